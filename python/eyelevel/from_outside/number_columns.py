@@ -6,7 +6,7 @@ one until the wrong one is found, so that the message has its number.
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,19 +68,26 @@ def number_columns(
     for a row of another length and for a cell that is no finite number.
     """
     width = rows.partition(b"\n")[0].count(separator.encode()) + 1
-    found: list[list[NDArray[np.float64]]] = [[] for _ in columns]
-    start = done = 0
-    while start < len(rows):
-        end = rows.find(b"\n", start + _PIECE)
-        end = len(rows) if end < 0 else end
-        piece = rows[start:end].translate(None, b'"')
+    found: list[NDArray[np.float64]] = []
+    done = 0
+    for piece in pieces_of_lines(rows):
+        plain = piece.translate(None, b'"')
+        found.append(_of_piece(plain, columns, separator, width, done, line, source))
+        done += len(found[-1])
+    return [
+        np.concatenate([piece[:, at] for piece in found]) if found else np.empty(0)
+        for at in range(len(columns))
+    ]
+
+
+def pieces_of_lines(text: bytes) -> Iterator[bytes]:
+    """Whole lines of `text`, some megabytes at a time, each without its last newline."""
+    start = 0
+    while start < len(text):
+        end = text.find(b"\n", start + _PIECE)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
         start = end + 1
-        for column, values in zip(
-            found, _of_piece(piece, columns, separator, width, done, line, source), strict=True
-        ):
-            column.append(values)
-        done += len(found[0][-1])
-    return [np.concatenate(pieces) if pieces else np.empty(0) for pieces in found]
 
 
 def _of_piece(
@@ -91,7 +98,8 @@ def _of_piece(
     done: int,
     line: Callable[[int], int],
     source: Source,
-) -> list[NDArray[np.float64]]:
+) -> NDArray[np.float64]:
+    """A row for each of the piece's, with a column for each of `columns`."""
     sign = separator.encode()
     content = np.frombuffer(piece + b"\n", np.uint8)
     ends = np.flatnonzero((content == _NEWLINE) | (content == sign[0]))
@@ -101,26 +109,27 @@ def _of_piece(
         cells = piece.split(b"\n")[row].count(sign) + 1
         fault = f"{cells} cells, and the first row has {width}"
         raise source.refusal(fault, str(line(done + row)), "write as many in each row")
-    cells_end = ends.reshape(-1, width)
-    cells_start = np.concatenate(([0], ends[:-1] + 1)).reshape(-1, width)
-    found = []
-    for column in columns:
+    used = sorted(columns)
+    text = piece
+    if len(used) < width:
+        cells_end = ends.reshape(-1, width)
+        cells_start = np.concatenate(([0], ends[:-1] + 1)).reshape(-1, width)
         # One more at a cell's beginning and one less behind its end: the sum is 1 within.
         step = np.zeros(len(content) + 1, np.int8)
-        step[cells_start[:, column]] += 1
-        step[cells_end[:, column] + 1] -= 1
-        text = content[np.cumsum(step[:-1], dtype=np.int8).astype(bool)].tobytes()
-        text = text.replace(b"\n", sign)[:-1]
-        # A tab would be any space to numpy, so that two cells could pass for other two.
-        with_commas = b"," if sign != b"," and b"," in text else text.replace(sign, b",")
-        values = numbers(with_commas, ",", float).astype(np.float64)
-        if len(values) != len(newlines) or not np.isfinite(values).all():
-            cells_text = text.split(sign)
-            row = next((at for at, cell in enumerate(cells_text) if not _is_number(cell)), 0)
-            fault = f"`{quoted(cells_text[row].decode('utf-8', 'replace'))[:40]}` is no number"
-            raise source.refusal(fault, str(line(done + row)), _REMEDY)
-        found.append(values)
-    return found
+        for column in used:
+            step[cells_start[:, column]] += 1
+            step[cells_end[:, column] + 1] -= 1
+        text = content[np.cumsum(step[:-1], dtype=np.int8).astype(bool)].tobytes()[:-1]
+    text = text.replace(b"\n", sign)
+    # A tab would be any space to numpy, so that two cells could pass for other two.
+    with_commas = b"," if sign != b"," and b"," in text else text.replace(sign, b",")
+    values = numbers(with_commas, ",", float).astype(np.float64, copy=False)
+    if len(values) != len(used) * len(newlines) or not np.isfinite(values).all():
+        cells_text = text.split(sign)
+        at = next((at for at, cell in enumerate(cells_text) if not _is_number(cell)), 0)
+        fault = f"`{quoted(cells_text[at].decode('utf-8', 'replace'))[:40]}` is no number"
+        raise source.refusal(fault, str(line(done + at // len(used))), _REMEDY)
+    return values.reshape(-1, len(used))[:, [used.index(column) for column in columns]]
 
 
 def _is_number(cell: bytes) -> bool:

@@ -19,7 +19,8 @@ from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
 from eyelevel.traces.delay_rate import DelayRate, is_delay_rate, parse_delay_rate
 from eyelevel.traces.light import LINE, parse_light
-from eyelevel.traces.mahimahi import format_mahimahi, mean_rate_bit_s, parse_mahimahi
+from eyelevel.traces.lines import micro_lines, whole_lines
+from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
 from eyelevel.traces.rates import opportunities_of
 
 HEAD_BYTES = 1 << 16
@@ -118,7 +119,7 @@ def _delay_rate(name: str, content: bytes, folder: str) -> Imported:
     delay = ""
     if (steps := series.delay_steps(name)) is not None:
         interval_ms, delay_ms = steps
-        files[f"{stem}.delays"] = _lines(delay_ms)
+        files[f"{stem}.delays"] = micro_lines(delay_ms)
         delay = f"jitter recorded {folder}/{stem}.delays {interval_ms:.9g}ms"
         half = ", half of each round trip" if series.of_round_trips else ""
         said.append(f"one way {delay_ms.min():.4g} to {delay_ms.max():.4g} ms{half}")
@@ -127,7 +128,7 @@ def _delay_rate(name: str, content: bytes, folder: str) -> Imported:
     for way, mbit_s in rates.items():
         if mbit_s is not None:
             opportunities_ms = opportunities_of(series.rates(mbit_s), name)
-            files[f"{stem}.{way}.trace"] = format_mahimahi(opportunities_ms).encode()
+            files[f"{stem}.{way}.trace"] = whole_lines(opportunities_ms)
             said.append(f"{way} {_rate(opportunities_ms)}")
             link = f"trace {folder}/{stem}.{way}.trace"
             # A packet meets delay and link in opposite orders on its ways, as with `--rtt`.
@@ -157,11 +158,6 @@ def _described(opportunities_ms: NDArray[np.int64]) -> str:
 
 def _rate(opportunities_ms: NDArray[np.int64]) -> str:
     return f"{mean_rate_bit_s(opportunities_ms) / 1e6:.3g} Mbit/s in the mean"
-
-
-def _lines(values: NDArray[np.float64]) -> bytes:
-    """Without exponents, which the path does not read."""
-    return "".join(f"{value:.6f}\n" for value in values.tolist()).encode()
 
 
 def _stem(name: str) -> str:

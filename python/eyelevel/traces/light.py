@@ -11,7 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eyelevel.from_outside.number_columns import first_line, lines_without_ends, numbers
+from eyelevel.from_outside.number_columns import (
+    first_line,
+    lines_without_ends,
+    numbers,
+    pieces_of_lines,
+)
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
 from eyelevel.traces.mahimahi import MS_MAX
@@ -20,6 +25,7 @@ OPPORTUNITIES_MAX = 10_000
 """Of a train: more than a short one has."""
 DELAY_MS_MAX = 60_000.0
 
+_SPACE = 32
 _NUMBER = rb"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 LINE = re.compile(rb"%b(?: %b){2,}" % (_NUMBER, _NUMBER))
 _AS = "write `AT DELAY OPPORTUNITY ...` in milliseconds, single spaces between"
@@ -37,45 +43,56 @@ class Light:
 def parse_light(content: bytes, source: Source) -> Light:
     """The trains. Raises the source's error with the line of the first that is wrong."""
     text = lines_without_ends(content)
-    if text.translate(None, b"0123456789. \n") or _has_gap(text):
+    if not text or text.translate(None, b"0123456789. \n"):
         raise _no_train(text, source)
-    found = numbers(text, " ", float).astype(np.float64)
-    signs = np.frombuffer(text, np.uint8)
-    ends = np.flatnonzero((signs == 32) | (signs == 10))
-    if len(found) != len(ends) + 1:
-        raise _no_train(text, source)
-    first = np.concatenate(([0], np.flatnonzero(signs[ends] == 10) + 1))
-    count = np.diff(np.append(first, len(found)))
-    packets = count - 2
-    wrong = (packets < 1) | (packets > OPPORTUNITIES_MAX)
-    _refuse(wrong, f"a train of no packets, or of over {OPPORTUNITIES_MAX}", _AS, source)
-    at_ms, delay_ms = found[first], found[first + 1]
+    pieces: list[Light] = []
+    done = 0
+    for piece in pieces_of_lines(text):
+        found = _of_piece(piece, done, source)
+        if found is None:
+            raise _no_train(text, source)
+        pieces.append(found)
+        done += len(found.at_ms)
+    at_ms = np.concatenate([piece.at_ms for piece in pieces])
     later = np.append(True, np.diff(at_ms) > 0)
-    _refuse(~later, "the train is not later than the one before", "sort them by time", source)
-    far = (at_ms > MS_MAX) | (delay_ms > DELAY_MS_MAX)
-    _refuse(far, "a train beyond 30 days, or a delay beyond 60 s", "write milliseconds", source)
-    back = np.append(False, np.diff(found) < 0)
-    back[first] = back[first + 1] = back[first + 2] = False
-    _refuse(
-        np.logical_or.reduceat(back, first),
-        "its packets do not come one after the other",
-        "sort them by time",
-        source,
-    )
+    _refuse(~later, "the train is not later than the one before", "sort them by time", 0, source)
     if len(at_ms) < 2:
         raise source.refusal(
             "a light recording of one train", "1", "give two: the last one's time is its length"
         )
-    return Light(at_ms, delay_ms, packets)
-
-
-def _has_gap(text: bytes) -> bool:
-    edges = text[:1] + text[-1:]
-    return (
-        edges.strip() != edges
-        or not text
-        or any(two in text for two in (b"  ", b"\n\n", b" \n", b"\n "))
+    return Light(
+        at_ms,
+        np.concatenate([piece.delay_ms for piece in pieces]),
+        np.concatenate([piece.packets for piece in pieces]),
     )
+
+
+def _of_piece(text: bytes, done: int, source: Source) -> Light | None:
+    """The trains of some lines, the first of which is behind `done` others; None if one is none."""
+    signs = np.frombuffer(text + b"\n", np.uint8)
+    ends = np.flatnonzero(signs <= _SPACE)
+    # No number between two signs, or before the first one.
+    if ends[0] == 0 or (np.diff(ends) == 1).any():
+        return None
+    found = numbers(text, " ", float).astype(np.float64, copy=False)
+    if len(found) != len(ends):
+        return None
+    last = np.flatnonzero(signs[ends] != _SPACE)
+    first = np.concatenate(([0], last[:-1] + 1))
+    packets = last - first - 1
+    wrong = (packets < 1) | (packets > OPPORTUNITIES_MAX)
+    _refuse(wrong, f"a train of no packets, or of over {OPPORTUNITIES_MAX}", _AS, done, source)
+    at_ms, delay_ms = found[first], found[first + 1]
+    far = (at_ms > MS_MAX) | (delay_ms > DELAY_MS_MAX)
+    _refuse(
+        far, "a train beyond 30 days, or a delay beyond 60 s", "write milliseconds", done, source
+    )
+    back = np.append(False, np.diff(found) < 0)
+    back[first] = back[first + 1] = back[first + 2] = False
+    wrong = np.logical_or.reduceat(back, first)
+    fault = "its packets do not come one after the other"
+    _refuse(wrong, fault, "sort them by time", done, source)
+    return Light(at_ms, delay_ms, packets)
 
 
 def _no_train(text: bytes, source: Source) -> Exception:
@@ -84,6 +101,6 @@ def _no_train(text: bytes, source: Source) -> Exception:
     return source.refusal(f"`{shown}` is no train", str(row + 1), _AS)
 
 
-def _refuse(wrong: NDArray[np.bool_], fault: str, remedy: str, source: Source) -> None:
+def _refuse(wrong: NDArray[np.bool_], fault: str, remedy: str, done: int, source: Source) -> None:
     if wrong.any():
-        raise source.refusal(fault, str(int(np.argmax(wrong)) + 1), remedy)
+        raise source.refusal(fault, str(done + int(np.argmax(wrong)) + 1), remedy)

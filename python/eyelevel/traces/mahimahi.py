@@ -7,6 +7,7 @@ from eyelevel.errors import TraceError
 from eyelevel.from_outside.number_columns import first_line, lines_without_ends, numbers
 from eyelevel.from_outside.words import quoted
 from eyelevel.lab_tables import LIMITS
+from eyelevel.traces.lines import whole_lines
 
 OPPORTUNITY_BYTES = 1500
 OPPORTUNITY_BITS = OPPORTUNITY_BYTES * 8
@@ -67,7 +68,7 @@ def _check_order(values: NDArray[np.int64], content: bytes, name: str) -> None:
 
 def format_mahimahi(opportunities_ms: NDArray[np.int64]) -> str:
     """The text of a trace."""
-    return "\n".join(map(str, opportunities_ms.tolist())) + "\n"
+    return whole_lines(opportunities_ms).decode("ascii")
 
 
 def mean_rate_bit_s(opportunities_ms: NDArray[np.int64]) -> int:

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from eyelevel.errors import TraceError
 from eyelevel.traces.mahimahi import OPPORTUNITIES_MAX, OPPORTUNITY_BITS
 
+_PIECE = 1 << 18
+"""Opportunities at a time: memory beside the trace itself stays bounded."""
+
 
 @dataclass(frozen=True)
 class RateSeries:
@@ -35,15 +38,17 @@ def opportunities_of(series: RateSeries, name: str) -> NDArray[np.int64]:
         raise TraceError(
             f"{name}: {count} opportunities, more than {OPPORTUNITIES_MAX}; shorten it"
         )
-    wanted = np.minimum(np.arange(1, count + 1) * (bits[-1] / count), bits[-1])
-    # The piece in which so many bits are reached: its rate is above 0.
-    piece = np.searchsorted(bits, wanted, side="left") - 1
-    at_ms = series.at_ms[piece] + (wanted - bits[piece]) / (series.mbit_s[piece] * 1000)
-    # A millionth less, lest rounding in binary moves an opportunity by a whole millisecond.
-    values = np.ceil(at_ms - series.at_ms[0] - 1e-6).astype(np.int64)
+    values = np.empty(count, np.int64)
+    for start in range(0, count, _PIECE):
+        numbers = np.arange(start + 1, min(start + _PIECE, count) + 1)
+        wanted = np.minimum(numbers * (bits[-1] / count), bits[-1])
+        # The piece in which so many bits are reached: its rate is above 0.
+        piece = np.searchsorted(bits, wanted, side="left") - 1
+        at_ms = series.at_ms[piece] + (wanted - bits[piece]) / (series.mbit_s[piece] * 1000)
+        # A millionth less, lest rounding in binary moves an opportunity by a whole millisecond.
+        values[start : start + _PIECE] = np.ceil(at_ms - series.at_ms[0] - 1e-6)
     values[-1] = duration_ms
-    opportunities_ms: NDArray[np.int64] = np.minimum(values, duration_ms)
-    return opportunities_ms
+    return np.minimum(values, duration_ms, out=values)
 
 
 def rates_of(opportunities_ms: NDArray[np.int64], bin_ms: int) -> RateSeries:

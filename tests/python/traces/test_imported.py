@@ -75,6 +75,14 @@ def test_uneven_times_become_even_steps_of_the_same_length():
     assert delay_ms.tolist() == [1, 2, 3, 4, 4, 4, 5, 5, 5]
 
 
+def test_a_step_has_the_value_measured_just_at_its_middle():
+    series = parse_delay_rate(b"time_s,delay_ms\n0,1\n1,2\n3,3\n5,4\n7.5,5\n", source())
+    interval_ms, delay_ms = series.delay_steps("f")
+    # Their middles are 1, 3, 5, 7 and 9 s; at the first three of them something was measured.
+    assert interval_ms == 2000
+    assert delay_ms.tolist() == [2, 3, 4, 4, 5]
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -149,6 +157,23 @@ def test_pieces_meet_without_a_row_lost(monkeypatch):
     assert np.array_equal(pieces.at_ms, np.arange(1001) * 1000)
     with pytest.raises(TraceError, match=r"^f:902: `z` is no number"):
         parse_delay_rate(content.replace(b'900,"4"', b"900,z"), source())
+
+
+def test_trains_of_pieces_are_as_of_the_whole(monkeypatch):
+    content = "".join(f"{3 * at} {at % 50}.5{' 7' * (1 + at % 9)}\n" for at in range(500)).encode()
+    whole = parse_light(content, source())
+    monkeypatch.setattr("eyelevel.from_outside.number_columns._PIECE", 90)
+    pieces = parse_light(content, source())
+    assert whole.packets.tolist() == [1 + at % 9 for at in range(500)]
+    for name in ("at_ms", "delay_ms", "packets"):
+        assert np.array_equal(getattr(pieces, name), getattr(whole, name))
+    for wrong, fault in (
+        (b"1200 0.5 7 7 7 7 6", "f:401: its packets do not come"),
+        (b"1200 0.5  7 7 7 7 7", "f:401: `1200 0.5 7 7 7 7 7` is no train"),
+        (b"1197 0.5 7 7 7 7 7", "f:401: the train is not later"),
+    ):
+        with pytest.raises(TraceError, match=fault):
+            parse_light(content.replace(b"1200 0.5 7 7 7 7 7", wrong), source())
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"{SHARED} is not here")
