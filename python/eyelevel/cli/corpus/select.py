@@ -100,7 +100,12 @@ def _print_strata(sites: list[SiteAttributes], drawn: list[SiteAttributes], by: 
     columns = [each.attribute for each in by]
     shown = table(*columns, "sites", "drawn", right=(*columns, "sites", "drawn"))
     for cell in strata(sites, by):
-        ranges = [f"{low:,.4g} to {high:,.4g}" for _, low, high in cell.ranges]
+        ranges = [f"{_number(low)} to {_number(high)}" for _, low, high in cell.ranges]
         count = sum(site.name in names for site in cell.sites)
         shown.add_row(*ranges, str(len(cell.sites)), str(count))
     results.print(shown)
+
+
+def _number(value: float) -> str:
+    """Counts and bytes whole, shares to four digits."""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
