@@ -13,6 +13,7 @@ from eyelevel.from_outside.json_text import parse_object
 from eyelevel.from_outside.limits import CHECKED
 from eyelevel.from_outside.source import Source
 from eyelevel.json_types import JsonMapping
+from eyelevel.sites.check import RULES
 
 FOLDER = "checks"
 """In a corpus's folder, a file a recording; of a list `LIST.checks` beside it."""
@@ -32,6 +33,8 @@ class Check:
     """Bytes aside: exchanges that came back otherwise than recorded, of all protocols."""
     failure: str
     """Why the page cannot be measured; empty if it can."""
+    rules: str = RULES
+    """By which that was judged; empty for a check of before they were kept."""
 
     @property
     def reason(self) -> str:
@@ -59,7 +62,15 @@ def read_check(folder: Path, name: str) -> Check | None:
         type(kept.get(key)) is not kind for key, kind in wanted.items()
     ):
         raise source.refusal("no check of a recording")
-    return Check(name, kept["digest"], kept["loads"], kept["differences"], kept["failure"])
+    rules = kept.get("rules", "")
+    return Check(
+        name,
+        kept["digest"],
+        kept["loads"],
+        kept["differences"],
+        kept["failure"],
+        rules if isinstance(rules, str) else "",
+    )
 
 
 def keep_check(folder: Path, check: Check, details: JsonMapping) -> None:
@@ -71,18 +82,26 @@ def keep_check(folder: Path, check: Check, details: JsonMapping) -> None:
         "loads": check.loads,
         "differences": check.differences,
         "failure": check.failure,
+        "rules": check.rules,
         "details": details,
     }
     write_whole(folder / f"{check.name}.json", f"{json.dumps(said, indent=1)}\n".encode())
 
 
 def fit_alone(corpus: str, sites: Sequence[SiteAttributes]) -> list[SiteAttributes]:
-    """Those whose kept check is of this very recording and found it fit. Raises CorpusError where
-    nothing has been checked."""
+    """Those whose kept check is of this very recording and found it fit.
+
+    Raises CorpusError where nothing has been checked, or by other rules than today's.
+    """
     folder = folder_of(corpus)
     if not folder.is_dir():
         raise CorpusError(f"--fit: nothing of {corpus} was checked; first: corpus check {corpus}")
     kept = {site.name: read_check(folder, site.name) for site in sites}
+    if old := sum(check is not None and check.rules != RULES for check in kept.values()):
+        raise CorpusError(
+            f"--fit: {old} of {len(kept)} recordings were checked by other rules than today's; "
+            f"first: corpus check {corpus}"
+        )
     fit = {
         name: check.digest for name, check in kept.items() if check is not None and not check.reason
     }

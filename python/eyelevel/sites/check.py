@@ -35,6 +35,13 @@ MISSING_SHARE_MAX = 0.05
 """Of a page's requests; a page of which more is missing is another page than the recorded one,
 whether its scripts made up what they ask for or the recording lacks it."""
 
+RULES = (
+    f"1: at most {MISSING_SHARE_MAX:g} of the requests missing, "
+    f"at least {USED_SHARE_MIN:g} of the recording used"
+)
+"""By what a page is judged fit. Verdicts are kept with it, and one of other rules is none: whoever
+changes what `failure` says counts it up, limits change it by themselves."""
+
 
 @dataclass(frozen=True)
 class PageLoad:

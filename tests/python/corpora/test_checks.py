@@ -1,14 +1,17 @@
 """What is kept of checks: read back as it was, and only of the very recording."""
 
+import json
 import shutil
 
 import pytest
 from labs import CORPUS
 
+from eyelevel.cli.corpus.check import check_member
 from eyelevel.corpora.attributes import read_attributes
 from eyelevel.corpora.checks import Check, fit_alone, folder_of, keep_check, read_check
 from eyelevel.corpora.members import members
 from eyelevel.errors import CorpusError
+from eyelevel.sites.check import RULES
 
 FIT = Check("plain", "ab", 3, 0, "")
 
@@ -18,6 +21,7 @@ def test_a_check_is_kept_and_read(tmp_path):
     for check in (FIT, Check("plain", "ab", 3, 0, "it is blank"), Check("plain", "ab", 0, 2, "")):
         keep_check(tmp_path / "checks", check, {"page": {}})
         assert read_check(tmp_path / "checks", "plain") == check
+    assert FIT.rules == RULES
     assert "2 exchanges came back otherwise" in Check("plain", "ab", 0, 2, "x").reason
 
 
@@ -42,3 +46,30 @@ def test_fit_are_those_whose_check_is_of_this_recording(tmp_path):
     keep_check(folder, Check("blog", digests["blog"], 1, 0, "it is blank"), {})
     keep_check(folder, Check("api", "another's", 1, 0, ""), {})
     assert [site.name for site in fit_alone(str(tmp_path), sites)] == ["plain"]
+
+
+def test_a_verdict_of_other_rules_is_none(tmp_path):
+    """It is not drawn by, and a check goes on with it as with one that is not there."""
+    shutil.copy(CORPUS / "plain.wacz", tmp_path)
+    (member,) = members(str(tmp_path))
+    (site,) = read_attributes([member])
+    folder = folder_of(str(tmp_path))
+    for rules in ("0: as it was", ""):
+        keep_check(folder, Check("plain", site.digest, 0, 0, "it was not fit", rules), {})
+        with pytest.raises(CorpusError, match="1 of 1 recordings were checked by other rules"):
+            fit_alone(str(tmp_path), [site])
+        check, is_kept = check_member(member, folder, 0)
+        assert (check.rules, check.reason, is_kept) == (RULES, "", False)
+        assert check_member(member, folder, 0) == (check, True)
+        assert fit_alone(str(tmp_path), [site]) == [site]
+
+
+def test_a_check_from_before_rules_were_kept_is_of_other_rules(tmp_path):
+    keep_check(tmp_path, FIT, {})
+    file = tmp_path / "plain.json"
+    said = json.loads(file.read_text())
+    del said["rules"]
+    file.write_text(json.dumps(said))
+    kept = read_check(tmp_path, "plain")
+    assert kept is not None
+    assert kept.rules == ""

@@ -14,7 +14,7 @@ from eyelevel.cli.site.check import TOOL_FOUND_DIFFERENCES, page_as_json, write_
 from eyelevel.corpora.checks import Check, folder_of, keep_check, read_check
 from eyelevel.corpora.members import Member, members
 from eyelevel.errors import BrowserError, BrowserStartError, ExpectedError
-from eyelevel.sites.check import check_page
+from eyelevel.sites.check import RULES, check_page
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.claim import claim
 
@@ -64,8 +64,8 @@ def check_corpus(
 def check_member(
     member: Member, folder: Path, loads: int, *, again: bool = False
 ) -> tuple[Check, bool]:
-    """One recording's check, and whether it was kept from before: of the same file, with no fewer
-    loads.
+    """One recording's check, and whether it was kept from before: of the same file, by the same
+    rules, with no fewer loads.
 
     A recording that cannot be opened, or makes the browser fail, is not fit. Raises
     BrowserStartError, which says nothing of the recording, and OSError.
@@ -73,7 +73,7 @@ def check_member(
     kept = None if again else read_check(folder, member.name)
     try:
         site = open_site(member.site)
-        if kept and kept.digest == site.digest and kept.loads >= loads:
+        if kept and (kept.digest, kept.rules) == (site.digest, RULES) and kept.loads >= loads:
             return kept, True
         archive = site.path.resolve()
         report = run_tool(["archive", "check", str(archive)], accept=(0, TOOL_FOUND_DIFFERENCES))
