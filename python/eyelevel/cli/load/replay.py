@@ -6,13 +6,16 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.cli.load.origin_rtt import OriginRttOption, parse_origin_rtt
 from eyelevel.cli.output import hints, say
 from eyelevel.cli.values import named_stack
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.network import lab_path
+from eyelevel.networks.origin_rtt import with_own_rtts
 from eyelevel.networks.presets import find_network
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.origin_rtts import OwnRtts, with_plans
 from eyelevel.sites.recorded import open_site
 
 
@@ -25,6 +28,7 @@ def replay(
     stack: Annotated[
         str, typer.Option(help="A protocol stack: see `eyelevel list stacks`.")
     ] = "tcp+",
+    origin_rtt: OriginRttOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides the path's random losses.")] = 1,
 ) -> None:
     """Serve a recorded site over an emulated network and run a command beside it.
@@ -35,8 +39,15 @@ def replay(
     """
     recorded = open_site(site)
     chosen_network, chosen_stack = find_network(network), named_stack(stack)
+    path = lab_path(chosen_network)
+    if origin_rtt is not None:
+        places = recorded.of_plan().places
+        asked = with_plans([chosen_stack], parse_origin_rtt(origin_rtt))
+        own = OwnRtts.of(asked, {recorded.name: places})
+        own_ms = own.by_cell[recorded.name, chosen_stack.name]
+        path = with_own_rtts(path, own_ms, places)
     config = LabConfig(
-        lab_path(chosen_network),
+        path,
         seed,
         str(recorded.path.resolve()),
         lab_stack(chosen_stack, chosen_network),
