@@ -58,6 +58,11 @@ def test_what_a_live_load_lacks_is_one_line(labs: None, tmp_path: Path) -> None:
             (row,) = json.loads(done.stdout)
             assert (done.returncode, row["outcome"]) == (1, "lab-failed")
             assert told in row["outcome_detail"]
+        out = tmp_path / "study"
+        done = internet.eyelevel("validate", "live", "https://nobody.example/", "--out", str(out))
+        assert done.returncode == 2
+        assert "recording https://nobody.example/ failed" in done.stderr
+        assert not out.exists()
         for words, told in (
             (["--allow", "intranet.example"], "judged by addresses of IPv4"),
             (["--upstream-ca", "/nowhere.pem"], "read certificates from /nowhere.pem"),

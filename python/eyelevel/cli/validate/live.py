@@ -1,5 +1,6 @@
 """`eyelevel validate live`: a page and its replay, side by side; figure 4-2 of Das 2014."""
 
+import contextlib
 import csv
 import io
 from collections.abc import Sequence
@@ -116,7 +117,12 @@ def _recording(
         return open_site(against)
     file = out / RECORDING
     if not file.exists():
-        record_page(url, file, upstream_ca, allow)
+        try:
+            record_page(url, file, upstream_ca, allow)
+        except BaseException:
+            with contextlib.suppress(OSError):  # if it has loads it stays
+                out.rmdir()
+            raise
     return open_site(str(file))
 
 
