@@ -46,3 +46,36 @@ def test_quic_passes_where_it_is_answered_and_one_silent_host_proves_nothing(
             *(3, "undetermined"),
             3,
         )
+
+
+# Answers of servers find no way back, and nobody is told: what a firewall that drops looks like.
+SILENT = ("ip", "rule", "add", "ipproto", "udp", "sport", "443", "blackhole")
+ADDRESSES = ("198.51.100.1", "198.51.100.2")
+
+
+def test_two_servers_that_offer_http3_and_are_silent_over_udp_are_blocked(tmp_path: Path) -> None:
+    authority = tmp_path / "ca.pem"
+    offered = {"names": list(ADDRESSES)}
+    with Lab(LabConfig(PATH, 1)) as lab, ProbeTarget.behind(lab, offered) as servers:
+        authority.write_text(servers.authority_pem, encoding="ascii")
+        far = lab.server_command_prefix
+        for address in ADDRESSES:
+            subprocess.run([*far, "ip", "address", "add", f"{address}/32", "dev", "lo"], check=True)
+
+        def asked(*hosts: str) -> tuple[int, str, list[str]]:
+            words = ("probe", "udp", "--ca", str(authority), "--json", *hosts)
+            done = subprocess.run(
+                [*lab.command_prefix, sys.executable, "-m", "eyelevel", *words],
+                capture_output=True,
+                text=True,
+                timeout=HANG_S,
+                check=False,
+            )
+            assert done.stdout, done.stderr
+            found = json.loads(done.stdout)
+            return done.returncode, found["verdict"], [each["state"] for each in found["hosts"]]
+
+        assert asked(*ADDRESSES) == (0, "passes", ["passes", "passes"])
+        subprocess.run([*far, *SILENT], check=True)
+        assert asked(*ADDRESSES) == (1, "blocked", ["blocked", "blocked"])
+        assert asked(ADDRESSES[0]) == (3, "undetermined", ["blocked"])
