@@ -158,6 +158,14 @@ def test_without_a_whole_block_the_most_frequent_end_is_counted(tmp_path):
     assert f"{count} of {of} loads ended as starved: one of them: " in answer
 
 
+def test_a_run_of_one_stack_compares_nothing_and_still_has_a_page(tmp_path):
+    stated = preset_text("quickstart", SITES).replace('"tcp", "tcp+", "quic"', '"quic"')
+    text = re.sub(r"(?m)^comparisons = .*$", 'reference = "quic"', stated)
+    write_run(tmp_path, text=text)
+    page = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
+    assert "quic" in page and summary_of(read_contents(tmp_path, metrics_of))["gains"] == []
+
+
 def test_one_block_has_values_without_intervals(tmp_path):
     text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 1")
     write_run(tmp_path, text=text)

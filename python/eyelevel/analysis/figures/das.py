@@ -32,7 +32,7 @@ def improvements(contents: Contents) -> pl.DataFrame:
     typical = medians.group_by("network", "stack").agg(pl.col("seconds").median(), sites=pl.len())
     asked = pl.DataFrame(
         [(each.stack, each.reference, str(each)) for each in contents.comparisons],
-        schema=["stack", "reference", "comparison"],
+        schema=dict.fromkeys(("stack", "reference", "comparison"), pl.String),
         orient="row",
     )
     of_reference = typical.select("network", reference="stack", reference_seconds="seconds")

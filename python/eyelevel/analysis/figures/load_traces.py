@@ -99,14 +99,13 @@ OBJECTS_MAX = 80  # of a load; what comes later is rarely what people wait for
 def pair_objects(contents: Contents) -> pl.DataFrame:
     """The first site on its slowest network: typical loads of both stacks of the first comparison.
 
-    An object waits from its start to its first byte, and is received until its end.
+    None where a run is of one stack, which is compared with nothing. An object waits from its start to its first byte, and is received until its end.
     """
     typical = typical_loads(contents, contents.sites[:1])
-    asked = contents.comparisons[0]
-    stacks = (asked.reference, asked.stack)
+    stacks = [name for asked in contents.comparisons[:1] for name in (asked.reference, asked.stack)]
     slow = sorted(contents.planned.networks, key=lambda network: -network.rtt_ms_min)
     cells = [(site, network.name) for site in contents.sites[:1] for network in slow]
-    with_both = [cell for cell in cells if set(stacks) <= set(typical.get(cell, ()))]
+    with_both = [cell for cell in cells if stacks and set(stacks) <= set(typical.get(cell, ()))]
     site, network = with_both[0] if with_both else ("", "")
     rows = []
     for stack in dict.fromkeys(stacks) if with_both else ():
