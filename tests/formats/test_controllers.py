@@ -5,7 +5,9 @@ import subprocess
 from typing import get_args
 
 from eyelevel.binary import find_binary
-from eyelevel.plan.stacks import CongestionControl
+from eyelevel.plan.stack_terms import (
+    CongestionControl,
+)
 
 TRANSFER = {
     "congestion_control": "none-such",

@@ -6,12 +6,14 @@ from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.connection_type import connection_type
-from eyelevel.plan.stacks import (
+from eyelevel.plan.stack_terms import (
     BLOCKED_STREAMS_MAX,
     HEADER_TABLE_BYTES,
     KERNEL_CONGESTION_CONTROLS,
     UNSENT_BYTES_MAX,
     UNSENT_RATE_BIT_S_MAX,
+)
+from eyelevel.plan.stacks import (
     Stack,
 )
 from eyelevel.settings import about

@@ -16,7 +16,9 @@ from eyelevel.pictures.beside import is_blank
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import HttpVersion
+from eyelevel.plan.stack_terms import (
+    HttpVersion,
+)
 from eyelevel.sites.contents import Contents, RecordedObject, Texts, contents_of
 from eyelevel.sites.misses import Miss, in_order, miss_of
 from eyelevel.sites.recorded import recorded_screen, site_info

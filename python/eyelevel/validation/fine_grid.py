@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from eyelevel.binary import find_binary
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonObject
-from eyelevel.plan.stacks import ARRIVALS_BY_ACKS, ARRIVALS_BY_TIMESTAMPS
+from eyelevel.plan.stack_terms import (
+    ARRIVALS_BY_ACKS,
+    ARRIVALS_BY_TIMESTAMPS,
+)
 
 CONTROLS = (
     "cubic",

@@ -6,7 +6,9 @@ from eyelevel.errors import unknown
 from eyelevel.plan.comparisons import Comparison, against_one
 from eyelevel.plan.file.diagnostics import Report
 from eyelevel.plan.file.model import PlanKeys
-from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK
+from eyelevel.plan.stack_terms import (
+    EXTERNAL_SERVER_MARK,
+)
 
 
 def comparisons_of(

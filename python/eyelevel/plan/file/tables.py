@@ -11,7 +11,13 @@ from eyelevel.networks.stages import Stage
 from eyelevel.plan.file.cross_traffic import checked_cross_traffic
 from eyelevel.plan.file.model import Based, NetworkKeys, StackKeys
 from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS_BY_NAME
-from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK, RECEIVE_WINDOW_BYTES, Stack
+from eyelevel.plan.stack_terms import (
+    EXTERNAL_SERVER_MARK,
+    RECEIVE_WINDOW_BYTES,
+)
+from eyelevel.plan.stacks import (
+    Stack,
+)
 
 
 @dataclass(frozen=True)
