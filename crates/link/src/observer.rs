@@ -1,5 +1,5 @@
 use crate::counters::StageCounters;
-use crate::queued_packet::QueuedPacket;
+use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
 use crate::{DropReason, Ecn};
 use eyelevel_units::{Duration, Instant};
 
@@ -117,6 +117,25 @@ impl<O> Reports<'_, O> {
             },
         );
         self.observer.reclaim(queued_packet.packet.payload);
+    }
+
+    /// The packet, if a stage without a limit of its own may hold one more than `held`; else it is
+    /// dropped.
+    #[inline]
+    pub(crate) fn within_bound<P>(
+        &mut self,
+        at: Instant,
+        queued_packet: QueuedPacket<P>,
+        held: usize,
+    ) -> Option<QueuedPacket<P>>
+    where
+        O: Observer<P>,
+    {
+        if held < QUEUED_PACKETS_MAX {
+            return Some(queued_packet);
+        }
+        self.dropped(at, queued_packet, DropReason::Bound);
+        None
     }
 
     /// Sets a packet's ECN bits; the caller knows that it is capable.

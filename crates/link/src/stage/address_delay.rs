@@ -1,11 +1,11 @@
 use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
+use crate::SpecError;
 use crate::error::At;
 use crate::observer::{Observer, Reports};
-use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
+use crate::queued_packet::QueuedPacket;
 use crate::timeline::Timeline;
 use crate::words::{Words, as_ms};
-use crate::{DropReason, SpecError};
 use core::net::IpAddr;
 use eyelevel_units::{Duration, Instant, Seed, duration_from_ms, parse_duration};
 use serde::{Deserialize, Serialize};
@@ -90,10 +90,7 @@ impl<P> StageState<P> for AddressDelay<P> {
         queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
     ) -> Option<QueuedPacket<P>> {
-        if self.travelling.len() >= QUEUED_PACKETS_MAX {
-            reports.dropped(at, queued_packet, DropReason::Bound);
-            return None;
-        }
+        let queued_packet = reports.within_bound(at, queued_packet, self.travelling.len())?;
         let own = queued_packet
             .packet
             .address

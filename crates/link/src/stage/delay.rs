@@ -1,10 +1,10 @@
 use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
+use crate::SpecError;
 use crate::error::At;
 use crate::observer::{Observer, Reports};
-use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
+use crate::queued_packet::QueuedPacket;
 use crate::words::Words;
-use crate::{DropReason, SpecError};
 use eyelevel_units::{Duration, Instant, Seed, duration_from_ms};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -57,10 +57,7 @@ impl<P> StageState<P> for Delay<P> {
         if self.delay.is_zero() {
             return Some(queued_packet);
         }
-        if self.travelling.len() >= QUEUED_PACKETS_MAX {
-            reports.dropped(at, queued_packet, DropReason::Bound);
-            return None;
-        }
+        let queued_packet = reports.within_bound(at, queued_packet, self.travelling.len())?;
         self.travelling.push_back(queued_packet);
         None
     }

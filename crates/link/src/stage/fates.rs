@@ -2,7 +2,7 @@ use super::effect::Effect;
 use super::interface::{StageSettings, StageState};
 use crate::error::At;
 use crate::observer::{Observer, Reports};
-use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
+use crate::queued_packet::QueuedPacket;
 use crate::recorded::{ReadFile, Recorded, parse_ms};
 use crate::timeline::Timeline;
 use crate::words::Words;
@@ -109,10 +109,7 @@ impl<P> StageState<P> for Fates<P> {
             reports.dropped(at, queued_packet, DropReason::Recorded);
             return None;
         };
-        if self.travelling.len() >= QUEUED_PACKETS_MAX {
-            reports.dropped(at, queued_packet, DropReason::Bound);
-            return None;
-        }
+        let queued_packet = reports.within_bound(at, queued_packet, self.travelling.len())?;
         let mut due = at + delay;
         if !self.reordering {
             due = due.max(self.last_due);

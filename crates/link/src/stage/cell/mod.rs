@@ -7,11 +7,11 @@ use super::interface::{StageSettings, StageState};
 use super::trace::{TraceLink, TraceSpec};
 use crate::error::At;
 use crate::observer::{EventKind, Observer, Reports};
-use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
+use crate::queued_packet::QueuedPacket;
 use crate::recorded::{ReadFile, Recorded};
 use crate::trace::OPPORTUNITY_BYTES;
 use crate::words::Words;
-use crate::{DropReason, QueueSpec, SpecError};
+use crate::{QueueSpec, SpecError};
 use eyelevel_units::{Duration, Instant, Seed, duration_from_ms};
 use light::Light;
 pub use light::LightTrain;
@@ -162,10 +162,7 @@ impl<P> StageState<P> for Cell<P> {
         queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
     ) -> Option<QueuedPacket<P>> {
-        if self.travelling.len() >= QUEUED_PACKETS_MAX {
-            reports.dropped(at, queued_packet, DropReason::Bound);
-            return None;
-        }
+        let queued_packet = reports.within_bound(at, queued_packet, self.travelling.len())?;
         let (delay, opportunity) = self.opportunity(at, queued_packet.bytes());
         let without_link = at + delay;
         // Nothing overtakes: what would waits for the last, on the link.

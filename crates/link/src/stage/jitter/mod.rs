@@ -1,13 +1,13 @@
 mod distribution;
 
+use crate::SpecError;
 use crate::observer::{Observer, Reports};
-use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
+use crate::queued_packet::QueuedPacket;
 use crate::recorded::ReadFile;
 use crate::stage::effect::Effect;
 use crate::stage::interface::{StageSettings, StageState};
 use crate::timeline::Timeline;
 use crate::words::Words;
-use crate::{DropReason, SpecError};
 use core::net::IpAddr;
 pub use distribution::JitterDistribution;
 use distribution::Source;
@@ -121,10 +121,7 @@ impl<P> StageState<P> for Jitter<P> {
         queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
     ) -> Option<QueuedPacket<P>> {
-        if self.travelling.len() >= QUEUED_PACKETS_MAX {
-            reports.dropped(at, queued_packet, DropReason::Bound);
-            return None;
-        }
+        let queued_packet = reports.within_bound(at, queued_packet, self.travelling.len())?;
         let own = queued_packet
             .packet
             .address

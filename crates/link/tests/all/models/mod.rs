@@ -6,6 +6,7 @@ mod codel;
 mod dualpi2;
 mod fifo;
 mod fq_codel;
+mod known_cell;
 mod pie;
 mod red;
 
@@ -14,6 +15,7 @@ pub use codel::Codel;
 pub use dualpi2::DualPi2;
 pub use fifo::{DropHead, DropTail};
 pub use fq_codel::FqCodel;
+pub use known_cell::{IDLE_MS, Known, Link};
 pub use pie::Pie;
 pub use red::Red;
 
