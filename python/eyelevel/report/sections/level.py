@@ -1,6 +1,7 @@
 """What the report says of the level: before everything else if stacks are unequal."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonMapping, JsonObject
@@ -27,6 +28,9 @@ OPEN = ("unequal", "unknown")
 """Classes whose rows are seen at once."""
 ASPECTS_MAX = 6
 """Named in one sentence; a table has all."""
+BY_WAYS_ALONE = (
+    "differ by the ways to their origins alone: there is no level to measure between them"
+)
 
 
 def not_level(contents: Contents) -> list[Warning]:
@@ -77,13 +81,19 @@ def _how(contents: Contents, missing: Sequence[tuple[str, str]]) -> str:
 
 def level_section(contents: Contents) -> Markup:
     """Every row of every pair that was measured when the run began; what matters is open."""
-    levels = levels_compared(contents)
+    levels, missing = levels_compared(contents), _missing(contents)
+    alike = [
+        element("p", f"{one} and {two} {BY_WAYS_ALONE}.")
+        for one, two in pairs_compared(contents)
+        if _by_ways_alone(contents, one, two)
+    ]
     if not levels:
         text = f"{NOT_THERE}, with this build, kernel and browser, before the run began"
-        if missing := _missing(contents):
+        if missing:
             text += f": {_how(contents, missing)}"
-        return titled_section("level", "Appendix: the level", element("p", f"{text}."))
-    parts = [element("p", MEANING, class_="note")]
+        nowhere = [element("p", f"{text}.")] if missing or not alike else []
+        return titled_section("level", "Appendix: the level", *alike, *nowhere)
+    parts = [element("p", MEANING, class_="note"), *alike]
     for level in levels:
         names = (level["first"], level["second"])
         parts.append(element("h3", f"{names[0]} and {names[1]}"))
@@ -144,4 +154,16 @@ def _missing(contents: Contents) -> list[tuple[str, str]]:
         for level in levels_compared(contents)
         if level["complete"]
     }
-    return [pair for pair in pairs_compared(contents) if pair not in there]
+    return [
+        pair
+        for pair in pairs_compared(contents)
+        if pair not in there and not _by_ways_alone(contents, *pair)
+    ]
+
+
+def _by_ways_alone(contents: Contents, first: str, second: str) -> bool:
+    """Whether two stacks are one, with other round trips of its origins."""
+    stacks = {stack.name: stack for stack in contents.planned.stacks}
+    one, two = stacks[first], stacks[second]
+    is_one = replace(one, name=second, origin_rtt=two.origin_rtt) == two
+    return is_one and one.origin_rtt != two.origin_rtt

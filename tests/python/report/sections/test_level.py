@@ -77,6 +77,33 @@ def test_a_stack_of_the_plan_s_own_is_measured_with_the_plan(contents):
     assert said(browser=firefox).endswith("it is measured with Chromium alone.")
 
 
+def test_stacks_that_differ_by_the_ways_to_their_origins_alone_have_no_level_to_measure(contents):
+    """`ask --change "rtt:HOST=90→20"`: nobody is sent to measure a stack against itself."""
+    far = {**contents.plan["stacks"][0], "name": "far", "origin_rtt": {"a.example": 90.0}}
+    near = {**far, "name": "near", "origin_rtt": {"a.example": 20.0}}
+    ways = {"stack": "near", "reference": "far"}
+
+    def said(*stacks, comparisons=(ways,)):
+        plan = {**contents.plan, "stacks": stacks, "comparisons": list(comparisons)}
+        found = replace(contents, plan=plan)
+        return dict(warnings(found)), level_section(found)
+
+    found, appendix = said(far, near)
+    assert not any("Level" in head for head in found)
+    assert "far and near differ by the ways to their origins alone" in appendix
+    assert "validate level" not in appendix
+    for other in ({**near, "ecn": "on"}, {**near, "initial_window_packets": 11}):
+        found, appendix = said(far, other)
+        assert "--stacks far,near" in found["Level: not measured on this machine."]
+        assert "ways to their origins" not in appendix
+    first = contents.plan["stacks"][0]
+    both = [ways, {"stack": "near", "reference": first["name"]}]
+    found, appendix = said({**first, "pacing": not first["pacing"]}, far, near, comparisons=both)
+    text = found["Level: not measured on this machine."]
+    assert "far and near" not in text and f"Of {first['name']} and near:" in text
+    assert "far and near differ by the ways" in appendix
+
+
 def test_a_pair_that_is_not_compared_is_in_no_report_of_it(uneven):
     (level,) = uneven.environment["levels"]
     other = {**level, "first": "tcp+"}
