@@ -19,6 +19,13 @@ def with_plans(stacks: Sequence[Stack], asked: OriginRtts | None) -> tuple[Stack
     return tuple(replace(each, origin_rtt={**asked, **(each.origin_rtt or {})}) for each in stacks)
 
 
+def apart_by_ways_alone(one: Stack, two: Stack) -> bool:
+    """Whether they are one stack, with other round trips of its origins: then nothing else is to be
+    measured between them."""
+    is_one = replace(one, name=two.name, origin_rtt=two.origin_rtt) == two
+    return is_one and one.origin_rtt != two.origin_rtt
+
+
 @dataclass(frozen=True)
 class OwnRtts:
     """By the names of site and stack; nothing of stacks that have none."""

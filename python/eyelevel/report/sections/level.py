@@ -1,7 +1,6 @@
 """What the report says of the level: before everything else if stacks are unequal."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonMapping, JsonObject
@@ -19,6 +18,7 @@ from eyelevel.level.text.verdict import (
 )
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import OF_BROWSER
+from eyelevel.plan.origin_rtts import apart_by_ways_alone
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.report.html import Markup, element, join, table, titled_section
 
@@ -164,6 +164,4 @@ def _missing(contents: Contents) -> list[tuple[str, str]]:
 def _by_ways_alone(contents: Contents, first: str, second: str) -> bool:
     """Whether two stacks are one, with other round trips of its origins."""
     stacks = {stack.name: stack for stack in contents.planned.stacks}
-    one, two = stacks[first], stacks[second]
-    is_one = replace(one, name=second, origin_rtt=two.origin_rtt) == two
-    return is_one and one.origin_rtt != two.origin_rtt
+    return apart_by_ways_alone(stacks[first], stacks[second])
