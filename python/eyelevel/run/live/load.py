@@ -10,14 +10,14 @@ from urllib.parse import urlsplit
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.browser.same_requests import SameRequests
-from eyelevel.errors import BrowserMessageError, BrowserStartError
+from eyelevel.errors import BrowserStartError
 from eyelevel.from_outside.files import read_text
 from eyelevel.from_outside.limits import CERTIFICATES
 from eyelevel.from_outside.source import Source
 from eyelevel.lab.client import LabSummary
 from eyelevel.lab.live_network import LiveNetwork
 from eyelevel.plan.trials import Trial
-from eyelevel.run.trial.coding import NO_PICTURES, Coding, coding
+from eyelevel.run.trial.coding import Coding, coding
 from eyelevel.run.trial.host import HostSample
 from eyelevel.run.trial.judge import judge_live
 from eyelevel.run.trial.load_settings import picture_px
@@ -91,13 +91,7 @@ def _load(trial: Trial, page: LivePage, network: LiveNetwork, pictures: Coding) 
     if raw is not None:
         failure = judge_live(observed(trial, raw, LabSummary(), host))
     assert failure is not None
-    outcome, detail = failure
-    try:
-        found = pictures.result()
-    except BrowserMessageError as error:
-        found = NO_PICTURES
-        if outcome == "ok":
-            outcome, detail = "capture-incomplete", str(error)
+    found, outcome, detail = pictures.judged(*failure)
     return trial_result(trial, started_at, outcome, detail, raw, found, LabSummary(), host)
 
 

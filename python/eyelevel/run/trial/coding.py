@@ -47,6 +47,15 @@ class Coding:
         """
         return self._work.result() if self._work else NO_PICTURES
 
+    def judged(self, outcome: str, detail: str) -> tuple[Pictures, str, str]:
+        """The result with the load's outcome: one that was good is not without its pictures."""
+        try:
+            return self.result(), outcome, detail
+        except BrowserMessageError as error:
+            if outcome == "ok":
+                outcome, detail = "capture-incomplete", str(error)
+            return NO_PICTURES, outcome, detail
+
 
 @contextmanager
 def coding() -> Iterator[Coding]:

@@ -14,12 +14,12 @@ from types import MappingProxyType
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import RawLoad
 from eyelevel.disk.folders import temporary_folder
-from eyelevel.errors import BrowserMessageError, BrowserStartError, LabError
+from eyelevel.errors import BrowserStartError, LabError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import LabConfig, LabSummary, Ready
 from eyelevel.networks.origin_rtt import Place, places_of
 from eyelevel.plan.trials import Trial
-from eyelevel.run.trial.coding import NO_PICTURES, Coding, Pictures, coding
+from eyelevel.run.trial.coding import Coding, Pictures, coding
 from eyelevel.run.trial.cross_traffic import cross_traffic_record, silent_flow
 from eyelevel.run.trial.external_server import served_lab
 from eyelevel.run.trial.host import HostSample
@@ -145,12 +145,7 @@ def _run_trial(
     if summary.server_cpu_s is not None and trial.stack_settings.is_ours:
         host["server_cpu_s"] = summary.server_cpu_s
     outcome, detail = failure or _judge(trial, raw, summary, host)
-    try:
-        found = pictures.result()
-    except BrowserMessageError as error:
-        found = NO_PICTURES
-        if outcome == "ok":
-            outcome, detail = "capture-incomplete", str(error)
+    found, outcome, detail = pictures.judged(outcome, detail)
     return trial_result(trial, started_at, outcome, detail, raw, found, summary, host)
 
 

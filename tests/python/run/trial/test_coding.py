@@ -38,3 +38,17 @@ def test_a_damaged_picture_is_told_to_whoever_asks():
         pictures.begin(RawLoad("complete", "", frames=(Frame(0.0, b"no picture"),)))
         with pytest.raises(BrowserMessageError, match="a frame is no picture"):
             pictures.result()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        (("ok", ""), ("capture-incomplete", "a frame is no picture")),
+        (("page-timeout", "why"), ("page-timeout", "why")),
+    ],
+)
+def test_a_load_without_its_pictures_is_not_good(outcome, expected):
+    with coding() as pictures:
+        pictures.begin(RawLoad("complete", "", frames=(Frame(0.0, b"no picture"),)))
+        found, judged, detail = pictures.judged(*outcome)
+    assert found.final is None and judged == expected[0] and expected[1] in detail
