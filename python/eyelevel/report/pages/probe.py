@@ -1,6 +1,6 @@
 """The report on probes: one HTML file that needs no network, in the style of a run's report."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from eyelevel.json_types import JsonMapping
@@ -12,6 +12,7 @@ from eyelevel.report.pages.probe_words import verdict_sentence
 from eyelevel.report.shell import shell
 
 TITLE = "How long connections take"
+SENTENCES_SHOWN = 4
 
 
 def write_probe_page(path: Path, analysis: Analysis) -> Path:
@@ -49,25 +50,37 @@ def probe_page(analysis: Analysis) -> str:
 def _opening(analysis: Analysis) -> Markup:
     rows, hosts = analysis.table.height, analysis.table["host"].n_unique()
     labels = file_labels(analysis.table["file"].unique(maintain_order=True))
+    found = [*_found(analysis.pairs, labels), *probe_conditions.found(analysis.conditions)]
     return element(
         "header",
         element("h1", TITLE),
         element(
             "p",
             f"{rows} measurements of {hosts} hosts from "
-            f"{len(labels)} {'file' if len(labels) == 1 else 'files'}: "
-            f"{', '.join(labels.values())}. Each row of A in file order is "
-            "paired with the first row of B of the same URL, family and vantage point at most 60 s "
-            "apart; A - B is positive where B is faster. Intervals are of 95% over hosts: rows of "
-            "one host are no independent evidence. A protocol is called faster where the sign test "
-            "of the hosts' medians says so, corrected after Holm over all files and comparisons.",
+            f"{len(labels)} {'file' if len(labels) == 1 else 'files'}.",
         ),
-        _found(analysis.pairs, labels),
-        probe_conditions.found(analysis.conditions),
+        *_listed(found),
+        element(
+            "p",
+            "Each row of A in file order is paired with the first row of B of the same URL, family "
+            "and vantage point at most 60 s apart; A - B is positive where B is faster. Intervals "
+            "are of 95% over hosts: rows of one host are no independent evidence. A protocol is "
+            "called faster where the sign test of the hosts' medians says so, corrected after Holm "
+            "over all files and comparisons.",
+        ),
     )
 
 
-def _found(pairs: Iterable[JsonMapping], labels: Mapping[str, str]) -> Markup:
+def _listed(sentences: Sequence[Markup]) -> list[Markup]:
+    """The first in the files' order; behind a word the others, which would fill a small screen."""
+    lists = [element("ul", *sentences[:SENTENCES_SHOWN])] if sentences else []
+    if more := sentences[SENTENCES_SHOWN:]:
+        summary = f"{len(more)} more {'comparison' if len(more) == 1 else 'comparisons'}"
+        lists.append(element("details", element("summary", summary), element("ul", *more)))
+    return lists
+
+
+def _found(pairs: Iterable[JsonMapping], labels: Mapping[str, str]) -> list[Markup]:
     """A sentence for each comparison that rests on hosts enough for an interval."""
     sentences = []
     for pair in pairs:
@@ -81,4 +94,4 @@ def _found(pairs: Iterable[JsonMapping], labels: Mapping[str, str]) -> Markup:
         text = f"{labels[pair['file']]}: {verdict_sentence(pair)}; {often}."
         claimed = pair["verdict"] in ("a faster", "b faster")
         sentences.append(element("li", text, **({} if claimed else {"class_": "unclear"})))
-    return element("ul", *sentences) if sentences else join([])
+    return sentences

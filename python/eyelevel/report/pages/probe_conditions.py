@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from eyelevel.json_types import JsonMapping
-from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.pages.probe_tables import with_interval
 from eyelevel.report.pages.probe_words import verdict_sentence
 
@@ -12,7 +12,7 @@ HOSTS_SHOWN = 30
 TIMES = {"connection_ms": "connection time", "first_byte_ms": "time to the first byte"}
 
 
-def found(conditions: Iterable[JsonMapping]) -> Markup:
+def found(conditions: Iterable[JsonMapping]) -> list[Markup]:
     """A sentence for each comparison that has pairs enough for an interval."""
     sentences = []
     for row in conditions:
@@ -21,7 +21,7 @@ def found(conditions: Iterable[JsonMapping]) -> Markup:
         text = f"{_over(row)}, in {TIMES[row['what']]}: {verdict_sentence(row)}."
         claimed = row["verdict"] in ("a faster", "b faster")
         sentences.append(element("li", text, **({} if claimed else {"class_": "unclear"})))
-    return element("ul", *sentences) if sentences else join([])
+    return sentences
 
 
 def section(conditions: Sequence[JsonMapping]) -> list[Markup]:

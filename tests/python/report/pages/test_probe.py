@@ -5,7 +5,7 @@ from pathlib import Path
 
 from eyelevel.probes.analysis import analyse, file_labels
 from eyelevel.probes.reading import THESIS_COLUMNS, read_files
-from eyelevel.report.pages.probe import probe_page
+from eyelevel.report.pages.probe import SENTENCES_SHOWN, probe_page
 
 
 def rows(host: str, slower_ms: int) -> str:
@@ -65,6 +65,19 @@ def test_five_hosts_have_no_interval_of_the_median(tmp_path: Path) -> None:
     page = said(tmp_path, 1, 2, 3, 4, 5)
     assert "tls1.2 - quic is +3.0 ms in the median host, undetermined (5 hosts)" in page
     assert "was faster" not in page
+
+
+def test_more_comparisons_than_a_small_screen_holds_are_behind_a_word(tmp_path: Path) -> None:
+    files = [tmp_path / f"file-{n}.jsonl" for n in range(SENTENCES_SHOWN + 2)]
+    text = "".join(rows(f"h{n}", 5 + n) for n in range(6))
+    for file in files:
+        file.write_text(text, encoding="utf-8")
+    page = probe_page(analyse(read_files(files)))
+    first, more = page.partition("<summary>2 more comparisons</summary>")[::2]
+    assert first.count("<li ") == SENTENCES_SHOWN and more.count("<li ") == 2
+    assert ">file-0.jsonl: no" in first and ">file-5.jsonl: no" in more
+    one_less = probe_page(analyse(read_files(files[:SENTENCES_SHOWN])))
+    assert "more comparison" not in one_less
 
 
 def test_files_of_one_name_are_told_apart() -> None:
