@@ -21,7 +21,7 @@ def heat_map(rows: pl.DataFrame, metric: str, comparisons: Sequence[str]) -> Jso
     reach = max(0.01, largest(rows.filter("claimed")["improvement"].abs()))
     columns = ("rate_mbit_s", "rtt_ms", "comparison", "improvement", "claimed")
     base = alt.Chart(inline(rows, *columns)).encode(
-        x=alt.X("rtt_ms:O", title="minimum round-trip time in ms"),
+        x=alt.X("rtt_ms:O", title="minimum round-trip time in ms", axis=alt.Axis(labelAngle=0)),
         y=alt.Y("rate_mbit_s:O", sort="descending", title="rate in Mbit/s"),
     )
     scale = alt.Scale(domain=[-reach, 0, reach], range=["#a8341b", "#f5f5f2", "#0b6b4b"])

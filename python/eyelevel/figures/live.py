@@ -8,6 +8,8 @@ from eyelevel.json_types import JsonObject
 
 SIDES = ("live", "replay")
 COLOURS = ("#a8341b", "#0b6b4b")
+DASHES = ([1, 0], [4, 2])
+"""Apart without colour, too: in grey print and to many eyes both are as dark."""
 
 
 def live_against_replay(rows: pl.DataFrame, columns: int = 2) -> JsonObject:
@@ -39,6 +41,9 @@ def live_against_replay(rows: pl.DataFrame, columns: int = 2) -> JsonObject:
             ),
             color=alt.Color(
                 "side:N", scale=alt.Scale(domain=list(SIDES), range=list(COLOURS)), title=None
+            ),
+            strokeDash=alt.StrokeDash(
+                "side:N", scale=alt.Scale(domain=list(SIDES), range=list(DASHES)), title=None
             ),
         )
         .properties(width=260, height=180)

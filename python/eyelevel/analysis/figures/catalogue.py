@@ -70,6 +70,8 @@ def _rows_of(cells: Sequence[Cell], contents: Contents) -> pl.DataFrame:
         return pl.DataFrame()
     names = {asked: str(asked) for asked in contents.comparisons}
     networks = {network.name: network for network in contents.planned.networks}
+    place = {name: position for position, name in enumerate(networks)}  # panels in the plan's order
+    cells = sorted(cells, key=lambda cell: place[cell.network])
     of_cells = [networks[cell.network] for cell in cells]
     # Column by column: a large study has half a million cells.
     table = pl.DataFrame(
