@@ -119,9 +119,10 @@ def against_attribute(
     rows = cells.with_columns(difference_s=pl.col("difference_ms") / 1e3)
     scales = {"difference_s": "difference in s", "difference_rtts": "difference in round trips"}
     charts = []
+    # The same text in both, so that the specification holds it once.
+    base = alt.Chart(inline(rows, "network", "comparison", "site", *scales, attribute))
     for value, axis in scales.items():
         drawn = rows.drop_nulls([value, attribute])
-        base = alt.Chart(inline(drawn, "network", "comparison", "site", value, attribute))
         dots = base.mark_point(filled=True, opacity=0.7).encode(
             x=alt.X(f"{attribute}:Q", title=title, axis=alt.Axis(tickCount=4, format="~s")),
             y=alt.Y(f"{value}:Q", title=axis),
@@ -131,7 +132,9 @@ def against_attribute(
         chart = layered(zero, dots).properties(width=180, height=140)
         order = cells["network"].unique(maintain_order=True).to_list()
         panels = chart.facet(facet=alt.Facet("network:N", title=None, sort=order), columns=3)
-        panels = panels.resolve_scale(y="independent")
+        panels = panels.resolve_scale(y="independent").transform_filter(
+            f"isValid(datum.{value}) && isValid(datum.{attribute})"
+        )
         if lost := cells.height - drawn.height:
             why = "undetermined, or without round trips to count in"
             panels = panels.properties(
