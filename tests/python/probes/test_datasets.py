@@ -52,9 +52,10 @@ def test_a_dataset_counts_failed_attempts_and_knows_when_nothing_is_known() -> N
     table = made(
         {"host": "a", "protocol": "quic", "at_s": 1.5},
         {"host": "b", "protocol": "quic", "failure": "reset", "family": None, "at_s": 90000.0},
+        {"host": "b", "protocol": "quic"},
     )
     (row,) = datasets_of([table, table.clear()])
-    assert (row["samples"], row["hosts"], row["failures"]) == (2, 2, 1)
+    assert (row["samples"], row["hosts"], row["failures"]) == (3, 2, 1)
     assert (row["first_at"], row["last_at"]) == ("1970-01-01T00:00:01Z", "1970-01-02T01:00:00Z")
     (timeless,) = datasets_of([table.with_columns(at_s=0.0)])
     assert timeless["first_at"] is None and period(timeless) == "not recorded"

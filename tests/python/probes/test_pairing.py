@@ -78,6 +78,13 @@ def test_versions_of_google_quic_are_searched_one_after_the_other() -> None:
     assert found.difference_ms.tolist() == [7.0, 8.0]
 
 
+def test_rows_of_another_file_are_no_partners() -> None:
+    of_a, of_b = table(("h", 1, "tls1.2", 5.0)), table(("h", 1, "tls1.3", 2.0))
+    assert pair_rows(pl.concat([of_a, of_b]), "tls1.2", "tls1.3").difference_ms.tolist() == [3.0]
+    apart = pl.concat([of_a, of_b.with_columns(file=pl.lit("g"))])
+    assert pair_rows(apart, "tls1.2", "tls1.3").difference_ms.size == 0
+
+
 def test_failed_and_resumed_rows_are_never_paired() -> None:
     whole = table(("h", 1, "tls1.2", 5.0), ("h", 1, "tls1.3", 2.0))
     for column, value in (("failure", "reset"), ("resumed", True), ("connection_ms", None)):
@@ -131,3 +138,27 @@ def test_the_verdict_is_of_hosts_corrected_over_files_and_comparisons() -> None:
     many = [row for row in one for _ in range(10)]
     (again,) = analyse([file_of("f", *many)]).pairs
     assert again["n"] == 60 and again["median_host_ms"]["p"] == 1 / 32
+
+
+def test_a_group_over_all_files_has_the_pairs_of_its_family_and_place_alone() -> None:
+    """v4 gains 10 ms and v6 30 ms from one place, v4 50 ms from another."""
+    parts = []
+    places = (("v4", "here", 10), ("v6", "here", 30), ("v4", "there", 50))
+    for number, (family, vantage, gained) in enumerate(places):
+        ms = 60.0 + 7 * number  # so that a row of another place would be another partner
+        rows = [(f"h{n}", 10.0, "tls1.2", ms + gained) for n in range(3)]
+        rows += [(f"h{n}", 10.0, "tls1.3", ms) for n in range(3)]
+        where = {"family": pl.lit(family), "vantage": pl.lit(vantage), "file": pl.lit("f")}
+        parts.append(table(*rows).with_columns(**where))
+    groups = analyse([pl.concat(parts)]).groups
+    said = {(row["family"], row["vantage"]): (row["n"], row["p50_ms"]["value"]) for row in groups}
+    assert said == {
+        ("all", "all"): (9, 30),
+        ("all", "here"): (6, 20),
+        ("all", "there"): (3, 50),
+        ("v4", "all"): (6, 30),
+        ("v4", "here"): (3, 10),
+        ("v4", "there"): (3, 50),
+        ("v6", "all"): (3, 30),
+        ("v6", "here"): (3, 30),
+    }

@@ -102,6 +102,15 @@ def test_the_heat_map_compares_the_medians_over_sites(contents):
     assert found == pytest.approx(1 - typical["quic"] / typical["tcp"])
 
 
+def test_a_square_of_the_heat_map_has_colour_if_the_verdict_of_its_gain_says_the_same(tmp_path):
+    """In noise of four times the difference nothing is claimed; in little of it tcp+ is faster."""
+    text = GRID.replace(', "quic", "quic+sprout"', "")
+    for noise, claimed in ((0.01, True), (0.28, False)):
+        run = read_run(tmp_path / str(noise), text=text, noise=noise)
+        squares = figure("heat-map").rows(run)
+        assert squares["claimed"].to_list() == [claimed] * squares.height and squares.height == 4
+
+
 @pytest.fixture(scope="module")
 def of_caption(tmp_path_factory):
     """A grid beside which figure 5-1's rate stands with three round trips alone."""
@@ -266,6 +275,20 @@ def test_differences_that_are_not_drawn_are_counted(late):
     )
     chart = figure("origins").chart(lost, late)
     assert "10 of 20 differences are not drawn" in str(chart)
+
+
+def test_slide_14_holds_its_rows_once_in_seconds_and_round_trips(late):
+    rows = figure("origins").rows(late)
+    (text,) = figure("origins").chart(rows, late)["datasets"].values()
+    drawn = pl.read_csv(text.encode())
+    drawn = drawn.filter(pl.col("difference_s").is_not_null()).sort("network", "site")
+    known = rows.drop_nulls("difference_ms").sort("network", "site")
+    assert drawn.height == known.height == 20
+    rtts = {network.name: network.rtt_ms_min for network in late.planned.networks}
+    for shown, row in zip(drawn.iter_rows(named=True), known.iter_rows(named=True), strict=True):
+        assert shown["difference_s"] == pytest.approx(row["difference_ms"] / 1000, rel=1e-4)
+        in_rtts = row["difference_ms"] / rtts[row["network"]]
+        assert shown["difference_rtts"] == pytest.approx(in_rtts, rel=1e-4)
 
 
 def test_a_site_that_a_stack_never_brings_stays_among_its_sites(tmp_path):

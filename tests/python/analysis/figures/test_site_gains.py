@@ -8,8 +8,8 @@ import pytest
 from made_up_run import metrics_of, write_run
 from sample_record import sample_object
 
-from eyelevel.analysis.figures.catalogue import TABLES
-from eyelevel.analysis.figures.needs import why_not
+from eyelevel.analysis.figures.catalogue import FIGURES, TABLES
+from eyelevel.analysis.figures.needs import _NETWORKS, _OTHER, _SITES, _STACKS, why_not
 from eyelevel.analysis.study import read_contents
 from eyelevel.errors import PlanError
 
@@ -116,6 +116,12 @@ def test_any_pair_is_compared_and_only_it(directory, contents):
 def test_pairs_that_are_none_are_refused(directory, pairs, said):
     with pytest.raises(PlanError, match=said):
         read_contents(directory, metrics_of, pairs=pairs)
+
+
+def test_what_is_said_to_need_something_is_in_the_catalogue():
+    said = [name for part in (_NETWORKS, _STACKS, _SITES, _OTHER) for name in part]
+    assert len(said) == len(set(said))
+    assert set(said) <= {each.name for each in (*FIGURES, *TABLES)}
 
 
 def test_what_a_run_lacks_is_named_with_what_it_has(contents):
