@@ -111,3 +111,25 @@ def test_times_are_by_file_until_there_are_too_many() -> None:
     ]
     (merged,) = times_of(pl.concat(tables))
     assert (merged["file"], merged["n"]) == (None, FILES_MAX + 1)
+
+
+def test_each_time_is_its_own_and_of_attempts_that_did_not_fail() -> None:
+    """Medians 10, 20 and 30 ms; failed attempts took 500 ms until they failed."""
+    hosts = [f"h{n}" for n in range(9)]
+    spread = range(-4, 5)
+    rows = [
+        {"host": h, "protocol": "tls1.3", "connection_ms": 30.0 + n, "tcp_ms": 20.0 + n}
+        | {"dns_ms": 10.0 + n, "resumed": resumed}
+        for h, n in zip(hosts, spread, strict=True)
+        for resumed in (False, True)
+    ]
+    late = dict.fromkeys(("connection_ms", "tcp_ms", "dns_ms"), 500.0)
+    failed = [{"host": h, "protocol": "tls1.3", "failure": "reset"} | late for h in hosts]
+    found = times_of(made(*rows, *failed))
+    said = {(row["what"], row["resumed"]): (row["n"], row["p50_ms"]["value"]) for row in found}
+    medians = {"connection_ms": 30, "tcp_ms": 20, "dns_ms": 10}
+    assert said == {(what, r): (9, ms) for what, ms in medians.items() for r in (False, True)}
+    for row in found:
+        for name in ("p50_ms", "p90_ms"):
+            assert row[name]["low"] <= row[name]["value"] <= row[name]["high"]
+        assert row["p90_ms"]["value"] == medians[row["what"]] + 3.2 and row["p99_ms"]["low"] is None
