@@ -101,3 +101,19 @@ def test_stacks_are_explained_by_what_was_measured_and_what_was_not_is_named() -
         "differs": True,
         "findings": ["unequal"],
     }
+
+
+def test_one_stack_with_other_ways_to_its_origins_is_not_measured_against_itself(tmp_path) -> None:
+    plan = tmp_path / "ways.toml"
+    plan.write_text(
+        'sites = ["agency"]\nnetworks = ["dsl"]\nreference = "far"\nblocks = 2\n'
+        + "".join(
+            f'[[stacks]]\nname = "{name}"\nbase = "tcp+"\n'
+            f'origin_rtt = {{ "images.agency.example" = "{rtt}" }}\n'
+            for name, rtt in (("far", "90ms"), ("near", "20ms"))
+        )
+    )
+    done = eyelevel("validate", "level", "--stacks", "far,near", "--plan", str(plan))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "far and near of" in done.stderr
+    assert "differ by the ways to their origins alone" in done.stderr

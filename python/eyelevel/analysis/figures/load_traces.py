@@ -99,7 +99,8 @@ OBJECTS_MAX = 80  # of a load; what comes later is rarely what people wait for
 def pair_objects(contents: Contents) -> pl.DataFrame:
     """The first site on its slowest network: typical loads of both stacks of the first comparison.
 
-    None where a run is of one stack, which is compared with nothing. An object waits from its start to its first byte, and is received until its end.
+    None where a run is of one stack, which is compared with nothing. An object waits from its start
+    to its first byte, and is received until its end.
     """
     typical = typical_loads(contents, contents.sites[:1])
     stacks = [name for asked in contents.comparisons[:1] for name in (asked.reference, asked.stack)]

@@ -1,6 +1,6 @@
 """`eyelevel explain`: why results can differ."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +22,9 @@ from eyelevel.level.text.stacks import explained_lines, not_measured
 from eyelevel.level.text.verdict import COMMAND
 from eyelevel.networks.presets import find_network
 from eyelevel.plan.in_force import stack_in_force
+from eyelevel.plan.origin_rtts import apart_by_ways_alone
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import Stack
 from eyelevel.run.level.measure import levels_among
 
 DEFAULT = ("tcp", "tcp+", "quic")
@@ -64,13 +66,14 @@ def stacks(
     `eyelevel validate level`'s of pairs of these stacks, or a run's.
     """
     on = find_network(network)
+    planned: Mapping[str, Stack] = {}
     if run is None:
         stacks = [named_stack(name) for name in names or DEFAULT]
         columns = [stack.name for stack in stacks]
         levels = levels_among(stacks)
         rows = explain([stack_in_force(preset, on) for preset in stacks], known_of(levels, columns))
     else:
-        columns, levels, rows = _of_run(run)
+        columns, levels, rows, planned = _of_run(run)
     if as_json:
         shown = [_row_json(columns, row) for row in rows]
         print_json({"stacks": columns, "network": on.name, "aspects": shown})
@@ -79,14 +82,25 @@ def stacks(
         results.print(Text(line.text, line.style), soft_wrap=True)
     if missing := not_measured(columns, rows):
         warning = f"{NOT_MEASURED} on this machine: {', '.join(missing)}"
-        hints.print(f"{warning}{_how(columns, missing[0])}", markup=False, soft_wrap=True)
+        hints.print(f"{warning}{_how(columns, missing[0], planned)}", markup=False, soft_wrap=True)
 
 
-def _how(names: Sequence[str], missing: str) -> str:
-    """What measures a stack beside the first one; stacks that are no presets are a plan's."""
+def _how(names: Sequence[str], missing: str, planned: Mapping[str, Stack]) -> str:
+    """What measures a stack beside the first other one; stacks that are no presets are a plan's.
+
+    Of `planned` stacks one that differs by the ways to its origins alone is no other one.
+    """
     if len(names) == 1:
         return ""
-    pair = (names[0], missing if missing != names[0] else names[1])
+    others = [
+        name
+        for name in names
+        if name != missing
+        and not (planned and apart_by_ways_alone(planned[name], planned[missing]))
+    ]
+    if not others:
+        return "; they differ by the ways to their origins alone, so there is nothing to measure"
+    pair = (missing, others[0]) if missing == names[0] else (others[0], missing)
     plan = "" if set(pair) <= STACKS_BY_NAME.keys() else " --plan PLAN"
     return f"; {COMMAND} --stacks {','.join(pair)}{plan} measures {pair[0]} and {pair[1]}"
 
@@ -97,9 +111,11 @@ def _row_json(columns: Sequence[str], row: ExplainedRow) -> JsonObject:
     return {**asdict(row), "values": dict(zip(columns, values, strict=True))}
 
 
-def _of_run(directory: Path) -> tuple[list[str], list[JsonObject], list[ExplainedRow]]:
-    """The stacks of a run, what was measured of their level, and their rows, what its loads
-    measured included."""
+def _of_run(
+    directory: Path,
+) -> tuple[list[str], list[JsonObject], list[ExplainedRow], Mapping[str, Stack]]:
+    """The stacks of a run, what was measured of their level, their rows, what its loads measured
+    included, and the stacks as planned."""
     contents = read_contents(directory)
     loaded = set(contents.table["stack"])
     stacks = [stack for stack in contents.stacks if stack in loaded]
@@ -115,4 +131,5 @@ def _of_run(directory: Path) -> tuple[list[str], list[JsonObject], list[Explaine
     )
     for aspect, values in measured_rows(contents.table, stacks):
         rows.append(ExplainedRow(aspect, "", "measured", tuple(values), None))
-    return stacks, levels, rows
+    by_name = {stack.name: stack for stack in contents.planned.stacks}
+    return stacks, levels, rows, by_name

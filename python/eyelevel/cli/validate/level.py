@@ -15,6 +15,7 @@ from eyelevel.cli.run.plan_text import read_plan
 from eyelevel.cli.values import duration, named_stack
 from eyelevel.errors import PlanError, unknown
 from eyelevel.level.text.level import level_lines
+from eyelevel.plan.origin_rtts import apart_by_ways_alone
 from eyelevel.plan.stacks import Stack
 from eyelevel.run.level.effects import measure_effects
 from eyelevel.run.level.measure import Level, Step, measured_level, stacks_of, validate_level
@@ -107,6 +108,14 @@ def _named(names: Sequence[str], plan: str | None) -> list[Stack]:
         if name not in stacks:
             hint = f"{unknown('stack', name, stacks)} It must be one of {plan}'s"
             raise PlanError([f"--stacks: {hint}"])
+    raw = {stack.name: stack for stack in parsed.stacks}
+    if apart_by_ways_alone(*(raw[name] for name in names)):
+        raise PlanError(
+            [
+                f"--stacks: {names[0]} and {names[1]} of {plan} differ by the ways to their "
+                "origins alone, so there is no level to measure between them"
+            ]
+        )
     return [stacks[name] for name in names]
 
 

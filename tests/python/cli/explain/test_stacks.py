@@ -1,10 +1,12 @@
 import json
+from dataclasses import replace
 
 from made_up_run import SITES, write_run
 from typer.testing import CliRunner
 
 from eyelevel.cli.explain.commands import _how, app
 from eyelevel.plan.presets import preset_text
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
 TEXT = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 2")
 
@@ -19,6 +21,21 @@ def test_a_run_is_explained_with_what_its_browser_knew_and_took_the_network_for(
 
 
 def test_what_measures_a_stack_is_a_command_that_can_be_given() -> None:
-    assert _how(["tcp"], "tcp") == ""
-    assert _how(["tcp", "quic"], "tcp").startswith("; eyelevel validate level --stacks tcp,quic ")
-    assert " --stacks tcp,mine --plan PLAN measures" in _how(["tcp", "mine"], "mine")
+    assert _how(["tcp"], "tcp", {}) == ""
+    assert _how(["tcp", "quic"], "tcp", {}).startswith(
+        "; eyelevel validate level --stacks tcp,quic "
+    )
+    assert " --stacks tcp,mine --plan PLAN measures" in _how(["tcp", "mine"], "mine", {})
+
+
+def test_nobody_is_told_to_measure_a_stack_against_itself() -> None:
+    tcp = STACKS_BY_NAME["tcp"]
+    planned = {
+        "far": replace(tcp, name="far", origin_rtt={"a.example": 90.0}),
+        "near": replace(tcp, name="near", origin_rtt={"a.example": 20.0}),
+        "quic": STACKS_BY_NAME["quic"],
+    }
+    assert _how(["far", "near"], "far", planned).startswith("; they differ by the ways")
+    said = _how(["far", "near", "quic"], "far", planned)
+    assert said.startswith("; eyelevel validate level --stacks far,quic --plan PLAN measures")
+    assert "--stacks quic,near" in _how(["far", "near", "quic"], "near", planned)
