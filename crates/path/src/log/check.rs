@@ -2,7 +2,7 @@
 
 use crate::log::head::{FORMAT, LogHead, VERSION};
 use crate::log::record::{RECORD_BYTES, Record, RecordKind};
-use eyelevel_link::{Direction, Ecn, Event, Observer, Packet, SpecError, StageSpec};
+use eyelevel_link::{Direction, Ecn, Event, EventKind, Observer, Packet, SpecError, StageSpec};
 use eyelevel_units::{Instant, Seed, one_line};
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -67,6 +67,7 @@ pub fn check_log(
     let mut comparison = Comparison {
         direction,
         addresses: Vec::new(),
+        unused: VecDeque::new(),
         found: LogCheck::default(),
     };
     let mut bytes = [0; RECORD_BYTES];
@@ -76,16 +77,26 @@ pub fn check_log(
             .ok_or_else(|| CheckError::Format("it has an unknown kind of record".into()))?;
         comparison.take(&record)?;
     }
+    comparison.end();
     Ok(comparison.found)
 }
 
 /// What the model said, still to be found in the log.
 #[derive(Default)]
-struct Fates(VecDeque<Record>);
+struct Fates {
+    of_packets: VecDeque<Record>,
+    unused: VecDeque<Record>,
+}
 
 impl Observer<()> for Fates {
     fn event(&mut self, event: &Event) {
-        self.0.extend(Record::of(event));
+        let is_unused = event.kind == EventKind::Unused;
+        let said = if is_unused {
+            &mut self.unused
+        } else {
+            &mut self.of_packets
+        };
+        said.extend(Record::of(event));
     }
 
     fn wants_unused(&self) -> bool {
@@ -96,6 +107,9 @@ impl Observer<()> for Fates {
 struct Comparison {
     direction: Direction<(), Fates>,
     addresses: Vec<IpAddr>,
+    /// Of the log, not yet found in what the model said. A trace tells them when a packet next comes
+    /// to it, which may be long after their time: behind a delay no record says when that was.
+    unused: VecDeque<Record>,
     found: LogCheck,
 }
 
@@ -107,9 +121,36 @@ impl Comparison {
             RecordKind::Lost => return Err(CheckError::Lost(record.value)),
             RecordKind::Release | RecordKind::Refused => self.release(record),
             RecordKind::Read => (),
+            RecordKind::Unused => self.unused.push_back(*record),
             _ => self.fate(record),
         }
+        self.compare_unused();
         Ok(())
+    }
+
+    fn compare_unused(&mut self) {
+        while !self.unused.is_empty() {
+            let Some(theirs) = self.direction.observer_mut().unused.pop_front() else {
+                break;
+            };
+            if let Some(record) = self.unused.pop_front() {
+                self.compare(&record, theirs, record, "fate");
+            }
+        }
+    }
+
+    /// Lets the model go on where the log's last opportunities came of a packet still on its way.
+    fn end(&mut self) {
+        while !self.unused.is_empty()
+            && let Some(at) = self.direction.poll_timeout()
+        {
+            self.direction.poll_transmit(at);
+            self.compare_unused();
+        }
+        let left = DIFFERENCES_MAX.saturating_sub(self.found.differences.len());
+        for record in self.unused.drain(..).take(left).collect::<Vec<_>>() {
+            self.differ(format!("{record:?}: the model says nothing of it"));
+        }
     }
 
     fn arrive(&mut self, record: &Record) {
@@ -139,11 +180,11 @@ impl Comparison {
 
     fn fate(&mut self, record: &Record) {
         // Where the model has said more already, it was the last arrival's doing.
-        if self.direction.observer().0.is_empty() {
+        if self.direction.observer().of_packets.is_empty() {
             self.direction
                 .handle_timeout(Instant::from_nanos(record.at_ns));
         }
-        match self.direction.observer_mut().0.pop_front() {
+        match self.direction.observer_mut().of_packets.pop_front() {
             Some(fate) => self.compare(record, fate, *record, "fate"),
             None => self.differ(format!("{record:?}: the model says nothing of it")),
         }
@@ -194,28 +235,40 @@ fn read_record(log: &mut impl Read, bytes: &mut [u8; RECORD_BYTES]) -> io::Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eyelevel_link::{LossSpec, QueueSpec, RateSpec};
+    use eyelevel_link::{DelaySpec, LossSpec, QueueSpec, RateSpec, Recorded, TraceSpec};
+
+    impl Fates {
+        fn said(&mut self) -> Vec<Record> {
+            self.unused
+                .drain(..)
+                .chain(self.of_packets.drain(..))
+                .collect()
+        }
+    }
 
     /// A log as the driver writes it, from the model itself; `change` may falsify a record.
     fn log(change: impl Fn(&mut Record)) -> Vec<u8> {
-        let queue = QueueSpec::droptail_packets(3);
         let stages = [
             StageSpec::Loss(LossSpec { probability: 0.2 }),
             StageSpec::Rate(RateSpec {
                 rate_bit_s: 10_000_000,
-                queue,
+                queue: QueueSpec::droptail_packets(3),
             }),
         ];
-        let head = LogHead::new("down", &stages, 7, "tun");
+        log_of(&stages, change)
+    }
+
+    fn log_of(stages: &[StageSpec], change: impl Fn(&mut Record)) -> Vec<u8> {
+        let head = LogHead::new("down", stages, 7, "tun");
         let start = Instant::from_nanos(1000);
         let seed = Seed::new(7).child("down");
-        let mut direction = Direction::with_observer(&stages, seed, Fates::default()).unwrap();
+        let mut direction = Direction::with_observer(stages, seed, Fates::default()).unwrap();
         direction.start(start);
         let mut records = Vec::new();
         for number in 0..500u64 {
             let now = Instant::from_nanos(1000 + number / 10 * 9_000_000);
             direction.handle_timeout(now);
-            records.extend(direction.observer_mut().0.drain(..));
+            records.extend(direction.observer_mut().said());
             while let Some(release) = direction.poll_transmit(now) {
                 records.push(Record {
                     at_ns: release.at.as_nanos(),
@@ -233,7 +286,7 @@ mod tests {
                 ..Record::lost(0, 0)
             });
             direction.handle_packet(now, Packet::new(1500, ()));
-            records.extend(direction.observer_mut().0.drain(..));
+            records.extend(direction.observer_mut().said());
         }
         records.iter_mut().for_each(change);
         let mut bytes = head.line(start, true).into_bytes();
@@ -251,6 +304,35 @@ mod tests {
         let found = check(&log(|_| ())).unwrap();
         assert_eq!((found.arrivals, found.differences), (500, vec![]));
         assert!(found.compared > 1000);
+    }
+
+    #[test]
+    fn opportunities_that_a_delayed_packet_reveals_agree() {
+        let stages = [
+            StageSpec::Delay(DelaySpec { delay_ms: 5.0 }),
+            StageSpec::Trace(TraceSpec {
+                trace: Recorded::from_values((1..50).collect()),
+                once: false,
+                opportunity_bytes: 1500,
+                packet_overhead_bytes: 0,
+                queue: QueueSpec::Infinite,
+            }),
+        ];
+        let found = check(&log_of(&stages, |_| ())).unwrap();
+        assert_eq!((found.arrivals, found.differences), (500, vec![]));
+        let later = log_of(&stages, |r| {
+            r.at_ns += u64::from(r.kind == RecordKind::Unused && r.at_ns == 3_001_000);
+        });
+        assert_eq!(check(&later).unwrap().differences.len(), 1);
+        // One more than the model has.
+        let mut more = log_of(&stages, |_| ());
+        let unused = Record {
+            at_ns: 1 << 40,
+            kind: RecordKind::Unused,
+            ..Record::lost(0, 0)
+        };
+        more.extend(unused.to_bytes());
+        assert_eq!(check(&more).unwrap().differences.len(), 1);
     }
 
     #[test]
