@@ -94,9 +94,9 @@ def fit_alone(corpus: str, sites: Sequence[SiteAttributes]) -> list[SiteAttribut
     Raises CorpusError where nothing has been checked, or by other rules than today's.
     """
     folder = folder_of(corpus)
-    if not folder.is_dir():
-        raise CorpusError(f"--fit: nothing of {corpus} was checked; first: corpus check {corpus}")
     kept = {site.name: read_check(folder, site.name) for site in sites}
+    if sites and not any(kept.values()):
+        raise CorpusError(f"--fit: nothing of {corpus} was checked; first: corpus check {corpus}")
     if old := sum(check is not None and check.rules != RULES for check in kept.values()):
         raise CorpusError(
             f"--fit: {old} of {len(kept)} recordings were checked by other rules than today's; "

@@ -42,6 +42,9 @@ def test_fit_are_those_whose_check_is_of_this_recording(tmp_path):
         fit_alone(str(tmp_path), sites)
     digests = {site.name: site.digest for site in sites}
     folder = folder_of(str(tmp_path))
+    folder.mkdir()  # of a check that was killed in its first load
+    with pytest.raises(CorpusError, match="nothing of"):
+        fit_alone(str(tmp_path), sites)
     keep_check(folder, Check("plain", digests["plain"], 1, 0, ""), {})
     keep_check(folder, Check("blog", digests["blog"], 1, 0, "it is blank"), {})
     keep_check(folder, Check("api", "another's", 1, 0, ""), {})
