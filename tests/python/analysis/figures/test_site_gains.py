@@ -94,6 +94,17 @@ def test_the_extremes_are_those_sites_with_their_attributes_and_the_change(conte
     assert change == pytest.approx(expected) and change < 0.5
 
 
+def test_the_rows_of_means_are_of_their_own_group_and_objects_have_their_mean_size(contents):
+    rows = rows_of("extremes", contents)
+    for group in ("lowest", "highest"):
+        (mean,) = rows.filter(group=f"mean of the {group}")["encoded_bytes"]
+        assert mean == pytest.approx(rows.filter(group=group)["encoded_bytes"].mean())
+    sites = rows.filter(pl.col("site").is_not_null())
+    for row in sites.iter_rows(named=True):
+        size = row["encoded_bytes"] / objects_of(row["site"])
+        assert row["mean_object_bytes"] == pytest.approx(size) and row["https_share"] == 1
+
+
 def test_any_pair_is_compared_and_only_it(directory, contents):
     asked = read_contents(directory, metrics_of, pairs=["quic/tcp+"])
     assert [str(each) for each in asked.comparisons] == ["quic against tcp+"] and asked.declared
