@@ -56,6 +56,7 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
             "reading no.csv: there is no such file",
         ),
         (("ask", "x", "--change", "h3", "--users", "a", "--networks", "dsl"), 2, "give one of"),
+        (("scan", "README.md", "--names-with", "quic"), 2, "scan first, or name its rows by --out"),
         (("record", "www.example.org"), 2, "`www.example.org` is no page's URL; write it as `h"),
         (("record", "https://[", "--out", "x.wacz"), 2, "`https://[` is no page's URL"),
         (("report", "./nowhere"), 2, "nowhere"),

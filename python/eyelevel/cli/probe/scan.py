@@ -188,6 +188,10 @@ def _print_names(
         raise ScanError("--names-with prints a list: leave --json out")
     fields = parse_wanted(text)
     excluded = read_opt_out(opt_out) if opt_out else OptOut()
+    if not out.exists():
+        raise ScanError(
+            f"--names-with: {out}: there is no such file; scan first, or name its rows by --out"
+        )
     targets = targets_with(read_rows(out), fields, out)
     shown = set()
     with contextlib.closing(read_names(path, top)) as names:
