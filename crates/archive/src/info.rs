@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::depth;
+use crate::askers::depth;
 use crate::exchange::Note;
 use crate::origin::Origin;
 use crate::provenance::Provenance;

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
+use crate::askers::start::start_page;
 use crate::budget::ReadBudget;
 use crate::digest::hexadecimal;
 use crate::error::Error;
@@ -15,7 +16,6 @@ use crate::links::cleartext;
 use crate::map::map_file;
 use crate::origin::{self, Origin};
 use crate::provenance::Provenance;
-use crate::start::start_page;
 use crate::url::Url;
 use crate::wacz::{self, Wacz};
 use crate::warc::gzip;

@@ -23,12 +23,12 @@ use tokio::time::timeout;
 use tokio_rustls::LazyConfigAcceptor;
 
 use crate::RecordError;
+use crate::admission::credentials::CHALLENGE;
+use crate::admission::target::Target;
 use crate::connect::connect;
-use crate::credentials::CHALLENGE;
 use crate::forward::{Reply, forward, refusal, sentence};
 use crate::shared::Shared;
 use crate::tap::{SharedHead, Tap};
-use crate::target::Target;
 use crate::upstream::{ALPN_H1, ALPN_H2, Upstream};
 
 /// For a client on the same machine to begin, and to end, its handshake.

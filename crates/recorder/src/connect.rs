@@ -8,8 +8,8 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
 use crate::RecordError;
+use crate::admission::target::Target;
 use crate::shared::Shared;
-use crate::target::Target;
 
 /// For the name, the connection and the handshake each; a server that takes longer is down.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);

@@ -11,12 +11,12 @@ use hyper::body::Incoming;
 use hyper::ext::ReasonPhrase;
 
 use crate::RecordError;
-use crate::authority::check_authority;
+use crate::admission::authority::check_authority;
+use crate::admission::target::Target;
 use crate::privacy;
 use crate::shared::Shared;
 use crate::store::{Store, Ticket, unix_ms};
 use crate::tap::SharedHead;
-use crate::target::Target;
 use crate::tee::{BODY_BYTES_MAX, Ended, Tee};
 use crate::upgrade;
 use crate::upstream::{Answer, Upstream};

@@ -7,37 +7,34 @@
 //! (`left_out` in `spec/archive.md`). [`Recorder`] is the proxy, [`Store`] what it has kept;
 //! [`Store::write`] makes the WACZ.
 
-mod authority;
+mod admission;
 mod certificate;
 mod client;
 mod connect;
-mod credentials;
 mod error;
 mod forward;
 mod merge;
 mod notes;
 mod privacy;
-mod reach;
 mod recorder;
 mod shared;
 mod spool;
 mod store;
 mod tap;
-mod target;
 mod tee;
 mod upgrade;
 mod upstream;
 
 /// The pure parsers of what clients and servers send, for `make fuzz`.
 pub mod wire {
-    pub use crate::authority::check_authority;
+    pub use crate::admission::authority::check_authority;
+    pub use crate::admission::target::Target;
     pub use crate::certificate::Certificate;
-    pub use crate::target::Target;
 }
 
+pub use admission::credentials::Credentials;
+pub use admission::reach::Reach;
 pub use certificate::spki_sha256;
-pub use credentials::Credentials;
 pub use error::RecordError;
-pub use reach::Reach;
 pub use recorder::{Recorder, RecorderOptions};
 pub use store::{Store, StoreCounts, Writing};

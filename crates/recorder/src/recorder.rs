@@ -12,8 +12,8 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::credentials::Credentials;
-use crate::reach::Reach;
+use crate::admission::credentials::Credentials;
+use crate::admission::reach::Reach;
 use crate::shared::{Shared, client_tls};
 use crate::store::Store;
 use crate::{RecordError, client};

@@ -9,8 +9,8 @@ use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
 
 use crate::RecordError;
-use crate::credentials::Credentials;
-use crate::reach::Reach;
+use crate::admission::credentials::Credentials;
+use crate::admission::reach::Reach;
 use crate::store::Store;
 
 /// What all connections share.

@@ -15,11 +15,11 @@ use eyelevel_archive::{
 use serde::Serialize;
 
 use crate::RecordError;
+use crate::admission::target::Target;
 use crate::certificate::Certificate;
 use crate::merge::merge;
 use crate::notes::Notes;
 use crate::spool::Spool;
-use crate::target::Target;
 use crate::tee::Budget;
 
 /// Hosts whose certificates are kept.

@@ -16,11 +16,11 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use crate::RecordError;
+use crate::admission::target::Target;
 use crate::certificate::Certificate;
 use crate::connect::{CONNECT_TIMEOUT, connect};
 use crate::shared::Shared;
 use crate::tap::{SharedHead, Tap};
-use crate::target::Target;
 use crate::tee::Tee;
 
 /// Chromium's own windows (6 MB a stream, 15 MB a connection), so that the recorder is no brake.

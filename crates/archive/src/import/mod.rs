@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use eyelevel_units::one_line;
 
+use crate::askers::start::start_page;
 use crate::budget::ReadBudget;
 use crate::error::Error;
 use crate::exchange::Exchange;
@@ -24,7 +25,6 @@ use crate::exchange::screenshot::Screenshot;
 use crate::limits::EXCHANGES_MAX;
 use crate::map::map_file;
 use crate::provenance::Provenance;
-use crate::start::start_page;
 use crate::timestamp;
 use crate::url::Url;
 use crate::warc::gzip;

@@ -3,7 +3,7 @@
 use http::uri::Authority;
 use http::{Request, header};
 
-use crate::target::Target;
+use crate::admission::target::Target;
 
 /// Holds every authority that the request names (its URI's, `:authority`, each `Host`) against the
 /// server that it goes to; a request may name none.

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use eyelevel_addresses::{Prefix, special};
 use eyelevel_archive::Url;
 
-use crate::target::Target;
+use crate::admission::target::Target;
 
 /// The rule by which each address is judged, after its lookup and before it is connected to.
 ///

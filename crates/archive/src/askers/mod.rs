@@ -1,4 +1,8 @@
-//! What made the browser ask for each recorded URL.
+//! What made the browser ask for each recorded URL, and what follows: the document that a recording is of, and how deep
+//! its objects depend on one another.
+
+pub(crate) mod depth;
+pub(crate) mod start;
 
 use std::collections::HashMap;
 
