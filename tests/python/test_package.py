@@ -9,7 +9,14 @@ PACKAGE = ROOT / "python" / "eyelevel"
 FILES_MAX = 20
 LINES_MIN = 25
 
-SIBLINGS = {"metrics", "run/trial/rules", "stats", "stats/hypothesis"}
+SIBLINGS = {
+    "metrics/browser",
+    "metrics/network",
+    "metrics/visual",
+    "run/trial/rules",
+    "stats",
+    "stats/hypothesis",
+}
 """Folders of siblings of one kind: a metric, a rule or a statistic each; many, and short."""
 TABLES = {
     "cli/corpus/commands.py",

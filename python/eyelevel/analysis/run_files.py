@@ -1,8 +1,10 @@
 """The files of a run's directory as the analysis needs them, each checked once."""
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TypeVar
 
@@ -70,15 +72,31 @@ def read_table(directory: Path, plan: JsonMapping) -> pl.DataFrame:
     return judged(read_facts(directory, plan)[1], plan["primary_metric"])
 
 
+ROW_CODE = ("eyelevel.analysis.trials", "eyelevel.metrics", "eyelevel.store")
+"""The packages that turn a record into a row."""
+
+
 @cache
 def code_version() -> str:
-    """A hash of the code that turns a record into a row; kept rows of other code are not used."""
+    """A hash of ROW_CODE with its rooms; kept rows of other code are not used."""
+    return hash_of_code([files(package) for package in ROW_CODE])
+
+
+def hash_of_code(folders: Iterable[Traversable]) -> str:
+    """A hash of all Python files in `folders` and in the folders below these, by path and text."""
     digest = hashlib.sha256()
-    for package in ("eyelevel.analysis.trials", "eyelevel.metrics", "eyelevel.store"):
-        for file in sorted(files(package).iterdir(), key=lambda file: file.name):
-            if file.name.endswith(".py"):
-                digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    for folder in folders:
+        for path, file in _python_files(folder, folder.name):
+            digest.update(path.encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()[:20]
+
+
+def _python_files(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:
+    for each in sorted(folder.iterdir(), key=lambda each: each.name):
+        if each.is_dir():
+            yield from _python_files(each, f"{path}/{each.name}")
+        elif each.name.endswith(".py"):
+            yield f"{path}/{each.name}", each
 
 
 def planned_hashes(plan: JsonMapping) -> pl.DataFrame:

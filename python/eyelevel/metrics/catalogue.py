@@ -7,28 +7,28 @@ from dataclasses import dataclass
 from typing import Literal
 
 from eyelevel.json_types import JsonMapping
-from eyelevel.metrics.connections import connection_count
-from eyelevel.metrics.contentful_speed_index import contentful_speed_index
-from eyelevel.metrics.cumulative_layout_shift import cumulative_layout_shift
-from eyelevel.metrics.dom_content_loaded import dom_content_loaded
-from eyelevel.metrics.first_contentful_paint import first_contentful_paint
-from eyelevel.metrics.first_visual_change import first_visual_change
-from eyelevel.metrics.handshakes import handshake_count
-from eyelevel.metrics.history import VisualHistory
-from eyelevel.metrics.largest_contentful_paint import largest_contentful_paint
-from eyelevel.metrics.largest_contentful_paint_parts import (
+from eyelevel.metrics.browser.cumulative_layout_shift import cumulative_layout_shift
+from eyelevel.metrics.browser.dom_content_loaded import dom_content_loaded
+from eyelevel.metrics.browser.first_contentful_paint import first_contentful_paint
+from eyelevel.metrics.browser.largest_contentful_paint import largest_contentful_paint
+from eyelevel.metrics.browser.largest_contentful_paint_parts import (
     PaintParts,
     largest_contentful_paint_parts,
 )
-from eyelevel.metrics.last_visual_change import last_visual_change
-from eyelevel.metrics.objects import object_count
-from eyelevel.metrics.page_load_time import page_load_time
-from eyelevel.metrics.perceptual_speed_index import perceptual_speed_index
-from eyelevel.metrics.received_bytes import received_bytes
-from eyelevel.metrics.speed_index import speed_index
-from eyelevel.metrics.time_to_first_byte import time_to_first_byte
-from eyelevel.metrics.total_blocking_time import total_blocking_time
-from eyelevel.metrics.visual_complete import visual_complete
+from eyelevel.metrics.browser.page_load_time import page_load_time
+from eyelevel.metrics.browser.time_to_first_byte import time_to_first_byte
+from eyelevel.metrics.browser.total_blocking_time import total_blocking_time
+from eyelevel.metrics.network.connections import connection_count
+from eyelevel.metrics.network.handshakes import handshake_count
+from eyelevel.metrics.network.objects import object_count
+from eyelevel.metrics.network.received_bytes import received_bytes
+from eyelevel.metrics.visual.contentful_speed_index import contentful_speed_index
+from eyelevel.metrics.visual.first_visual_change import first_visual_change
+from eyelevel.metrics.visual.history import VisualHistory
+from eyelevel.metrics.visual.last_visual_change import last_visual_change
+from eyelevel.metrics.visual.perceptual_speed_index import perceptual_speed_index
+from eyelevel.metrics.visual.speed_index import speed_index
+from eyelevel.metrics.visual.visual_complete import visual_complete
 
 Record = JsonMapping
 Kind = Literal["visual", "browser", "network"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from eyelevel.metrics.catalogue import METRICS, Record
-from eyelevel.metrics.history import Picture, visual_history
-from eyelevel.metrics.visual_progress import Progress, drawn_progress
+from eyelevel.metrics.visual.history import Picture, visual_history
+from eyelevel.metrics.visual.visual_progress import Progress, drawn_progress
 
 
 @dataclass(frozen=True, slots=True)

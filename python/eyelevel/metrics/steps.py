@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from eyelevel.json_types import JsonMapping
-from eyelevel.metrics.first_visual_change import first_visual_change
-from eyelevel.metrics.history import Picture, visual_history
-from eyelevel.metrics.last_visual_change import last_visual_change
-from eyelevel.metrics.objects import fetched
-from eyelevel.metrics.received_bytes import received_bytes
-from eyelevel.metrics.speed_index import speed_index
+from eyelevel.metrics.network.objects import fetched
+from eyelevel.metrics.network.received_bytes import received_bytes
+from eyelevel.metrics.visual.first_visual_change import first_visual_change
+from eyelevel.metrics.visual.history import Picture, visual_history
+from eyelevel.metrics.visual.last_visual_change import last_visual_change
+from eyelevel.metrics.visual.speed_index import speed_index
 
 STEP_METRICS: dict[str, str] = {
     "duration_ms": (

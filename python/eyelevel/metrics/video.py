@@ -14,13 +14,13 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from eyelevel.metrics.contentful_speed_index import shares_of_most
-from eyelevel.metrics.edges import edges
-from eyelevel.metrics.history import Picture, histogram
-from eyelevel.metrics.perceptual_speed_index import index_from_first_change
-from eyelevel.metrics.speed_index import missing_area
-from eyelevel.metrics.structural_similarity import luma, structural_similarity
-from eyelevel.metrics.visual_progress import progress_parts
+from eyelevel.metrics.visual.contentful_speed_index import shares_of_most
+from eyelevel.metrics.visual.edges import edges
+from eyelevel.metrics.visual.history import Picture, histogram
+from eyelevel.metrics.visual.perceptual_speed_index import index_from_first_change
+from eyelevel.metrics.visual.speed_index import missing_area
+from eyelevel.metrics.visual.structural_similarity import luma, structural_similarity
+from eyelevel.metrics.visual.visual_progress import progress_parts
 
 THUMBNAIL_WIDTH_PX = 400
 """Width of the thumbnails that are compared."""

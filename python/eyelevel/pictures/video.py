@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from eyelevel.errors import VideoError
-from eyelevel.metrics.history import Picture
 from eyelevel.metrics.video import THUMBNAIL_WIDTH_PX, Viewport, find_viewport
+from eyelevel.metrics.visual.history import Picture
 
 READ_TIMEOUT_S = 600.0
 """For one run of ffmpeg; it decodes far faster than the video plays."""

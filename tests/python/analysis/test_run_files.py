@@ -1,13 +1,22 @@
 """`environment.json` and `stop.json` are checked in depth: a damaged row is named in one line."""
 
 import json
+import shutil
 from copy import deepcopy
+from importlib.resources import files
+from pathlib import Path
 from typing import get_args
 
 import pytest
 from bad_samples import STOPPED, environment
 
-from eyelevel.analysis.run_files import read_environment, read_stopped
+from eyelevel.analysis.run_files import (
+    ROW_CODE,
+    code_version,
+    hash_of_code,
+    read_environment,
+    read_stopped,
+)
 from eyelevel.errors import StoreError
 from eyelevel.level.classes import CLASS_NAMES
 from eyelevel.store.directory import ENVIRONMENT_FILE, STOP_FILE
@@ -99,3 +108,33 @@ def test_what_a_stop_lacks_is_named(tmp_path, key):
 
 def test_a_rows_classes_are_those_of_the_level():
     assert set(get_args(Word)) == CLASS_NAMES.keys()
+
+
+def test_kept_rows_are_of_the_code_of_all_rooms(tmp_path):
+    """Whichever file changes, goes, or gets a sibling in a room: the rows are computed anew."""
+    copies = [shutil.copytree(str(files(package)), tmp_path / package) for package in ROW_CODE]
+    folders = [Path(str(files(package))) for package in ROW_CODE]
+    version, code = hash_of_code(copies), [file for copy in copies for file in copy.rglob("*.py")]
+    assert code_version() == hash_of_code(folders) and len(code) > 40
+    assert {"visual", "browser", "network"} <= {file.parent.name for file in code}
+    for file in code:
+        text = file.read_bytes()
+        file.write_bytes(text + b"# changed\n")
+        assert hash_of_code(copies) != version, file
+        file.unlink()
+        assert hash_of_code(copies) != version, file
+        file.write_bytes(text)
+        sibling = file.with_name(f"a_{file.name}")
+        sibling.write_bytes(b"")
+        assert hash_of_code(copies) != version, file
+        sibling.unlink()
+    assert hash_of_code(copies) == version
+
+
+def test_code_that_moves_to_another_room_is_other_code(tmp_path):
+    for room in ("one", "other"):
+        (tmp_path / room).mkdir()
+    (tmp_path / "one" / "metric.py").write_text("x = 1\n")
+    version = hash_of_code([tmp_path])
+    (tmp_path / "one" / "metric.py").rename(tmp_path / "other" / "metric.py")
+    assert hash_of_code([tmp_path]) != version

@@ -11,7 +11,7 @@ from loads import COMMAND, load
 
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.errors import BrowserStartError
-from eyelevel.metrics.largest_contentful_paint_parts import largest_contentful_paint_parts
+from eyelevel.metrics.browser.largest_contentful_paint_parts import largest_contentful_paint_parts
 from eyelevel.store.directory import iterate_trials
 
 try:

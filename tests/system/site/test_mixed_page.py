@@ -12,7 +12,7 @@ from pages import image
 
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.errors import BrowserStartError
-from eyelevel.metrics.objects import cleartext_share
+from eyelevel.metrics.network.objects import cleartext_share
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.sites.check import STACKS, check_page
 from eyelevel.sites.pack import MadeExchange, pack_site

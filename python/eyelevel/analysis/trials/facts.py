@@ -12,7 +12,7 @@ import polars as pl
 from eyelevel.analysis.trials.downlink import MEASURES, measures_of
 from eyelevel.analysis.trials.limits import LIMITS, limits_of
 from eyelevel.json_types import JsonMapping
-from eyelevel.metrics.objects import cleartext_share
+from eyelevel.metrics.network.objects import cleartext_share
 from eyelevel.store.hashing import canonical_json
 from eyelevel.store.in_vain import connections_in_vain, outlives_visits
 from eyelevel.store.outcomes import NOT_RECORDED

@@ -12,7 +12,7 @@ from eyelevel.connections.timeline import Timeline, busiest_connection, timeline
 from eyelevel.errors import ConnectionLogError
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.compute import metrics_of
-from eyelevel.metrics.objects import cleartext_share
+from eyelevel.metrics.network.objects import cleartext_share
 from eyelevel.report.pages.connection import connection_page
 from eyelevel.store.directory import StoredTrial, has_record, read_trial
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from eyelevel.metrics.boxes import Box, changed_boxes
+from eyelevel.metrics.visual.boxes import Box, changed_boxes
 from eyelevel.store.pixels import any_channel
 
 NEAR_WHITE_MIN = 250

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eyelevel.metrics.history import VisualHistory
+from eyelevel.metrics.visual.history import VisualHistory
 
 
 def first_visual_change(history: VisualHistory) -> float | None:

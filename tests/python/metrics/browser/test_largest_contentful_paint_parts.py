@@ -6,8 +6,8 @@ import pytest
 from repository import ROOT
 from sample_record import sample_navigation, sample_object
 
+from eyelevel.metrics.browser.largest_contentful_paint_parts import largest_contentful_paint_parts
 from eyelevel.metrics.compute import metrics_of
-from eyelevel.metrics.largest_contentful_paint_parts import largest_contentful_paint_parts
 from eyelevel.store.directory import iterate_trials
 
 HERO = "https://a.example/hero.jpg"

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from eyelevel.metrics.boxes import map_of_each
-from eyelevel.metrics.contentful_speed_index import contentful_speed_index
-from eyelevel.metrics.edges import REACH_PIXELS, edges, thinned_gradient
-from eyelevel.metrics.history import small_brightness, visual_history
-from eyelevel.metrics.perceptual_speed_index import perceptual_speed_index
-from eyelevel.metrics.structural_similarity import REACH_PIXELS as SIMILAR_REACH_PIXELS
-from eyelevel.metrics.structural_similarity import luma, similarity_map
-from eyelevel.metrics.visual_progress import visual_progress
+from eyelevel.metrics.visual.boxes import map_of_each
+from eyelevel.metrics.visual.contentful_speed_index import contentful_speed_index
+from eyelevel.metrics.visual.edges import REACH_PIXELS, edges, thinned_gradient
+from eyelevel.metrics.visual.history import small_brightness, visual_history
+from eyelevel.metrics.visual.perceptual_speed_index import perceptual_speed_index
+from eyelevel.metrics.visual.structural_similarity import REACH_PIXELS as SIMILAR_REACH_PIXELS
+from eyelevel.metrics.visual.structural_similarity import luma, similarity_map
+from eyelevel.metrics.visual.visual_progress import visual_progress
 
 
 def page(*boxes: tuple[slice, slice]) -> np.ndarray:

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from eyelevel.metrics import boxes
-from eyelevel.metrics.boxes import changed_boxes
-from eyelevel.metrics.history import histogram, small_brightness, visual_history
+from eyelevel.metrics.visual import boxes
+from eyelevel.metrics.visual.boxes import changed_boxes
+from eyelevel.metrics.visual.history import histogram, small_brightness, visual_history
 
 SEED = 5
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eyelevel.metrics.boxes import map_of_each
-from eyelevel.metrics.history import VisualHistory
-from eyelevel.metrics.speed_index import missing_area
-from eyelevel.metrics.structural_similarity import REACH_PIXELS, similarity_to
+from eyelevel.metrics.visual.boxes import map_of_each
+from eyelevel.metrics.visual.history import VisualHistory
+from eyelevel.metrics.visual.speed_index import missing_area
+from eyelevel.metrics.visual.structural_similarity import REACH_PIXELS, similarity_to
 
 
 def perceptual_speed_index(history: VisualHistory) -> float | None:

@@ -10,8 +10,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from eyelevel.metrics.boxes import Luma
-from eyelevel.metrics.structural_similarity import blur, gaussian
+from eyelevel.metrics.visual.boxes import Luma
+from eyelevel.metrics.visual.structural_similarity import blur, gaussian
 
 BLUR_PIXELS = 7
 BLUR_SIGMA = 1.0

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eyelevel.metrics.boxes import Box, Luma, map_of_each
-from eyelevel.metrics.edges import REACH_PIXELS, connected, thinned_gradient
-from eyelevel.metrics.history import VisualHistory
-from eyelevel.metrics.perceptual_speed_index import index_from_first_change
+from eyelevel.metrics.visual.boxes import Box, Luma, map_of_each
+from eyelevel.metrics.visual.edges import REACH_PIXELS, connected, thinned_gradient
+from eyelevel.metrics.visual.history import VisualHistory
+from eyelevel.metrics.visual.perceptual_speed_index import index_from_first_change
 
 
 def contentful_speed_index(history: VisualHistory) -> float | None:

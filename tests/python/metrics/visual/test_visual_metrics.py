@@ -8,9 +8,9 @@ from sample_record import sample_navigation
 
 from eyelevel.metrics.catalogue import METRICS
 from eyelevel.metrics.compute import compute_metrics
-from eyelevel.metrics.history import histogram, visual_history
-from eyelevel.metrics.speed_index import missing_area
-from eyelevel.metrics.visual_progress import STEPS_MAX, drawn_progress, visual_progress
+from eyelevel.metrics.visual.history import histogram, visual_history
+from eyelevel.metrics.visual.speed_index import missing_area
+from eyelevel.metrics.visual.visual_progress import STEPS_MAX, drawn_progress, visual_progress
 
 NO_TIMINGS = {"navigation": sample_navigation(None), "objects": [], "connections": []}
 

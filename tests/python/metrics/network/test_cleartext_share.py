@@ -4,7 +4,7 @@ import pytest
 from sample_record import sample_object, sample_record
 
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
-from eyelevel.metrics.objects import cleartext_share
+from eyelevel.metrics.network.objects import cleartext_share
 
 
 def test_bytes_that_came_over_http_count_whatever_the_stack():

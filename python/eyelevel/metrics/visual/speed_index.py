@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from eyelevel.metrics.history import VisualHistory
-from eyelevel.metrics.visual_progress import visual_progress
+from eyelevel.metrics.visual.history import VisualHistory
+from eyelevel.metrics.visual.visual_progress import visual_progress
 
 
 def speed_index(history: VisualHistory) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eyelevel.json_types import JsonMapping
-from eyelevel.metrics.objects import fetched
+from eyelevel.metrics.network.objects import fetched
 
 
 def received_bytes(record: JsonMapping) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from eyelevel.metrics.boxes import Box, Luma, changed_boxes, renew
+from eyelevel.metrics.visual.boxes import Box, Luma, changed_boxes, renew
 
 WINDOW_PIXELS = 11
 WINDOW_SIGMA = 1.5

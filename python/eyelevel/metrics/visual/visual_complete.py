@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eyelevel.metrics.history import VisualHistory
-from eyelevel.metrics.visual_progress import progress_parts
+from eyelevel.metrics.visual.history import VisualHistory
+from eyelevel.metrics.visual.visual_progress import progress_parts
 
 
 def visual_complete(history: VisualHistory, percent: int) -> float | None:

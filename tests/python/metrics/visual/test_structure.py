@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from eyelevel.metrics.edges import edges
-from eyelevel.metrics.structural_similarity import luma, structural_similarity
+from eyelevel.metrics.visual.edges import edges
+from eyelevel.metrics.visual.structural_similarity import luma, structural_similarity
 
 GENERATOR = np.random.default_rng(7)
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from eyelevel.metrics.history import VisualHistory
+from eyelevel.metrics.visual.history import VisualHistory
 
 
 def progress_parts(histograms: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
