@@ -1,7 +1,24 @@
 """What tests of the packages share."""
 
+import signal
+from collections.abc import Iterator
+
 import pytest
 from made_up_run import read_run
+
+from eyelevel.cli.main import TERMINATING
+
+
+@pytest.fixture(autouse=True)
+def own_signals() -> Iterator[None]:
+    """A command that a test calls here takes signals for itself: those of the tests' run stay its
+    own, so that it can be ended from outside, and no test fails of that."""
+    numbers = (signal.SIGINT, *TERMINATING)
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        if signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,8 @@ from eyelevel.metrics.browser.largest_contentful_paint_parts import (
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
+pytestmark = pytest.mark.alone
+
 HTTP1 = STACKS_BY_NAME["http1"]
 
 try:

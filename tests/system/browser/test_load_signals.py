@@ -17,6 +17,13 @@ from eyelevel.browser.profiles import PROFILE_PREFIX, new_profile
 pytestmark = pytest.mark.usefixtures("labs")
 
 
+@pytest.fixture(autouse=True)
+def own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a killed load leaves goes with the next load, and tests beside this one have theirs."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
 # The command, ended at the one moment when its browser runs and it does not know of it yet.
 ENDED_WHILE_STARTING = """
 import os, signal, sys

@@ -23,7 +23,7 @@ TOLERANCE_MS = 10.0
 CLOCK_MS = 0.1
 """The page's clock is that coarse."""
 
-pytestmark = pytest.mark.usefixtures("labs")
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("labs")]
 
 
 def first_packet_ms(logs: Path) -> float:

@@ -31,7 +31,7 @@ time.sleep(0.3)
 print(json.dumps(before.until(HostSample.take(time.monotonic()))))
 """
 
-pytestmark = pytest.mark.usefixtures("labs")
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("labs")]
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ from eyelevel.plan.stacks import Stack
 from eyelevel.run.trial.rules.wire_ecn import capable, wrong_ecn
 from eyelevel.validation.bulk import bulk_site, fetch
 
+pytestmark = pytest.mark.alone
+
 PATH = {
     "down": "delay 20ms, rate 3 Mbit/s, queue fq_codel",
     "up": "rate 3 Mbit/s, queue fq_codel, delay 20ms",

@@ -3,9 +3,13 @@
 import statistics
 from pathlib import Path
 
+import pytest
+
 from eyelevel.networks.network import Network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.validation.bulk import bulk_site, transfer
+
+pytestmark = pytest.mark.alone
 
 RTT_MS = 200.0
 FAR = Network("far", 1_000_000_000, 1_000_000_000, RTT_MS, 1000.0)

@@ -19,6 +19,7 @@ INITIAL_WINDOW_PACKETS = 64
 SMALL_WINDOW_BYTES = 65_536
 
 pytestmark = [
+    pytest.mark.alone,
     pytest.mark.usefixtures("labs"),
     pytest.mark.skipif(
         not offers_large_windows(platform.release()),

@@ -11,6 +11,8 @@ from eyelevel.pathlog.reading import read_log
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.validation.bulk import bulk_site, transfer
 
+pytestmark = pytest.mark.alone
+
 RTT_MS = 100.0
 FAR = Network("far", 1_000_000_000, 1_000_000_000, RTT_MS, 1000.0)
 PACKET_BYTES = 1500

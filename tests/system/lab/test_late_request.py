@@ -27,7 +27,7 @@ PACKET_BYTES = 1_500
 NETWORKS = ("da2gc", "mss", "3g", "lte")
 """0.468, 1.89, 3.5 and 10.5 Mbit/s."""
 
-pytestmark = pytest.mark.usefixtures("labs")
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("labs")]
 
 
 def lossless(name: str) -> Network:

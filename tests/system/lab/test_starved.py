@@ -28,7 +28,7 @@ while os.getppid() == parent and (now := time.monotonic()) < end:
         select.select([], [], [], 0.08 - now % 0.08)
 """
 
-pytestmark = pytest.mark.usefixtures("labs")
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("labs")]
 
 
 @contextmanager

@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from made_internet import STATIC, URL, WWW, Internet, made_internet, needs_programs
+
+pytestmark = pytest.mark.alone
 
 BLOCKS = 6
 RTT_MS, OWN_RTT_MS, MORE_MS = 30.0, 20.0, 60.0

@@ -27,7 +27,7 @@ RATE_BIT_S = 20_000_000
 PAYLOAD_SHARE = 1448 / 1500
 """Of a full packet: IPv4, TCP and its timestamps take the rest."""
 
-pytestmark = pytest.mark.usefixtures("labs")
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("labs")]
 
 
 class Enough:

@@ -60,7 +60,7 @@ with socket.socket(kind, socket.SOCK_DGRAM) as s:
     print("listening", flush=True)
     while (data := s.recv(2000)) != b"end":
         assert data == data[:1] * 1000, "mixed up"
-        print(data[0])
+        print(data[0], flush=True)
 """
 
 
