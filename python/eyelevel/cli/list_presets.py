@@ -13,18 +13,21 @@ from eyelevel.corpora.made import MADE
 from eyelevel.corpora.published import PUBLISHED_LISTS
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
-from eyelevel.networks.presets import GROUPS, network_named
+from eyelevel.networks.operators import link_of
+from eyelevel.networks.presets import GROUPS, OPERATOR, network_named
 from eyelevel.plan.devices import DEVICES
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stack_presets import STACKS
 from eyelevel.sites.recorded import shipped
 
+_WHOLE = ("name", "course", "group")
 GRID = "das"
 """The group of a hundred networks, which one line stands for."""
 
 _GRID_HINT = (
-    "rates in Mbit/s; and the grid das-RATE-RTT of 100 networks (eyelevel list networks das), "
-    "whose name any other rate and round trip may have: das-1.7-151"
+    "rates in Mbit/s, of a model in the mean; and the grid das-RATE-RTT of 100 networks (eyelevel "
+    "list networks das), whose name any other rate and round trip may have: das-1.7-151; so may "
+    "the operators' links any round trip: verizon-lte-300"
 )
 
 
@@ -73,8 +76,9 @@ def list_presets(
 def _print(rows: list[dict[str, str]]) -> None:
     numbers = tuple(title for title, text in rows[0].items() if text[:1].isdigit())
     shown = table(*rows[0], right=numbers)
-    # A name is there to be copied: other columns give way.
-    shown.columns[0].no_wrap = True
+    # A name is there to be copied, and single words are not to be cut: other columns give way.
+    for column in shown.columns:
+        column.no_wrap = column.header in _WHOLE
     for row in rows:
         shown.add_row(*row.values())
     results.print(shown)
@@ -86,9 +90,10 @@ def _named(lines: list[Listed], name: str) -> list[Listed]:
 
 
 def _between(kind: Kind, name: str) -> list[Listed]:
-    """The network between those of the grid, if the name is of one."""
+    """The network beside those of the tables, if the name is of one."""
     network = network_named(name) if kind is Kind.networks else None
-    return [_network(network, GRID)] if network else []
+    group = OPERATOR if link_of(name) else GRID
+    return [_network(network, group)] if network else []
 
 
 def _networks() -> list[Listed]:

@@ -74,6 +74,29 @@ class Network(Settings):
     stages_up: _Stages = None
     cross_traffic: Annotated[CrossTraffics | None, About("bulk transfers beside the page")] = None
 
+    @classmethod
+    def made(
+        cls,
+        name: str,
+        model: str,
+        mbit_s: tuple[float, float],
+        rtt_ms: float,
+        queue_ms: float,
+        duration_s: int,
+        seeds: tuple[int, int],
+    ) -> "Network":
+        """A network whose courses are a model's: mean rates and seeds down and up."""
+        down, up = (round(each * 1e6) for each in mbit_s)
+        return cls(
+            name,
+            down,
+            up,
+            rtt_ms,
+            queue_ms,
+            synth_down=SynthSpec(model, down, duration_s, seed=seeds[0]),
+            synth_up=SynthSpec(model, up, duration_s, seed=seeds[1]),
+        )
+
     def settings(self) -> JsonObject:
         """Everything but the name, as JSON: what a trial's hash covers."""
         return self.stated(without=("name",))
@@ -104,13 +127,13 @@ class Network(Settings):
         return settling_s(self.rtt_ms_min, self.queue_ms) if self.cross_traffic else 0.0
 
     def course(self) -> str:
-        """How the rates go over time, in one word for tables."""
+        """How the rates go over time, for tables: what is made says that it is a model."""
         if self.is_staged:
             return "stages"
-        if self.trace_down_sha256 or self.trace_up_sha256:
-            return "recorded"
-        course = self.synth_down or self.synth_up
-        return course.model if course else "constant"
+        made = self.synth_down or self.synth_up
+        words = ["recorded"] if self.trace_down_sha256 or self.trace_up_sha256 else []
+        words += [f"{made.model} model"] if made else []
+        return " and ".join(words) or "constant"
 
     def capacities_kb(self) -> dict[str, float]:
         """What the downlink holds without its queue and with it; nothing of a path spelt out."""
@@ -130,8 +153,10 @@ class Network(Settings):
         if self.loss_down or self.loss_up:
             down, up = self.loss_down, self.loss_up
             loss = f"{down * 100:.3g} % of packets lost down, {up * 100:.3g} % up"
+        course = self.course()
+        varying = "" if course == "constant" else f" in the mean ({course})"
         return (
-            f"{self.down_mbit_s:g} Mbit/s down, {self.rate_up_bit_s / 1e6:g} up, "
+            f"{self.down_mbit_s:g} Mbit/s down, {self.rate_up_bit_s / 1e6:g} up{varying}, "
             f"{self.rtt_ms_min:g} ms round trip, {self.queue_ms:g} ms queue, {loss}{beside}"
         )
 
@@ -145,7 +170,8 @@ class Network(Settings):
             "RTT ms": f"{self.rtt_ms_min:g}",
             "queue ms": f"{self.queue_ms:g}",
             "loss %": down if down == up else f"{down} / {up}",
-            "course": self.course(),
+            # One word, for narrow terminals: of what model, the group's source has.
+            "course": "model" if "model" in self.course() else self.course(),
         }
 
     def refusal(self) -> str:

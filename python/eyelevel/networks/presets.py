@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from eyelevel.errors import NetworkError, unknown
 from eyelevel.networks.network import Network, loss_of_each_direction
-from eyelevel.traces.spec import SynthSpec
+from eyelevel.networks.operators import LINKS, link_of
 
 PACKET_BYTES = 1500
 
@@ -65,33 +65,13 @@ CELLULAR_S = 60
 CELLULAR_QUEUE_MS = 1000
 
 
-def _made(
-    name: str,
-    model: str,
-    mbit_s: tuple[float, float],
-    rtt_ms: int,
-    queue_ms: int,
-    s: int,
-    seeds: tuple[int, int] = (1, 2),
-) -> Network:
-    """Rates and seeds down and up."""
-    down, up = (round(mbit_ * 1e6) for mbit_ in mbit_s)
-    return Network(
-        name,
-        down,
-        up,
-        rtt_ms,
-        queue_ms,
-        synth_down=SynthSpec(model, down, s, seed=seeds[0]),
-        synth_up=SynthSpec(model, up, s, seed=seeds[1]),
-    )
-
-
 def _webpagetest(name: str, down_mbit_s: float, up_mbit_s: float, rtt_ms: int) -> Network:
     # Its profiles say nothing of queues: 200 ms, as of most networks of the paper.
     return Network(name, round(down_mbit_s * 1e6), round(up_mbit_s * 1e6), rtt_ms, 200)
 
 
+OPERATOR = "operator"
+"""The group of operators' links."""
 UNSHAPED = "unshaped"
 """The name of the network that holds nothing back."""
 
@@ -120,8 +100,8 @@ GROUPS: tuple[NetworkGroup, ...] = (
         "5g: Ookla's medians of the fastest US operator in the second quarter of 2023 (up over all "
         "its technologies), course by the cellular model; the queue of 200 ms is ours",
         (
-            _made("starlink", "satellite", (105, 12), 40, 200, 60),
-            _made("5g", "cellular", (220, 12.2), 51, 200, 30),
+            Network.made("starlink", "satellite", (105, 12), 40, 200, 60, (1, 2)),
+            Network.made("5g", "cellular", (220, 12.2), 51, 200, 30, (1, 2)),
         ),
     ),
     NetworkGroup(
@@ -131,7 +111,7 @@ GROUPS: tuple[NetworkGroup, ...] = (
         "means is the operators' (his recordings: trace_down and trace_up); the queue of 1 s, "
         "which hardly drops, is ours",
         tuple(
-            _made(
+            Network.made(
                 f"das-{n}-{rtt}",
                 "cellular",
                 rates,
@@ -143,6 +123,13 @@ GROUPS: tuple[NetworkGroup, ...] = (
             for n, rates in DAS_CELLULAR_MBIT_S.items()
             for rtt in DAS_CELLULAR_RTTS_MS
         ),
+    ),
+    NetworkGroup(
+        OPERATOR,
+        "models of the links of four US operators, of which Das 2014 had recordings (section 4.3); "
+        "the round trip is that of his figure 6-1, verizon-lte-300 has another; the queue of 1 s, "
+        "which hardly drops, is ours",
+        tuple(link.model() for link in LINKS),
     ),
     NetworkGroup(
         "unshaped",
@@ -172,10 +159,15 @@ _RTTS_MS = (0.1, 10_000.0)
 
 
 def network_named(name: str) -> Network | None:
-    """The preset of this name, or the cell das-RATE-RTT at any rate (Mbit/s) and round trip (ms);
-    None where there is none. A cell is called as the grid has it: das-1.70-30 is das-1.7-30."""
+    """The preset of this name, or the cell das-RATE-RTT at any rate (Mbit/s) and round trip (ms),
+    or an operator's link at any round trip, as verizon-lte-300; None where there is none.
+
+    Each is called as the tables have it: das-1.70-30 is das-1.7-30, verizon-lte-120 verizon-lte."""
     if name in NETWORKS_BY_NAME:
         return NETWORKS_BY_NAME[name]
+    if (named := link_of(name)) is not None:
+        link, rtt_ms = named
+        return link.model(rtt_ms)
     found = _OF_GRID.fullmatch(name)
     if found is None:
         return None

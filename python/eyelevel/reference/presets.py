@@ -5,7 +5,14 @@ from pathlib import Path
 
 from eyelevel.corpora.made import MADE
 from eyelevel.corpora.published import PUBLISHED_LISTS
-from eyelevel.networks.presets import DAS_RATES_MBIT_S, DAS_RTTS_MS, GROUPS, NetworkGroup
+from eyelevel.networks.operators import LINKS
+from eyelevel.networks.presets import (
+    DAS_RATES_MBIT_S,
+    DAS_RTTS_MS,
+    GROUPS,
+    OPERATOR,
+    NetworkGroup,
+)
 from eyelevel.plan.devices import DEVICES
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS
@@ -89,6 +96,9 @@ def _group(group: NetworkGroup) -> list[str]:
             "Any other rate and round trip is a network of this name, too: `das-1.7-151`.",
             "",
         ]
+    if group.name == OPERATOR:
+        whence = [{"rates are": each.source, "course is like": each.course()} for each in LINKS]
+        rows = [{**row, **more} for row, more in zip(rows, whence, strict=True)]
     return [*lines, *_cells(rows), ""]
 
 

@@ -82,8 +82,8 @@ def test_the_networks_are_the_presets_and_the_grid() -> None:
     assert len(presets()) == 5 and len(grid()) == 24
     rates = {each.name: (each.rate_down_bit_s / 1e6, each.course()) for each in fast_presets()}
     assert rates == {
-        "starlink": (105, "satellite"),
-        "5g": (220, "cellular"),
+        "starlink": (105, "satellite model"),
+        "5g": (220, "cellular model"),
         "starlink-even": (105, "constant"),
         "5g-even": (220, "constant"),
     }
