@@ -11,6 +11,10 @@ class ExpectedError(Exception):
     """Something that a user can cause or mend; its message gives attempt, subject and way out."""
 
 
+class Terminated(BaseException):
+    """SIGTERM or SIGHUP: the command ends in order, browsers, labs and folders with it."""
+
+
 class BrowserError(Exception):
     """Base of all errors of the browser driver; a trial makes outcomes of them."""
 

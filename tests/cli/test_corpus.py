@@ -102,6 +102,21 @@ def test_info_writes_rows_a_figure_and_the_table(corpus, tmp_path):
     assert "unknown format" in run("corpus", "info", out, "--figure", "x.bmp").stderr
 
 
+def test_info_names_what_it_passes_over(tmp_path):
+    folder = tmp_path / "sites"
+    for name in ("b", "a"):
+        as_mahimahi(folder / "mahimahi" / name)
+    as_har(folder / "blog.har", "blog")
+    shutil.copy(CORPUS / "plain.wacz", folder / "plain.wacz")
+    done = run("corpus", "info", folder, "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [site["site"] for site in told["sites"]] == ["plain"]
+    assert told["passed_over"] == ["blog.har", "mahimahi/a", "mahimahi/b"]
+    said = done.stderr.replace("\n", " ")
+    assert "other tools recorded them: blog.har, mahimahi/a, mahimahi/b; bring them in" in said
+
+
 def test_a_preset_takes_a_corpus_and_a_selection(tmp_path):
     sites = tmp_path / "sites"
     sites.mkdir()

@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from eyelevel.cli.output import complain, results
-from eyelevel.errors import ExpectedError
+from eyelevel.errors import ExpectedError, Terminated
 
 EXIT_REFUSED = 2
 """As of `diff`: 1 is a finding, such as a regression; 2 that the command could not answer."""
@@ -60,10 +60,6 @@ NOT_FELT = (
 )
 
 TERMINATING = (signal.SIGTERM, signal.SIGHUP)
-
-
-class Terminated(BaseException):
-    """SIGTERM or SIGHUP: the command ends in order, browsers, labs and folders with it."""
 
 
 def main() -> int:

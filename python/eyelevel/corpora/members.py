@@ -6,6 +6,7 @@ from pathlib import Path
 
 from eyelevel.corpora.made import MADE_BY_NAME
 from eyelevel.corpora.published import PUBLISHED_LISTS
+from eyelevel.corpora.sources import find_sources
 from eyelevel.errors import CorpusError, nearest
 from eyelevel.from_outside.files import lines_of
 from eyelevel.from_outside.limits import PAGES, WORD_LINE_BYTES_MAX
@@ -62,6 +63,17 @@ def members(corpus: str) -> list[Member]:
         )
     _refuse_same_names(corpus, found)
     return found
+
+
+def passed_over(corpus: str) -> list[str]:
+    """What other tools recorded in a corpus's folder, as paths below it: no member is made of it.
+
+    Raises CorpusError.
+    """
+    if not Path(corpus).is_dir():
+        return []
+    sources, _ = find_sources(Path(corpus))
+    return [source.key for source in sources if not source.replays_as_it_is]
 
 
 def _of_file(file: str) -> Member:

@@ -1,11 +1,13 @@
 """A recording of http pages is no subject for a comparison of stacks with TLS."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from eyelevel.binary import run_tool
+from eyelevel.cli.run import plan as plan_commands
 from eyelevel.errors import PlanError
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.sites.cleartext import check_secure, make_secure, secure_share
@@ -32,6 +34,26 @@ def test_stacks_with_tls_refuse_it_and_name_the_way_out(plain: Path) -> None:
     with pytest.raises(PlanError, match=r"over http alone, so `quic` .* --secure --out plain-sec"):
         check_secure(stacks, [site])
     check_secure(stacks[:1], [site])
+
+
+PLAN = """sites = ["{site}"]
+networks = ["dsl"]
+stacks = ["http1", "quic"]
+reference = "http1"
+blocks = 2
+"""
+
+
+@pytest.mark.parametrize(
+    "command", [plan_commands.check, plan_commands.expand_, plan_commands.estimate]
+)
+def test_what_a_run_would_refuse_no_command_about_its_plan_accepts(
+    command: Callable[[str], None], plain: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "plan.toml"
+    file.write_text(PLAN.format(site=plain))
+    with pytest.raises(PlanError, match="over http alone, so `http1` and every other stack"):
+        command(str(file))
 
 
 def test_its_https_twin_is_one_for_every_stack(plain: Path) -> None:

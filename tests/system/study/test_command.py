@@ -25,15 +25,15 @@ reference = "tcp+"
 blocks = 1
 """
 
-# The command, with Ctrl-C pressed and pressed again while its first load runs.
-INTERRUPTED_TWICE = """
+# The command, with signals that come while its first load runs.
+SIGNALLED = """
 import signal, sys
 import eyelevel.run.study.loop as loop
-def interrupted_twice(*arguments):
-    signal.raise_signal(signal.SIGINT)
-    signal.raise_signal(signal.SIGINT)
+def signalled(*arguments):
+    for number in SIGNALS:
+        signal.raise_signal(number)
     return "ok"
-loop.commit_trial = interrupted_twice
+loop.commit_trial = signalled
 from eyelevel.cli.main import main
 sys.exit(main())
 """
@@ -113,17 +113,27 @@ def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
     assert (out / "report.html").read_text(encoding="utf-8") == page
 
 
-def test_a_second_interrupt_breaks_the_load_off_and_says_how_to_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("signals", "status", "said"),
+    [
+        ((signal.SIGINT, signal.SIGINT), 130, "interrupted"),
+        ((signal.SIGTERM,), 143, "terminated"),
+    ],
+)
+def test_what_breaks_a_load_off_says_how_to_go_on(
+    tmp_path: Path, signals: tuple[signal.Signals, ...], status: int, said: str
+) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text(PLAN.format(site=CORPUS / "dashboard.wacz"))
     run = ("run", str(plan), "--out", str(tmp_path / "out"))
-    command = [sys.executable, "-c", INTERRUPTED_TWICE, *run]
+    program = SIGNALLED.replace("SIGNALS", str(list(map(int, signals))))
+    command = [sys.executable, "-c", program, *run]
     done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
-    assert done.returncode == 130 and "Traceback" not in done.stderr
-    assert "ending after the current load; Ctrl-C again breaks it off\n" in done.stderr
+    assert done.returncode == status and "Traceback" not in done.stderr
+    ending = "ending after the current load; Ctrl-C again breaks it off\n"
+    assert (ending in done.stderr) == (len(signals) == 2)
     assert done.stderr.endswith(
-        f"\na load was broken off; the rest: eyelevel {' '.join(run)} --resume\n"
-        "eyelevel: interrupted\n"
+        f"\na load was broken off; the rest: eyelevel {' '.join(run)} --resume\neyelevel: {said}\n"
     )
 
 

@@ -8,7 +8,7 @@ import typer
 from eyelevel.cli.corpus.steps import Steps
 from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.corpora.attributes import SiteAttributes, Unit, Unreadable, read_attributes
-from eyelevel.corpora.members import members
+from eyelevel.corpora.members import members, passed_over
 from eyelevel.corpora.table import DAS_2014, copies, rows_of, spreads, spreads_as_json
 from eyelevel.errors import CorpusError, unknown
 from eyelevel.figures.chart import FORMATS
@@ -22,6 +22,7 @@ CorpusArgument = Annotated[
 ]
 SITES_SHOWN_MAX = 50
 """Rows for people; `--json` and `--csv` have all."""
+OTHERS_SHOWN_MAX = 3
 
 
 def info(
@@ -34,14 +35,23 @@ def info(
 ) -> None:
     """Print what a corpus consists of: each site, and Das's table 4.1 with range and median.
 
-    A recording that cannot be read is named with its reason, and the others are described. Exits 1
-    if none can be.
+    A recording that cannot be read is named with its reason, and what other tools recorded is named
+    as passed over; the others are described. Exits 1 if none can be.
     """
     if figure and figure.suffix[1:] not in FORMATS:
         raise CorpusError(f"--figure {figure}: {unknown('format', figure.suffix[1:], FORMATS)}")
     sites, refused = read_corpus(corpus)
     for each in refused:
         say(hints, f"{each.name}: not read: {each.reason}")
+    others = passed_over(corpus)
+    if others:
+        more = len(others) - OTHERS_SHOWN_MAX
+        named = ", ".join(others[:OTHERS_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
+        say(
+            hints,
+            f"passed over, as other tools recorded them: {named}; bring them in first: "
+            f"eyelevel corpus import {corpus} --out FOLDER",
+        )
     if not sites:
         raise typer.Exit(1)
     if csv:
@@ -55,6 +65,7 @@ def info(
                 "sites": rows_of(sites).to_dicts(),
                 "table": spreads_as_json(sites),
                 "copies": alike,
+                "passed_over": others,
                 "unreadable": {each.name: each.reason for each in refused},
             }
         )

@@ -12,11 +12,13 @@ from eyelevel.cli.results.gate import read_conditions
 from eyelevel.cli.run.plan_text import Corpus, read_plan
 from eyelevel.cli.run.sites import open_sites
 from eyelevel.cli.values import duration
+from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import expand
 from eyelevel.run.study.estimate import estimate as estimate_plan
 from eyelevel.run.study.sequential_estimate import SequentialEstimate
 from eyelevel.run.study.time_limits import check_time_limits, limits_said
 from eyelevel.sites.cleartext import check_secure
+from eyelevel.sites.recorded import RecordedSite
 
 app = typer.Typer(
     help="Check a plan, list its trials, predict what it costs.", no_args_is_help=True
@@ -36,9 +38,7 @@ def check(
 ) -> None:
     """Check a plan; every problem is named with file, line and the nearest known word."""
     parsed = read_plan(plan, site or [], scale, corpus=corpus)
-    sites = open_sites(parsed.sites)
-    check_secure(parsed.stacks, sites)
-    check_time_limits(parsed, sites)
+    sites = _checked_sites(parsed)
     trials = len(expand(parsed, [site.of_plan() for site in sites]))
     results.print(
         f"{plan}: {trials} loads: {_count(len(parsed.sites), 'site')} x "
@@ -61,7 +61,7 @@ def expand_(
 ) -> None:
     """List every trial in its order, tab-separated: hash, block, stack, position, seed."""
     parsed = read_plan(plan, site or [], scale, corpus=corpus)
-    trials = expand(parsed, [site.of_plan() for site in open_sites(parsed.sites)])
+    trials = expand(parsed, [site.of_plan() for site in _checked_sites(parsed)])
     if as_json:
         print_json([trial.record_key() for trial in trials])
         return
@@ -86,8 +86,7 @@ def estimate(
 ) -> None:
     """Predict time, disk, the smallest effect that the blocks can show, and a gate's blocks."""
     parsed = read_plan(plan, site or [], scale, corpus=corpus)
-    sites = open_sites(parsed.sites)
-    check_time_limits(parsed, sites)
+    sites = _checked_sites(parsed)
     conditions = read_conditions(fail_if, parsed)
     estimated = estimate_plan(parsed, sites, like, conditions)
     if as_json:
@@ -109,6 +108,14 @@ def estimate(
         "time limit of a load", duration(estimated.timeout_s_max), "the cell with the longest"
     )
     results.print(shown)
+
+
+def _checked_sites(plan: Plan) -> list[RecordedSite]:
+    """Its recordings. Raises PlanError where `run` would refuse them, too."""
+    sites = open_sites(plan.sites)
+    check_secure(plan.stacks, sites)
+    check_time_limits(plan, sites)
+    return sites
 
 
 def _blocks_said(sequential: SequentialEstimate) -> str:

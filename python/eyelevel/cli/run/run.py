@@ -19,6 +19,7 @@ from eyelevel.cli.results.report import make_report, print_summary
 from eyelevel.cli.run.plan_text import Corpus, read_plan
 from eyelevel.cli.run.sites import open_sites
 from eyelevel.cli.values import duration
+from eyelevel.errors import Terminated
 from eyelevel.plan.plan import Plan
 from eyelevel.run.study.attempts import RETRIES, RETRIES_MAX
 from eyelevel.run.study.effects import live_effects
@@ -112,7 +113,7 @@ def run_plan(
     try:
         with _shown_progress(len(trials)) as show:
             result = run_trials(trials, archives, out, show, rule, execution, effects)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Terminated):
         hints.print(f"a load was broken off; {rest}", markup=False, soft_wrap=True)
         raise
     if result.interrupted:

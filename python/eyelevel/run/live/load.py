@@ -20,7 +20,7 @@ from eyelevel.plan.trials import Trial
 from eyelevel.run.trial.coding import Coding, coding
 from eyelevel.run.trial.host import HostSample
 from eyelevel.run.trial.judge import judge_live
-from eyelevel.run.trial.load_settings import picture_px
+from eyelevel.run.trial.load_settings import on_screen
 from eyelevel.run.trial.quiet_host import HostWait, remember
 from eyelevel.run.trial.trial import TrialResult, observed, trial_result
 from eyelevel.sites.recorded import Screen
@@ -98,23 +98,18 @@ def _load(trial: Trial, page: LivePage, network: LiveNetwork, pictures: Coding) 
 def live_settings(trial: Trial, page: LivePage, network: LiveNetwork) -> LoadSettings:
     """What the browser is asked to do: as in a replay, but with the real date, whose pages a server
     may refuse to bring at another one."""
-    screen = page.screen
     same = SameRequests(recorded_at_unix_ms=None) if trial.browser.same_requests else None
     authority = None
     if page.upstream_ca is not None:
         authority = read_text(page.upstream_ca, Source(str(page.upstream_ca), CERTIFICATES))
-    return LoadSettings(
+    settings = LoadSettings(
         url=page.url,
         stack=trial.stack_settings,
         browser=trial.browser,
-        viewport_px=screen.viewport_px,
-        picture_px=picture_px(screen),
-        mobile=screen.mobile,
-        device_scale=screen.device_scale,
-        device_model=screen.model,
         quic_origins=page.origin,
         spki_sha256=network.spki_sha256,
         ca_certificate=authority,
         command_prefix=network.command_prefix,
         same_page=same,
     )
+    return on_screen(settings, page.screen)

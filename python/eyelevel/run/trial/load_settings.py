@@ -1,5 +1,6 @@
 """What the browser is asked to do for one trial: its settings, its site's and its lab's."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from eyelevel.browser.observations import LoadSettings
@@ -18,16 +19,10 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
     target = url or lab.ready.main_url
     if target is None:
         raise LabError("the recording names no page to open; give its URL")
-    screen = _screen(trial, archive)
-    return LoadSettings(
+    settings = LoadSettings(
         url=target,
         stack=trial.stack_settings,
         browser=trial.browser,
-        viewport_px=screen.viewport_px,
-        picture_px=picture_px(screen),
-        mobile=screen.mobile,
-        device_scale=screen.device_scale,
-        device_model=screen.model,
         quic_origins=lab.ready.quic_origins(),
         unasked_hosts=lab.ready.unasked_hosts(),
         spki_sha256=lab.ready.spki_sha256,
@@ -36,6 +31,7 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
         same_page=same_page(trial, archive),
         as_recorded=True,
     )
+    return on_screen(settings, _screen(trial, archive))
 
 
 def same_page(trial: Trial, archive: str) -> SameRequests | None:
@@ -45,7 +41,19 @@ def same_page(trial: Trial, archive: str) -> SameRequests | None:
     return SameRequests(site_info(Path(archive))["recorded_at_unix_ms"])
 
 
-def picture_px(screen: Screen) -> tuple[int, int]:
+def on_screen(settings: LoadSettings, screen: Screen) -> LoadSettings:
+    """The same load on this screen."""
+    return replace(
+        settings,
+        viewport_px=screen.viewport_px,
+        picture_px=_picture_px(screen),
+        mobile=screen.mobile,
+        device_scale=screen.device_scale,
+        device_model=screen.model,
+    )
+
+
+def _picture_px(screen: Screen) -> tuple[int, int]:
     """A phone held upright has an upright picture, of as many pixels at most."""
     longer, shorter = PICTURE_PX
     width, height = screen.viewport_px
