@@ -66,6 +66,7 @@ def chromium() -> Iterator[Visits]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1366, "height": 844})
+        page.set_default_timeout(HANG_S * 1e3)
         page.add_init_script(_WATCH)
         logged: Logged = []
         page.on("console", lambda message: logged.append((False, message.text)))

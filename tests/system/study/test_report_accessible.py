@@ -5,7 +5,9 @@ import io
 
 import pytest
 import written_pages
+from hang import HANG_S
 from made_up_run import metrics_of, write_run
+from PIL import Image
 
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.errors import BrowserStartError
@@ -16,6 +18,8 @@ Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
 
 OUTCOMES = {("dashboard/lte/1", "tcp"): "timeout", ("startup/dsl/2", "quic"): "starved"}
 LOUD = ("serious", "critical")
+PAPER = 252
+"""How light the page is, of 255."""
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +49,7 @@ def open_page(chromium, report):
         size = {"width": width_px, "height": 844}
         page = chromium.new_page(viewport=size, color_scheme=scheme)
         pages.append(page)
+        page.set_default_timeout(HANG_S * 1e3)
         page.goto(report)
         page.wait_for_selector("html[data-drawn]")
         if review:
@@ -79,6 +84,7 @@ def test_axe_finds_nothing_serious_on_the_page_on_probes(chromium, probes, width
     )
     errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
+    page.set_default_timeout(HANG_S * 1e3)
     page.goto(probes)
     page.wait_for_selector("svg")
     for details in page.locator("details").all():
@@ -88,6 +94,30 @@ def test_axe_finds_nothing_serious_on_the_page_on_probes(chromium, probes, width
     page.close()
     assert [each for each in found if each["impact"] in LOUD] == [] and errors == []
     assert wide_px <= width_px, "the page scrolls sideways"
+
+
+def test_an_edge_is_shaded_where_a_table_goes_on_behind_it(chromium, probes):
+    page = chromium.new_page(viewport={"width": 1366, "height": 844}, color_scheme="light")
+    page.goto(probes)
+
+    def shaded(table):
+        """Whether the left and the right edge of what is shown of a table are darker than paper."""
+        shown = Image.open(io.BytesIO(table.screenshot())).convert("L")
+        last = shown.height - 3  # below the text
+        return [PAPER - shown.getpixel((at, last)) > 20 for at in (0, shown.width - 1)]
+
+    def room_px(table):
+        return table.evaluate("each => each.scrollWidth - each.clientWidth")
+
+    whole, wide = (
+        page.locator("section:has(#datasets) .scroll"),
+        page.locator("section:has(#differences) .scroll").first,
+    )
+    assert room_px(whole) == 0 < room_px(wide)
+    assert (shaded(whole), shaded(wide)) == ([False, False], [False, True])
+    wide.evaluate("each => each.scrollLeft = each.scrollWidth")
+    assert shaded(wide) == [True, False]
+    page.close()
 
 
 def test_one_slider_moves_both_loads(open_page):
