@@ -1,13 +1,13 @@
 """A network, and how it becomes the lab's path."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Self
 
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.cross_traffic import CrossTraffic, settling_s
-from eyelevel.networks.stages import Stage, describe, with_files
+from eyelevel.networks.stages import DIGEST, MADE, Stage, StagesRead, describe, with_files
 from eyelevel.settings import (
     LISTED,
     About,
@@ -84,7 +84,7 @@ class Network(Settings):
         queue_ms: float,
         duration_s: int,
         seeds: tuple[int, int],
-    ) -> "Network":
+    ) -> Self:
         """A network whose courses are a model's: mean rates and seeds down and up."""
         down, up = (round(each * 1e6) for each in mbit_s)
         return cls(
@@ -95,6 +95,26 @@ class Network(Settings):
             queue_ms,
             synth_down=SynthSpec(model, down, duration_s, seed=seeds[0]),
             synth_up=SynthSpec(model, up, duration_s, seed=seeds[1]),
+        )
+
+    @classmethod
+    def of_stages(
+        cls,
+        name: str,
+        down: StagesRead,
+        up: StagesRead,
+        cross_traffic: tuple[CrossTraffic, ...] | None = None,
+    ) -> Self:
+        """The network that does what these stages do, and no more."""
+        return cls(
+            name=name,
+            rate_down_bit_s=down.rate_bit_s,
+            rate_up_bit_s=up.rate_bit_s,
+            rtt_ms_min=down.delay_ms_min + up.delay_ms_min,
+            queue_ms=max(down.queue_ms_max, up.queue_ms_max),
+            stages_down=down.stages,
+            stages_up=up.stages,
+            cross_traffic=cross_traffic,
         )
 
     def settings(self) -> JsonObject:
@@ -221,52 +241,57 @@ def loss_of_each_direction(loss_two_way: float) -> float:
 
 
 def lab_path(network: Network, trace_files: Mapping[str, str] | None = None) -> JsonObject:
-    """The lab's `path` (spec/lab-events.md): stages in the order in which a packet meets them.
+    """The lab's `path` (spec/lab-events.md): the stages of both directions, files by name and made
+    traces by their numbers. `trace_files`: the file of each recorded trace by its digest; KeyError
+    where the network needs one that is not there."""
+    return {
+        way: [_played(stage) for stage in with_files(stages, (trace_files or {}).__getitem__)]
+        for way, stages in as_stages(network).items()
+    }
+
+
+def as_stages(network: Network) -> dict[str, list[Stage]]:
+    """Both directions of a network, `down` and `up`, in the order in which a packet meets them:
+    files by digest, a made trace by its generator's settings.
 
     Downstream delay, then queue and link, then loss, as in the paper; upstream the reverse. The
-    minimum RTT is split evenly. A direction without loss has no loss stage. `trace_files`: the file
-    of each recorded trace by its digest; KeyError where the network needs one that is not there.
+    minimum RTT is split evenly. A direction without loss has no loss stage.
     """
-    files = trace_files or {}
     if network.stages_down is not None and network.stages_up is not None:
-        return {
-            "down": _with_names(network.stages_down, files),
-            "up": _with_names(network.stages_up, files),
-        }
+        return {"down": list(network.stages_down), "up": list(network.stages_up)}
     delay = {"stage": "delay", "delay_ms": network.rtt_ms_min / 2}
-    down = _link(
-        network,
-        network.rate_down_bit_s,
-        network.trace_down_sha256 and files[network.trace_down_sha256],
-        network.synth_down,
-    )
-    up = _link(
-        network,
-        network.rate_up_bit_s,
-        network.trace_up_sha256 and files[network.trace_up_sha256],
-        network.synth_up,
-    )
+    down = _link(network, network.rate_down_bit_s, network.trace_down_sha256, network.synth_down)
+    up = _link(network, network.rate_up_bit_s, network.trace_up_sha256, network.synth_up)
     return {
         "down": [delay, down, *_loss(network.loss_down)],
         "up": [*_loss(network.loss_up), up, delay],
     }
 
 
-def _with_names(stages: Sequence[Stage], files: Mapping[str, str]) -> list[Stage]:
-    return list(with_files(stages, files.__getitem__))
+def trace_stage(trace: object) -> JsonObject:
+    """The link of a trace, which is a file or its numbers, without a bound of its queue."""
+    return {"stage": "trace", "trace": trace}
+
+
+def _played(stage: Stage) -> Stage:
+    """The stage as the data plane takes it, which makes no traces."""
+    if MADE not in stage:
+        return stage
+    # numpy takes longer to import than a path takes to start; most paths need no made trace.
+    from eyelevel.traces.synth import synthesise
+
+    trace = synthesise(SynthSpec.read(stage[MADE])).tolist()
+    return {**trace_stage(trace), "queue": stage["queue"]}
 
 
 def _link(
-    network: Network, rate_bit_s: int, trace_file: str | None, synth: SynthSpec | None
+    network: Network, rate_bit_s: int, trace_sha256: str | None, synth: SynthSpec | None
 ) -> JsonObject:
     queue = _queue(network, rate_bit_s)
-    if trace_file is not None:
-        return {"stage": "trace", "trace": trace_file, "queue": queue}
+    if trace_sha256 is not None:
+        return {**trace_stage(f"{DIGEST}{trace_sha256}"), "queue": queue}
     if synth is not None:
-        # numpy takes longer to import than a path takes to start; most paths need no made trace.
-        from eyelevel.traces.synth import synthesise
-
-        return {"stage": "trace", "trace": synthesise(synth).tolist(), "queue": queue}
+        return {"stage": "trace", MADE: synth.stated(), "queue": queue}
     return {"stage": "rate", "rate_bit_s": rate_bit_s, "queue": queue}
 
 

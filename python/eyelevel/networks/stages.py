@@ -1,7 +1,8 @@
-"""Stages that a plan spells out, as the data plane checked them: any of its own, known by none."""
+"""Stages spelled out by a plan or a command, as the data plane checked them; known by none."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from eyelevel.json_types import JsonMapping
@@ -12,14 +13,39 @@ DIGEST = "sha256:"
 """Before the digest that stands for a file: where it lies is not what it is."""
 
 
+MADE = "synth"
+"""In the place of a trace: the settings of the generator that makes it (`SynthSpec`)."""
+
 _FILE = re.compile(rf"{DIGEST}[0-9a-f]{{64}}")
-_WORDS = ("stage", "kind", "discipline")
+_WORDS = ("stage", "kind", "discipline", "model")
 """Keys whose text is a word of the data plane's; every other text names a file."""
+
+
+@dataclass(frozen=True)
+class StagesRead:
+    """One direction's stages, checked: files by digest, and what they come to (`Network`)."""
+
+    stages: tuple[Stage, ...]
+    files: Mapping[str, str]
+    rate_bit_s: int
+    delay_ms_min: float
+    queue_ms_max: float
 
 
 def with_files(stages: Sequence[Stage], replaced: Callable[[str], str]) -> tuple[Stage, ...]:
     """The stages with each file's digest replaced; `replaced` gets it without its mark."""
     return tuple(_with_files(stage, replaced) for stage in stages)
+
+
+def at_mean_rates(stages: Sequence[Stage]) -> list[Stage]:
+    """The stages with links of the same mean rate in the place of traces that are still to be made:
+    what these come to, for who cannot make them."""
+    return [
+        {"stage": "rate", "rate_bit_s": stage[MADE]["rate_bit_s_mean"], "queue": stage["queue"]}
+        if MADE in stage
+        else stage
+        for stage in stages
+    ]
 
 
 def unnamed_file(stages: Sequence[Stage]) -> str:

@@ -13,19 +13,23 @@ from eyelevel.analysis.conditions import stacks_planned
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.trials.measured import measured_rows
 from eyelevel.cli.explain.trial import trial
+from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.values import named_stack
+from eyelevel.errors import PlanError
 from eyelevel.json_types import JsonObject
 from eyelevel.level.numbers_said import NOT_MEASURED
 from eyelevel.level.stack_aspects import ExplainedRow, explain, known_of
 from eyelevel.level.text.stacks import explained_lines, not_measured
 from eyelevel.level.text.verdict import COMMAND
-from eyelevel.networks.presets import find_network
+from eyelevel.networks.compose import NetworkWords, compose
+from eyelevel.networks.network import Network
 from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.origin_rtts import apart_by_ways_alone
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
 from eyelevel.run.level.measure import levels_among
+from eyelevel.run.trial.traces import read_stages
 
 DEFAULT = ("tcp", "tcp+", "quic")
 
@@ -49,11 +53,12 @@ app.command("trial")(trial)
 
 
 @app.command("stacks")
+@with_network_options()
 def stacks(
     names: Annotated[
         list[str] | None, typer.Argument(help="Stacks; default: tcp, tcp+ and quic.")
     ] = None,
-    network: Annotated[str, typer.Option(help="Buffers depend on it.")] = "dsl",
+    words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     run: Annotated[
         Path | None,
         typer.Option(help="A run whose loads say what is measured; its stacks are shown."),
@@ -62,18 +67,20 @@ def stacks(
 ) -> None:
     """Show what of the stacks is set and what this machine measured of them; first what is apart.
 
-    Settings are those in force on --network; measured values, and what is called equal or not, are
-    `eyelevel validate level`'s of pairs of these stacks, or a run's.
+    Settings are those in force on the network, on which buffers depend; measured values, and what
+    is called equal or not, are `eyelevel validate level`'s of pairs of these stacks, or a run's.
     """
-    on = find_network(network)
     planned: Mapping[str, Stack] = {}
     if run is None:
+        on = compose(words, read_stages).network
         stacks = [named_stack(name) for name in names or DEFAULT]
         columns = [stack.name for stack in stacks]
         levels = levels_among(stacks)
         rows = explain([stack_in_force(preset, on) for preset in stacks], known_of(levels, columns))
+    elif given := words.given():
+        raise PlanError([f"{next(iter(given))}: a run has networks of its own; leave it out"])
     else:
-        columns, levels, rows, planned = _of_run(run)
+        on, columns, levels, rows, planned = _of_run(run)
     if as_json:
         shown = [_row_json(columns, row) for row in rows]
         print_json({"stacks": columns, "network": on.name, "aspects": shown})
@@ -113,9 +120,9 @@ def _row_json(columns: Sequence[str], row: ExplainedRow) -> JsonObject:
 
 def _of_run(
     directory: Path,
-) -> tuple[list[str], list[JsonObject], list[ExplainedRow], Mapping[str, Stack]]:
-    """The stacks of a run, what was measured of their level, their rows, what its loads measured
-    included, and the stacks as planned."""
+) -> tuple[Network, list[str], list[JsonObject], list[ExplainedRow], Mapping[str, Stack]]:
+    """The first network of a run, its stacks, what was measured of their level, their rows, what
+    its loads measured included, and the stacks as planned."""
     contents = read_contents(directory)
     loaded = set(contents.table["stack"])
     stacks = [stack for stack in contents.stacks if stack in loaded]
@@ -132,4 +139,4 @@ def _of_run(
     for aspect, values in measured_rows(contents.table, stacks):
         rows.append(ExplainedRow(aspect, "", "measured", tuple(values), None))
     by_name = {stack.name: stack for stack in contents.planned.stacks}
-    return stacks, levels, rows, by_name
+    return on, stacks, levels, rows, by_name

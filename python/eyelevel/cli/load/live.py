@@ -1,6 +1,7 @@
 """`eyelevel load URL --live`: a page from its real servers, by the browser of every other load."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,7 @@ import typer
 
 from eyelevel.cli.values import EXAMPLE, is_page_url
 from eyelevel.errors import PlanError
+from eyelevel.networks.compose import NetworkWords
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Trial
@@ -31,7 +33,7 @@ UpstreamCaOption = Annotated[
         "--upstream-ca", help="Live: certificates (PEM) to trust beside the browser's own."
     ),
 ]
-NOT_LIVE = ("network", "url", "cross", "origin_rtt")
+NOT_LIVE = (*(field.name for field in fields(NetworkWords)), "url", "cross", "origin_rtt")
 """Options that belong to an emulated network or a recording."""
 
 

@@ -17,6 +17,7 @@ from eyelevel.cli.load.live import (
     refuse_live,
 )
 from eyelevel.cli.load.origin_rtt import OriginRttOption, parse_origin_rtt
+from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.results.export import EXPORTS, Exports, write_exports
@@ -26,14 +27,15 @@ from eyelevel.errors import PlanError, StoreError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
+from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.networks.cross_traffic import CrossTraffic, parse_all_cross_traffic
-from eyelevel.networks.presets import find_network
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.trials import Trial, expand
 from eyelevel.run.live.load import LivePage
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
+from eyelevel.run.trial.traces import read_stages
 from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.commit import write_trial
@@ -43,6 +45,7 @@ EXIT_NOT_OK = 1
 
 
 @with_browser_options
+@with_network_options()
 def load(
     site: Annotated[
         str,
@@ -51,7 +54,7 @@ def load(
         ),
     ],
     context: typer.Context,
-    network: Annotated[str, typer.Option(help="A network: see `eyelevel list networks`.")] = "dsl",
+    words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     stack: Annotated[
         str, typer.Option(help="A protocol stack: see `eyelevel list stacks`.")
     ] = "tcp+",
@@ -107,13 +110,17 @@ def load(
         recorded = open_site(site)
         if origin_rtt is not None:
             (named,) = with_plans([named], parse_origin_rtt(origin_rtt))
-        networks = [find_network(network)]
+        composed = compose(words, read_stages)
+        networks = [composed.network]
         if kinds := parse_all_cross_traffic(cross or []):
-            networks.append(replace(networks[0], name=f"{network}+cross", cross_traffic=kinds))
+            crossed = f"{composed.network.name}+cross"
+            networks.append(replace(composed.network, name=crossed, cross_traffic=kinds))
         plan = one_cell(recorded.name, networks, named, runs, seed, settings)
         trials = expand(plan, [recorded.of_plan()])
         archive = str(recorded.path.resolve())
-        load_once = partial(run_trial, archive=archive, url=url, host_wait=wait)
+        load_once = partial(
+            run_trial, archive=archive, url=url, trace_files=composed.files, host_wait=wait
+        )
     if out is not None:
         _refuse_kept(out, trials)
     rows: list[JsonObject] = []

@@ -7,24 +7,27 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.load.origin_rtt import OriginRttOption, parse_origin_rtt
+from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.output import hints, say
 from eyelevel.cli.values import named_stack
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.networks.network import lab_path
 from eyelevel.networks.origin_rtt import with_own_rtts
-from eyelevel.networks.presets import find_network
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.origin_rtts import OwnRtts, with_plans
+from eyelevel.run.trial.traces import read_stages
 from eyelevel.sites.recorded import open_site
 
 
+@with_network_options()
 def replay(
     site: Annotated[
         str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
     ],
     command: Annotated[list[str], typer.Argument(help="The command, after `--`.")],
-    network: Annotated[str, typer.Option(help="A network: see `eyelevel list networks`.")] = "dsl",
+    words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     stack: Annotated[
         str, typer.Option(help="A protocol stack: see `eyelevel list stacks`.")
     ] = "tcp+",
@@ -38,8 +41,9 @@ def replay(
     URL is in EYELEVEL_URL. Its exit status is passed on.
     """
     recorded = open_site(site)
-    chosen_network, chosen_stack = find_network(network), named_stack(stack)
-    path = lab_path(chosen_network)
+    composed, chosen_stack = compose(words, read_stages), named_stack(stack)
+    chosen_network = composed.network
+    path = lab_path(chosen_network, composed.files)
     if origin_rtt is not None:
         places = recorded.of_plan().places
         asked = with_plans([chosen_stack], parse_origin_rtt(origin_rtt))

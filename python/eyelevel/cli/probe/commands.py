@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.probe.listed import measure_list, resumable
 from eyelevel.cli.probe.output import Sink, make_sink
 from eyelevel.cli.probe.report import report
@@ -19,8 +20,8 @@ from eyelevel.errors import ProbeError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.lab.prober import ProbeTarget, probe_events
+from eyelevel.networks.compose import Composed, NetworkWords, compose
 from eyelevel.networks.network import lab_path
-from eyelevel.networks.presets import find_network
 from eyelevel.probes.target_list import read_targets
 from eyelevel.probes.targets import (
     parse_connect,
@@ -30,6 +31,7 @@ from eyelevel.probes.targets import (
     parse_target,
     protocols_of_stacks,
 )
+from eyelevel.run.trial.traces import read_stages
 
 LAB = "lab"
 NAMES = ["lab"]
@@ -37,7 +39,7 @@ NAMES = ["lab"]
 
 def rows_in_lab(
     config: JsonMapping,
-    network: str,
+    network: Composed,
     stacks: str | None,
     target: JsonMapping | None = None,
 ) -> Iterator[JsonObject]:
@@ -45,7 +47,6 @@ def rows_in_lab(
 
     `target` says how the servers behave (spec/probe.md); by default they take early data.
     """
-    chosen = find_network(network)
     config = dict(config)
     if stacks is not None:
         named = [named_stack(name.strip()) for name in stacks.split(",")]
@@ -57,7 +58,7 @@ def rows_in_lab(
     # As the prober and the path have it: waiting for a processor is not the network's time.
     behaviour["realtime"] = True
     with (
-        Lab(LabConfig(lab_path(chosen), int(config["seed"]))) as lab,
+        Lab(LabConfig(lab_path(network.network, network.files), int(config["seed"]))) as lab,
         ProbeTarget.behind(lab, behaviour | dict(target or {})) as servers,
         temporary_folder("probe") as folder,
     ):
@@ -67,7 +68,7 @@ def rows_in_lab(
         config["authority_file"] = str(authority)
         config["targets"] = [one | {"connect": address} for one in config["targets"]]
         for row in probe_events("probe", config, lab.command_prefix):
-            yield row | {"path_rtt_ms": chosen.rtt_ms_min}
+            yield row | {"path_rtt_ms": network.network.rtt_ms_min}
 
 
 def _early(stacks: str, kinds: set[bool]) -> dict[str, bool]:
@@ -102,7 +103,7 @@ class Request:
     """What one round probes, and what becomes of its rows."""
 
     config: JsonObject
-    network: str | None
+    network: Composed | None
     stacks: str | None
 
     def rows(self) -> Iterator[JsonObject]:
@@ -113,6 +114,7 @@ class Request:
 
 
 @app.command("measure")
+@with_network_options()
 def measure(
     hosts: Annotated[list[str] | None, typer.Argument(help="HOST[:PORT][/PATH], or `lab`.")] = None,
     list_: Annotated[
@@ -134,7 +136,7 @@ def measure(
     connect: Annotated[str | None, typer.Option(help="Connect to this IP; no DNS.")] = None,
     ca: Annotated[Path | None, typer.Option(help="Trust these roots (PEM) alone.")] = None,
     vantage: Annotated[str | None, typer.Option(help="This place's name, in every row.")] = None,
-    network: Annotated[str | None, typer.Option(help="With `lab`: a network's name.")] = None,
+    words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     stack: Annotated[str | None, typer.Option(help="With `lab`: stacks, commas between.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides the order of attempts.")] = 1,
     every: Annotated[str | None, typer.Option(help="Measure again and again: 1h.")] = None,
@@ -159,8 +161,10 @@ def measure(
         raise ProbeError("a lab has its own address, names and roots: leave --connect and so on")
     if in_lab and v6 and not v4:
         raise ProbeError("a lab's path is IPv4: leave -6 out")
-    if not in_lab and (network or stack):
-        raise ProbeError("--network and --stack need the host `lab`")
+    if not in_lab and (given := words.given()):
+        raise ProbeError(f"{next(iter(given))}: a network needs the host `lab`")
+    if not in_lab and stack:
+        raise ProbeError("--stack needs the host `lab`")
     if early_data and not resume_session:
         raise ProbeError("--early-data needs --resume-session: only a resumed session has keys")
     if protocols and stack:
@@ -186,7 +190,7 @@ def measure(
         "user_agent": USER_AGENT,
         "seed": seed,
     }
-    request = Request(config, (network or "dsl") if in_lab else None, stack)
+    request = Request(config, compose(words, read_stages) if in_lab else None, stack)
     if every is None and for_ is None:
         with make_sink(out, parquet, as_csv=as_csv, as_json=as_json) as sink:
             if list_ is not None:

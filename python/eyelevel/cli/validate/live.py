@@ -11,6 +11,7 @@ import polars as pl
 import typer
 
 from eyelevel.cli.load.live import LiveAllowOption, UpstreamCaOption, check_live
+from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.site.record import record_page
@@ -21,13 +22,15 @@ from eyelevel.figures.chart import FORMATS
 from eyelevel.figures.live import live_against_replay
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.networks.origin_rtt import OTHERS, RECORDED
-from eyelevel.networks.presets import UNSHAPED, find_network
+from eyelevel.networks.presets import UNSHAPED
 from eyelevel.plan.browser import Browser
 from eyelevel.run.live.comparison import COMPARED, Load, by_origin, compare, protocols, verdict
 from eyelevel.run.live.load import LivePage
 from eyelevel.run.live.study import Done, LiveStudy, problems, read_loads, run_study
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
+from eyelevel.run.trial.traces import read_stages
 from eyelevel.sites.recorded import RecordedSite, open_site, recorded_screen
 from eyelevel.store.directory import json_bytes
 
@@ -38,6 +41,7 @@ BLOCKS = 40
 
 
 @with_browser_options
+@with_network_options(UNSHAPED)
 def live(
     url: Annotated[str, typer.Argument(help="The page.")],
     out: Annotated[
@@ -50,9 +54,7 @@ def live(
     blocks: Annotated[
         int, typer.Option(min=1, max=1000, help="How many live loads, and as many replays.")
     ] = BLOCKS,
-    network: Annotated[
-        str, typer.Option(help="Replays' network, to which the recorded round trips are added.")
-    ] = UNSHAPED,
+    words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     recorded_rtt: Annotated[
         bool,
         typer.Option(
@@ -73,25 +75,27 @@ def live(
 ) -> None:
     """Load a page live and replay its recording, in turns, and say by how much they differ.
 
-    Both sides have the same browser and settings. Replays have the recorded round trips by origin
-    and the recorded think times. The bias is replay - live within blocks of neighbouring loads,
-    with its 95 % interval. An interrupted study goes on with the same command. Exits 1 where no
-    block has both loads.
+    Both sides have the same browser and settings. Replays have the network, with the recorded round
+    trips by origin, and the recorded think times. The bias is replay - live within blocks of
+    neighbouring loads, with its 95 % interval. An interrupted study goes on with the same command.
+    Exits 1 where no block has both loads.
     """
     named = named_stack(stack)
     check_live(url, named)
+    composed = compose(words, read_stages, UNSHAPED)
     out.mkdir(parents=True, exist_ok=True)
     recording = _recording(url, against, out, upstream_ca, allow or ())
     page = LivePage(url, allow or (), upstream_ca, recorded_screen(recording.path))
     study = LiveStudy(
         page,
         recording,
-        find_network(network),
+        composed.network,
         named,
         blocks,
         seed,
         settings,
         {OTHERS: RECORDED} if recorded_rtt else None,
+        composed.files,
     )
     try:
         run_study(study, out, HostWait(host_wait_s), _tell)

@@ -13,8 +13,9 @@ from eyelevel.from_outside.toml_text import parse_toml
 from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
+from eyelevel.networks.stages import StagesRead
 from eyelevel.plan.file.parse import plan_of_toml
-from eyelevel.plan.file.tables import Readers, StagesRead, TraceFile
+from eyelevel.plan.file.tables import Readers, TraceFile
 from eyelevel.plan.plan import Plan
 
 _APART = ("source", "sites", "trace_files")

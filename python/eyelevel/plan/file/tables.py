@@ -1,13 +1,13 @@
 """From a plan's tables to networks and stacks: presets, and what differs from them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from eyelevel.errors import unknown
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import Network, loss_of_each_direction
 from eyelevel.networks.presets import network_named, why_none
-from eyelevel.networks.stages import Stage
+from eyelevel.networks.stages import StagesRead
 from eyelevel.plan.file.cross_traffic import checked_cross_traffic
 from eyelevel.plan.file.model import Based, NetworkKeys, StackKeys
 from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS_BY_NAME
@@ -27,17 +27,6 @@ class TraceFile:
     file: str
     sha256: str
     rate_bit_s_mean: int
-
-
-@dataclass(frozen=True)
-class StagesRead:
-    """One direction's stages, checked: files by digest, and what they come to (`Network`)."""
-
-    stages: tuple[Stage, ...]
-    files: Mapping[str, str]
-    rate_bit_s: int
-    delay_ms_min: float
-    queue_ms_max: float
 
 
 class KeyedError(ValueError):
@@ -119,21 +108,8 @@ def _spelled_out(
         except ValueError as error:
             raise KeyedError(direction, f"`{direction}`: {error}") from error
         trace_files.update(by_direction[direction].files)
-    down, up = by_direction["down"], by_direction["up"]
-    if not down.rate_bit_s and not up.rate_bit_s:
-        raise ValueError(
-            "neither `down` nor `up` has a link, by which buffers are sized; add one, such as "
-            '"rate 1 Gbit/s, queue droptail 20ms"'
-        )
-    return Network(
-        name=name,
-        rate_down_bit_s=down.rate_bit_s,
-        rate_up_bit_s=up.rate_bit_s,
-        rtt_ms_min=down.delay_ms_min + up.delay_ms_min,
-        queue_ms=max(down.queue_ms_max, up.queue_ms_max),
-        stages_down=down.stages,
-        stages_up=up.stages,
-        cross_traffic=changes.get("cross_traffic"),
+    return Network.of_stages(
+        name, by_direction["down"], by_direction["up"], changes.get("cross_traffic")
     )
 
 

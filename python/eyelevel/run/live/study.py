@@ -5,8 +5,8 @@ the same directory and settings goes on where it was.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -43,6 +43,8 @@ class LiveStudy:
     seed: int
     browser: Browser
     own_rtts: OriginRtts | None = None
+    trace_files: Mapping[str, str] = field(default_factory=dict)
+    """Files of the network's stages by their digests."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,14 @@ def _once(study: LiveStudy, turn: Turn, host_wait: HostWait) -> Callable[[], Tri
     if turn.side == LIVE_SIDE:
         return partial(run_live_trial, turn.trial, study.page, host_wait)
     archive = str(study.recording.path.resolve())
-    return partial(run_trial, turn.trial, archive, study.page.url, host_wait=host_wait)
+    return partial(
+        run_trial,
+        turn.trial,
+        archive,
+        study.page.url,
+        trace_files=study.trace_files,
+        host_wait=host_wait,
+    )
 
 
 def read_loads(study: LiveStudy, directory: Path) -> Iterator[Load]:

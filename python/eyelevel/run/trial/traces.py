@@ -10,7 +10,8 @@ from eyelevel.from_outside.files import read_bytes, text_of
 from eyelevel.from_outside.limits import TRACE
 from eyelevel.from_outside.source import Source
 from eyelevel.networks.network import Network
-from eyelevel.plan.file.tables import StagesRead, TraceFile
+from eyelevel.networks.stages import StagesRead
+from eyelevel.plan.file.tables import TraceFile
 from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
 
 RESTORE = "restore it, then go on with --resume"

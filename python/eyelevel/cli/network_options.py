@@ -1,0 +1,70 @@
+"""Options that say what a network is: the words of `eyelevel path`, alike wherever one is taken."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
+from typing import Annotated
+
+import typer
+
+from eyelevel.networks.compose import DEFAULT_NETWORK, NetworkWords
+
+# Help, and what stands for a value, by the field of NetworkWords.
+_SAID = {
+    "network": (
+        "A network: see `eyelevel list networks`, or das-RATE-RTT; {default} where nothing says "
+        "another.",
+        "NAME",
+    ),
+    "rtt": ("In its place: the minimum round trip, half of it each way: 40ms.", "TIME"),
+    "down": (
+        'More stages toward the client: "rate 10 Mbit/s, queue droptail 50ms, loss 1%".',
+        "STAGES",
+    ),
+    "up": ("The same toward the servers, which packets meet first.", "STAGES"),
+    "trace_down": ("A link by a packet-delivery trace in Mahimahi's format.", "FILE"),
+    "trace_up": ("The same toward the servers.", "FILE"),
+}
+
+
+def with_network_options(
+    default: str = DEFAULT_NETWORK,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The command with an option for each of the words in the place of its parameter of the type
+    NetworkWords. `default`: the network without any, for the help."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True)
+        parameters: list[inspect.Parameter] = []
+        place = ""
+        for parameter in signature.parameters.values():
+            if parameter.annotation is NetworkWords:
+                place = parameter.name
+                parameters += [_parameter(field.name, default) for field in fields(NetworkWords)]
+            else:
+                parameters.append(parameter)
+
+        @wraps(command)
+        def with_options(**given: object) -> None:
+            said = {field.name: given.pop(field.name) for field in fields(NetworkWords)}
+            words = {name: None if text is None else str(text) for name, text in said.items()}
+            command(**given, **{place: NetworkWords(**words)})
+
+        with_signature = signature.replace(parameters=parameters)
+        setattr(with_options, "__signature__", with_signature)  # noqa: B010
+        return with_options
+
+    return decorated
+
+
+def _parameter(name: str, default: str) -> inspect.Parameter:
+    help_text, stands_for = _SAID[name]
+    help_text = help_text.format(default=default)
+    option = typer.Option(f"--{name.replace('_', '-')}", help=help_text, metavar=stands_for)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        default=None,
+        annotation=Annotated[str | None, option],
+    )
