@@ -9,6 +9,7 @@ from eyelevel.plan.file.tables import Readers, StagesRead, TraceFile
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.plan.presets import PRESETS_BY_NAME, preset_text
 from eyelevel.plan.trials import Site, expand, plan_document
+from eyelevel.run.trial.recorded_links import recorded_pair
 
 STAGED = """\
 [[networks]]
@@ -83,7 +84,7 @@ def test_every_presets_plan_is_read_back(name):
     ],
 )
 def test_all_that_a_plan_can_say_is_read_back(text):
-    plan = parse_plan(text, "plan.toml", readers=Readers(read_trace, read_stages))
+    plan = parse_plan(text, "plan.toml", readers=Readers(read_trace, read_stages, recorded_pair))
     sites = [Site("www.example.org", "sha256:1"), Site("plain", "sha256:2")]
     document = written(plan, sites)
     again = plan_of_document(document, plan.sites, plan.trace_files)

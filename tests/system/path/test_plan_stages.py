@@ -11,6 +11,7 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import expand
+from eyelevel.run.trial.recorded_links import recorded_pair
 from eyelevel.run.trial.traces import check_trace_files, read_stages, read_trace_file
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
@@ -36,7 +37,9 @@ def trace(tmp_path: Path) -> Path:
 
 
 def parse(text: str) -> Plan:
-    return parse_plan(text, "plan.toml", readers=Readers(read_trace_file, read_stages))
+    return parse_plan(
+        text, "plan.toml", readers=Readers(read_trace_file, read_stages, recorded_pair)
+    )
 
 
 def test_a_plans_stages_are_its_network(trace: Path) -> None:

@@ -15,6 +15,7 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.presets import PRESETS_BY_NAME, preset_text
+from eyelevel.run.trial.recorded_links import recorded_pair
 from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.recorded import matching, shipped
 
@@ -50,5 +51,5 @@ def read_plan(
         site_names=known,
         metric_names=PRIMARY_METRICS,
         matching=matching,
-        readers=Readers(read_trace_file, read_stages),
+        readers=Readers(read_trace_file, read_stages, recorded_pair),
     )

@@ -62,10 +62,13 @@ def _told_by(
         network = by_name.get(table["name"])
         if network is None:
             continue
+        of_folder = isinstance(table.get("traces"), str)
         for way in ("down", "up"):
             use = f"{place} {way}"
             digest = getattr(network, f"trace_{way}_sha256")
-            if isinstance(table.get(f"trace_{way}"), str) and digest is not None:
+            if of_folder and digest is not None:
+                table["traces"], traces[use] = str(place), digest
+            elif isinstance(table.get(f"trace_{way}"), str) and digest is not None:
                 table[f"trace_{way}"], traces[use] = use, digest
             spelled = getattr(network, f"stages_{way}")
             if isinstance(table.get(way), str) and spelled is not None:
@@ -81,7 +84,10 @@ def _told_by(
             raise ValueError(f"{quoted(use)}: the document has no stages of this network")
         return stages[use]
 
-    return Readers(trace, stages_of)
+    def recordings(place: str, _link: str) -> tuple[str, str]:
+        return f"{place} down", f"{place} up"
+
+    return Readers(trace, stages_of, recordings)
 
 
 def _difference(has: object, would: object, key: str = "") -> tuple[str, object, object] | None:

@@ -56,6 +56,7 @@ class NetworkKeys(Based):
     weight: Weight | None = None
     trace_down: str | None = None
     trace_up: str | None = None
+    traces: str | None = None
     down: str | None = None
     up: str | None = None
     loss_two_way: Share | None = None

@@ -45,6 +45,8 @@ class Readers:
     """A trace by the name of its file."""
     stages: Callable[[str], StagesRead]
     """One direction's stages by their text."""
+    recordings: Callable[[str, str], tuple[str, str]]
+    """The files down and up that a folder has of an operator's link, by the network's name."""
 
 
 def network_of(table: NetworkKeys, readers: Readers | None, trace_files: dict[str, str]) -> Network:
@@ -62,6 +64,8 @@ def network_of(table: NetworkKeys, readers: Readers | None, trace_files: dict[st
     name = _name_of("network", table, changes)
     if "down" in changes or "up" in changes:
         return _spelled_out(name, changes, table, readers, trace_files)
+    if (folder := changes.pop("traces", None)) is not None:
+        changes |= _recorded(folder, base, changes, readers)
     if "loss_two_way" in changes:
         if "loss_down" in changes or "loss_up" in changes:
             raise ValueError("give `loss_two_way`, or `loss_down` and `loss_up`, not both")
@@ -111,6 +115,20 @@ def _spelled_out(
     return Network.of_stages(
         name, by_direction["down"], by_direction["up"], changes.get("cross_traffic")
     )
+
+
+def _recorded(
+    folder: str, base: Network | None, changes: JsonMapping, readers: Readers | None
+) -> JsonObject:
+    """The keys of both directions' traces, as a folder has them of the operator's link `base`."""
+    if base is None:
+        raise ValueError('`traces` needs the link whose recordings are meant: `base = "att-lte"`')
+    if doubled := [key for key in ("trace_down", "trace_up") if key in changes]:
+        raise ValueError(f"`traces` gives both directions' traces; drop `{doubled[0]}`")
+    if readers is None:
+        raise ValueError("`traces`: folders cannot be read here")
+    down, up = readers.recordings(folder, base.name)
+    return {"trace_down": down, "trace_up": up}
 
 
 def _course(

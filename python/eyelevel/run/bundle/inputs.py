@@ -17,6 +17,7 @@ from eyelevel.from_outside.toml_text import parse_toml
 from eyelevel.json_types import JsonMapping
 from eyelevel.networks.network import Network
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
+from eyelevel.run.trial.recorded_links import recorded_pair
 from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.recorded import RecordedSite, matching, open_site, recording_name
 from eyelevel.store.directory import PLAN_FILE
@@ -101,10 +102,13 @@ def _files(directory: Path, document: JsonMapping, source: JsonMapping) -> dict[
     for network in source.get("networks", ()):
         for key, value in network.items() if isinstance(network, dict) else ():
             try:
-                if key in ("trace_down", "trace_up"):
-                    trace = read_trace_file(value)
+                named: list[str] = [value] if key in ("trace_down", "trace_up") else []
+                if key == "traces":
+                    named += recorded_pair(value, str(network.get("base")))
+                for name in named:
+                    trace = read_trace_file(name)
                     files_by_digest[trace.sha256] = trace.file
-                elif key in ("down", "up"):
+                if key in ("down", "up"):
                     files_by_digest.update(read_stages(value).files)
             except (ValueError, OSError) as error:
                 problems.append(str(error))

@@ -12,6 +12,7 @@ from eyelevel.plan.presets import PRESETS, preset_text
 from eyelevel.plan.trials import Site, plan_document
 from eyelevel.reference.plan_schema import plan_schema
 from eyelevel.reference.presets import presets_page
+from eyelevel.run.trial.recorded_links import recorded_pair
 from eyelevel.sites.recorded import shipped
 
 GOOD = """\
@@ -24,7 +25,7 @@ blocks = 31
 
 
 def traces(read):
-    return Readers(read, lambda text: pytest.fail("no stages here"))
+    return Readers(read, lambda text: pytest.fail("no stages here"), recorded_pair)
 
 
 def refused(text, **known):

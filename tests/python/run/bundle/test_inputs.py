@@ -10,6 +10,7 @@ from eyelevel.plan.trials import expand, plan_document
 from eyelevel.run.bundle.bundle import write_bundle
 from eyelevel.run.bundle.inputs import find_inputs
 from eyelevel.run.bundle.unpack import open_bundle
+from eyelevel.run.trial.recorded_links import recorded_pair
 from eyelevel.run.trial.traces import check_trace_files, read_stages, read_trace_file
 from eyelevel.sites.recorded import _info, matching, open_site, shipped
 from eyelevel.store.directory import PLAN_FILE, read_document, write_document
@@ -52,7 +53,10 @@ def place(tmp_path, monkeypatch):
 def planned(place, text):
     """A directory that holds what `eyelevel run` writes first."""
     plan = parse_plan(
-        text, "plan.toml", matching=matching, readers=Readers(read_trace_file, read_stages)
+        text,
+        "plan.toml",
+        matching=matching,
+        readers=Readers(read_trace_file, read_stages, recorded_pair),
     )
     sites = [open_site(name).of_plan() for name in plan.sites]
     directory = place / "run"

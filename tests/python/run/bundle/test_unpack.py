@@ -203,6 +203,7 @@ def test_a_plan_of_a_trace_and_of_stages_is_what_its_text_says(tmp_path):
     """By what the document has of them: the sender's files are not here."""
     text = SERVED + (
         '[[networks]]\nname = "traced"\nbase = "dsl"\ntrace_down = "/nowhere/cell.down"\n'
+        '[[networks]]\nname = "folder"\nbase = "att-lte-30"\ntraces = "/nowhere"\n'
         '[[networks]]\nname = "staged"\ndown = "rate 1 Mbit/s, queue droptail 10ms"\nup = "none"\n'
     )
     text = text.replace('networks = ["dsl", { name = "odd", base = "lte", queue_ms = 100 }]\n', "")
@@ -217,11 +218,12 @@ def test_a_plan_of_a_trace_and_of_stages_is_what_its_text_says(tmp_path):
         readers=Readers(
             lambda name: TraceFile(name, DIGEST, 5_000_000),
             lambda said: StagesRead(stages if "rate" in said else (), {}, 10**6, 7.0, 9.0),
+            lambda folder, link: (f"{folder}/{link}.down", f"{folder}/{link}.up"),
         ),
     )
     asked = []
     again.check_text(plan, "plan.json", lambda digest: asked.append(digest) or 5_000_000)
-    assert asked == [DIGEST]
+    assert asked == [DIGEST] * 3
     with pytest.raises(PlanError, match=r"`networks\.0\.rate_down_bit_s` is 5000000, and by the"):
         again.check_text(plan, "plan.json", lambda digest: 1)
 

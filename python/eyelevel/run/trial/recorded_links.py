@@ -1,0 +1,60 @@
+"""Recorded traces of operators' links, out of a folder such as Mahimahi's `traces`."""
+
+import os
+from itertools import islice
+from pathlib import Path
+
+from eyelevel.from_outside.words import quoted
+from eyelevel.networks.operators import LINKS_BY_NAME, link_of, recordings
+
+FILES_MAX = 10_000
+"""Of a folder that are looked at: Mahimahi's has about twenty."""
+BELOW = "traces"
+"""Where a checkout of Mahimahi has them."""
+
+
+def recorded_pair(folder: str, name: str) -> tuple[str, str]:
+    """The files down and up that the folder has of the link that `name` says.
+
+    The folder is relative to the working directory; of a checkout of Mahimahi the traces are found.
+    Raises ValueError where there are none, with what there is and the way out.
+    """
+    named = link_of(name)
+    if named is None:
+        known = ", ".join(LINKS_BY_NAME)
+        raise ValueError(
+            f"recordings in {quoted(folder)} for `{quoted(name)}`: they are for operators' links "
+            f"alone ({known}); another network takes its own by trace_down and trace_up"
+        )
+    link = named[0].name
+    seen: list[str] = []
+    for place in (Path(folder), Path(folder) / BELOW):
+        found = recordings(_files(place, must_be=place == Path(folder)))
+        if link in found:
+            down, up = found[link]
+            return str(place / down), str(place / up)
+        seen += [f"{each} ({down.rpartition('.')[0]})" for each, (down, _) in found.items()]
+    there = f"it has {', '.join(map(quoted, seen))}" if seen else "it has none of any operator"
+    raise ValueError(
+        f"{quoted(folder)}: no recording of `{link}`, which is a pair of files such as "
+        f"{_example(link)}.down and {_example(link)}.up; {there}. Name another folder, or none for "
+        "the model"
+    )
+
+
+def _files(place: Path, *, must_be: bool) -> list[str]:
+    try:
+        with os.scandir(place) as entries:
+            return [entry.name for entry in islice(entries, FILES_MAX) if entry.is_file()]
+    except OSError as error:
+        if not must_be:
+            return []
+        raise ValueError(
+            f"{quoted(str(place))}: {error.strerror}; name a folder with recorded traces"
+        ) from error
+
+
+def _example(link: str) -> str:
+    operator, technology = link.split("-")
+    operator = {"att": "ATT", "tmobile": "TMobile"}.get(operator, operator.capitalize())
+    return f"{operator}-{technology.upper()}-NAME"

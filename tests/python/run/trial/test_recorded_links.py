@@ -1,0 +1,126 @@
+"""Recorded traces take the place of an operator's model: found in a folder, refused in one line."""
+
+import hashlib
+
+import pytest
+
+from eyelevel.errors import PlanError
+from eyelevel.networks.network import lab_path
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.file.tables import Readers
+from eyelevel.run.bundle.inputs import _files
+from eyelevel.run.trial.recorded_links import recorded_pair
+from eyelevel.run.trial.traces import read_trace_file
+
+PLAN = """
+sites = ["agency"]
+networks = [
+  "att-lte",
+  {{ name = "att", base = "att-lte", traces = "{folder}" }},
+  {{ name = "att-far", base = "att-lte-300", traces = "{folder}" }},
+]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 2
+"""
+
+
+def read_stages(text):
+    pytest.fail(f"no stages here: {text}")
+
+
+READERS = Readers(read_trace_file, read_stages, recorded_pair)
+
+
+def recorded(folder, stem, every_ms):
+    """A pair of a second, up half as fast as down."""
+    for way, step in (("down", every_ms), ("up", 2 * every_ms)):
+        lines = "".join(f"{at}\n" for at in range(step, 1001, step))
+        (folder / f"{stem}.{way}").write_text(lines, encoding="ascii")
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """As Mahimahi's is."""
+    (tmp_path / "traces").mkdir()
+    recorded(tmp_path / "traces", "ATT-LTE-driving", 10)
+    recorded(tmp_path / "traces", "ATT-LTE-driving-2016", 20)
+    recorded(tmp_path / "traces", "TMobile-UMTS-driving", 50)
+    return tmp_path
+
+
+def test_a_plan_has_the_recorded_link_beside_the_model(checkout):
+    plan = parse_plan(PLAN.format(folder=checkout), "plan.toml", readers=READERS)
+    model, link, far = plan.networks
+    assert model.course() == "cellular model" and model.cells()["course"] == "model"
+    assert link.course() == "recorded" and "(recorded)" in link.described()
+    # 100 and 50 packets of 12,000 bits a second.
+    assert (link.rate_down_bit_s, link.rate_up_bit_s) == (1_200_000, 600_000)
+    assert (link.rtt_ms_min, link.queue_ms, link.synth_down) == (120, 1000, None)
+    assert far.rtt_ms_min == 300 and far.trace_down_sha256 == link.trace_down_sha256
+    file = checkout / "traces" / "ATT-LTE-driving.down"
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert plan.trace_files[digest] == str(file.resolve())
+    assert lab_path(link, plan.trace_files)["down"][1]["trace"] == str(file.resolve())
+
+
+def test_the_folder_itself_comes_before_the_one_below_it(checkout):
+    recorded(checkout, "AT&T-4G-mine", 5)
+    assert recorded_pair(str(checkout), "att-lte")[0] == str(checkout / "AT&T-4G-mine.down")
+    assert recorded_pair(str(checkout), "tmobile-3g-30")[1].endswith("TMobile-UMTS-driving.up")
+
+
+def test_a_bundle_finds_its_files_by_the_folder(checkout):
+    text = PLAN.format(folder=checkout)
+    plan = parse_plan(text, "plan.toml", readers=READERS)
+    document = {"networks": [network.stated() for network in plan.networks]}
+    source = {"networks": [{"name": "att", "base": "att-lte", "traces": str(checkout)}]}
+    found = _files(checkout, document, source)
+    assert {digest: str(file) for digest, file in found.items()} == plan.trace_files
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "sprint-3g",
+            "no recording of `sprint-3g`, which is a pair of files such as Sprint-3G-NAME",
+        ),
+        ("sprint-3g", "it has att-lte (ATT-LTE-driving), tmobile-3g (TMobile-UMTS-driving). Name"),
+        ("lte", "they are for operators' links alone (verizon-lte, "),
+    ],
+)
+def test_what_a_folder_has_not_is_refused_and_no_model_takes_its_place(checkout, name, said):
+    with pytest.raises(ValueError) as error:
+        recorded_pair(str(checkout), name)
+    assert said in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_folder_without_recordings_or_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="it has none of any operator"):
+        recorded_pair(str(tmp_path), "att-lte")
+    with pytest.raises(ValueError, match="No such file or directory; name a folder"):
+        recorded_pair(str(tmp_path / "none"), "att-lte")
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('name = "x", rate_down_bit_s = 1, traces = "F"', "`base = "),
+        ('name = "x", base = "att-lte", traces = "F", trace_up = "a"', "drop `trace_up`"),
+        ('name = "x", base = "att-lte", traces = "F", rate_up_bit_s = 9', "drop `rate_up_bit_s`"),
+        ('base = "att-lte", traces = "F"', "needs a `name` of its own"),
+        ('name = "x", down = "none", up = "none", traces = "F"', "drop `traces`"),
+    ],
+)
+def test_a_plans_mistake_with_a_folder_has_its_line(checkout, table, said):
+    text = PLAN.format(folder=checkout).replace('"att-lte",', f"{{ {table} }},", 1)
+    with pytest.raises(PlanError, match=r"plan\.toml:4: ") as error:
+        parse_plan(text.replace('"F"', f'"{checkout}"'), "plan.toml", readers=READERS)
+    assert said in str(error.value)
+
+
+def test_a_recording_that_is_damaged_is_named_with_its_line(checkout):
+    (checkout / "traces" / "ATT-LTE-driving.up").write_text("1\n9\n3\n", encoding="ascii")
+    with pytest.raises(PlanError, match=r"ATT-LTE-driving\.up:3: 3 comes after 9"):
+        parse_plan(PLAN.format(folder=checkout), "plan.toml", readers=READERS)
