@@ -237,6 +237,11 @@ KINDS: dict[str, Kind] = {
     ),
     "probe rows": Kind(("probe", "report", "FILE"), probe_rows, of_lines, "rows.jsonl"),
     "probe table": Kind(("probe", "report", "FILE"), parquet, flipped, "rows.parquet"),
+    "table of CDNs": Kind(
+        ("probe", "report", "ROWS", "--cdn-marks", "FILE"),
+        texts("# a\ncname\te.example\tE\thttps://e.example/\nserver\tedge*\tE\n"),
+        flipped, "cdns.tsv", lambda: {"rows": probe_rows()[0]},
+    ),
     "thesis rows": Kind(("probe", "report", "FILE"), texts(THESIS), flipped, "a_v4_b.csv"),
     "script": Kind(
         ("record", "https://a.example/", "--script", "FILE", "--out", "OUT"),
@@ -299,6 +304,7 @@ def place(kind: Kind, content: bytes, folder: Path) -> Placed:
         .replace("FILE", str(file))
         .replace("OUT", str(folder / "out"))
         .replace("NAMES", str(folder / "names"))
+        .replace("ROWS", str(folder / "rows"))
         for word in kind.words
     ]
     return Placed(words, str(file))

@@ -139,7 +139,7 @@ def probe_rows() -> list[bytes]:
         "event": "attempt", "host": "a.example", "port": 443, "address": "192.0.2.1", "path": "/",
         "at_unix_us": 1_700_000_000_000_000, "connection_us": 30_000, "tcp_handshake_us": 10_000,
         "dns_us": 900, "resumed": False, "split_connection": False, "failure": None,
-        "vantage": "here",
+        "vantage": "here", "cnames": ["a.example.edge.example"], "server": "edge",
     }  # fmt: skip
     lines = [
         json.dumps(row | {"protocol": protocol, "version": protocol, "connection_us": us})

@@ -99,6 +99,7 @@ CHECKED = Limit(
 TARGETS = Limit(
     "list of hosts to probe", 8 * MB, "100,000 hosts of 80 bytes", "split the list", 100_000
 )
+CDN_MARKS = Limit("table of CDNs", 1 * MB, "5,000 lines of 200 bytes", "drop lines", 10_000)
 NAMES = Limit(
     "list of names",
     1_000 * MB,
@@ -134,5 +135,5 @@ WORD_LINE_BYTES_MAX = 4096
 LIMITS: tuple[Limit, ...] = (
     *(PLAN, PLAN_DOCUMENT, DOCUMENT, RECORD, FRAMES, PICTURE, MANIFEST, BUNDLE, LOG, PATH_LOG),
     *(TRACE, TABLE, NAMES, OPT_OUT, PROBES, PARQUET, SCRIPT, CERTIFICATES, KEPT),
-    *(LEDGER, PAGES, CHECKED, TARGETS),
+    *(LEDGER, PAGES, CHECKED, TARGETS, CDN_MARKS),
 )

@@ -10,6 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from eyelevel.json_types import JsonObject
+from eyelevel.probes.cdn.attribution import attributed
+from eyelevel.probes.cdn.summary import ByCdn, by_cdn
 from eyelevel.probes.conditions import conditions_of
 from eyelevel.probes.datasets import datasets_of
 from eyelevel.probes.differences import differences_of, verdict_of
@@ -37,6 +39,8 @@ class Analysis:
     """Connection and DNS times by file, protocol, address family and vantage point."""
     failures: list[JsonObject]
     """How often each protocol failed, by class."""
+    by_cdn: ByCdn
+    """The same hosts by who served them."""
     differences: dict[tuple[str, str, str], NDArray[np.float64]]
     """(file, a, b) to the differences, for figures."""
     table: pl.DataFrame
@@ -51,11 +55,13 @@ class Analysis:
             "groups": self.groups,
             "times": self.times,
             "failures": self.failures,
+            **self.by_cdn.as_json(),
         }
 
 
 def analyse(tables: Sequence[pl.DataFrame]) -> Analysis:
     """Everything that the report shows; the same tables give the same numbers."""
+    tables = attributed(tables)
     whole = pl.concat(tables)
     rows: list[JsonObject] = []
     differences, paired = {}, []
@@ -79,6 +85,7 @@ def analyse(tables: Sequence[pl.DataFrame]) -> Analysis:
         _groups(paired),
         times_of(whole),
         _failures(whole),
+        by_cdn(tables),
         differences,
         whole,
     )
@@ -91,12 +98,7 @@ def _groups(paired: Sequence[tuple[str, str, Pairs]]) -> list[JsonObject]:
         of_pair = [pairs for first, second, pairs in paired if (first, second) == (a, b)]
         if not of_pair:
             continue
-        whole = Pairs(
-            np.concatenate([pairs.difference_ms for pairs in of_pair]),
-            tuple(host for pairs in of_pair for host in pairs.hosts),
-            tuple(family for pairs in of_pair for family in pairs.families),
-            tuple(vantage for pairs in of_pair for vantage in pairs.vantages),
-        )
+        whole = Pairs.joined(of_pair)
         families = sorted({family or "unknown" for family in whole.families})
         vantages = sorted({vantage or "unnamed" for vantage in whole.vantages})
         for family in (ALL, *families):
@@ -116,12 +118,7 @@ def _part(pairs: Pairs, family: str, vantage: str) -> Pairs:
         )
         if family in (ALL, its_family or "unknown") and vantage in (ALL, its_vantage or "unnamed")
     ]
-    return Pairs(
-        pairs.difference_ms[keep],
-        tuple(pairs.hosts[index] for index in keep),
-        tuple(pairs.families[index] for index in keep),
-        tuple(pairs.vantages[index] for index in keep),
-    )
+    return pairs.part(keep)
 
 
 def file_labels(files: Iterable[str]) -> dict[str, str]:

@@ -1,8 +1,9 @@
 """Which rows are partners: the rule of the thesis, section 4.2."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from eyelevel.json_types import JsonMapping
 from eyelevel.probes.protocols import version_rank
 
+ALIKE = ("host", "family", "vantage", "file")
+"""In what partners agree."""
 APART_S_MAX = 60.0
 """`Happened in the same minute against the same URL` (the thesis, section 4.2)."""
 
@@ -23,21 +26,48 @@ class Pairs:
     hosts: tuple[str, ...]
     families: tuple[str | None, ...]
     vantages: tuple[str | None, ...]
+    cdns: tuple[str | None, ...]
+    """Of A's rows; None where none was attributed."""
+
+    def part(self, keep: Sequence[int]) -> Self:
+        """Those at these places."""
+        return type(self)(
+            self.difference_ms[keep],
+            tuple(self.hosts[index] for index in keep),
+            tuple(self.families[index] for index in keep),
+            tuple(self.vantages[index] for index in keep),
+            tuple(self.cdns[index] for index in keep),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """One after the other; at least one."""
+        return cls(
+            np.concatenate([each.difference_ms for each in parts]),
+            tuple(host for each in parts for host in each.hosts),
+            tuple(family for each in parts for family in each.families),
+            tuple(vantage for each in parts for vantage in each.vantages),
+            tuple(cdn for each in parts for cdn in each.cdns),
+        )
 
 
-def pair_rows(table: pl.DataFrame, a: str, b: str) -> Pairs:
+def pair_rows(table: pl.DataFrame, a: str, b: str, alike: Sequence[str] = ALIKE) -> Pairs:
     """Each row of `a` in file order with the first row of `b` of the same URL within 60 s.
 
     `b`'s rows are searched in file order, those of Google's QUIC version by version. A row of `b`
-    may serve several of `a`; a row of `a` without a partner is left out. Rows are partners only
-    within one vantage point and address family. Failed rows, resumed rows and rows without a
+    may serve several of `a`; a row of `a` without a partner is left out. Partners are `alike`, by
+    default of one vantage point and address family. Failed rows, resumed rows and rows without a
     connection time are never paired.
     """
     usable = table.filter(
         pl.col("failure").is_null() & pl.col("connection_ms").is_not_null() & ~pl.col("resumed")
     )
     of_a, of_b = (usable.filter(pl.col("protocol") == protocol) for protocol in (a, b))
-    return pair_within(of_a, of_b, "connection_ms", _key)
+
+    def key(row: JsonMapping) -> tuple[object, ...]:
+        return tuple(row[name] for name in alike)
+
+    return pair_within(of_a, of_b, "connection_ms", key)
 
 
 def pair_within(
@@ -48,7 +78,7 @@ def pair_within(
     for row in sorted(of_b.to_dicts(), key=lambda row: version_rank(row["version"])):
         candidates[key(row)].append((row["at_s"], row[what]))
     times = {each: np.array(rows, dtype=float) for each, rows in candidates.items()}
-    differences, hosts, families, vantages = [], [], [], []
+    differences, hosts, families, vantages, cdns = [], [], [], [], []
     for row in of_a.iter_rows(named=True):
         of_host = times.get(key(row))
         if of_host is None:
@@ -60,8 +90,11 @@ def pair_within(
         hosts.append(row["host"])
         families.append(row["family"])
         vantages.append(row["vantage"])
-    return Pairs(np.array(differences), tuple(hosts), tuple(families), tuple(vantages))
-
-
-def _key(row: JsonMapping) -> tuple[object, ...]:
-    return row["host"], row["family"], row["vantage"], row["file"]
+        cdns.append(row.get("cdn"))
+    return Pairs(
+        np.array(differences, dtype=float),
+        tuple(hosts),
+        tuple(families),
+        tuple(vantages),
+        tuple(cdns),
+    )

@@ -32,11 +32,14 @@ THESIS_COLUMNS = (
 )
 """The header of tls_perf's and quic_perf's output (the thesis, section 3.4), semicolons between."""
 
-SCHEMA = {
+SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "file": pl.String,
     "vantage": pl.String,
     "family": pl.String,
     "host": pl.String,
+    "address": pl.String,
+    "cnames": pl.List(pl.String),
+    "server": pl.String,
     "at_s": pl.Float64,
     "protocol": pl.String,
     "version": pl.String,
@@ -54,10 +57,11 @@ SCHEMA = {
 """What the analysis needs of a row, rows in file order; times in milliseconds, `at_s` Unix time."""
 
 NEEDED = ("host", "protocol")
-TEXTS = (*NEEDED, "vantage", "address", "version", "failure")
+TEXTS = (*NEEDED, "vantage", "address", "server", "version", "failure")
 HANDSHAKES = ("resumed", "resumption_offered", "early_data_offered", "early_data_accepted")
 ROW_KEYS = (
     *TEXTS,
+    "cnames",
     *("at_unix_us", "connection_us", "tcp_handshake_us", "dns_us", "first_byte_us"),
     *HANDSHAKES,
     "split_connection",
@@ -135,10 +139,16 @@ def _of_row(row: JsonMapping, place: str) -> JsonObject:
         if not isinstance(value, str) and (value is not None or name in NEEDED):
             fault = "it has no" if value is None else "no text is its"
             raise ProbeError(f"{place}: no row of a probe: {fault} {name}; drop the line")
+    cnames = row.get("cnames")
+    if cnames is not None and not _are_texts(cnames):
+        raise ProbeError(f"{place}: cnames is no list of names; write it as the prober does")
     return {
         "vantage": row.get("vantage"),
         "family": family_of(row.get("address")),
         "host": row.get("host"),
+        "address": row.get("address"),
+        "cnames": cnames,
+        "server": row.get("server"),
         "at_s": (milliseconds("at_unix_us") or 0) / 1e3,
         "protocol": row.get("protocol"),
         "version": row.get("version"),
@@ -150,6 +160,10 @@ def _of_row(row: JsonMapping, place: str) -> JsonObject:
         "split": bool(row.get("split_connection")),
         "failure": row.get("failure"),
     }
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
 def _thesis_rows(path: Path, lines: Iterable[tuple[int, str]]) -> Iterable[JsonObject]:
@@ -178,6 +192,9 @@ def _of_thesis(vantage: str | None, *cells: str) -> JsonObject:
         "vantage": vantage,
         "family": family_of(address),
         "host": host,
+        "address": address or None,
+        "cnames": None,
+        "server": None,
         "at_s": _number(at_s),
         "protocol": protocol_of(protocol),
         "version": protocol,

@@ -1,4 +1,4 @@
-"""Only some hosts: those named, or those that connected over every protocol named."""
+"""Only some rows: of hosts or CDNs that are named, of hosts that connected by each protocol."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,7 @@ import polars as pl
 
 from eyelevel.errors import ProbeError
 from eyelevel.from_outside.words import quoted
+from eyelevel.probes.cdn.attribution import GROUP
 
 
 def only_hosts(tables: Sequence[pl.DataFrame], hosts: Sequence[str]) -> list[pl.DataFrame]:
@@ -16,6 +17,29 @@ def only_hosts(tables: Sequence[pl.DataFrame], hosts: Sequence[str]) -> list[pl.
         if host not in there:
             raise ProbeError(f"--host {quoted(host)}: no file has a row of it; name it as they do")
     return [table.filter(pl.col("host").str.to_lowercase().is_in(wanted)) for table in tables]
+
+
+CDNS_NAMED = 8
+"""As many as fit a line."""
+
+
+def only_cdns(tables: Sequence[pl.DataFrame], cdns: Sequence[str]) -> list[pl.DataFrame]:
+    """The rows that these CDNs served, of tables that have them (`attributed`).
+
+    A group of addresses may be named by its range alone. Raises ProbeError if a CDN has no row in
+    any table.
+    """
+    names = pl.concat(table.select("cdn") for table in tables)["cdn"].value_counts(sort=True)["cdn"]
+    there = {name.lower() for name in names}
+    wanted = []
+    for cdn in cdns:
+        lower = cdn.strip().lower()
+        found = next((each for each in (lower, GROUP + lower) if each in there), None)
+        if found is None:
+            named = ", ".join(names.head(CDNS_NAMED))
+            raise ProbeError(f"--cdn {quoted(cdn)}: no row is of it; there are {quoted(named)}")
+        wanted.append(found)
+    return [table.filter(pl.col("cdn").str.to_lowercase().is_in(wanted)) for table in tables]
 
 
 def only_connected_by(

@@ -34,7 +34,9 @@ def times_of(table: pl.DataFrame) -> list[JsonObject]:
     for what in ("connection_ms", "tcp_ms", "dns_ms"):
         known = good.filter(pl.col(what).is_not_null())
         keys = ["protocol", "file", "family", "vantage", "resumed"]
-        for key, part in sorted(known.partition_by(keys, as_dict=True).items(), key=_sortable):
+        for key, part in sorted(
+            known.partition_by(keys, as_dict=True).items(), key=in_protocols_order
+        ):
             protocol, file, family, vantage, resumed = key
             values = part[what].to_numpy()
             quantiles = dict(zip(PERCENTS, np.percentile(values, PERCENTS), strict=True))
@@ -48,8 +50,9 @@ def times_of(table: pl.DataFrame) -> list[JsonObject]:
     return rows
 
 
-def _sortable(item: tuple[tuple[object, ...], pl.DataFrame]) -> tuple[object, ...]:
+def in_protocols_order(item: tuple[tuple[object, ...], pl.DataFrame]) -> tuple[object, ...]:
+    """A sort key of parts whose own key begins with a protocol."""
     protocol, *rest = item[0]
     names = list(THESIS_NAMES)
-    rank = names.index(protocol) if protocol in names else len(names)
+    rank = names.index(str(protocol)) if protocol in names else len(names)
     return rank, *(str(part) for part in rest)

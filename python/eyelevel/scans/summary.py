@@ -2,13 +2,10 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from math import sqrt
 
 from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.stats.estimate import Estimate, undetermined
-
-Z_95 = 1.959963984540054
-"""The normal distribution's 97.5th percentile."""
+from eyelevel.stats.binomial import wilson_estimate
+from eyelevel.stats.estimate import Estimate
 
 FEATURES = {
     "tls13": ("TLS 1.3", "reached"),
@@ -38,9 +35,8 @@ class Share:
 
     @property
     def share(self) -> Estimate:
-        """With Wilson's score interval (1927): good for small shares, never outside 0 to 1."""
-        bounds = wilson_95(self.count, self.of)
-        return Estimate(self.count / self.of, *bounds) if bounds else undetermined("no names")
+        """With Wilson's interval."""
+        return wilson_estimate(self.count, self.of, "no names")
 
     def as_json(self) -> JsonObject:
         """The documented shape (docs/reference/probe.md)."""
@@ -51,16 +47,6 @@ class Share:
             "of_names": self.of_names,
             "share": self.share.as_json(),
         }
-
-
-def wilson_95(count: int, of: int) -> tuple[float, float] | None:
-    """Bounds of a share's 95 % interval; None of nothing."""
-    if of == 0:
-        return None
-    share, z2 = count / of, Z_95**2
-    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
-    reach = Z_95 / (1 + z2 / of) * sqrt(share * (1 - share) / of + z2 / (4 * of * of))
-    return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
 class Summary:

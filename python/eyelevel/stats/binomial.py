@@ -1,6 +1,13 @@
-"""The exact interval of a share."""
+"""Intervals of a share."""
+
+from math import sqrt
 
 import scipy
+
+from eyelevel.stats.estimate import Estimate, undetermined
+
+Z_95 = 1.959963984540054
+"""The normal distribution's 97.5th percentile."""
 
 
 def binomial_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:
@@ -16,3 +23,22 @@ def binomial_interval(successes: int, trials: int, confidence: float) -> tuple[f
         else 1.0
     )
     return float(low), float(high)
+
+
+def wilson_95(count: int, of: int) -> tuple[float, float] | None:
+    """Bounds of a share's 95 % interval; None of nothing.
+
+    Wilson's score interval (1927): good for small shares, never outside 0 to 1.
+    """
+    if of == 0:
+        return None
+    share, z2 = count / of, Z_95**2
+    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
+    reach = Z_95 / (1 + z2 / of) * sqrt(share * (1 - share) / of + z2 / (4 * of * of))
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def wilson_estimate(count: int, of: int, of_nothing: str) -> Estimate:
+    """The share with Wilson's interval; of nothing it is undetermined, because `of_nothing`."""
+    bounds = wilson_95(count, of)
+    return Estimate(count / of, *bounds, n=of) if bounds else undetermined(of_nothing)

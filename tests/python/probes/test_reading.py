@@ -27,6 +27,8 @@ ROW = {
     "resumed": False,
     "split_connection": False,
     "vantage": "desk",
+    "cnames": ["a.example.edge.example", "e.example"],
+    "server": "edge",
     "failure": None,
 }
 
@@ -59,6 +61,8 @@ def test_json_lines_and_parquet_read_alike(tmp_path: Path) -> None:
     read = [read_file(path).drop("file").to_dicts() for path in (lines, parquet)]
     assert read[0] == read[1] and len(read[0]) == 1
     assert read[0][0]["connection_ms"] == 51.326 and read[0][0]["family"] == "v4"
+    assert read[0][0]["cnames"] == ["a.example.edge.example", "e.example"]
+    assert (read[0][0]["address"], read[0][0]["server"]) == ("192.0.2.1", "edge")
 
 
 def test_a_file_of_another_kind_is_named_in_the_error(tmp_path: Path) -> None:
@@ -88,6 +92,14 @@ def test_intervals_know_that_rows_of_one_host_are_no_independent_evidence() -> N
         (
             b'{"event": "attempt", "host": "h", "protocol": "tcp", "dns_us": "1"}\n',
             "x, line 1: dns_us is no number",
+        ),
+        (
+            b'{"event": "attempt", "host": "h", "protocol": "tcp", "cnames": ["a", 1]}\n',
+            "x, line 1: cnames is no list of names",
+        ),
+        (
+            b'{"event": "attempt", "host": "h", "protocol": "tcp", "server": {}}\n',
+            "x, line 1: no row of a probe: no text is its server",
         ),
         (b'{"host": "h", "protocol": "tcp"}\n', "x holds no rows of probes"),
         (b'{"event": "scan", "name": "h"}\n', "x holds no rows of probes"),

@@ -6,7 +6,8 @@ import pytest
 
 from eyelevel.errors import ScanError
 from eyelevel.scans.names import NAME, parse_names, parse_opt_out, read_names
-from eyelevel.scans.summary import Summary, wilson_95
+from eyelevel.scans.summary import Summary
+from eyelevel.stats.binomial import wilson_95
 
 
 def test_every_form_of_list_gives_its_names(tmp_path: Path) -> None:

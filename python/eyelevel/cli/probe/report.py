@@ -7,11 +7,14 @@ import typer
 from rich.text import Text
 
 from eyelevel.cli.output import print_json, results, table
+from eyelevel.cli.probe.report_cdns import interval, print_by_cdn, said
 from eyelevel.json_types import JsonObject
 from eyelevel.probes.analysis import Analysis, analyse, file_labels
+from eyelevel.probes.cdn.attribution import attributed
+from eyelevel.probes.cdn.marks import read_marks
 from eyelevel.probes.datasets import period
 from eyelevel.probes.reading import read_files
-from eyelevel.probes.selection import only_connected_by, only_hosts
+from eyelevel.probes.selection import only_cdns, only_connected_by, only_hosts
 from eyelevel.probes.targets import parse_protocols
 from eyelevel.report.pages.probe import write_probe_page
 
@@ -30,12 +33,20 @@ def report(
             help="Only hosts that connected over each of these, file by file: tls1.2,tls1.3,quic.",
         ),
     ] = None,
+    cdn: Annotated[
+        list[str] | None, typer.Option(help="Only rows that this CDN served; repeatable.")
+    ] = None,
+    cdn_marks: Annotated[
+        Path | None, typer.Option(help="More CDNs, in the form of the shipped table.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
     page: Annotated[Path | None, typer.Option(help="Write the offline page here.")] = None,
 ) -> None:
     """Connection times, their paired differences and DNS times, from one or many vantage points."""
     protocols = parse_protocols(connected_by, "--connected-by") if connected_by is not None else []
-    tables = read_files(files)
+    tables = attributed(read_files(files), read_marks(cdn_marks))
+    if cdn:
+        tables = only_cdns(tables, cdn)
     if host:
         tables = only_hosts(tables, host)
     if connected_by is not None:
@@ -48,6 +59,7 @@ def report(
     _print_datasets(analysis)
     _print_pairs(analysis)
     _print_conditions(analysis.conditions)
+    print_by_cdn(analysis.by_cdn)
     if written:
         results.print(f"page: {written}", soft_wrap=True)
 
@@ -94,8 +106,8 @@ def _print_conditions(conditions: list[JsonObject]) -> None:
             str(row["n"]),
             str(row["hosts"]),
             f"{row['hosts_a_alone']}/{row['hosts_b_alone']}",
-            _interval(row["median_host_ms"]),
-            _said(row),
+            interval(row["median_host_ms"]),
+            said(row),
         )
     results.print("conditions, host by host", style="bold")
     results.print(shown)
@@ -104,13 +116,6 @@ def _print_conditions(conditions: list[JsonObject]) -> None:
         "the time to the first byte, the rest in connection time",
         style="dim",
     )
-
-
-def _interval(estimate: JsonObject) -> str:
-    value, low, high = estimate["value"], estimate["low"], estimate["high"]
-    if value is None:
-        return "no pairs"
-    return f"{value:+.1f}" if low is None else f"{value:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
 def _table(pairs: list[JsonObject]) -> object:
@@ -128,12 +133,6 @@ def _table(pairs: list[JsonObject]) -> object:
             str(pair["hosts"]),
             *(f"{pair[name]['value']:.3f}" for name in QUANTILES),
             f"{100 * share_above['value']:.1f}{interval}",
-            _said(pair),
+            said(pair),
         )
     return shown
-
-
-def _said(pair: JsonObject) -> str:
-    """The verdict with the protocol's name."""
-    faster = {"a faster": pair["a"], "b faster": pair["b"]}.get(pair["verdict"])
-    return f"{faster} faster" if faster else str(pair["verdict"])

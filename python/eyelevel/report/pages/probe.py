@@ -6,7 +6,7 @@ from pathlib import Path
 from eyelevel.json_types import JsonMapping
 from eyelevel.probes.analysis import Analysis, file_labels
 from eyelevel.report.html import Markup, element, join, titled_section
-from eyelevel.report.pages import probe_conditions, probe_tables
+from eyelevel.report.pages import probe_cdns, probe_conditions, probe_tables
 from eyelevel.report.pages.probe_charts import charts_of, figures
 from eyelevel.report.pages.probe_words import verdict_sentence
 from eyelevel.report.shell import shell
@@ -38,6 +38,7 @@ def probe_page(analysis: Analysis) -> str:
         titled_section("datasets", "What was measured", probe_tables.datasets(analysis)),
         titled_section("differences", "Paired differences", differences),
         *probe_conditions.section(analysis.conditions),
+        probe_cdns.section(analysis.by_cdn),
         titled_section("times", "Connection and DNS times", times),
         titled_section(
             "failures", "Failures and split connections", probe_tables.failures(analysis)

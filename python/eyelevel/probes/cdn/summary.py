@@ -1,0 +1,146 @@
+"""Probes by CDN: who served how many hosts, who connects, how long it takes, and differences."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.probes.cdn.attribution import UNKNOWN
+from eyelevel.probes.differences import differences_of, verdict_of
+from eyelevel.probes.intervals import quantile_estimates
+from eyelevel.probes.pairing import ALIKE, Pairs, pair_rows
+from eyelevel.probes.protocols import COMPARISONS, THESIS_NAMES
+from eyelevel.probes.times import in_protocols_order
+from eyelevel.stats.binomial import wilson_estimate
+from eyelevel.stats.families import holm
+
+PERCENTS = (50, 90)
+NO_FAILURES_KEPT = "these files hold no failures"
+WAYS = {"cname": "CNAME", "server": "Server", "address": "address"}
+"""By what a row's CDN is told, the surest first, and its title."""
+
+
+@dataclass(frozen=True)
+class ByCdn:
+    """Tables as lists of rows, each a dictionary with the documented names."""
+
+    cdns: list[JsonObject]
+    """One row a CDN: hosts and samples, and of how many hosts it is told by what."""
+    connected: list[JsonObject]
+    """One row a CDN and protocol: the share of hosts that connected."""
+    times: list[JsonObject]
+    """One row a CDN, protocol, family and vantage point: connection times."""
+    pairs: list[JsonObject]
+    """One row a CDN and comparison: quantiles and shares of A - B, the median host, a verdict."""
+
+    def as_json(self) -> JsonObject:
+        """The documented shape (docs/reference/probe.md)."""
+        return {
+            "cdns": self.cdns,
+            "cdn_connected": self.connected,
+            "cdn_times": self.times,
+            "cdn_pairs": self.pairs,
+        }
+
+
+def by_cdn(tables: Sequence[pl.DataFrame]) -> ByCdn:
+    """Of tables whose rows have their CDN (`attributed`).
+
+    CDNs stand before groups of addresses, those with most hosts first, and unknown last. A host
+    that several CDNs served counts with each of them.
+    """
+    whole = pl.concat(tables)
+    parts = {str(cdn): part for (cdn,), part in whole.partition_by("cdn", as_dict=True).items()}
+    cdns = {cdn: _cdn(cdn, part) for cdn, part in parts.items()}
+    order = sorted(cdns, key=lambda cdn: _rank(cdns[cdn]))
+    return ByCdn(
+        [cdns[cdn] for cdn in order],
+        [row for cdn in order for row in _connected(cdn, parts[cdn])],
+        [row for cdn in order for row in _times(cdn, parts[cdn])],
+        _pairs(tables, order),
+    )
+
+
+def _cdn(cdn: str, part: pl.DataFrame) -> JsonObject:
+    hosts_by = dict(part.group_by("cdn_by").agg(pl.col("host").n_unique()).iter_rows())
+    return {
+        "cdn": cdn,
+        "hosts": part["host"].n_unique(),
+        "samples": part.height,
+        **{f"hosts_by_{way}": hosts_by.get(way, 0) for way in WAYS},
+    }
+
+
+def _rank(row: JsonMapping) -> tuple[object, ...]:
+    is_group = row["hosts_by_address"] > 0
+    return row["cdn"] == UNKNOWN, is_group, -row["hosts"], row["cdn"]
+
+
+def told_by(row: JsonMapping) -> str:
+    """By what hosts of a CDN are told, in words: `CNAME 12, Server 3`."""
+    counts = {title: row[f"hosts_by_{way}"] for way, title in WAYS.items()}
+    told = {title: count for title, count in counts.items() if count}
+    if len(told) == 1:
+        return next(iter(told))
+    return ", ".join(f"{title} {count}" for title, count in told.items()) or "nothing"
+
+
+def _connected(cdn: str, part: pl.DataFrame) -> list[JsonObject]:
+    """Hosts of which one attempt ended with a connection, of those tried over the protocol."""
+    good = pl.col("failure").is_null() & pl.col("connection_ms").is_not_null()
+    # What was split is unknown in the thesis's files alone, which hold no attempt that failed.
+    keeps_failures = pl.col("split").is_not_null()
+    rows = []
+    for protocol in THESIS_NAMES:
+        tried = part.filter(pl.col("protocol") == protocol)
+        if tried.is_empty():
+            continue
+        known = tried.filter(keeps_failures)
+        hosts, connected = known["host"].n_unique(), known.filter(good)["host"].n_unique()
+        share = wilson_estimate(connected, hosts, NO_FAILURES_KEPT).as_json()
+        row = {"cdn": cdn, "protocol": protocol, "hosts": hosts, "connected": connected}
+        rows.append(row | {"share": share})
+    return rows
+
+
+def _times(cdn: str, part: pl.DataFrame) -> list[JsonObject]:
+    """Of full handshakes that succeeded; a resumed one says more of the run than of the CDN."""
+    good = part.filter(
+        pl.col("failure").is_null() & pl.col("connection_ms").is_not_null() & ~pl.col("resumed")
+    )
+    rows = []
+    keys = ["protocol", "family", "vantage"]
+    for key, of_key in sorted(
+        good.partition_by(keys, as_dict=True).items(), key=in_protocols_order
+    ):
+        values, hosts = of_key["connection_ms"].to_numpy(), of_key["host"].to_list()
+        estimates = quantile_estimates(values, hosts, PERCENTS)
+        row: JsonObject = {"cdn": cdn} | dict(zip(keys, key, strict=True))
+        row |= {"n": of_key.height, "hosts": of_key["host"].n_unique()}
+        rows.append(
+            row | {f"p{p}_ms": e.as_json() for p, e in zip(PERCENTS, estimates, strict=True)}
+        )
+    return rows
+
+
+def _pairs(tables: Sequence[pl.DataFrame], order: Sequence[str]) -> list[JsonObject]:
+    """Paired as everywhere, within one CDN; corrected over all rows of this table together."""
+    rows: list[JsonObject] = []
+    paired = {
+        (a, b): Pairs.joined([pair_rows(table, a, b, (*ALIKE, "cdn")) for table in tables])
+        for a, b in COMPARISONS
+    }
+    places: dict[tuple[str | None, str, str], list[int]] = defaultdict(list)
+    for (a, b), pairs in paired.items():
+        for index, cdn in enumerate(pairs.cdns):
+            places[cdn, a, b].append(index)
+    for cdn in order:
+        for (a, b), pairs in paired.items():
+            if keep := places.get((cdn, a, b)):
+                rows.append({"cdn": cdn, "a": a, "b": b} | differences_of(pairs.part(keep)))
+    corrected = holm([row["median_host_ms"]["p"] for row in rows])
+    for row, p in zip(rows, corrected, strict=True):
+        row |= {"p_holm": p, "verdict": verdict_of(row["median_host_ms"]["value"], p)}
+    return rows
