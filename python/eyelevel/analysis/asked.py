@@ -1,9 +1,13 @@
-"""What is asked of a run: the comparisons that its plan declares, or others, chosen afterwards."""
+"""What is asked of a run: the comparisons that its plan declares, or others, chosen afterwards.
+
+So are the sites and the metric that figures are of.
+"""
 
 from collections.abc import Sequence
 
 from eyelevel.errors import PlanError, unknown
 from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.metrics.catalogue import PRIMARY_METRICS
 from eyelevel.plan.comparisons import Comparison, against_one
 
 Comparisons = tuple[Comparison, ...]
@@ -47,3 +51,28 @@ def asked_afterwards(
     declared = comparisons_of(plan)
     stated = [each.stated() for each in asked]
     return {**plan, "comparisons": stated}, () if asked == declared else declared
+
+
+def check_drawn(metric: str) -> None:
+    """Raises PlanError for what figures cannot be drawn of; an empty name is no choice."""
+    if metric and metric not in PRIMARY_METRICS:
+        raise PlanError([f"--metric: {unknown('time', metric, PRIMARY_METRICS)}"])
+
+
+def of_sites(plan: JsonObject, sites: Sequence[str]) -> JsonObject:
+    """The plan with these sites alone, in its own order.
+
+    Raises PlanError for an unknown site, and for a study that may stop early: it stopped by what
+    all of its sites showed together.
+    """
+    known = [site["name"] for site in plan["sites"]]
+    for name in sites:
+        if name not in known:
+            raise PlanError([f"--site: {unknown('site', name, known)}"])
+    if plan.get("stop"):
+        raise PlanError(["--site: the study may stop early, by what all of its sites show"])
+    return {
+        **plan,
+        "sites": [site for site in plan["sites"] if site["name"] in sites],
+        "trials": [trial for trial in plan["trials"] if trial["site"] in sites],
+    }

@@ -9,8 +9,9 @@ CLAIMS = ("faster", "slower")
 
 
 def verdict_of(contents: Contents, gain: NetworkGain) -> str | None:
-    """The verdict on a gain; None of an unfinished run, and of metrics that only describe."""
-    if contents.unfinished or gain.metric != contents.primary_metric:
+    """The verdict on a gain; None of an unfinished run, of metrics that only describe, and of sites
+    that were chosen afterwards."""
+    if contents.unfinished or contents.sites_chosen or gain.metric != contents.primary_metric:
         return None
     return verdict(gain, contents.smallest_effect)
 
@@ -19,6 +20,8 @@ def no_verdict_because(contents: Contents, gain: NetworkGain) -> str | None:
     """Why `verdict_of` gives none."""
     if contents.unfinished:
         return f"the run is not complete: {contents.unfinished}"
+    if contents.sites_chosen:
+        return "its sites were chosen afterwards"
     return None if gain.metric == contents.primary_metric else "only the primary metric has one"
 
 

@@ -22,9 +22,9 @@ def title_of(metric: str) -> str:
     return METRICS_BY_NAME[metric].title if metric in METRICS_BY_NAME else metric
 
 
-def shown(primary_metric: str) -> list[str]:
-    """The metrics of a report, the primary one first."""
-    return [primary_metric, *(name for name in SHOWN if name != primary_metric)]
+def shown(primary_metric: str, drawn: str = "") -> list[str]:
+    """The metrics of a report, the primary one first; with the one that figures draw, if any."""
+    return list(dict.fromkeys([primary_metric, *SHOWN, *([drawn] if drawn else [])]))
 
 
 TESTED_MAX = 400

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from eyelevel.analysis.asked import asked_afterwards, comparisons_of
+from eyelevel.analysis.asked import asked_afterwards, check_drawn, comparisons_of, of_sites
 from eyelevel.analysis.decided_gains import decided_gains
 from eyelevel.analysis.decisions import blocks_until, judged, up_to
 from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
@@ -79,6 +79,10 @@ class Contents:
     """How far a run is that was broken off or goes on, which has no verdict."""
     declared: tuple[Comparison, ...] = ()
     """What the plan asks, if what is compared here was chosen afterwards."""
+    drawn: str = ""
+    """The metric of maps and curves that was asked for in the place of the primary one."""
+    sites_chosen: bool = False
+    """Whether only some of the plan's sites are here, chosen afterwards: nothing is claimed."""
 
     def trial(self, name: str) -> StoredTrial:
         """The record of one trial by its hash."""
@@ -146,6 +150,11 @@ class Contents:
     def primary_metric(self) -> str:
         """The metric that the plan declared."""
         return str(self.plan["primary_metric"])
+
+    @property
+    def drawn_metric(self) -> str:
+        """The metric of maps and curves; claims are of the primary one alone."""
+        return self.drawn or self.primary_metric
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
@@ -215,6 +224,8 @@ def read_contents(
     processes: int = 1,
     against: str | None = None,
     pairs: Sequence[str] = (),
+    metric: str = "",
+    sites: Sequence[str] = (),
 ) -> Contents:
     """Read and compare the run in `directory`.
 
@@ -223,11 +234,17 @@ def read_contents(
     `processes`: how many read records at once (`eyelevel.analysis.trials.table.trials_table`).
     `against`: every other stack is compared with this one, whatever the plan asks.
     `pairs`: these alone are compared, each STACK/REFERENCE.
+    `metric`: a time that maps and curves are of, in the place of the primary metric.
+    `sites`: these alone count; an empty sequence is all of them.
     """
     plan, declared = asked_afterwards(read_plan_document(directory), against, pairs)
+    check_drawn(metric)
     environment = read_environment(directory)
     every, facts = read_facts(directory, plan, measured_by, processes)
     found = facts.height
+    if sites:
+        plan = of_sites(plan, sites)
+        facts = facts.join(planned_hashes(plan), on="hash", how="semi", maintain_order="left")
     if stopped := read_stopped(directory):  # what was not to be run any more is not missing
         ends = stopped["networks"]
         plan["trials"] = [
@@ -237,9 +254,10 @@ def read_contents(
         ]
         facts = facts.join(planned_hashes(plan), on="hash", how="semi", maintain_order="left")
     table = judged(facts, plan["primary_metric"])
-    names, typed = shown(plan["primary_metric"]), plan_of_document(plan, is_part=True)
+    names = shown(plan["primary_metric"], metric)
+    typed = plan_of_document(plan, is_part=True)
     stacks = [stack["name"] for stack in plan["stacks"]]
-    sites = [site["name"] for site in plan["sites"]]
+    site_names = [site["name"] for site in plan["sites"]]
     blocks = select_blocks(table, stacks)
     of_all = f"{table.height} of {len(plan['trials'])} loads are there"
     unfinished = of_all if table.height < len(plan["trials"]) else ""
@@ -255,11 +273,15 @@ def read_contents(
         (network, asked.stack, asked.reference, metric)
         for network, asked, metric in product(networks, comparisons, names)
     ]
-    gains = compare_networks(cells, plan["primary_metric"], sites, planned)
+    gains = compare_networks(cells, plan["primary_metric"], site_names, planned)
     if plan.get("stop"):
         ends = stopped["networks"] if stopped else {}
         gains = decided_gains(
-            gains, typed, sites, stopped, lambda last: blocks_until(facts, typed, last, ends).kept
+            gains,
+            typed,
+            site_names,
+            stopped,
+            lambda last: blocks_until(facts, typed, last, ends).kept,
         )
     return Contents(
         directory=directory,
@@ -278,4 +300,6 @@ def read_contents(
         timeout_rates=event_rates(table, stacks, "result"),
         failure_rates=event_rates(table, stacks, "instrument"),
         declared=declared,
+        drawn=metric,
+        sites_chosen=bool(sites),
     )

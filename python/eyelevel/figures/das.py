@@ -41,27 +41,13 @@ def heat_map(rows: pl.DataFrame, metric: str, comparisons: Sequence[str]) -> Jso
 
 
 def site_curves(rows: pl.DataFrame, stacks: Sequence[str], metric: str, columns: int) -> JsonObject:
-    """Figures 5-1, 6-1, 6-3 and 6-4: over sites, the share with at most a median load time.
+    """Figure 5-1: over sites, the share with at most a median load time.
 
     `rows`: `network`, `stack` (OPTIMAL for the reference curve), `site`, `seconds` (infinite for a
     timeout: its site counts in the share, so that the curve ends below one); panels come in the
     order of the rows. `stacks`: all of the study, which give the colours.
     """
-    is_known = pl.col("seconds").is_finite()
-    ranked = (
-        rows.sort("network", "stack", "seconds")
-        .with_columns(
-            rank=pl.int_range(1, pl.len() + 1).over("network", "stack"),
-            sites=pl.len().over("network", "stack"),
-            known=is_known.sum().over("network", "stack"),
-        )
-        .filter(is_known)
-    )
-    every = (pl.col("known") - 1) // STEPS_MAX + 1
-    thinned = ranked.filter((pl.col("rank") % every == 0) | (pl.col("rank") == pl.col("known")))
-    steps = thinned.with_columns(share=pl.col("rank") / pl.col("sites"))
-    first = ranked.filter(pl.col("rank") == 1).with_columns(share=pl.lit(0.0))
-    drawn = pl.concat([first, steps]).select("network", "stack", "seconds", "share")
+    drawn = curve_steps(rows)
     names = [*stacks, OPTIMAL] if OPTIMAL in drawn["stack"] else list(stacks)
     dashes = [[1, 0]] * len(stacks) + ([[4, 3]] if len(names) > len(stacks) else [])
     present = set(drawn["stack"])
@@ -90,22 +76,23 @@ def site_curves(rows: pl.DataFrame, stacks: Sequence[str], metric: str, columns:
     return specification(panels_chart)
 
 
-def trace_rates(rows: pl.DataFrame) -> JsonObject:
-    """Figure 6-2: the rate of a link over time.
-
-    `rows`: `course` (which link), `seconds`, `mbit_s`.
-    """
-    chart = (
-        alt.Chart(inline(rows, "course", "seconds", "mbit_s"))
-        .mark_line(interpolate="step-after", strokeWidth=1)
-        .encode(
-            x=alt.X("seconds:Q", title="seconds"),
-            y=alt.Y("mbit_s:Q", title="Mbit/s"),
+def curve_steps(rows: pl.DataFrame) -> pl.DataFrame:
+    """The corners of curves, `network`, `stack`, `seconds`, `share`, from `site_curves`' rows."""
+    is_known = pl.col("seconds").is_finite()
+    ranked = (
+        rows.sort("network", "stack", "seconds")
+        .with_columns(
+            rank=pl.int_range(1, pl.len() + 1).over("network", "stack"),
+            sites=pl.len().over("network", "stack"),
+            known=is_known.sum().over("network", "stack"),
         )
-        .properties(width=420, height=120)
+        .filter(is_known)
     )
-    panels_chart = chart.facet(facet=alt.Facet("course:N", title=None), columns=1)
-    return specification(panels_chart.resolve_scale(y="independent"))
+    every = (pl.col("known") - 1) // STEPS_MAX + 1
+    thinned = ranked.filter((pl.col("rank") % every == 0) | (pl.col("rank") == pl.col("known")))
+    steps = thinned.with_columns(share=pl.col("rank") / pl.col("sites"))
+    first = ranked.filter(pl.col("rank") == 1).with_columns(share=pl.lit(0.0))
+    return pl.concat([first, steps]).select("network", "stack", "seconds", "share")
 
 
 def reproducibility(loads: pl.DataFrame) -> JsonObject:

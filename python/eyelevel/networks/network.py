@@ -1,5 +1,6 @@
 """A network, and how it becomes the lab's path."""
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -49,6 +50,10 @@ _Stages = Annotated[
         plan=False,
     ),
 ]
+
+
+VARYING_STAGES = ("trace", "cell", "schedule")
+"""Stages whose rate changes in time."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +145,31 @@ class Network(Settings):
     def is_plain(self) -> bool:
         """Whether rates, round trip, queue and loss are all that it is."""
         return self.course() == "constant" and not self.cross_traffic
+
+    @property
+    def varies(self) -> bool:
+        """Whether the rate of a way changes in time."""
+        stages = (*(self.stages_down or ()), *(self.stages_up or ()))
+        by_stage = any(stage["stage"] in VARYING_STAGES for stage in stages)
+        return by_stage if self.is_staged else self.course() != "constant"
+
+    def link_key(self) -> str:
+        """All that it is but its round trip: networks of one key are one link, near or far."""
+        settings: JsonObject = {**self.settings(), "rtt_ms_min": None}
+        for way in ("stages_down", "stages_up"):
+            stages: Sequence[Stage] = settings[way] or ()
+            settings[way] = [stage for stage in stages if stage["stage"] != "delay"]
+        return json.dumps(settings, sort_keys=True)
+
+    def grid_kinds(self) -> list[tuple["Network", float, float | None]]:
+        """What networks of one grid of rates by round trips share: all but these two, the rate up
+        as a share of that down, and the queue in time; or, None, in round trips."""
+        same = replace(
+            self, name="", rate_down_bit_s=0, rate_up_bit_s=0, rtt_ms_min=0.0, queue_ms=0.0
+        )
+        up_share = round(self.rate_up_bit_s / max(1, self.rate_down_bit_s), 6)
+        queues = [self.queue_ms, *([None] if self.queue_ms == self.rtt_ms_min else [])]
+        return [(same, up_share, queue) for queue in queues]
 
     @property
     def settling_s(self) -> float:

@@ -22,7 +22,7 @@ def break_even_rows(contents: Contents) -> pl.DataFrame:
     rows = []
     for compared in contents.gains:
         network, gain = contents.network(compared.network), compared.gain
-        if compared.metric != contents.primary_metric:
+        if compared.metric != contents.drawn_metric:
             continue
         if gain.value is None or gain.low is None or gain.high is None:
             continue

@@ -10,28 +10,29 @@ from eyelevel.analysis.figures.break_even import (
     break_even_points,
     break_even_rows,
 )
-from eyelevel.analysis.figures.das import (
+from eyelevel.analysis.figures.cellular import (
+    cellular_quantiles,
     controllers,
-    improvements,
-    nine_networks,
     rates_over_time,
-    single_objects,
     varying_networks,
 )
 from eyelevel.analysis.figures.disagreements import disagreement_strips, disagreements
+from eyelevel.analysis.figures.grid import improvements, nine_networks
 from eyelevel.analysis.figures.load_traces import (
     downlink_figure,
     downlink_levels,
     downlink_medians,
     pair_objects,
 )
+from eyelevel.analysis.figures.medians import single_objects
 from eyelevel.analysis.figures.progress import mean_progress, typical_progress
 from eyelevel.analysis.figures.single_origin import single_origin
 from eyelevel.analysis.figures.site_gains import attribute_lines, extremes
 from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
-from eyelevel.figures.das import heat_map, reproducibility, site_curves, trace_rates
+from eyelevel.figures.cellular import link_curves, trace_rates
+from eyelevel.figures.das import heat_map, reproducibility, site_curves
 from eyelevel.figures.disagreement import strips_chart
 from eyelevel.figures.load_traces import waterfall
 from eyelevel.figures.paper import (
@@ -103,9 +104,9 @@ def _rows_of(cells: Sequence[Cell], contents: Contents) -> pl.DataFrame:
     )
 
 
-def _primary(contents: Contents) -> pl.DataFrame:
-    primary = contents.primary_metric
-    cells = [cell for cell in contents.cells if cell.pairs and cell.metric == primary]
+def _drawn(contents: Contents) -> pl.DataFrame:
+    drawn = contents.drawn_metric
+    cells = [cell for cell in contents.cells if cell.pairs and cell.metric == drawn]
     return _rows_of(cells, contents)
 
 
@@ -145,7 +146,7 @@ def _significance(contents: Contents) -> pl.DataFrame:
 
 
 def _loads(contents: Contents) -> pl.DataFrame:
-    metric = contents.primary_metric
+    metric = contents.drawn_metric
     kept = contents.blocks.kept.filter(pl.col(metric).is_not_null())
     return kept.select("network", "site", "stack", "repetition", value=pl.col(metric))
 
@@ -172,12 +173,12 @@ def _attribute(name: str, title: str) -> Callable[[pl.DataFrame, Contents], Json
     return lambda rows, contents: against_attribute(rows, _asked(contents), name, title)
 
 
-def _curves(columns: int) -> Callable[[pl.DataFrame, Contents], JsonObject]:
-    def chart(rows: pl.DataFrame, contents: Contents) -> JsonObject:
-        metric = title_of(contents.primary_metric)
-        return site_curves(rows, contents.stacks, metric, columns)
+def _grid_curves(rows: pl.DataFrame, contents: Contents) -> JsonObject:
+    return site_curves(rows, contents.stacks, title_of(contents.drawn_metric), 3)
 
-    return chart
+
+def _link_curves(rows: pl.DataFrame, contents: Contents) -> JsonObject:
+    return link_curves(rows, contents.stacks, title_of(contents.drawn_metric))
 
 
 FIGURES: tuple[PaperFigure, ...] = (
@@ -191,13 +192,13 @@ FIGURES: tuple[PaperFigure, ...] = (
                 "Wolsing et al. 2019, section 4", _gains,
                 lambda rows, contents: mean_gains(rows, _asked(contents))),
     PaperFigure("origins", "Difference against the number of origins",
-                "Wolsing et al. 2019, slide 14", _primary,
+                "Wolsing et al. 2019, slide 14", _drawn,
                 _attribute("origins", "number of origins")),
     PaperFigure("objects", "Difference against the number of objects",
-                "Wolsing et al. 2019, slide 14", _primary,
+                "Wolsing et al. 2019, slide 14", _drawn,
                 _attribute("objects", "number of objects")),
     PaperFigure("bytes", "Difference against the bytes of a site",
-                "Wolsing et al. 2019, slide 14", _primary,
+                "Wolsing et al. 2019, slide 14", _drawn,
                 _attribute("encoded_bytes", "bytes on the wire")),
     PaperFigure("progress", "Share of the picture over time, mean of all loads",
                 "Wolsing et al. 2019, figure 4", mean_progress,
@@ -209,18 +210,18 @@ FIGURES: tuple[PaperFigure, ...] = (
                 "Wolsing et al. 2019, figure 4", disagreement_strips,
                 lambda rows, _: strips_chart(rows)),
     PaperFigure("grid-cdf", "Load times of all sites on nine networks",
-                "Das 2014, figure 5-1", nine_networks, _curves(3)),
+                "Das 2014, figure 5-1", nine_networks, _grid_curves),
     PaperFigure("heat-map", "Improvement of median load times over rate and RTT",
                 "Das 2014, figure 5-2", improvements,
                 lambda rows, contents: heat_map(
-                    rows, title_of(contents.primary_metric), _asked(contents))),
+                    rows, title_of(contents.drawn_metric), _asked(contents))),
     PaperFigure("cellular-cdf", "Load times over links whose rate varies",
-                "Das 2014, figure 6-1", varying_networks, _curves(3)),
+                "Das 2014, figure 6-1", varying_networks, _link_curves),
     PaperFigure("trace-rate", "The rate of such a link over time",
                 "Das 2014, figure 6-2", rates_over_time,
                 lambda rows, _: trace_rates(rows)),
     PaperFigure("congestion-cdf", "Congestion controllers over such links",
-                "Das 2014, figures 6-3 and 6-4", controllers, _curves(3)),
+                "Das 2014, figures 6-3 and 6-4", controllers, _link_curves),
     PaperFigure("reproducibility", "How far loads are from the median of their like",
                 "Das 2014, figure 4-2", _loads,
                 lambda rows, _: reproducibility(rows)),
@@ -264,6 +265,12 @@ TABLES: tuple[PaperTable, ...] = (
         "How far attributes of sites foretell their gains",
         "Das 2014, section 5.2",
         attribute_lines,
+    ),
+    PaperTable(
+        "cellular-quantiles",
+        "Medians and 95th percentiles over sites where a link's rate varies",
+        "Das 2014, section 6.3",
+        cellular_quantiles,
     ),
     PaperTable(
         "single-origin",

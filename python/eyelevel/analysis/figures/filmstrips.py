@@ -105,7 +105,7 @@ def typical_loads(
     contents: Contents, sites: Sequence[str] | None = None
 ) -> dict[tuple[str, str], dict[str, JsonObject]]:
     """The row of each stack's median load, by site and network; of all sites or of these."""
-    metric, wanted = contents.primary_metric, contents.sites if sites is None else sites
+    metric, wanted = contents.drawn_metric, contents.sites if sites is None else sites
     cell = ["site", "network", "stack"]
     rank, count = pl.int_range(pl.len()).over(cell), pl.len().over(cell)
     rows = (
@@ -124,7 +124,7 @@ def typical_loads(
 
 
 def _strip(contents: Contents, row: JsonObject) -> JsonObject:
-    value = row[contents.primary_metric]
+    value = row[contents.drawn_metric]
     steps = zip(row["progress_at_ms"] or (), row["progress_share"] or (), strict=True)
     return {
         "repetition": row["repetition"],

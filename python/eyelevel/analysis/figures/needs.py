@@ -1,20 +1,32 @@
 """What each figure needs of a run, and so why one could not be made: missing networks, stacks,
 sites, pictures."""
 
+from eyelevel.analysis.figures.cellular import varying_links
+from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 
+_GRID = (
+    "networks of at least two rates by two round-trip times, alike in all else, as das-3-30, "
+    "das-3-120, das-25-30 and das-25-120"
+)
+_VARYING = "a network whose rate varies, as das-verizon-120"
 _NETWORKS = {
-    "grid-cdf": "networks of at least two rates and two round-trip times, as das-3-30",
-    "heat-map": "networks of at least two rates and two round-trip times, as das-3-30",
-    "cellular-cdf": "a network whose rate varies, as das-verizon-120",
-    "trace-rate": "a network with a made course, as das-verizon-120",
+    "grid-cdf": _GRID,
+    "heat-map": _GRID,
+    "cellular-cdf": _VARYING,
+    "congestion-cdf": _VARYING,
+    "cellular-quantiles": _VARYING,
+    "trace-rate": "a network with a made course, as das-verizon-120 (a recorded trace is no part "
+    "of a run: eyelevel trace info FILE)",
     "break-even": "networks that differ in two of loss, round-trip time and rate",
     "break-even-points": "networks that differ in two of loss, round-trip time and rate, and a "
     "gain that crosses zero",
-    "congestion-cdf": "a network whose rate varies, and two stacks of one protocol with different "
-    "congestion controllers, as quic+das-2014 and quic+sprout",
 }
-_STACKS = {"single-origin": "a site of one origin, a stack over QUIC and one of TCP with TLS 1.3"}
+_STACKS = {
+    "single-origin": "a site of one origin, a stack over QUIC and one of TCP with TLS 1.3",
+    "congestion-cdf": "two stacks of one protocol with different congestion controllers, as "
+    "quic+das-2014 and quic+sprout",
+}
 _SITES = {
     "single-object": "sites of one object, as synthetic:object_bytes=1000000",
     "attributes": "5 sites that differ in their attributes and have gains on all networks",
@@ -28,18 +40,27 @@ _OTHER = {
     "downlink": "records with a timeline of the path, without cross traffic",
     "downlink-medians": "records with a timeline of the path, without cross traffic",
 }
+_OF_METRIC = {
+    "grid-cdf", "heat-map", "cellular-cdf", "congestion-cdf", "cellular-quantiles", "break-even",
+    "break-even-points", "reproducibility", "origins", "objects", "bytes", "attributes", "extremes",
+}  # fmt: skip
+"""What is drawn of one metric."""
 
 
 def why_not(name: str, contents: Contents) -> str:
     """What figure or table `name` needs, and what the run has of that, in one line."""
-    if contents.blocks.kept.is_empty():
+    kept = contents.blocks.kept
+    if kept.is_empty():
         return "no block of the run is complete"
+    if name in _OF_METRIC and kept[contents.drawn_metric].null_count() == kept.height:
+        return f"no load has {title_of(contents.drawn_metric)}"
+    varies = bool(varying_links(contents.planned.networks).height)
     for needs, kind, there in (
         (_NETWORKS, "networks", contents.networks),
         (_STACKS, "stacks", contents.stacks),
         (_SITES, "sites", contents.sites),
     ):
-        if name in needs:
+        if name in needs and not (varies and needs[name] == _VARYING):
             more = ", ..." if len(there) > 6 else ""
             return f"it needs {needs[name]}; the run's {kind}: {', '.join(there[:6])}{more}"
     return f"it needs {_OTHER.get(name, 'comparisons of complete blocks')}"

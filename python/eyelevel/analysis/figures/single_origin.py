@@ -43,7 +43,7 @@ def single_origin(contents: Contents) -> pl.DataFrame:
     kept = contents.blocks.kept
     origins = kept.group_by("site").agg(pl.col("origins").median())
     sites = origins.filter(pl.col("origins") == 1)["site"].to_list()
-    wanted = {contents.primary_metric, *METRICS}
+    wanted = {contents.primary_metric, contents.drawn_metric, *METRICS}
     metrics = [name for name in contents.metrics if name in wanted]
     rows = []
     stacks = contents.planned.stacks

@@ -33,7 +33,7 @@ def site_attributes(contents: Contents) -> pl.DataFrame:
 def site_gains(contents: Contents) -> pl.DataFrame:
     """One row a comparison and site: `ratio_of_means` over the networks, each counting alike, with
     `networks_undetermined`; null if one is, as over the others it would be another gain."""
-    primary = contents.primary_metric
+    primary = contents.drawn_metric
     cells = [
         (str(cell.comparison), cell.site, cell.ratio_of_means.value)
         for cell in contents.cells

@@ -1,6 +1,8 @@
 """`eyelevel figures`: the papers' figures and tables from a run, as files."""
 
 import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -27,8 +29,25 @@ def figures(
             help="Compare these stacks, as quic/tcp+, and not those of the plan; again for more.",
         ),
     ] = None,
+    metric: Annotated[
+        str,
+        typer.Option(
+            help="A time for maps and curves, as page_load_time_ms; by default the primary metric. "
+            "Nothing is claimed of another.",
+        ),
+    ] = "",
+    site: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="This site alone; again for more. Nothing is claimed of a choice.",
+        ),
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Where to; by default figures/ in the directory.")
+        Path | None,
+        typer.Option(
+            help="Where to; by default figures/ in the directory, of a --site or --metric a folder "
+            "in it.",
+        ),
     ] = None,
 ) -> None:
     """Write the papers' figures, each with its rows as CSV beside it, and their tables."""
@@ -39,8 +58,9 @@ def figures(
     for name in only or []:
         if name not in names:
             raise GateError(f"--only: {unknown('figure', name, names)}")
-    contents = read_contents(directory, measure, len(os.sched_getaffinity(0)), None, compare or ())
-    target = out or directory / "figures"
+    processes, sites = len(os.sched_getaffinity(0)), site or ()
+    contents = read_contents(directory, measure, processes, None, compare or (), metric, sites)
+    target = out or directory / "figures" / _folder_of(sites, metric)
     target.mkdir(parents=True, exist_ok=True)
     for entry in entries:
         if only and entry.name not in only:
@@ -57,3 +77,10 @@ def figures(
             (target / f"{entry.name}.{format_}").write_bytes(content)
             files = f"{entry.name}.{format_}, {files}"
         results.print(f"{entry.source}: {target / files}", markup=False, soft_wrap=True)
+
+
+def _folder_of(sites: Sequence[str], metric: str) -> str:
+    """What is of one site or another metric never stands in the place of the whole run's."""
+    of_sites = [*sites] if len(sites) < 3 else [f"{len(sites)} sites"]
+    words = [re.sub(r"[^\w.+]+", "-", word).strip("-.")[:80] for word in (*of_sites, metric)]
+    return "-".join(word for word in words if word)

@@ -131,7 +131,8 @@ def test_pairs_that_are_none_are_refused(directory, pairs, said):
 
 def test_what_is_said_to_need_something_is_in_the_catalogue():
     said = [name for part in (_NETWORKS, _STACKS, _SITES, _OTHER) for name in part]
-    assert len(said) == len(set(said))
+    # One of these needs stacks, where its networks are there.
+    assert {name for name in said if said.count(name) > 1} == {"congestion-cdf"}
     assert set(said) <= {each.name for each in (*FIGURES, *TABLES)}
 
 
