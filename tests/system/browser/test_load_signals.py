@@ -55,7 +55,7 @@ def test_what_a_killed_load_left_goes_with_the_next(small_site: Path) -> None:
     process.kill()
     process.communicate(timeout=HANG_S)
     assert _profiles(process, "browser.log")
-    # The kernel ends what a killed command started, in its own time.
+    # The kernel ends what a killed command started in its own time; who still runs has its folder.
     deadline = time.monotonic() + HANG_S
     while _processes(process):
         assert time.monotonic() < deadline
@@ -77,7 +77,8 @@ def _load_with_browser(site: Path, **more: Any) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "eyelevel", "load", str(site), "--network", "lte"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **more)
     deadline = time.monotonic() + HANG_S
-    while not _profiles(process, "browser.log"):
+    # Its log is there a moment before it: until then a child of the command's name has the folder.
+    while not (_profiles(process, "browser.log") and _processes(process)):
         assert process.poll() is None and time.monotonic() < deadline
     return process
 
