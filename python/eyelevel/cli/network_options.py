@@ -13,8 +13,8 @@ from eyelevel.networks.compose import DEFAULT_NETWORK, NetworkWords
 # Help, and what stands for a value, by the field of NetworkWords.
 _SAID = {
     "network": (
-        "A network: see `eyelevel list networks`, or das-RATE-RTT; {default} where nothing says "
-        "another.",
+        "A network: see `eyelevel list networks`, or das-RATE-RTT; without all of these it is "
+        "{default}.",
         "NAME",
     ),
     "rtt": ("In its place: the minimum round trip, half of it each way: 40ms.", "TIME"),
@@ -32,7 +32,7 @@ def with_network_options(
     default: str = DEFAULT_NETWORK,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The command with an option for each of the words in the place of its parameter of the type
-    NetworkWords. `default`: the network without any, for the help."""
+    NetworkWords. `default`: what it has without any, for the help."""
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command, eval_str=True)

@@ -1,6 +1,7 @@
 """`eyelevel record`: a live page as a recorded site."""
 
 import signal
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,10 @@ import typer
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.browser.same_requests import SameRequests
+from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import AllowOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results, say
+from eyelevel.cli.site.behind_path import record_behind
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import ExpectedError
@@ -23,6 +26,7 @@ from eyelevel.from_outside.pictures import open_picture
 from eyelevel.from_outside.source import Source
 from eyelevel.json_types import JsonMapping
 from eyelevel.lab.recorder import Recorder
+from eyelevel.networks.compose import NetworkWords
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.steps import STEPS_MAX, Step, parse_step
 from eyelevel.settings import Units
@@ -41,6 +45,7 @@ class RecordError(ExpectedError):
     """A page could not be recorded."""
 
 
+@with_network_options("this machine's own")
 def record(
     urls: Annotated[
         list[str] | None, typer.Argument(help="The page, and others to visit after it.")
@@ -71,6 +76,7 @@ def record(
     upstream_ca: Annotated[
         Path | None, typer.Option(help="Certificates (PEM) to trust beside the platform's.")
     ] = None,
+    words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     _unsafe_browser: UnsafeBrowserOption = False,
     allow: AllowOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -79,13 +85,21 @@ def record(
 
     Cookies and credentials are not stored unless asked for; what a page's forms send is. Each visit
     after the first adds what the page had not asked for before. Only public servers are reached,
-    but for an address in a page's URL and what --allow names.
+    but for an address in a page's URL and what --allow names. With a network (root) the page comes
+    over that path and this machine's network, and the recorded round trips are those of both.
     """
     if bool(urls) == (proxy is not None):
         raise RecordError("give the URL of a page, or `--proxy PORT`")
     for url in urls or ():
         if not is_page_url(url):
             raise RecordError(f"`{url}` is no page's URL; write it as `{EXAMPLE}`")
+    if words.given():
+        if proxy is not None:
+            raise RecordError(
+                "--proxy: no client outside of a path reaches it; start both inside of "
+                "`eyelevel path --internet`"
+            )
+        record_behind(words, sys.argv[1:])
     try:
         steps = read_script(script) if script else ()
     except ValueError as error:

@@ -1,0 +1,41 @@
+"""`eyelevel record` over an emulated path: the same command again, inside of `eyelevel path`."""
+
+import os
+import sys
+from collections.abc import Container, Sequence
+from typing import NoReturn
+
+from eyelevel.binary import find_binary
+from eyelevel.cli.output import hints
+from eyelevel.networks.compose import NetworkWords, compose
+from eyelevel.run.trial.traces import read_stages
+
+
+def record_behind(words: NetworkWords, arguments: Sequence[str]) -> NoReturn:
+    """Become `eyelevel path --internet WORDS -- eyelevel ARGUMENTS`, without these words there.
+
+    The recorder needs nothing for it: what it asks of the Internet meets the path, handshakes that
+    it times included. Raises NetworkError for words that make no sense.
+    """
+    compose(words, read_stages)
+    given = words.given()
+    said = [word for pair in given.items() for word in pair]
+    inner = [sys.executable, "-m", "eyelevel.cli.main", *without(given, arguments)]
+    hints.print(f"recording behind `eyelevel path {' '.join(said)}`", markup=False, soft_wrap=True)
+    sys.stdout.flush()
+    binary = find_binary()
+    os.execv(binary, [binary, "shell", "--internet", *said, "--", *inner])
+
+
+def without(given: Container[str], arguments: Sequence[str]) -> list[str]:
+    """The arguments of a command line without these options and their values."""
+    left: list[str] = []
+    rest = iter(arguments)
+    for word in rest:
+        if word == "--":
+            return [*left, word, *rest]
+        if word in given:
+            next(rest, None)
+        elif word.partition("=")[0] not in given:
+            left.append(word)
+    return left
