@@ -51,7 +51,6 @@ sys.stdin.read()
 """
 
 pytestmark = [
-    pytest.mark.alone,
     pytest.mark.usefixtures("labs"),
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to stop and to enter a lab"),
 ]

@@ -31,10 +31,7 @@ follow, a bounded number of times. What is slow by itself is slow in all of them
 Law = tuple[str, int]
 """What a row times and how many round trips it takes."""
 
-pytestmark = [
-    pytest.mark.alone,
-    pytest.mark.skipif(bool(cannot_build_labs()), reason=cannot_build_labs() or "-"),
-]
+pytestmark = pytest.mark.skipif(bool(cannot_build_labs()), reason=cannot_build_labs() or "-")
 
 PATH = {side: [{"stage": "delay", "delay_ms": RTT_MS / 2}] for side in ("down", "up")}
 

@@ -62,8 +62,8 @@ def test_two_servers_that_offer_http3_and_are_silent_over_udp_are_blocked(tmp_pa
         for address in ADDRESSES:
             subprocess.run([*far, "ip", "address", "add", f"{address}/32", "dev", "lo"], check=True)
 
-        def asked(*hosts: str) -> tuple[int, str, list[str]]:
-            words = ("probe", "udp", "--ca", str(authority), "--json", *hosts)
+        def asked(*words: str) -> tuple[int, str, list[str]]:
+            words = ("probe", "udp", "--ca", str(authority), "--json", *words)
             done = subprocess.run(
                 [*lab.command_prefix, sys.executable, "-m", "eyelevel", *words],
                 capture_output=True,
@@ -77,5 +77,6 @@ def test_two_servers_that_offer_http3_and_are_silent_over_udp_are_blocked(tmp_pa
 
         assert asked(*ADDRESSES) == (0, "passes", ["passes", "passes"])
         subprocess.run([*far, *SILENT], check=True)
-        assert asked(*ADDRESSES) == (1, "blocked", ["blocked", "blocked"])
-        assert asked(ADDRESSES[0]) == (3, "undetermined", ["blocked"])
+        waits = ("--timeout", "2s")
+        assert asked(*waits, *ADDRESSES) == (1, "blocked", ["blocked", "blocked"])
+        assert asked(*waits, ADDRESSES[0]) == (3, "undetermined", ["blocked"])

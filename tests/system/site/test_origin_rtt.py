@@ -12,8 +12,6 @@ from made_site import ADDRESSES, pack_made_site
 from eyelevel.networks.presets import find_network
 from eyelevel.store.directory import iterate_trials
 
-pytestmark = pytest.mark.alone
-
 NETWORK = "dsl"
 ASKED_MS = {"images.example": 60.0, "api.example": 90.5}
 ERROR_MS = 5.0

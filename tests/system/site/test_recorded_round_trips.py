@@ -15,8 +15,6 @@ from eyelevel.networks.network import lab_path
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
-pytestmark = pytest.mark.alone
-
 OWN_MS = {"192.0.2.1": 0.0, "192.0.2.2": 20.0, "198.51.100.1": 60.0, "198.51.100.2": 90.5}
 """The round trip of each address beyond the access network's."""
 
