@@ -1,9 +1,11 @@
 """`eyelevel probe report`: the figures of the thesis's chapter 4 from files of probes."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.measure import Measurement
 from rich.text import Text
 
 from eyelevel.cli.output import print_json, results, table
@@ -66,15 +68,32 @@ def report(
 
 def _print_datasets(analysis: Analysis) -> None:
     numbers = ("samples", "hosts", "failures")
-    shown = table("file", "samples", "measured (UTC)", "from", *numbers[1:], right=numbers)
-    labels = file_labels(row["file"] for row in analysis.datasets)
+    columns = ("samples", "measured (UTC)", "from", "hosts", "failures")
+    beside = table("", *columns, right=numbers)
+    rows = {}
     for row in analysis.datasets:
         where = " ".join([*row["vantages"], *row["families"]]) or "unknown"
         counts = (str(row[name]) for name in numbers[1:])
-        # A name that is cut short names no file.
-        label = Text(labels[row["file"]], overflow="fold")
-        shown.add_row(label, str(row["samples"]), period(row), where, *counts)
+        rows[row["file"]] = (str(row["samples"]), period(row), where, *counts)
+        beside.add_row("", *rows[row["file"]])
+    room = results.width - Measurement.get(results, results.options, beside).maximum
+    shown = table("file", *columns, right=numbers)
+    for file, label in file_labels(rows).items():
+        shown.add_row(Text(parts_of_name(label, room), overflow="fold"), *rows[file])
     results.print(shown)
+
+
+def parts_of_name(name: str, width: int) -> str:
+    """A file's name in lines that end behind a separator, of this width where its parts allow that.
+
+    None of it is left out: a name that is cut short names no file.
+    """
+    lines = [""]
+    for part in re.findall(r"[^-_./]+[-_./]*|[-_./]+", name):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def _print_pairs(analysis: Analysis) -> None:
