@@ -43,6 +43,11 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("probe", "lab", "--network", "lte", "--trace-up", "x"), 2, "a network has links of its"),
         (("probe", "a.example", "--rtt", "40ms"), 2, "--rtt: a network needs the host `lab`"),
         (("record", "http://a.example/", "--rtt", "40"), 2, "--rtt: clause 1"),
+        (
+            ("ask", "agency", "--change", "http3", "--networks", "dsl", "--rtt", "40ms"),
+            2,
+            "--networks and --rtt both say which networks; give one of them",
+        ),
         (("record", "--proxy", "0", "--rtt", "40ms"), 2, "--proxy: no client outside of a path"),
         (("explain", "stacks", "--run", "x", "--up", "none"), 2, "--up: a run has networks of"),
         (("replay", "agency", "--up", "delya 1ms", "--", "true"), 2, "--up: clause 1"),

@@ -11,15 +11,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from eyelevel.errors import NetworkError
-from eyelevel.networks.network import Network, as_stages, trace_stage
+from eyelevel.networks.network import Network, as_stages, lab_path, trace_stage
 from eyelevel.networks.presets import find_network
-from eyelevel.networks.stages import Stage, StagesRead, at_mean_rates, with_files
+from eyelevel.networks.stages import MADE, Stage, StagesRead, at_mean_rates, with_files
 
 DEFAULT_NETWORK = "dsl"
 """Where no word is given."""
 
 NAME_LENGTH_MAX = 64
 _PLAIN = re.compile(r"[A-Za-z0-9 .,:%+_/-]+")
+_NOT_OF_NAMES = re.compile(r"[^A-Za-z0-9 ._+@-]+")
+"""What a plan's names have not (`eyelevel.plan.file.model`)."""
 
 ReadStages = Callable[[str], StagesRead]
 """One direction's stages by their text; ValueError where they make no sense."""
@@ -81,6 +83,29 @@ def compose(words: NetworkWords, read: ReadStages, default: str = DEFAULT_NETWOR
     return Composed(Network.of_stages(_name(given), down, up), files)
 
 
+def plan_table(composed: Composed) -> str:
+    """The network as a plan's `networks`, in its text: by name, or spelled out with its files.
+
+    Raises NetworkError for a made course with stages beside it, which a plan's text cannot have.
+    """
+    network = composed.network
+    if not network.is_staged:
+        return f"networks = [{_quoted(network.name)}]"
+    if any(MADE in stage for stages in as_stages(network).values() for stage in stages):
+        raise NetworkError(
+            f"`{network.name}`: a made course cannot be spelled out in a plan; leave --down and "
+            "--up out, or write one as a file (eyelevel trace synth) for --trace-down"
+        )
+    path = {way: json.dumps(stages) for way, stages in lab_path(network, composed.files).items()}
+    keys = {"name": _NOT_OF_NAMES.sub("-", network.name), **path}
+    return f"networks = [{{ {', '.join(f'{key} = {_quoted(keys[key])}' for key in keys)} }}]"
+
+
+def _quoted(text: str) -> str:
+    """As JSON and TOML have it."""
+    return json.dumps(text, ensure_ascii=False)
+
+
 def _refuse_two_of_one(words: NetworkWords) -> None:
     if words.network is None:
         return
@@ -139,18 +164,20 @@ def _read(option: str, text: str, read: ReadStages) -> StagesRead:
 
 
 def _name(given: Mapping[str, str]) -> str:
-    """What the network was made of; words that are long or no plain text by their options."""
-    said = [
-        text if option == "--network" else f"{option[2:]} {_short(option, text)}"
+    """What the network was made of; where that is too long for a name, or no plain text, the
+    longest words by their options alone."""
+    said = {
+        option: f"{option[2:]} {PurePath(text).name if '--trace' in option else text}"
         for option, text in given.items()
-    ]
-    in_full = " + ".join(said)
-    if len(in_full) <= NAME_LENGTH_MAX and _PLAIN.fullmatch(in_full):
-        return in_full
-    return " + ".join(
-        text if option == "--network" else option[2:] for option, text in given.items()
-    )
-
-
-def _short(option: str, text: str) -> str:
-    return PurePath(text).name if option.startswith("--trace") else text
+    }
+    if "--network" in given:
+        said["--network"] = given["--network"]
+    rank = {
+        option: (_PLAIN.fullmatch(text) is not None, -len(text)) for option, text in said.items()
+    }
+    for option in sorted(rank, key=rank.__getitem__):
+        name = " + ".join(said.values())
+        if len(name) <= NAME_LENGTH_MAX and _PLAIN.fullmatch(name):
+            return name
+        said[option] = option[2:]
+    return " + ".join(said.values())

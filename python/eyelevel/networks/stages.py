@@ -17,7 +17,7 @@ MADE = "synth"
 """In the place of a trace: the settings of the generator that makes it (`SynthSpec`)."""
 
 _FILE = re.compile(rf"{DIGEST}[0-9a-f]{{64}}")
-_WORDS = ("stage", "kind", "discipline", "model")
+_WORDS = ("stage", "kind", "discipline")
 """Keys whose text is a word of the data plane's; every other text names a file."""
 
 

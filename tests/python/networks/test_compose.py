@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+import tomllib
 from dataclasses import fields
 
 import pytest
 from repository import ROOT
 
 from eyelevel.errors import NetworkError
-from eyelevel.networks.compose import NAME_LENGTH_MAX, NetworkWords, compose
+from eyelevel.networks.compose import NAME_LENGTH_MAX, NetworkWords, compose, plan_table
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.networks.presets import find_network
 from eyelevel.run.trial.traces import read_stages
@@ -100,11 +101,27 @@ def test_a_round_trip_alone_has_no_link():
         ({"trace_down": str(TRACE), "rtt": "9ms"}, "rtt 9ms + trace-down ten-a-second.trace"),
         ({"network": "lte", "down": '[{"stage": "loss", "probability": 0.1}]'}, "lte + down"),
         ({"network": "lte", "up": ", ".join(["loss 1%"] * 9)}, "lte + up"),
+        (
+            {"rtt": "9ms", "down": ", ".join(["loss 1%"] * 7), "up": "loss 2%"},
+            "rtt 9ms + down + up loss 2%",
+        ),
     ],
 )
 def test_the_name_says_what_it_was_made_of(words, name):
     assert composed(**words).network.name == name
     assert len(name) <= NAME_LENGTH_MAX
+
+
+def test_a_plans_table_says_the_same_path():
+    words = {"rtt": "9ms", "trace_down": str(TRACE), "up": "loss 2%"}
+    found = composed(**words)
+    (table,) = tomllib.loads(plan_table(found))["networks"]
+    assert table["name"] == "rtt 9ms + trace-down ten-a-second.trace + up loss 2-"
+    ways = {way: json.loads(table[way]) for way in ("down", "up")}
+    assert ways == lab_path(found.network, found.files)
+    assert plan_table(composed(network="das-1.70-151")) == 'networks = ["das-1.7-151"]'
+    with pytest.raises(NetworkError, match=r"^`das-att-30 \+ up loss 1%`: a made course"):
+        plan_table(composed(network="das-att-30", up="loss 1%"))
 
 
 @pytest.mark.parametrize(

@@ -62,3 +62,19 @@ def test_an_origin_that_is_farther_than_recorded_is_a_bias_and_is_named(
     assert abs(live_ms - replay_ms) < MORE_MS
     for name in ("live.json", "live.csv", "live.svg"):
         assert (tmp_path / "farther" / name).stat().st_size
+
+
+def test_replays_have_the_network_that_words_say(labs: None, tmp_path: Path) -> None:
+    needs_programs()
+    tmp_path.chmod(0o755)
+    trace = tmp_path / "link.trace"
+    trace.write_text("1\n2\n")
+    words = ("--rtt", "90ms", "--trace-down", str(trace), "--up", "rate 5 Mbit/s")
+    with made_internet(tmp_path, RTT_MS, {}) as internet:
+        found, _ = study(internet, tmp_path / "words", "--blocks", "1", "--no-recorded-rtt", *words)
+    assert found["network"]["name"] == "rtt 90ms + trace-down link.trace + up rate 5 Mbit/s"
+    assert found["network"]["rate_down_bit_s"] == 12_000_000
+    assert found["blocks_compared"] == 1
+    # TCP's and TLS's handshakes of the path alone: 60 ms of the made Internet against 180.
+    live_ms, replay_ms = connects_ms(found, WWW)
+    assert replay_ms >= 180 > live_ms + RTT_MS

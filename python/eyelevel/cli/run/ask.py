@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import AllowOption, HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.path.network import read_users
@@ -20,14 +21,18 @@ from eyelevel.cli.values import EXAMPLE, is_page_url
 from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import PlanError
 from eyelevel.metrics.catalogue import PRIMARY_METRICS
+from eyelevel.networks.compose import NetworkWords, compose, plan_table
 from eyelevel.networks.from_csv import toml_of
 from eyelevel.plan.file.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
 from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan
 from eyelevel.report.first_screen.warnings import said_first
 from eyelevel.report.page import summary_of
 from eyelevel.run.study.loop import Execution
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
+from eyelevel.run.trial.recorded_links import recorded_pair
+from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.cleartext import MOSTLY, make_secure
 from eyelevel.sites.recorded import matching, shipped
 
@@ -39,6 +44,7 @@ NAME_LENGTH_MAX = 80
 QUESTION = "question"
 
 
+@with_network_options("`dsl` and then `lte`")
 def ask(
     site: Annotated[
         str,
@@ -58,6 +64,7 @@ def ask(
         Path | None,
         typer.Option(help="A table of what your users have (RUM or CrUX): weighted networks."),
     ] = None,
+    words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     base: Annotated[str, typer.Option(help="The stack that is changed.")] = DEFAULT_BASE,
     blocks: Annotated[int, typer.Option(min=2, help="Blocks at most.")] = BLOCKS_MAX,
     out: Annotated[Path | None, typer.Option(help="Directory of the results.")] = None,
@@ -74,17 +81,13 @@ def ask(
 
     A network's loads end once its interval is no wider than the gain, at most 10 percentage points
     wide or inside of what matters, or once none of these is to be expected; the intervals hold
-    however often they are looked at. With --users the last sentence weighs the networks as your
+    however often they are looked at. The words of a path (--rtt, --down, ...) are one network of
+    your own in the place of --networks. With --users the last sentence weighs the networks as your
     users have them.
     """
-    if users is not None and networks is not None:
-        raise PlanError(["--networks and --users both say which networks; give one of them"])
     if site.startswith(("http:", "https:")) and not _is_url(site):
         raise PlanError([f"`{site}`: a URL has two slashes, as in `https://www.example.org/`"])
-    named = NETWORKS if networks is None else networks
-    chosen = list(dict.fromkeys(name.strip() for name in named.split(",") if name.strip()))
-    table = toml_of(read_users(users)) if users is not None else ""
-
+    chosen, table, unusual = _networks(networks, users, words)
     question = _Question(change, chosen, base, blocks, table)
     if _is_url(site) and not is_page_url(site):
         raise PlanError([f"`{site}` names no host; write it as `{EXAMPLE}`"])
@@ -92,9 +95,8 @@ def ask(
     if _is_url(site):
         _record_where_absent(site, upstream_ca, allow or ())
     # What is not as usual is in the name, so that a second question has a place of its own.
-    words = [change, *([base] if base != DEFAULT_BASE else []), *(chosen if networks else [])]
-    words += [users.stem] if users else []
-    directory = out or Path("results") / _folder(plan.sites[0], words)
+    asked = [change, *([base] if base != DEFAULT_BASE else []), *unusual]
+    directory = out or Path("results") / _folder(plan.sites[0], asked)
     again = "give the same command with --resume"
     execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files)
     run_plan(plan, directory, resume=resume, how_to_resume=again, execution=execution)
@@ -103,6 +105,27 @@ def ask(
         print_json(summary.as_json())
         return
     _print_answer(summary)
+
+
+def _networks(
+    networks: str | None, users: Path | None, words: NetworkWords
+) -> tuple[list[str], str, list[str]]:
+    """Their names, or a plan's text of them in the place of names; and what is not as usual.
+
+    Raises PlanError where two options say which networks, and NetworkError for words without sense.
+    """
+    said = {"--networks": networks, "--users": users}
+    given = [option for option, value in said.items() if value is not None] + [*words.given()][:1]
+    if len(given) > 1:
+        raise PlanError([f"{given[0]} and {given[1]} both say which networks; give one of them"])
+    if users is not None:
+        return [], toml_of(read_users(users)), [users.stem]
+    if words.given():
+        composed = compose(words, read_stages)
+        return [], plan_table(composed), [composed.network.name]
+    named = NETWORKS if networks is None else networks
+    chosen = list(dict.fromkeys(name.strip() for name in named.split(",") if name.strip()))
+    return chosen, "", chosen if networks else []
 
 
 @dataclass(frozen=True)
@@ -125,6 +148,7 @@ class _Question:
                 site_names=shipped(),
                 metric_names=PRIMARY_METRICS,
                 matching=matching,
+                readers=Readers(read_trace_file, read_stages, recorded_pair),
             )
         except PlanError as error:  # its lines are of a plan that nobody wrote
             problems = [re.sub(rf"^{QUESTION}:\d+: ", "", problem) for problem in error.problems]
