@@ -75,6 +75,7 @@ def test_replays_have_the_network_that_words_say(labs: None, tmp_path: Path) -> 
     assert found["network"]["name"] == "rtt 90ms + trace-down link.trace + up rate 5 Mbit/s"
     assert found["network"]["rate_down_bit_s"] == 12_000_000
     assert found["blocks_compared"] == 1
-    # TCP's and TLS's handshakes of the path alone: 60 ms of the made Internet against 180.
+    # TCP's and TLS's handshakes: 60 ms on the made Internet against 180, of which a request that
+    # waits for a connection begun before it sees a part.
     live_ms, replay_ms = connects_ms(found, WWW)
-    assert replay_ms >= 180 > live_ms + RTT_MS
+    assert replay_ms > 150 > live_ms

@@ -29,6 +29,7 @@ from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.networks.cross_traffic import CrossTraffic, parse_all_cross_traffic
+from eyelevel.networks.network import Network
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.single_load_plan import one_cell
@@ -198,6 +199,7 @@ def _row(result: TrialResult) -> JsonObject:
     return {
         "hash": record["trial"]["hash"],
         "network": record["trial"]["network"],
+        "network_settings": record["trial"]["network_settings"],
         "repetition": record["trial"]["repetition"],
         "outcome": record["outcome"],
         "outcome_detail": record["outcome_detail"],
@@ -224,6 +226,10 @@ def _print(rows: Sequence[JsonMapping]) -> None:
     results.print(shown)
     print_steps([(f"{number}", row["after_load"]) for number, row in enumerate(rows, start=1)])
     results.print("ms from navigation start; what each measures: docs/reference/metrics.md")
+    for name, settings in {row["network"]: row["network_settings"] for row in rows}.items():
+        network = Network.read({**settings, "name": name})
+        if network.is_staged:
+            results.print(f"{name}: {network.described()}", markup=False, soft_wrap=True)
     for row in rows:
         if row["outcome_detail"]:
             results.print(f"{row['outcome']}: {row['outcome_detail']}", markup=False)
