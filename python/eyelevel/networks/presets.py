@@ -37,7 +37,8 @@ _WOLSING = (
     _paper("mss", 1.89, 1.89, 760, 0.06, 200),
 )
 
-# Das 2014, figure 5-2. The rates are his; they are even on a log scale to one digit.
+# Das 2014, caption of figure 5-2. The axes of its maps say 2.9, 8.6 and 14.6 for 3, 8 and 14: even
+# steps of the logarithm, of which the caption is rounded.
 DAS_RATES_MBIT_S = (0.2, 0.3, 0.6, 1, 1.7, 3, 5, 8, 14, 25)
 DAS_RTTS_MS = (30, 60, 90, 120, 150, 180, 210, 240, 270, 300)
 
@@ -143,7 +144,8 @@ GROUPS: tuple[NetworkGroup, ...] = (
     ),
     NetworkGroup(
         "das",
-        "Das 2014, figure 5-2: das-RATE-RTT in Mbit/s and ms, alike down and up; queue of one "
+        "Das 2014, figure 5-2: das-RATE-RTT in Mbit/s and ms, alike down and up; the rates are its "
+        "caption's, of which the maps' axes have 3, 8 and 14 as 2.9, 8.6 and 14.6; queue of one "
         "bandwidth-delay product, at least two full packets",
         tuple(_das(rate, rtt) for rate in DAS_RATES_MBIT_S for rtt in DAS_RTTS_MS),
     ),
