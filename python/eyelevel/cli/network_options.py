@@ -17,6 +17,11 @@ _SAID = {
         "{default}.",
         "NAME",
     ),
+    "traces": (
+        "A folder of recorded traces, as Mahimahi's, in the place of the model of an operator's "
+        "--network (verizon-lte, ...).",
+        "FOLDER",
+    ),
     "rtt": ("In its place: the minimum round trip, half of it each way: 40ms.", "TIME"),
     "down": (
         'More stages toward the client: "rate 10 Mbit/s, queue droptail 50ms, loss 1%".',

@@ -13,6 +13,7 @@ from pathlib import PurePath
 from eyelevel.errors import NetworkError
 from eyelevel.networks.network import Network, as_stages, lab_path, trace_stage
 from eyelevel.networks.presets import find_network
+from eyelevel.networks.recorded_links import recorded_pair
 from eyelevel.networks.stages import MADE, Stage, StagesRead, at_mean_rates, with_files
 
 DEFAULT_NETWORK = "dsl"
@@ -32,6 +33,7 @@ class NetworkWords:
     """What a command line says of a network."""
 
     network: str | None = None
+    traces: str | None = None
     rtt: str | None = None
     down: str | None = None
     up: str | None = None
@@ -42,6 +44,7 @@ class NetworkWords:
         """What is said, by its option, in the order in which a packet from afar meets it."""
         said = {
             "--network": self.network,
+            "--traces": self.traces,
             "--rtt": self.rtt,
             "--trace-down": self.trace_down,
             "--trace-up": self.trace_up,
@@ -62,6 +65,7 @@ class Composed:
 def compose(words: NetworkWords, read: ReadStages, default: str = DEFAULT_NETWORK) -> Composed:
     """The network of these words; NetworkError names the option and the way out.
 
+    `--traces` puts recordings of a folder in the place of a preset's model.
     Down consists of the preset's stages, or the delay of half a round trip and the trace, then of
     the stages of the words; seen from the client, up is the mirror image. Without a word for the
     path the network is the preset itself, and without one at all that of the name `default`.
@@ -69,10 +73,16 @@ def compose(words: NetworkWords, read: ReadStages, default: str = DEFAULT_NETWOR
     given = words.given()
     if given.keys() <= {"--network"}:
         return Composed(find_network(words.network or default))
-    _refuse_two_of_one(words)
-    preset = find_network(words.network) if words.network is not None else None
-    of_preset = as_stages(preset) if preset else {"down": [], "up": []}
+    _refuse_what_is_unclear(words)
     files: dict[str, str] = {}
+    preset = find_network(words.network) if words.network is not None else None
+    if preset is not None and words.traces is not None:
+        pair = _pair(preset, words.traces)
+        given["--traces"] = PurePath(pair[0]).stem
+        preset = _recorded(preset, pair, _name(given), read, files)
+        if given.keys() == {"--network", "--traces"}:
+            return Composed(preset, files)
+    of_preset = as_stages(preset) if preset else {"down": [], "up": []}
     delay = _half_of(words.rtt, read)
     trace_down = _trace("--trace-down", words.trace_down, read, files)
     trace_up = _trace("--trace-up", words.trace_up, read, files)
@@ -89,7 +99,7 @@ def plan_table(composed: Composed) -> str:
     Raises NetworkError for a made course with stages beside it, which a plan's text cannot have.
     """
     network = composed.network
-    if not network.is_staged:
+    if not network.is_staged and not composed.files:
         return f"networks = [{_quoted(network.name)}]"
     if any(MADE in stage for stages in as_stages(network).values() for stage in stages):
         raise NetworkError(
@@ -106,8 +116,12 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _refuse_two_of_one(words: NetworkWords) -> None:
+def _refuse_what_is_unclear(words: NetworkWords) -> None:
     if words.network is None:
+        if words.traces is not None:
+            raise NetworkError(
+                f"--traces {words.traces}: say whose recordings are meant, as --network att-lte"
+            )
         return
     beside = f"--network {words.network}"
     if words.rtt is not None:
@@ -121,6 +135,26 @@ def _refuse_two_of_one(words: NetworkWords) -> None:
                 f"{beside} and --trace-{way} {trace}: a network has links of its own, so leave one "
                 f'out; a link behind them is --{way} "trace FILE"'
             )
+
+
+def _pair(preset: Network, folder: str) -> tuple[str, str]:
+    """The files down and up that the folder has of the preset's link."""
+    try:
+        return recorded_pair(folder, preset.name)
+    except ValueError as error:
+        raise NetworkError(f"--traces: {error}") from error
+
+
+def _recorded(
+    preset: Network, pair: tuple[str, str], name: str, read: ReadStages, files: dict[str, str]
+) -> Network:
+    """The preset with the courses of these files."""
+    found = [_read("--traces", json.dumps([trace_stage(file)]), read) for file in pair]
+    for each in found:
+        files.update(each.files)
+    down, up = found
+    (down_digest,), (up_digest,) = down.files, up.files
+    return preset.recorded(name, (down.rate_bit_s, up.rate_bit_s), (down_digest, up_digest))
 
 
 def _half_of(rtt: str | None, read: ReadStages) -> list[Stage]:

@@ -122,6 +122,22 @@ class Network(Settings):
             cross_traffic=cross_traffic,
         )
 
+    def recorded(
+        self, name: str, rates_bit_s: tuple[int, int], digests: tuple[str, str]
+    ) -> "Network":
+        """The network, under another name, with the courses of recorded traces, down and up, by
+        their mean rates and digests, in the place of a model's."""
+        return replace(
+            self,
+            name=name,
+            rate_down_bit_s=rates_bit_s[0],
+            rate_up_bit_s=rates_bit_s[1],
+            trace_down_sha256=digests[0],
+            trace_up_sha256=digests[1],
+            synth_down=None,
+            synth_up=None,
+        )
+
     def settings(self) -> JsonObject:
         """Everything but the name, as JSON: what a trial's hash covers."""
         return self.stated(without=("name",))

@@ -4,12 +4,12 @@ import re
 import pytest
 
 from eyelevel.errors import PlanError
+from eyelevel.networks.recorded_links import recorded_pair
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers, StagesRead, TraceFile
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.plan.presets import PRESETS_BY_NAME, preset_text
 from eyelevel.plan.trials import Site, expand, plan_document
-from eyelevel.run.trial.recorded_links import recorded_pair
 
 STAGED = """\
 [[networks]]

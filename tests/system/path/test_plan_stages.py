@@ -7,11 +7,11 @@ import pytest
 from labs import CORPUS
 
 from eyelevel.errors import InputChangedError, PlanError
+from eyelevel.networks.recorded_links import recorded_pair
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import expand
-from eyelevel.run.trial.recorded_links import recorded_pair
 from eyelevel.run.trial.traces import check_trace_files, read_stages, read_trace_file
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site

@@ -23,6 +23,7 @@ from eyelevel.errors import PlanError
 from eyelevel.metrics.catalogue import PRIMARY_METRICS
 from eyelevel.networks.compose import NetworkWords, compose, plan_table
 from eyelevel.networks.from_csv import toml_of
+from eyelevel.networks.recorded_links import recorded_pair
 from eyelevel.plan.file.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
@@ -31,7 +32,6 @@ from eyelevel.report.first_screen.warnings import said_first
 from eyelevel.report.page import summary_of
 from eyelevel.run.study.loop import Execution
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
-from eyelevel.run.trial.recorded_links import recorded_pair
 from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.cleartext import MOSTLY, make_secure
 from eyelevel.sites.recorded import matching, shipped

@@ -11,11 +11,11 @@ from eyelevel.from_outside.files import read_text
 from eyelevel.from_outside.limits import PLAN
 from eyelevel.from_outside.source import Source, plan_error
 from eyelevel.metrics.catalogue import PRIMARY_METRICS
+from eyelevel.networks.recorded_links import recorded_pair
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.presets import PRESETS_BY_NAME, preset_text
-from eyelevel.run.trial.recorded_links import recorded_pair
 from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.recorded import matching, shipped
 

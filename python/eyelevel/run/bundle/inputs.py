@@ -16,8 +16,8 @@ from eyelevel.from_outside.source import Source, plan_error
 from eyelevel.from_outside.toml_text import parse_toml
 from eyelevel.json_types import JsonMapping
 from eyelevel.networks.network import Network
+from eyelevel.networks.recorded_links import recorded_pair
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
-from eyelevel.run.trial.recorded_links import recorded_pair
 from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.recorded import RecordedSite, matching, open_site, recording_name
 from eyelevel.store.directory import PLAN_FILE

@@ -5,6 +5,7 @@ import pytest
 from repository import ROOT
 
 from eyelevel.errors import PlanError
+from eyelevel.networks.recorded_links import recorded_pair
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers, TraceFile
 from eyelevel.plan.plan import StopRule
@@ -12,7 +13,6 @@ from eyelevel.plan.presets import PRESETS, preset_text
 from eyelevel.plan.trials import Site, plan_document
 from eyelevel.reference.plan_schema import plan_schema
 from eyelevel.reference.presets import presets_page
-from eyelevel.run.trial.recorded_links import recorded_pair
 from eyelevel.sites.recorded import shipped
 
 GOOD = """\

@@ -1,15 +1,18 @@
 """Recorded traces take the place of an operator's model: found in a folder, refused in one line."""
 
 import hashlib
+from dataclasses import replace
 
 import pytest
 
-from eyelevel.errors import PlanError
+from eyelevel.errors import NetworkError, PlanError
+from eyelevel.networks.compose import NetworkWords, compose, plan_table
 from eyelevel.networks.network import lab_path
+from eyelevel.networks.recorded_links import recorded_pair
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.run.bundle.inputs import _files
-from eyelevel.run.trial.recorded_links import recorded_pair
+from eyelevel.run.trial.traces import read_stages as read_tool
 from eyelevel.run.trial.traces import read_trace_file
 
 PLAN = """
@@ -32,6 +35,10 @@ def read_stages(text):
 READERS = Readers(read_trace_file, read_stages, recorded_pair)
 
 
+def in_plan(folder):
+    return parse_plan(PLAN.format(folder=folder), "plan.toml", readers=READERS)
+
+
 def recorded(folder, stem, every_ms):
     """A pair of a second, up half as fast as down."""
     for way, step in (("down", every_ms), ("up", 2 * every_ms)):
@@ -50,7 +57,7 @@ def checkout(tmp_path):
 
 
 def test_a_plan_has_the_recorded_link_beside_the_model(checkout):
-    plan = parse_plan(PLAN.format(folder=checkout), "plan.toml", readers=READERS)
+    plan = in_plan(checkout)
     model, link, far = plan.networks
     assert model.course() == "cellular model" and model.cells()["course"] == "model"
     assert link.course() == "recorded" and "(recorded)" in link.described()
@@ -64,6 +71,38 @@ def test_a_plan_has_the_recorded_link_beside_the_model(checkout):
     assert lab_path(link, plan.trace_files)["down"][1]["trace"] == str(file.resolve())
 
 
+def test_a_command_lines_words_take_the_folder(checkout):
+    folder = str(checkout)
+    found = compose(NetworkWords(network="att-lte-30", traces=folder), read_tool)
+    (planned,) = [n for n in in_plan(checkout).networks if n.name == "att"]
+    assert found.network.name == "att-lte-30 + traces ATT-LTE-driving"
+    assert replace(found.network, name="att", rtt_ms_min=120) == planned
+    assert [file.rpartition("/")[2] for file in found.files.values()] == [
+        "ATT-LTE-driving.down",
+        "ATT-LTE-driving.up",
+    ]
+    assert '"trace": "' in plan_table(found).replace('\\"', '"')
+    lossy = compose(NetworkWords(network="att-lte", traces=folder, down="loss 1%"), read_tool)
+    played, plain = lab_path(lossy.network, lossy.files), lab_path(planned, found.files)
+    assert played["down"] == [*plain["down"], {"stage": "loss", "probability": 0.01}]
+    assert played["up"] == plain["up"]
+    assert lossy.network.name == "att-lte + traces ATT-LTE-driving + down loss 1%"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"traces": "T"}, "--traces T: say whose recordings are meant, as --network att-lte"),
+        ({"network": "sprint-3g", "traces": "T"}, "--traces: T: No such file or directory"),
+        ({"network": "lte", "traces": "T"}, "--traces: recordings in T for `lte`: they are for"),
+    ],
+)
+def test_a_mistake_of_the_words_names_the_option(words, said):
+    with pytest.raises(NetworkError) as error:
+        compose(NetworkWords(**words), read_tool)
+    assert str(error.value).startswith(said) and "\n" not in str(error.value)
+
+
 def test_the_folder_itself_comes_before_the_one_below_it(checkout):
     recorded(checkout, "AT&T-4G-mine", 5)
     assert recorded_pair(str(checkout), "att-lte")[0] == str(checkout / "AT&T-4G-mine.down")
@@ -71,8 +110,7 @@ def test_the_folder_itself_comes_before_the_one_below_it(checkout):
 
 
 def test_a_bundle_finds_its_files_by_the_folder(checkout):
-    text = PLAN.format(folder=checkout)
-    plan = parse_plan(text, "plan.toml", readers=READERS)
+    plan = in_plan(checkout)
     document = {"networks": [network.stated() for network in plan.networks]}
     source = {"networks": [{"name": "att", "base": "att-lte", "traces": str(checkout)}]}
     found = _files(checkout, document, source)
@@ -123,4 +161,4 @@ def test_a_plans_mistake_with_a_folder_has_its_line(checkout, table, said):
 def test_a_recording_that_is_damaged_is_named_with_its_line(checkout):
     (checkout / "traces" / "ATT-LTE-driving.up").write_text("1\n9\n3\n", encoding="ascii")
     with pytest.raises(PlanError, match=r"ATT-LTE-driving\.up:3: 3 comes after 9"):
-        parse_plan(PLAN.format(folder=checkout), "plan.toml", readers=READERS)
+        in_plan(checkout)
