@@ -30,6 +30,7 @@ USED = {
     "handle_endtag": "html.parser calls it",
     "handle_starttag": "html.parser calls it",
     "log_message": "http.server calls it",
+    "quic_event_received": "aioquic calls it",
     "model_config": "pydantic reads it",
     "traceback": "the third argument of __exit__, which Python passes",
     # Set for a library, which reads it.

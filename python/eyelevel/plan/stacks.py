@@ -1,9 +1,9 @@
 """Protocol stacks: what one is made of, said once (see `eyelevel.settings`)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from annotated_types import MinLen
 
@@ -163,6 +163,10 @@ class Stack(Settings):
     def is_ours(self) -> bool:
         """Whether our servers serve it, and not somebody else's."""
         return self.external_server is None
+
+    def with_tickets(self, tls_version: TlsVersion) -> Self:
+        """The same over this TLS, with servers that give out session tickets."""
+        return replace(self, tls_version=tls_version, session_tickets=True)
 
     @property
     def over_quic(self) -> bool:

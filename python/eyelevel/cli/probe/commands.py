@@ -9,10 +9,18 @@ import typer
 from typer.core import TyperGroup
 
 from eyelevel.cli.network_options import with_network_options
+from eyelevel.cli.output import print_json
 from eyelevel.cli.probe.listed import measure_list, resumable
 from eyelevel.cli.probe.output import Sink, make_sink
 from eyelevel.cli.probe.report import report
 from eyelevel.cli.probe.rounds import alone, repeat
+from eyelevel.cli.probe.servers import (
+    BLOCKS,
+    BLOCKS_MAX,
+    DEFAULT,
+    put_side_by_side,
+    show_side_by_side,
+)
 from eyelevel.cli.probe.udp import check_udp
 from eyelevel.cli.values import named_stack
 from eyelevel.disk.folders import temporary_folder
@@ -215,6 +223,15 @@ def _drain(rows: Iterable[JsonObject], sink: Sink) -> None:
     sink.round_over()
 
 
+PLAIN: JsonObject = {
+    "resume_session": False,
+    "early_data": False,
+    **dict.fromkeys(("local_port", "resolver", "vantage")),
+    "user_agent": USER_AGENT,
+}
+"""What is asked where no option says otherwise."""
+
+
 def udp(
     hosts: Annotated[list[str], typer.Argument(help="HOST[:PORT], some that speak HTTP/3.")],
     timeout: Annotated[str, typer.Option(help="For one attempt.")] = "5s",
@@ -233,13 +250,37 @@ def udp(
         "targets": [parse_target(host).as_config(connect) for host in hosts],
         "timeout_ms": round(1000 * parse_duration_s(timeout, "--timeout")),
         "authority_file": str(ca.resolve()) if ca else None,
-        "resume_session": False,
-        "early_data": False,
-        **dict.fromkeys(("local_port", "resolver", "vantage")),
-        "user_agent": USER_AGENT,
+        **PLAIN,
         "seed": 1,
     }
     check_udp(config, as_json=as_json)
 
 
 app.command("udp")(udp)
+
+
+@app.command("servers")
+@with_network_options()
+def servers(
+    list_: Annotated[
+        str, typer.Argument(metavar="SERVERS", help="Commas between; the first is the reference.")
+    ] = DEFAULT,
+    words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
+    blocks: Annotated[
+        int, typer.Option(min=1, max=BLOCKS_MAX, help="Each server once in each.")
+    ] = BLOCKS,
+    seed: Annotated[int, typer.Option(min=0, help="Decides the order within blocks.")] = 1,
+    out: Annotated[Path | None, typer.Option(help="Append rows as JSON lines.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Put libraries of servers side by side: nginx, Caddy, s_server, aioquic and ours.
+
+    Each is started in a new lab, confined, over the same emulated path and with certificates of the
+    same making, once in each block, and probed by a resumed and a full handshake.
+    """
+    once = {"v4": True, "v6": True, "count": 1, "interval_ms": 0, "timeout_ms": 10_000}
+    said = put_side_by_side(list_, words, {**once, **PLAIN, "seed": seed}, blocks, out)
+    if as_json:
+        print_json(said)
+    else:
+        show_side_by_side(said)

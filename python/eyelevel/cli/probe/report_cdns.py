@@ -89,11 +89,11 @@ def _name(cdn: str) -> Text:
     return Text(cdn.removeprefix(GROUP), overflow="fold")
 
 
-def interval(estimate: JsonMapping, *, sign: bool = True) -> str:
-    """The value, and its interval if it has one."""
+def interval(estimate: JsonMapping, *, sign: bool = True, nothing: str = "no pairs") -> str:
+    """The value, and its interval if it has one; `nothing` where there is no value."""
     value, low, high = estimate["value"], estimate["low"], estimate["high"]
     if value is None:
-        return "no pairs"
+        return nothing
     form = "{:+.1f}" if sign else "{:.1f}"
     text = form.format(value)
     return text if low is None else f"{text} [{form.format(low)}, {form.format(high)}]"

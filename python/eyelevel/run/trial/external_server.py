@@ -35,6 +35,11 @@ def commands_of(plan: Plan) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(server.command for server in servers if server is not None))
 
 
+def served_by(base: Stack, name: str, server: ExternalServer) -> Stack:
+    """The stack of this server in the place of ours, marked as in plans."""
+    return replace(base, name=f"{name}@external", external_server=server)
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a server finds its site."""

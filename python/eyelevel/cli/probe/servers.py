@@ -1,0 +1,108 @@
+"""`eyelevel probe servers`: libraries of servers side by side, in labs over one path."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.text import Text
+
+from eyelevel.cli.output import hints, json_text, results, table
+from eyelevel.cli.probe.appended import mend
+from eyelevel.cli.probe.progress import progress
+from eyelevel.cli.probe.report_cdns import interval
+from eyelevel.errors import ProbeError
+from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.networks.compose import NetworkWords, compose
+from eyelevel.probes.servers import FULL, ITSELF, side_by_side
+from eyelevel.run.servers.known import OURS, PROGRAMS, Served, parse_servers
+from eyelevel.run.servers.visits import in_order, made_site, rows_of
+from eyelevel.run.trial.traces import read_stages
+
+BLOCKS = 12
+"""Enough that a difference in every block stands against all the others after correction."""
+BLOCKS_MAX = 1000
+DEFAULT = ",".join([OURS, *PROGRAMS])
+
+
+def put_side_by_side(
+    servers: str, words: NetworkWords, config: JsonMapping, blocks: int, out: Path | None
+) -> JsonObject:
+    """What `--json` prints; what is not installed is said. Raises ProbeError where nothing is."""
+    served, missing = parse_servers(servers)
+    for name, get in missing.items():
+        hints.print(f"{name} is not installed, and left out: {get}", markup=False, soft_wrap=True)
+    if not served:
+        raise ProbeError(f"{servers}: none of them is installed here")
+    if out is not None:
+        mend(out)
+    rows = list(_measured(served, words, config, blocks, out))
+    names = [each.name for each in served]
+    found = side_by_side(rows, names)
+    return {"servers": found, "reference": names[0], "missing": missing, "blocks": blocks}
+
+
+def _measured(
+    served: Sequence[Served],
+    words: NetworkWords,
+    config: JsonMapping,
+    blocks: int,
+    out: Path | None,
+) -> Iterator[JsonObject]:
+    network = compose(words, read_stages)
+    visits = in_order(served, blocks, config["seed"])
+    done = 0
+    with made_site() as site, progress("visits", len(visits)) as shown:
+        try:
+            for visit in visits:
+                shown(done, f"now {visit.served.name} over {visit.protocol}")
+                for row in rows_of(visit, network, site, config):
+                    if out is not None:
+                        with out.open("a", encoding="utf-8") as stream:
+                            stream.write(json_text(row) + "\n")
+                    yield row
+                done += 1
+            shown(done, "all probed")
+        except KeyboardInterrupt:
+            kept = f"; their rows are in {out}" if out else ""
+            hints.print(f"stopped after {done} of {len(visits)} visits{kept}", markup=False)
+            raise
+
+
+def show_side_by_side(said: JsonMapping) -> None:
+    """A table for each protocol and handshake."""
+    found, reference = said["servers"], said["reference"]
+    for protocol, handshake in dict.fromkeys((e["protocol"], e["handshake"]) for e in found):
+        part = [e for e in found if (e["protocol"], e["handshake"]) == (protocol, handshake)]
+        kind = "full handshakes" if handshake == FULL else "resumed sessions"
+        results.print(f"{protocol}, {kind}", markup=False, style="bold")
+        numbers = ("connected", "ms", "trips", "chain", "received")
+        compared = f"- {reference}, ms"
+        shown = table("server", *numbers, compared, "verdict", "why", right=(*numbers, compared))
+        for entry in part:
+            shown.add_row(
+                entry["server"],
+                f"{entry['connected']}/{entry['attempts']}",
+                interval(entry["connection_ms"], sign=False, nothing="none"),
+                *(_whole(entry[name]) for name in ("round_trips", "certificate_bytes")),
+                _whole(entry["received_bytes"]),
+                *_compared(entry),
+                Text("; ".join(entry["why"])),
+            )
+        results.print(shown)
+    results.print(
+        f"medians with 95 % over blocks; server - {reference} within blocks, above 0 it takes "
+        "longer; verdicts by the sign test, corrected over all rows; chain and received in bytes",
+        style="dim",
+    )
+
+
+def _compared(entry: JsonObject) -> tuple[str, str]:
+    because = entry["difference_ms"]["undetermined_because"]
+    if because == ITSELF:
+        return "", "reference"
+    if entry["difference_ms"]["value"] is None:
+        return "", str(because)
+    return interval(entry["difference_ms"]), str(entry["verdict"])
+
+
+def _whole(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"

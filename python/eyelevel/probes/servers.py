@@ -1,0 +1,164 @@
+"""Servers side by side: rows of blocks, in each of which every server was probed once.
+
+Differences are within blocks, so that what changes on the machine from block to block is in none.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.probes.protocols import THESIS_NAMES
+from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, undetermined
+from eyelevel.stats.families import holm
+from eyelevel.stats.paired import median_estimate
+
+FULL, RESUMED = "full", "resumed"
+COSTS = ("round_trips", "certificate_bytes", "received_bytes", "sent_bytes")
+DATAGRAM_BYTES = 1200
+"""The least that a datagram with a client's Initial has (RFC 9000, section 14.1)."""
+BYTES_TOLD = 100
+"""Chains of one length differ by a few bytes: signatures do."""
+NO_REFERENCE = "the reference does not speak it"
+ITSELF = "this is the reference"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One server, protocol and handshake: its rows, block by block."""
+
+    server: str
+    protocol: str
+    handshake: str
+    rows: tuple[JsonMapping, ...]
+
+    @property
+    def good(self) -> list[JsonMapping]:
+        """Attempts that connected, and resumed where they were to."""
+        wanted = self.handshake == RESUMED
+        return [
+            row
+            for row in self.rows
+            if row["failure"] is None
+            and row["connection_us"] is not None
+            and row["resumed"] == wanted
+        ]
+
+    def middle(self, name: str) -> float | None:
+        """The median of a column over blocks."""
+        values = [row[name] for row in self.good if row[name] is not None]
+        return float(median(values)) if values else None
+
+    def by_block_ms(self) -> dict[int, float]:
+        """Connection times."""
+        return {row["block"]: row["connection_us"] / 1000 for row in self.good}
+
+
+def side_by_side(rows: Iterable[JsonMapping], servers: Sequence[str]) -> list[JsonObject]:
+    """One entry a protocol, handshake and server, in the order of `servers`, the first of which is
+    the reference; the fields are documented in docs/reference/probe.md.
+
+    `difference_ms` is the median over blocks of server - reference: above 0 it took longer.
+    """
+    grouped: dict[tuple[str, str, str], list[JsonMapping]] = defaultdict(list)
+    for row in rows:
+        handshake = RESUMED if row["resumption_offered"] else FULL
+        grouped[row["protocol"], handshake, row["probed_server"]].append(row)
+    entries: list[JsonObject] = []
+    claims: list[float | None] = []
+    for protocol in THESIS_NAMES:
+        for handshake in (FULL, RESUMED):
+            sides = [
+                Side(name, protocol, handshake, tuple(grouped[protocol, handshake, name]))
+                for name in servers
+                if (protocol, handshake, name) in grouped
+            ]
+            reference = next((side for side in sides if side.server == servers[0]), None)
+            for side in sides:
+                difference = _difference(side, reference)
+                claims.append(difference.p)
+                entries.append(_entry(side, reference) | {"difference_ms": difference.as_json()})
+    too_few = _too_few(claims, max((entry["connected"] for entry in entries), default=0))
+    for entry, p in zip(entries, holm(claims), strict=True):
+        verdict = too_few or _verdict(entry["difference_ms"]["value"], p)
+        entry |= {"p_holm": p, "verdict": verdict}
+    return entries
+
+
+def _too_few(claims: Sequence[float | None], blocks: int) -> str:
+    """Why no verdict is possible, if even the same sign in every block would not do; else empty."""
+    compared = sum(p is not None for p in claims)
+    if compared * 2.0 ** (1 - blocks) <= SIGNIFICANCE_LEVEL:
+        return ""
+    needed = math.ceil(1 + math.log2(compared / SIGNIFICANCE_LEVEL))
+    return f"undetermined: {compared} comparisons need {needed} blocks"
+
+
+def _difference(side: Side, reference: Side | None) -> Estimate:
+    if reference is None:
+        return undetermined(NO_REFERENCE)
+    if side is reference:
+        return undetermined(ITSELF)
+    own, other = side.by_block_ms(), reference.by_block_ms()
+    both = [own[block] - other[block] for block in own.keys() & other.keys()]
+    return median_estimate(both, "blocks") if both else undetermined("no block has both")
+
+
+def _entry(side: Side, reference: Side | None) -> JsonObject:
+    times = list(side.by_block_ms().values())
+    time = median_estimate(times, "blocks") if times else undetermined("none connected")
+    time = Estimate(time.value, time.low, time.high, n=time.n, reason=time.reason)
+    entry: JsonObject = {
+        "server": side.server,
+        "protocol": side.protocol,
+        "handshake": side.handshake,
+        "attempts": len(side.rows),
+        "connected": sum(row["failure"] is None for row in side.rows),
+        "resumed": sum(bool(row["resumed"]) for row in side.rows),
+        "connection_ms": time.as_json(),
+    }
+    entry |= {name: side.middle(name) for name in COSTS}
+    return entry | {"why": _why(side, reference)}
+
+
+def _why(side: Side, reference: Side | None) -> list[str]:
+    """What the handshake itself tells of its cost, and in what it differs from the reference's."""
+    found = []
+    if side.handshake == RESUMED and (failed := len(side.rows) - len(side.good)):
+        found.append(f"{failed} of {len(side.rows)} not resumed: no ticket, or not taken")
+    if side.middle("retries"):
+        found.append("Retry, to validate the address: 1 round trip")
+    if _mostly(side, "hello_retry_request"):
+        found.append("HelloRetryRequest, for another key share: 1 round trip")
+    if extra := side.middle("extra_round_trips"):
+        trips = "1 round trip" if extra == 1 else f"{extra:g} round trips"
+        found.append(f"{trips} that no handshake needs: {_cause(side, reference)}")
+    if reference is None or side is reference:
+        return found
+    for name, what in (("certificate_bytes", "in the chain"), ("received_bytes", "received")):
+        more = (side.middle(name) or 0) - (reference.middle(name) or 0)
+        if abs(more) >= BYTES_TOLD and side.middle(name) is not None:
+            found.append(f"{more:+.0f} bytes {what}")
+    return found
+
+
+def _cause(side: Side, reference: Side | None) -> str:
+    """Of a round trip that a handshake does not need: what was sent again tells a loss."""
+    sent, other = side.middle("sent_bytes"), reference and reference.middle("sent_bytes")
+    if side.protocol.startswith("quic") and sent and other and sent - other >= DATAGRAM_BYTES:
+        return "the client had to send datagrams again"
+    return "a chain beyond QUIC's threefold limit, or a loss"
+
+
+def _mostly(side: Side, name: str) -> bool:
+    return 2 * sum(bool(row[name]) for row in side.good) > len(side.good)
+
+
+def _verdict(value: float | None, p: float | None) -> str:
+    if p is None or value is None:
+        return "undetermined"
+    if p > SIGNIFICANCE_LEVEL or value == 0:
+        return "no clear difference"
+    return "slower" if value > 0 else "faster"

@@ -1,0 +1,10 @@
+"""Servers of others beside ours: each probed in a lab over the same path, block by block.
+
+`known` is the table of the servers that can be started here, with how to get them; their recipes
+are the files beside it: `nginx.sh`, `caddy.sh` and `s_server.sh` write a configuration and start
+the server, `aioquic_server` is one itself. Each finds its certificate, its key and its folder as
+any external server does (docs/guides/external-server.md). `visits` starts one server in a new lab,
+confined, and probes it.
+
+What the rows amount to is computed by `eyelevel.probes.servers`.
+"""

@@ -1,0 +1,138 @@
+"""The servers that are put beside one another, and how to get each."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from eyelevel.errors import ProbeError
+from eyelevel.from_outside.words import quoted
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import ExternalServer, Stack
+from eyelevel.run.trial.external_server import served_by
+
+HERE = Path(__file__).parent
+OURS = "ours"
+DELAY_MS_MAX = 10_000.0
+BASES = {"tls1.2": "tcp+", "tls1.3": "tcp+", "quic": "quic"}
+"""Protocols that are probed, and the stack whose kernel and path a server of each has."""
+_RETRY = "+retry"
+_DELAYED = re.compile(r"ours\+(\d+(?:\.\d+)?)ms")
+
+
+@dataclass(frozen=True)
+class Program:
+    """Somebody else's server: how it is started and what it speaks."""
+
+    found_by: str
+    """The program's name, or the Python module's."""
+    command: tuple[str, ...]
+    protocols: tuple[str, ...]
+    get: str
+    """How to get it."""
+
+
+PROGRAMS = {
+    "nginx": Program(
+        "nginx", ("/bin/sh", str(HERE / "nginx.sh")), ("tls1.2", "tls1.3"), "apt-get install nginx"
+    ),
+    "caddy": Program(
+        "caddy",
+        ("/bin/sh", str(HERE / "caddy.sh")),
+        ("tls1.2", "tls1.3", "quic"),
+        "apt-get install caddy",
+    ),
+    "s_server": Program(
+        "openssl",
+        ("/bin/sh", str(HERE / "s_server.sh")),
+        ("tls1.2", "tls1.3"),
+        "apt-get install openssl",
+    ),
+    "aioquic": Program(
+        "aioquic",
+        (sys.executable, str(HERE / "aioquic_server.py")),
+        ("quic",),
+        "pip install aioquic",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Served:
+    """One server of a comparison."""
+
+    name: str
+    protocols: tuple[str, ...]
+    command: tuple[str, ...] | None = None
+    """None: ours."""
+    delay_ms: float = 0.0
+    """What its path's round trip is longer."""
+
+    def stack(self, protocol: str) -> Stack:
+        """What serves a lab over this protocol; session tickets are given out."""
+        base = STACKS_BY_NAME[BASES[protocol]]
+        if self.command is None:
+            return base.with_tickets("1.2" if protocol == "tls1.2" else "1.3")
+        paths = (sys.prefix,) if self.command[0] == sys.executable else ()
+        server = ExternalServer(self.command, ("h1", "h2", "h3"), paths)
+        return served_by(base, self.name, server)
+
+
+def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
+    """The servers of a list that are here, and of the others how to get them.
+
+    `ours+5ms` is ours behind a path whose round trip is 5 ms longer, `aioquic+retry` validates
+    addresses; one named twice is there twice. Raises ProbeError naming one that is not known.
+    """
+    served: list[Served] = []
+    missing: dict[str, str] = {}
+    for word in (each.strip() for each in text.split(",") if each.strip()):
+        base = word.removesuffix(_RETRY)
+        delayed = _DELAYED.fullmatch(word)
+        if word == OURS or delayed:
+            delay_ms = float(delayed[1]) if delayed else 0.0
+            if delay_ms > DELAY_MS_MAX:
+                raise ProbeError(f"{quoted(word)}: at most {DELAY_MS_MAX:g}ms")
+            served.append(Served(_unlike(served, word), tuple(BASES), None, delay_ms))
+        elif base in PROGRAMS and (base == word or base == "aioquic"):
+            program = PROGRAMS[base]
+            if _is_here(program):
+                options = ("--retry",) if base != word else ()
+                command = (*program.command, *options)
+                served.append(Served(_unlike(served, word), _protocols(base), command))
+            else:
+                missing[word] = program.get
+        else:
+            known = ", ".join([*PROGRAMS, OURS])
+            raise ProbeError(
+                f"{quoted(word)} is no server that is known here: choose among {known} (ours+5ms, "
+                "aioquic+retry), with commas between"
+            )
+    return served, missing
+
+
+def _unlike(served: Sequence[Served], word: str) -> str:
+    """`ours`, then `ours (2)`."""
+    count = sum(each.name.partition(" (")[0] == word for each in served)
+    return f"{word} ({count + 1})" if count else word
+
+
+def _is_here(program: Program) -> bool:
+    if program.command[0] == sys.executable:
+        return importlib.util.find_spec(program.found_by) is not None
+    return shutil.which(program.found_by) is not None
+
+
+def _protocols(name: str) -> tuple[str, ...]:
+    protocols = PROGRAMS[name].protocols
+    return (*protocols, "quic") if name == "nginx" and _nginx_has_http3() else protocols
+
+
+def _nginx_has_http3() -> bool:
+    """From 1.25 on, where it was built with it."""
+    said = subprocess.run(["nginx", "-V"], capture_output=True, text=True, check=False).stderr
+    return "http_v3_module" in said

@@ -1,0 +1,95 @@
+"""One server in one new lab, probed; and all servers, block by block."""
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from eyelevel.disk.folders import temporary_folder
+from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.lab.prober import probe_events
+from eyelevel.networks.compose import Composed
+from eyelevel.networks.network import Network, lab_path
+from eyelevel.plan.in_force import lab_stack
+from eyelevel.run.servers.known import Served
+from eyelevel.run.trial.external_server import served_lab
+from eyelevel.sites.pack import MadeExchange, pack_site
+
+HOST = "lab.example"
+ADDRESS = "198.51.100.1"
+KINDS = ({"resume_session": True}, {"resume_session": False})
+"""The resumed attempt first: the session that it resumes is also the server's first connection,
+which pays for what a server does once, and is in no row."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One server over one protocol in one block."""
+
+    block: int
+    served: Served
+    protocol: str
+
+
+def in_order(servers: Sequence[Served], blocks: int, seed: int) -> list[Visit]:
+    """Every server and protocol once a block, in an order of the block's own."""
+    visits = []
+    for block in range(blocks):
+        of_block = [Visit(block, each, name) for each in servers for name in each.protocols]
+        random.Random(f"{seed} {block}").shuffle(of_block)
+        visits += of_block
+    return visits
+
+
+@contextmanager
+def made_site() -> Iterator[Path]:
+    """A recording of one page of one host, for the certificate and for ours to answer with."""
+    with temporary_folder("servers") as folder:
+        page = MadeExchange(f"https://{HOST}/", "text/html", b"<!doctype html><title>a</title>")
+        out = folder / "site.wacz"
+        pack_site(out, [page], title="one page", addresses={HOST: ADDRESS})
+        yield out
+
+
+@contextmanager
+def running(
+    served: Served, protocol: str, site: Path, path: JsonMapping, network: Network, seed: int
+) -> Iterator[tuple[Lab, JsonObject]]:
+    """A lab that the server serves, and what its prober has to know: target, protocol, authority.
+
+    Raises LabError if the server does not come up; both end with the block.
+    """
+    stack = served.stack(protocol)
+    config = LabConfig(path, seed, str(site), lab_stack(stack, network))
+    with served_lab(stack, str(site), config) as lab, temporary_folder("probe") as folder:
+        authority = folder / "ca.pem"
+        authority.write_text(lab.ready.ca_certificate or "", encoding="ascii")
+        address = lab.ready.origins[0]["address"]
+        target = {"host": HOST, "port": 443, "path": "/", "connect": address}
+        known = {"targets": [target], "protocols": [protocol], "authority_file": str(authority)}
+        yield lab, known
+
+
+def rows_of(
+    visit: Visit, network: Composed, site: Path, config: JsonMapping
+) -> Iterator[JsonObject]:
+    """A resumed and a full attempt, as the prober writes them, with `probed_server` and `block`.
+
+    `config`: what spec/probe.md asks for beside targets and protocols. Raises LabError.
+    """
+    path = _longer(lab_path(network.network, network.files), visit.served.delay_ms)
+    place = (site, path, network.network, visit.block)
+    with running(visit.served, visit.protocol, *place) as (lab, known):
+        for kind in KINDS:
+            for row in probe_events("probe", {**config, **known, **kind}, lab.command_prefix):
+                yield row | {"probed_server": visit.served.name, "block": visit.block}
+
+
+def _longer(path: JsonMapping, delay_ms: float) -> JsonMapping:
+    """The path with so much more round trip, half of it each way."""
+    if not delay_ms:
+        return path
+    half = {"stage": "delay", "delay_ms": delay_ms / 2}
+    return {way: [half, *stages] for way, stages in path.items()}

@@ -1,0 +1,61 @@
+"""Libraries of servers side by side, in real labs."""
+
+import dataclasses
+import json
+
+import pytest
+from labs import cannot_build_labs
+from probe_request import config
+from typer.testing import CliRunner
+
+from eyelevel.cli.probe.commands import app
+from eyelevel.networks.compose import NetworkWords, compose
+from eyelevel.probes.servers import side_by_side
+from eyelevel.run.servers.known import parse_servers
+from eyelevel.run.servers.visits import in_order, made_site, rows_of
+from eyelevel.run.trial.traces import read_stages
+
+BLOCKS = 9
+
+pytestmark = pytest.mark.skipif(bool(cannot_build_labs()), reason=cannot_build_labs() or "-")
+
+
+def test_a_known_delay_is_told_and_far_beyond_what_two_of_the_same_differ() -> None:
+    served, _ = parse_servers("ours,ours,ours+20ms")
+    served = [dataclasses.replace(each, protocols=("tls1.3",)) for each in served]
+    network = compose(NetworkWords(rtt="20ms"), read_stages)
+    with made_site() as site:
+        rows = [
+            row
+            for visit in in_order(served, BLOCKS, 1)
+            for row in rows_of(visit, network, site, config("", site, count=1))
+        ]
+    assert len(rows) == 2 * 3 * BLOCKS
+    found = {
+        (each["server"], each["handshake"]): each
+        for each in side_by_side(rows, [each.name for each in served])
+    }
+    for handshake in ("full", "resumed"):
+        same, delayed = found["ours (2)", handshake], found["ours+20ms", handshake]
+        assert delayed["verdict"] == "slower"
+        # Two round trips of 20 ms more: TCP's and TLS's.
+        assert abs(same["difference_ms"]["value"]) < delayed["difference_ms"]["value"] / 4
+        assert delayed["round_trips"] == same["round_trips"] == 2
+        assert delayed["why"] == same["why"] == []
+        assert delayed["resumed"] == (BLOCKS if handshake == "resumed" else 0)
+
+
+def test_the_command_says_what_each_costs_and_why() -> None:
+    _, missing = parse_servers("aioquic")
+    if missing:
+        pytest.skip("aioquic is not installed: pip install -r requirements-dev.lock")
+    words = ["aioquic,aioquic+retry", "--rtt", "20ms", "--blocks", "2", "--json"]
+    done = CliRunner().invoke(app, ["servers", *words])
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout[done.stdout.index("{") :])
+    assert (said["reference"], said["blocks"], said["missing"]) == ("aioquic", 2, {})
+    plain, retried = said["servers"][:2]
+    assert (plain["round_trips"], retried["round_trips"]) == (1, 2)
+    assert retried["why"][0] == "Retry, to validate the address: 1 round trip"
+    assert retried["difference_ms"]["value"] > 0
+    assert all(each["connected"] == 2 for each in said["servers"])
