@@ -107,6 +107,7 @@ def test_ctrl_c_ends_the_command_and_leaves_nothing_behind(tmp_path):
         (["--up", "delya 3ms"], 'unknown stage "delya"'),
         (["--rtt", "40"], "eyelevel: --rtt: "),
         (["--network", "ltee"], "did you mean `lte`?"),
+        (["--network", "lte", "--rtt", "40ms"], "a network has a round trip of its own"),
         (["--trace-down", "/no/such"], "eyelevel: --trace-down: /no/such: "),
         (["--watch"], "give the command to watch"),
         (["--log", "/dev/null/x"], "/dev/null/x"),

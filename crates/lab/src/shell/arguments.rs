@@ -11,11 +11,13 @@ const SHELL: &str = "/bin/sh";
 
 const MORE: &str = "\
 Stages stand in the order in which a packet meets them. A direction consists of the preset's
-stages, then the delay of --rtt, the trace and the stages of --down or --up; seen from the client,
-up is the mirror image. EYELEVEL_FAR and EYELEVEL_FAR6 are the far end's addresses.
+stages, or the delay of --rtt and the trace, then of the stages of --down or --up; seen from the
+client, up is the mirror image. EYELEVEL_FAR and EYELEVEL_FAR6 are the far end's addresses.
 
   eyelevel path plot DIR                  draw what --log wrote
   eyelevel path fates DIR/down.log FILE   what became of its packets, for another run's stage";
+
+type Stages = Vec<StageSpec>;
 
 /// Run a command behind an emulated path, or $SHELL; its exit status is passed on.
 #[derive(Debug, Args)]
@@ -31,7 +33,7 @@ pub struct ShellArguments {
     /// Stages toward the far end
     #[arg(long, value_name = "STAGES", default_value = "none")]
     up: String,
-    /// A preset as well: see `eyelevel list networks`
+    /// A preset, without --rtt or a trace beside it: see `eyelevel list networks`
     #[arg(long, value_name = "PRESET")]
     network: Option<String>,
     /// Minimum round trip, half of it each way: 40ms
@@ -84,22 +86,9 @@ impl ShellArguments {
                     .into(),
             ));
         }
-        let mut down = of_option("--down", &self.down)?;
-        let mut up = of_option("--up", &self.up)?;
-        let delay = self.delay()?;
+        self.refuse_two_of_one()?;
         let tables = of_tables(self.network.as_deref(), &self.cross)?;
-        down.splice(
-            0..0,
-            [
-                tables.down,
-                delay.clone(),
-                of_trace("--trace-down", self.trace_down.as_deref())?,
-            ]
-            .concat(),
-        );
-        up.extend(of_trace("--trace-up", self.trace_up.as_deref())?);
-        up.extend(delay);
-        up.extend(tables.up);
+        let (down, up) = self.path(tables.down, tables.up)?;
         let mut config = json!({"path": {"down": down, "up": up}, "seed": self.seed});
         if let Some(log) = &self.log {
             config["log"] = json!(log);
@@ -109,6 +98,42 @@ impl ShellArguments {
         }
         config["cross_traffic"] = tables.cross_traffic;
         Ok(config)
+    }
+
+    /// Both directions, down first, from those of the preset. `python/eyelevel/networks/compose.py`
+    /// does the same for other commands; `vectors/path_words` holds both to it.
+    fn path(&self, preset_down: Stages, preset_up: Stages) -> Result<(Stages, Stages), Error> {
+        let own_down = of_option("--down", &self.down)?;
+        let own_up = of_option("--up", &self.up)?;
+        let delay = self.delay()?;
+        let trace_down = of_trace("--trace-down", self.trace_down.as_deref())?;
+        let trace_up = of_trace("--trace-up", self.trace_up.as_deref())?;
+        let down = [preset_down, delay.clone(), trace_down, own_down].concat();
+        let up = [own_up, trace_up, delay, preset_up].concat();
+        Ok((down, up))
+    }
+
+    /// A preset has a round trip and links, and who names others as well may mean either.
+    fn refuse_two_of_one(&self) -> Result<(), Error> {
+        let Some(network) = &self.network else {
+            return Ok(());
+        };
+        let refused = |what: &str| Err(Error::Shell(format!("--network {network} and {what}")));
+        if let Some(rtt) = &self.rtt {
+            return refused(&format!(
+                "--rtt {rtt}: a network has a round trip of its own, so leave one out; what comes \
+                 on top of it is --down \"delay 20ms\" --up \"delay 20ms\""
+            ));
+        }
+        for (way, trace) in [("down", &self.trace_down), ("up", &self.trace_up)] {
+            if let Some(file) = trace {
+                return refused(&format!(
+                    "--trace-{way} {file}: a network has links of its own, so leave one out; a \
+                     link behind them is --{way} \"trace FILE\""
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn delay(&self) -> Result<Vec<StageSpec>, Error> {
@@ -196,5 +221,32 @@ mod tests {
         assert!(mistake(&["--up", "delya 1ms", "true"]).starts_with("--up: "));
         assert!(mistake(&["--trace-up", "/no/such", "true"]).starts_with("--trace-up: /no/such"));
         assert!(mistake(&["--watch"]).contains("give the command"));
+    }
+
+    #[test]
+    fn words_give_the_path_that_the_vectors_have() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/path_words");
+        let text = std::fs::read_to_string(format!("{folder}/words.json")).unwrap();
+        let cases: Vec<Value> = serde_json::from_str(&text.replace("{folder}", folder)).unwrap();
+        assert!(!cases.is_empty());
+        let stages = |list: &Value| -> Stages {
+            serde_json::from_value(list.clone()).unwrap_or_else(|error| panic!("{error}: {list}"))
+        };
+        for case in &cases {
+            let words = case["words"].as_array().unwrap().iter();
+            let words: Vec<&str> = words.map(|word| word.as_str().unwrap()).collect();
+            if let Some(refused) = case.get("refused") {
+                let error = parsed(&words).config().unwrap_err().to_string();
+                assert_eq!(Some(error.as_str()), refused.as_str());
+                continue;
+            }
+            let preset = |way: &str| stages(&case["preset"][way]);
+            let (down, up) = parsed(&words).path(preset("down"), preset("up")).unwrap();
+            for (way, found) in [("down", down), ("up", up)] {
+                // As JSON, which has a trace by its file however much of it was read.
+                let expected = json!(stages(&case["path"][way]));
+                assert_eq!(json!(found), expected, "{way} of {words:?}");
+            }
+        }
     }
 }
