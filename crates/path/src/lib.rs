@@ -29,7 +29,8 @@ mod watch;
 mod wire;
 
 pub use driver::{Path, Stopper};
-pub use log::check::{CheckError, LogCheck, check_log};
+pub use log::check::{CheckError, check_log};
+pub use log::comparison::LogCheck;
 pub use log::head::LogHead;
 pub use log::record::{RECORD_BYTES, Record, RecordKind};
 pub use measured::arrival::ArrivalSummary;

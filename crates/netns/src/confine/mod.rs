@@ -12,6 +12,7 @@
 mod filter;
 mod identity;
 mod mounts;
+mod refused;
 mod view;
 
 use crate::Error;

@@ -1,6 +1,7 @@
 //! The path's log: a record of each packet, in the order of their events.
 
 pub(crate) mod check;
+pub(crate) mod comparison;
 pub(crate) mod head;
 pub(crate) mod record;
 
