@@ -1,11 +1,14 @@
 """Recordings, networks and small helpers of the tests with real labs."""
 
 import subprocess
+from typing import Any
 
 from hang import HANG_S
 from repository import ROOT
 
 from eyelevel.binary import run_tool
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.errors import LabError
 from eyelevel.lab.client import Lab
 from eyelevel.networks.network import Network
@@ -33,3 +36,15 @@ def run_in(lab: Lab, *command: str) -> subprocess.CompletedProcess[str]:
         timeout=HANG_S,
         check=False,
     )
+
+
+def load_in(lab: Lab, **more: Any) -> RawLoad:
+    """Load the page that a lab serves, in a browser on its client side."""
+    ready = lab.ready
+    settings = {
+        "quic_origins": ready.quic_origins(),
+        "spki_sha256": ready.spki_sha256,
+        "ca_certificate": ready.ca_certificate,
+        "command_prefix": lab.command_prefix,
+    }
+    return load_page(LoadSettings(ready.main_url or "", **settings | more))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hang import HANG_S
+from holding import holding
 
 from eyelevel.binary import find_binary
 
@@ -68,14 +69,9 @@ def inside(
 @contextmanager
 def once_ready(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
     """A program from its line `ready` on; it is killed at the end."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, text=True, **pipes) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-            yield process
-        finally:
-            process.kill()
+    with holding(command) as (process, line):
+        assert line == "ready"
+        yield process
 
 
 def send(process: subprocess.Popen[str], packets: int) -> int:

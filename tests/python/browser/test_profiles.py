@@ -1,11 +1,11 @@
 import os
 import select
 import signal
-import subprocess
 import sys
 import tempfile
 
 import pytest
+from holding import holding
 
 from eyelevel.browser.profiles import PROFILE_PREFIX, new_profile
 
@@ -34,17 +34,10 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def owner(folder):
     """Another process with a profile, the profile's name, and its browser's descriptor."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", OWNER, str(folder)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    name, browser = process.stdout.readline().split()
-    running = os.pidfd_open(int(browser))
-    yield process, name, running
-    process.kill()
-    process.communicate()
+    with holding([sys.executable, "-c", OWNER, str(folder)]) as (process, line):
+        name, browser = line.split()
+        running = os.pidfd_open(int(browser))
+        yield process, name, running
     if not ended(running):
         signal.pidfd_send_signal(running, signal.SIGKILL)
     os.close(running)

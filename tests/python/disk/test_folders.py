@@ -1,11 +1,11 @@
 """Temporary folders are private, gone with their process, and nobody else's goes with them."""
 
 import stat
-import subprocess
 import sys
 import tempfile
 
 import pytest
+from holding import holding
 
 from eyelevel.disk.folders import PREFIX, temporary_folder
 
@@ -29,15 +29,8 @@ def parent(tmp_path, monkeypatch):
 @pytest.fixture
 def owner(parent):
     """Another process with a folder, and the folder's name."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", OWNER, str(parent)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    yield process, process.stdout.readline().strip()
-    process.kill()
-    process.communicate()
+    with holding([sys.executable, "-c", OWNER, str(parent)]) as held:
+        yield held
 
 
 def names(folder):

@@ -2,11 +2,11 @@
 
 import os
 import stat
-import subprocess
 import sys
 import tempfile
 
 import pytest
+from holding import holding
 
 from eyelevel.disk.steps import watched
 from eyelevel.disk.whole import DRAFT_PREFIX, STEPS, whole_file, write_synced, write_whole
@@ -24,15 +24,8 @@ with whole_file(Path(sys.argv[1])) as stream:
 @pytest.fixture
 def writer(tmp_path):
     """Another process in the midst of writing `tmp_path / "file"`, and its draft's name."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(tmp_path / "file")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    yield process, process.stdout.readline().strip()
-    process.kill()
-    process.communicate()
+    with holding([sys.executable, "-c", WRITER, str(tmp_path / "file")]) as held:
+        yield held
 
 
 def names(folder):

@@ -5,9 +5,8 @@ import statistics
 from pathlib import Path
 
 import pytest
+from labs import load_in
 
-from eyelevel.browser.browsers import load_page
-from eyelevel.browser.observations import LoadSettings
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.pathlog.reading import read_log
@@ -56,17 +55,8 @@ def test_first_response_takes_the_handshakes_round_trips(
         served = lab_stack(STACKS_BY_NAME[stack], FAST_AND_FAR)
         config = LabConfig(lab_path(FAST_AND_FAR), seed, str(small_site), served, log=str(logs))
         with Lab(config) as lab:
-            raw = load_page(
-                LoadSettings(
-                    url=lab.ready.main_url or "",
-                    stack=STACKS_BY_NAME[stack],
-                    quic_origins=lab.ready.quic_origins(),
-                    spki_sha256=lab.ready.spki_sha256,
-                    command_prefix=lab.command_prefix,
-                    browser=Browser(capture=False),
-                    quiet_s=0.05,
-                )
-            )
+            blind = Browser(capture=False)
+            raw = load_in(lab, stack=STACKS_BY_NAME[stack], browser=blind, quiet_s=0.05)
             lab.stop()
         assert raw.ended == "complete", raw.detail
         page = raw.objects[0]

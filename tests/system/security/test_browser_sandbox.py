@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 from hang import HANG_S
-from labs import CORPUS
+from labs import CORPUS, load_in
 from raw_lab import NOBODY
 
-from eyelevel.browser.browsers import find_browser, load_page
-from eyelevel.browser.observations import LoadSettings
+from eyelevel.browser.browsers import find_browser
 from eyelevel.browser.profiles import PROFILE_PREFIX
 from eyelevel.confinement import UNSAFE_VARIABLE, unprivileged_user
 from eyelevel.errors import BrowserStartError
@@ -83,16 +82,8 @@ def test_a_page_is_in_the_browsers_sandbox_and_in_ours(new_lab, name):
     found: list[Seen] = []
     with new_lab(site=CORPUS / "dashboard.wacz") as lab:
         outside = seen_of(str(lab.ready.init_pid))
-        raw = load_page(
-            LoadSettings(
-                lab.ready.main_url,
-                browser=browser,
-                quiet_s=0.1,
-                spki_sha256=lab.ready.spki_sha256,
-                ca_certificate=lab.ready.ca_certificate,
-                command_prefix=lab.command_prefix,
-                when_over=lambda _: found.extend(browser_processes()),
-            )
+        raw = load_in(
+            lab, browser=browser, quiet_s=0.1, when_over=lambda _: found.extend(browser_processes())
         )
     assert raw.ended == "complete", raw.detail
     assert len(found) > 2
@@ -118,15 +109,7 @@ def test_only_who_says_so_goes_without(new_lab, monkeypatch):
     monkeypatch.setenv(UNSAFE_VARIABLE, "1")
     found: list[Seen] = []
     with new_lab(site=CORPUS / "dashboard.wacz") as lab:
-        raw = load_page(
-            LoadSettings(
-                lab.ready.main_url,
-                quiet_s=0.1,
-                spki_sha256=lab.ready.spki_sha256,
-                command_prefix=lab.command_prefix,
-                when_over=lambda _: found.extend(browser_processes()),
-            )
-        )
+        raw = load_in(lab, quiet_s=0.1, when_over=lambda _: found.extend(browser_processes()))
     assert raw.ended == "complete", raw.detail
     assert {seen.filters for seen in found} == {0}
 
@@ -157,14 +140,7 @@ def test_neither_umask_nor_a_long_temporary_folder_keeps_a_browser_from_its_own(
     umask = os.umask(0o077)
     try:
         with new_lab(site=CORPUS / "dashboard.wacz") as lab:
-            raw = load_page(
-                LoadSettings(
-                    lab.ready.main_url,
-                    quiet_s=0.1,
-                    spki_sha256=lab.ready.spki_sha256,
-                    command_prefix=lab.command_prefix,
-                )
-            )
+            raw = load_in(lab, quiet_s=0.1)
     finally:
         os.umask(umask)
     assert raw.ended == "complete", raw.detail

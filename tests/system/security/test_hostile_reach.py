@@ -14,14 +14,13 @@ from typing import Any, get_args
 import made_up_run
 import pytest
 from hang import HANG_S
-from labs import run_in
+from labs import load_in, run_in
 from needed_browser import needs
 from raw_lab import NOBODY
 from reaching_site import DONE, MARKUP, WORDS, pack_reaching_site
 from tempting_machine import METADATA, machine, told, touch
 
-from eyelevel.browser.browsers import load_page
-from eyelevel.browser.observations import Ended, LoadSettings
+from eyelevel.browser.observations import Ended
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 BROWSERS = ("chromium", "firefox")
@@ -107,15 +106,7 @@ def test_nothing_but_the_network_refuses_the_tries(new_lab, folder, name):
         added = run_in(lab, "ip", "address", "add", f"{METADATA}/32", "dev", "lo")
         assert added.returncode == 0, added.stderr
         with machine(lab.command_prefix, page=None, listen=listen, ask=[]) as inside:
-            raw = load_page(
-                LoadSettings(
-                    lab.ready.main_url,
-                    browser=settings,
-                    spki_sha256=lab.ready.spki_sha256,
-                    ca_certificate=lab.ready.ca_certificate,
-                    command_prefix=lab.command_prefix,
-                )
-            )
+            raw = load_in(lab, browser=settings)
             seen = told(inside)
     assert raw.ended in get_args(Ended)
     assert raw.console_errors[0] == WORDS

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from pydantic import ValidationError
 
@@ -28,48 +28,35 @@ from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
 _PATTERN = re.compile(r"[*?\[]")
 
 
-def parse_plan(
-    text: str,
-    file: str,
-    *,
-    site_names: Collection[str] | None = None,
-    metric_names: Collection[str] | None = None,
-    matching: Callable[[str], Sequence[str]] | None = None,
-    readers: Readers | None = None,
-) -> Plan:
+class Known(TypedDict, total=False):
+    """What names in a plan are looked up in, each None where it is not given.
+
+    Sites that are no paths must be among `site_names`, the primary metric among `metric_names`
+    (None: not checked). `matching` gives the sites that a pattern with `*`, `?` or `[` stands for
+    (None: patterns of names are looked up among `site_names`, patterns of paths are errors).
+    `readers` read the traces and stages that networks name (None: they are errors).
+    """
+
+    site_names: Collection[str] | None
+    metric_names: Collection[str] | None
+    matching: Callable[[str], Sequence[str]] | None
+    readers: Readers | None
+
+
+def parse_plan(text: str, file: str, **known: Unpack[Known]) -> Plan:
     """The plan that the TOML `text` describes; `file` is its name for messages.
 
-    `matching` gives the sites that a pattern with `*`, `?` or `[` stands for (None: patterns of
-    names are looked up among `site_names`, patterns of paths are errors). Sites that are no paths
-    must be among `site_names`, the primary metric among `metric_names` (None: not checked).
-    `readers` read the traces and stages that networks name (None: they are errors). Raises
-    PlanError with every problem, each with file and line.
+    Raises PlanError with every problem, each with file and line.
     """
     data = parse_toml(text, Source(file, PLAN, plan_error))
-    return plan_of_toml(
-        data,
-        text,
-        file,
-        site_names=site_names,
-        metric_names=metric_names,
-        matching=matching,
-        readers=readers,
-    )
+    return plan_of_toml(data, text, file, **known)
 
 
-def plan_of_toml(
-    data: JsonObject,
-    text: str,
-    file: str,
-    *,
-    site_names: Collection[str] | None = None,
-    metric_names: Collection[str] | None = None,
-    matching: Callable[[str], Sequence[str]] | None = None,
-    readers: Readers | None = None,
-) -> Plan:
+def plan_of_toml(data: JsonObject, text: str, file: str, **known: Unpack[Known]) -> Plan:
     """The same from what TOML holds, which is changed; `text` is for lines and for the record."""
+    site_names, readers = known.get("site_names"), known.get("readers")
     problems = Problems(file, text)
-    problems.places = _expand_patterns(data, site_names, matching, problems.add)
+    problems.places = _expand_patterns(data, site_names, known.get("matching"), problems.add)
     problems.refuse_any()
     try:
         parsed = read_plan_file(data)
@@ -85,7 +72,7 @@ def plan_of_toml(
         problems.add,
     )
     stacks = _resolve(parsed.stacks, "stacks", stack_of, problems.add)
-    _check_names(parsed, stacks, site_names, metric_names, problems.add)
+    _check_names(parsed, stacks, site_names, known.get("metric_names"), problems.add)
     compared = comparisons_of(parsed, [stack.name for stack in stacks], problems.add)
     problems.refuse_any()
     stacks = with_plans(stacks, parsed.origin_rtt)
