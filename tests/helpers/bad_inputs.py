@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bad_samples import (
+    CRUX,
     GOLDEN,
     THESIS,
     corpus,
@@ -210,6 +211,12 @@ KINDS: dict[str, Kind] = {
             "name;weight;rtt_ms;down_mbit_s;loss_two_way\na;2;20;50;0\nb;1;90;5;0.01\n",
         ),
         flipped, "users.csv",
+    ),
+    "users of CrUX": Kind(("network", "from-csv", "FILE"), texts(CRUX), of_json, "crux.json"),
+    "bins of CrUX": Kind(
+        ("network", "from-csv", "FILE"),
+        texts("form_factor,start,end,density\nphone,0,75,0.4\nphone,75,275,0.5\nphone,275,,0.1\n"),
+        flipped, "crux.csv",
     ),
     "scan list": Kind(
         ("scan", "FILE", "--out", "OUT"), texts("1,a.example\n2,b.example\n\nc.example\n"),

@@ -182,3 +182,22 @@ THESIS = (
     "Protocol;TcpHandshakeTimeOptional\n0.5;1600000000;a.example;/;192.0.2.1;443;30.5;200;"
     "TCP/TLS1.3;10.1\n0.5;1600000001;a.example;/;192.0.2.1;443;20.5;200;QUICv1;\n"
 )
+
+CRUX = json.dumps(
+    {
+        "record": {
+            "key": {"formFactor": "PHONE", "origin": "https://www.example.org"},
+            "metrics": {
+                "round_trip_time": {
+                    "histogram": [
+                        {"start": 0, "end": 75, "density": 0.4518},
+                        {"start": 75, "end": 275, "density": 0.482},
+                        {"start": 275, "density": 0.0661},
+                    ],
+                    "percentiles": {"p75": 126},
+                }
+            },
+        }
+    }
+)
+"""An answer of CrUX's API, of the form that it had in 2025."""

@@ -62,7 +62,11 @@ def ask(
     ] = None,
     users: Annotated[
         Path | None,
-        typer.Option(help="A table of what your users have (RUM or CrUX): weighted networks."),
+        typer.Option(help="What your users have, by RUM or CrUX (JSON, CSV): weighted networks."),
+    ] = None,
+    users_rate: Annotated[
+        str | None,
+        typer.Option(help='The rate down of all users of CrUX, which has none: "10 Mbit/s".'),
     ] = None,
     words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     base: Annotated[str, typer.Option(help="The stack that is changed.")] = DEFAULT_BASE,
@@ -87,7 +91,7 @@ def ask(
     """
     if site.startswith(("http:", "https:")) and not _is_url(site):
         raise PlanError([f"`{site}`: a URL has two slashes, as in `https://www.example.org/`"])
-    chosen, table, unusual = _networks(networks, users, words)
+    chosen, table, unusual = _networks(networks, users, users_rate, words)
     question = _Question(change, chosen, base, blocks, table)
     if _is_url(site) and not is_page_url(site):
         raise PlanError([f"`{site}` names no host; write it as `{EXAMPLE}`"])
@@ -108,7 +112,7 @@ def ask(
 
 
 def _networks(
-    networks: str | None, users: Path | None, words: NetworkWords
+    networks: str | None, users: Path | None, users_rate: str | None, words: NetworkWords
 ) -> tuple[list[str], str, list[str]]:
     """Their names, or a plan's text of them in the place of names; and what is not as usual.
 
@@ -118,8 +122,14 @@ def _networks(
     given = [option for option, value in said.items() if value is not None] + [*words.given()][:1]
     if len(given) > 1:
         raise PlanError([f"{given[0]} and {given[1]} both say which networks; give one of them"])
+    if users_rate is not None and users is None:
+        raise PlanError(["--users-rate is the rate of --users; give both, or neither"])
     if users is not None:
-        return [], toml_of(read_users(users)), [users.stem]
+        return (
+            [],
+            toml_of(read_users(users, users_rate)),
+            [users.stem, *([users_rate] if users_rate else [])],
+        )
     if words.given():
         composed = compose(words, read_stages)
         return [], plan_table(composed), [composed.network.name]

@@ -1,0 +1,219 @@
+"""Weighted networks from today's Chrome UX Report (CrUX), which has round trips alone.
+
+Since February 2025 CrUX has no effective connection types; it has the `round_trip_time` of the
+loads, as a histogram and its 75th percentile (developer.chrome.com/blog/crux-2025-02). Read are an
+answer of its API (JSON), and a table of the histogram's bins from BigQuery: `start`, `end`,
+`density`, a row a bin. The users become classes by CrUX's own borders, each with the median round
+trip of its loads. The rate is by `rate_mbit_s_of`, or the same for all where it is given.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from eyelevel.errors import NetworkError
+from eyelevel.from_outside.csv_rows import csv_rows
+from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.limits import TABLE
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
+from eyelevel.networks.from_csv import QUEUE_MS, UP_SHARE, WeightedNetwork
+from eyelevel.networks.network import Network
+
+BORDERS_MS = (75.0, 275.0)
+"""Between low, medium and high round trips, as CrUX's API bins them."""
+
+RATES_MBIT_S = ((24.0, 25.0), (74.0, 10.5), (175.0, 1.6), (450.0, 0.4), (1800.0, 0.075))
+"""Round trips in ms and what users with them get: the first two are `dsl` and `lte` (Wolsing et al.
+2019, table 2), the others what Chromium takes for typical of its connection types 4g, 3g and 2g
+(net/nqe/network_quality_estimator_params.cc)."""
+
+OPEN_END = 1.5
+"""Times its beginning is the median of a last bin without an end; this project's choice."""
+
+RTT_MS_MAX = 10_000.0
+DENSITY_OFF_MAX = 0.02
+"""CrUX rounds densities to four digits."""
+
+_BIN = ("start", "end", "density")
+_NOT_NEEDED = ("origin", "form_factor", "yyyymm", "date", "country_code")
+
+Bins = Sequence[tuple[float, float, float]]
+"""Start, end (infinite of the last) and density of each, in order."""
+
+
+def is_crux(text: str) -> bool:
+    """Whether a file of users is one of CrUX: JSON, or a table whose heading names bins."""
+    if text.lstrip("\ufeff \t\r\n").startswith("{"):
+        return True
+    rows = (line for line in text.splitlines() if line.strip() and line.lstrip()[0] != "#")
+    heading = next(rows, "").lower()
+    return all(word in heading for word in ("start", "density"))
+
+
+def networks_from_crux(
+    text: str, file: str, rate_mbit_s: float | None = None
+) -> list[WeightedNetwork]:
+    """The networks of an answer of the API, or of a table of bins; `file` is for messages.
+
+    Raises NetworkError with file, place and remedy.
+    """
+    source = Source(file, TABLE, NetworkError)
+    if text.lstrip("\ufeff \t\r\n").startswith("{"):
+        bins, p75_ms = _of_answer(text, source)
+    else:
+        bins, p75_ms = _of_table(text, source), None
+    points = _points(bins, p75_ms, source)
+    edges = (0.0, *BORDERS_MS, math.inf)
+    found = []
+    for low, high in pairwise(edges):
+        before, behind = _share_at(points, low), _share_at(points, high)
+        if behind > before:
+            rtt_ms = round(_rtt_at(points, (before + behind) / 2), 1)
+            network = _network(_name(low, high), rtt_ms, rate_mbit_s)
+            found.append(WeightedNetwork(network, behind - before))
+    return found
+
+
+def rate_mbit_s_of(rtt_ms: float) -> float:
+    """The rate down that stands for a round trip: on straight lines between `RATES_MBIT_S`, both
+    logarithmic, and beyond them that of the nearest."""
+    if rtt_ms <= RATES_MBIT_S[0][0]:
+        return RATES_MBIT_S[0][1]
+    for (near, fast), (far, slow) in pairwise(RATES_MBIT_S):
+        if rtt_ms <= far:
+            along = math.log(rtt_ms / near) / math.log(far / near)
+            return float(fast * (slow / fast) ** along)
+    return RATES_MBIT_S[-1][1]
+
+
+def _network(name: str, rtt_ms: float, rate_mbit_s: float | None) -> Network:
+    # Three digits: the rule is no finer.
+    down = rate_mbit_s or float(f"{rate_mbit_s_of(rtt_ms):.3g}")
+    return Network(name, round(down * 1e6), round(down * UP_SHARE * 1e6), rtt_ms, QUEUE_MS)
+
+
+def _name(low: float, high: float) -> str:
+    if low == 0:
+        return f"rtt-below-{high:g}"
+    return f"rtt-from-{low:g}" if math.isinf(high) else f"rtt-{low:g}-to-{high:g}"
+
+
+def _of_answer(text: str, source: Source) -> tuple[Bins, float | None]:
+    answer = parse_object(text.lstrip("\ufeff").encode("utf-8", "surrogatepass"), source)
+    if isinstance(answer.get("error"), Mapping):
+        said = quoted(answer["error"].get("message", "no message"))
+        raise source.refusal(f"an error of the API: {said}", "error", "ask it again")
+    place = "record.metrics.round_trip_time"
+    metric: object = answer
+    for key in place.split("."):
+        metric = metric.get(key) if isinstance(metric, Mapping) else None
+    if not isinstance(metric, Mapping):
+        raise source.refusal("it has no such metric", place, 'ask for `"round_trip_time"`')
+    if not isinstance(listed := metric.get("histogram"), list):
+        raise source.refusal("no histogram", place, "give the answer of records:queryRecord")
+    bins = []
+    for number, each in enumerate(listed):
+        if not isinstance(each, Mapping):
+            raise source.refusal("no bin", f"{place}.histogram[{number}]", "get it again")
+        where = f"{place}.histogram[{number}]"
+        bins.append(_bin([each.get(key) for key in _BIN], where, source))
+    percentiles = metric.get("percentiles")
+    p75 = percentiles.get("p75") if isinstance(percentiles, Mapping) else None
+    where = f"{place}.percentiles.p75"
+    return bins, None if p75 is None else _number(p75, where, source, RTT_MS_MAX)
+
+
+def _of_table(text: str, source: Source) -> Bins:
+    (heading, names), *rows = list(csv_rows(text.lstrip("\ufeff"), source))
+    # BigQuery calls a struct's fields `bin.start`, an export `bin_start`.
+    words = [name.lower().removeprefix("bin.").removeprefix("bin_") for name in names]
+    for name, word in zip(names, words, strict=True):
+        if word not in (*_BIN, *_NOT_NEEDED):
+            known = ", ".join((*_BIN, *_NOT_NEEDED))
+            raise source.refusal(f"unknown column `{quoted(name)}`", str(heading), f"use {known}")
+    for word in _BIN:
+        if words.count(word) != 1:
+            fault = f"not one column `{word}`"
+            raise source.refusal(fault, str(heading), "write start,end,density")
+    places = [words.index(word) for word in _BIN]
+    added: dict[tuple[float, float], float] = {}
+    for number, cells in rows:
+        values = [cells[place] if place < len(cells) else "" for place in places]
+        start, end, density = _bin(values, str(number), source)
+        # A row a form factor or origin: their loads are added up.
+        added[start, end] = added.get((start, end), 0.0) + density
+    return [(*ends, density) for ends, density in sorted(added.items())]
+
+
+def _bin(values: Sequence[object], where: str, source: Source) -> tuple[float, float, float]:
+    start, end, density = values
+    no_end = end is None or str(end).strip().lower() in ("", "null")
+    return (
+        _number(start, where, source, RTT_MS_MAX),
+        math.inf if no_end else _number(end, where, source, RTT_MS_MAX),
+        0.0 if density is None else _number(density, where, source, 1.0),
+    )
+
+
+def _number(value: object, where: str, source: Source, most: float) -> float:
+    try:
+        number = float(value) if isinstance(value, int | float | str) else math.nan
+    except ValueError:
+        number = math.nan
+    if not 0 <= number <= most or isinstance(value, bool):
+        fault = f"`{quoted(value)}` is no number from 0 to {most:g}"
+        raise source.refusal(fault, where, "write start and end in ms, density as a share")
+    return number
+
+
+Points = Sequence[tuple[float, float]]
+"""Round trips in ms, and the share of loads below each; ascending in both."""
+
+
+def _points(bins: Bins, p75_ms: float | None, source: Source) -> Points:
+    total = sum(density for _, _, density in bins)
+    if not bins or abs(total - 1) > DENSITY_OFF_MAX:
+        fault = f"the densities of {len(bins)} bins add up to {total:.4g}"
+        raise source.refusal(fault, "", "give the whole histogram of one record, whose sum is 1")
+    points = [(bins[0][0], 0.0)]
+    share = 0.0
+    for start, end, density in bins:
+        if start != points[-1][0] or not start < end:
+            fault = f"a bin from {start:g} to {end:g} behind one to {points[-1][0]:g}"
+            raise source.refusal(fault, "", "give bins that follow one another")
+        share += density / total
+        points.append((end, share))
+    points[-1] = (points[-1][0], 1.0)
+    between = [
+        at
+        for at, ((low, before), (high, behind)) in enumerate(pairwise(points), start=1)
+        if p75_ms is not None and low < p75_ms < high and before < 0.75 < behind
+    ]
+    if between and p75_ms is not None:
+        points.insert(between[0], (p75_ms, 0.75))
+    return points
+
+
+def _share_at(points: Points, rtt_ms: float) -> float:
+    for (low, before), (high, behind) in pairwise(points):
+        if rtt_ms < high:
+            return before + (behind - before) * _along(low, high, rtt_ms)
+    return 1.0
+
+
+def _rtt_at(points: Points, share: float) -> float:
+    for (low, before), (high, behind) in pairwise(points):
+        if share <= behind and behind > before:
+            along = (share - before) / (behind - before)
+            if math.isinf(high):
+                return low * OPEN_END
+            return low + (high - low) * along if low == 0 else low * (high / low) ** along
+    return points[-1][0]
+
+
+def _along(low: float, high: float, rtt_ms: float) -> float:
+    """How far a round trip lies within a bin, as shares of its loads are taken to go."""
+    if rtt_ms <= low or math.isinf(high):
+        return 0.0
+    return rtt_ms / high if low == 0 else math.log(rtt_ms / low) / math.log(high / low)
