@@ -28,6 +28,8 @@ pub struct Settings {
     pub early_data: bool,
     /// As in [`Plan`].
     pub local_port: Option<u16>,
+    /// As in [`Plan`].
+    pub keep_answers: bool,
     /// Where names are looked up.
     pub resolver: Resolver,
     /// In every row.
@@ -123,6 +125,7 @@ fn plan(target: &Target, settings: &Settings, protocol: Protocol, address: IpAdd
         resume: settings.resume,
         early_data: settings.early_data,
         offers_h2: true,
+        keeps_answer: settings.keep_answers,
     }
 }
 

@@ -1,10 +1,12 @@
-//! One request and the head of its response, over HTTP/1.1 or HTTP/2.
+//! One request and its response, over HTTP/1.1 or HTTP/2.
 
-use crate::{Failure, FailureClass};
+use crate::{Answer, Failure, FailureClass};
 use bytes::Bytes;
-use http::{HeaderMap, Request};
-use http_body_util::Empty;
+use http::{HeaderMap, Request, Response, Version};
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
+use hyper::ext::ReasonPhrase;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
@@ -45,11 +47,70 @@ impl Head {
     }
 }
 
-/// Sends the request and waits for the head; the connection ends with the call.
+/// A response of which the head is there; its connection ends with it.
+pub struct Fetched {
+    response: Response<Incoming>,
+    _driver: JoinSet<()>,
+}
+
+impl Fetched {
+    /// What a row holds of it.
+    pub fn head(&self) -> Head {
+        Head::of(self.response.status().as_u16(), self.response.headers())
+    }
+
+    /// The head as the server gave it.
+    pub fn answer(&self) -> Answer {
+        let status = self.response.status();
+        let (version, reason) = match self.response.version() {
+            Version::HTTP_2 => ("HTTP/2", None),
+            Version::HTTP_10 => ("HTTP/1.0", Some(self.reason())),
+            _ => ("HTTP/1.1", Some(self.reason())),
+        };
+        let mut answer = Answer::new(version, status.as_u16());
+        answer.reason = reason;
+        for (name, value) in self.response.headers() {
+            answer.add_field(name.as_str().as_bytes(), value.as_bytes());
+        }
+        answer
+    }
+
+    /// The server's own words are told where they are other than the usual ones.
+    fn reason(&self) -> String {
+        match self.response.extensions().get::<ReasonPhrase>() {
+            Some(own) => String::from_utf8_lossy(own.as_bytes()).into_owned(),
+            None => self
+                .response
+                .status()
+                .canonical_reason()
+                .unwrap_or_default()
+                .into(),
+        }
+    }
+
+    /// Adds the body's beginning, as far as it comes; an end that is an error is no whole body.
+    pub async fn read_body(&mut self, answer: &mut Answer) {
+        let body = self.response.body_mut();
+        loop {
+            match body.frame().await {
+                None => break answer.body_whole = true,
+                Some(Err(_)) => break,
+                Some(Ok(frame)) => {
+                    let is_enough = frame.data_ref().is_some_and(|part| !answer.add_body(part));
+                    if is_enough {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Sends the request and waits for the head.
 ///
 /// # Errors
 /// The class and what was said.
-pub async fn fetch_head<S>(stream: S, is_h2: bool, asked: &Asked) -> Result<Head, Failure>
+pub async fn fetch<S>(stream: S, is_h2: bool, asked: &Asked) -> Result<Fetched, Failure>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -79,7 +140,10 @@ where
         driver.spawn(async move { drop(connection.await) });
         session.send_request(request).await.map_err(failure)?
     };
-    Ok(Head::of(response.status().as_u16(), response.headers()))
+    Ok(Fetched {
+        response,
+        _driver: driver,
+    })
 }
 
 /// The first field of the name, if it is visible ASCII.

@@ -3,6 +3,7 @@
 //! Timelines, packet forms and tables are pure; drivers on tokio fill them in with times taken at
 //! the socket, the kernel's own where it gives them. Rows are specified in `spec/probe.md`.
 
+mod answer;
 mod attempt;
 mod dns;
 mod error;
@@ -27,6 +28,7 @@ pub mod wire {
     pub use crate::tls::heard_by_a_client;
 }
 
+pub use answer::Answer;
 pub use attempt::{Plan, attempt};
 pub use dns::{HttpsRecord, Resolved, Resolver, default_resolver};
 pub use error::ProbeError;
@@ -34,7 +36,7 @@ pub use failure::{FAILURE_CLASSES, Failure, FailureClass};
 pub use host::{Settings, Target, probe_host};
 pub use http::Asked;
 pub use protocol::Protocol;
-pub use row::Row;
+pub use row::{AnswerLine, Row};
 pub use scan::{ScanRow, ScanSettings, scan};
 pub use target::{Target as LabTarget, TargetConfig, WorkLeast};
 pub use timeline::{Flight, Timeline};

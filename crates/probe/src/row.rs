@@ -1,6 +1,6 @@
 //! One attempt's row (`spec/probe.md`); a pure record.
 
-use crate::{Failure, FailureClass, Protocol};
+use crate::{Answer, Failure, FailureClass, Protocol};
 use serde::Serialize;
 use std::net::IpAddr;
 
@@ -59,6 +59,23 @@ pub struct Row {
     pub kernel_stamps: bool,
     pub failure: Option<FailureClass>,
     pub failure_detail: Option<String>,
+    #[serde(skip)]
+    pub answer: Option<Answer>,
+}
+
+/// What the server answered, in a line behind its row's.
+#[derive(Debug, Serialize)]
+pub struct AnswerLine<'a> {
+    event: &'static str,
+    host: &'a str,
+    port: u16,
+    path: &'a str,
+    protocol: Protocol,
+    attempt: u32,
+    order: u32,
+    address: Option<IpAddr>,
+    #[serde(flatten)]
+    answer: &'a Answer,
 }
 
 impl Row {
@@ -116,7 +133,23 @@ impl Row {
             kernel_stamps: false,
             failure: None,
             failure_detail: None,
+            answer: None,
         }
+    }
+
+    /// The answer's line, where one was kept.
+    pub fn answer_line(&self) -> Option<AnswerLine<'_>> {
+        Some(AnswerLine {
+            event: "answer",
+            host: &self.host,
+            port: self.port,
+            path: &self.path,
+            protocol: self.protocol,
+            attempt: self.attempt,
+            order: self.order,
+            address: self.address,
+            answer: self.answer.as_ref()?,
+        })
     }
 
     /// Notes why the attempt failed.

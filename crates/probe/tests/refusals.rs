@@ -26,6 +26,7 @@ async fn a_certificate_for_another_name_is_a_failure_of_its_class() {
             resume: false,
             early_data: false,
             offers_h2: true,
+            keeps_answer: false,
         };
         attempt(&plan, &trust, &mut row).await;
         assert_eq!(row.failure, Some(FailureClass::Certificate), "{row:?}");

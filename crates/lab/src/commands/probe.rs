@@ -29,6 +29,8 @@ struct ProbeConfig {
     timeout_ms: u64,
     resume_session: bool,
     early_data: bool,
+    #[serde(default)]
+    keep_answers: bool,
     local_port: Option<u16>,
     resolver: Option<SocketAddr>,
     authority_file: Option<PathBuf>,
@@ -71,6 +73,7 @@ pub fn probe() -> Result<i32, Error> {
         timeout: Duration::from_millis(config.timeout_ms),
         resume: config.resume_session,
         early_data: config.early_data,
+        keep_answers: config.keep_answers,
         local_port: config.local_port,
         resolver: resolver_or_default(config.resolver),
         vantage: config.vantage,
@@ -81,7 +84,10 @@ pub fn probe() -> Result<i32, Error> {
             // By name, so that a host's order does not depend on who stands before it.
             let mut generator = Seed::new(config.seed).child(&target.host).generator();
             probe_host(target, &settings, &trust, &mut generator, &mut |row| {
-                emit_or_exit(&row)
+                emit_or_exit(&row);
+                if let Some(line) = row.answer_line() {
+                    emit_or_exit(&line);
+                }
             })
             .await;
         }

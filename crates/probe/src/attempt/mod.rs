@@ -39,6 +39,8 @@ pub struct Plan {
     pub early_data: bool,
     /// Offer HTTP/2 before HTTP/1.1.
     pub offers_h2: bool,
+    /// Keep what the server answers.
+    pub keeps_answer: bool,
 }
 
 /// Makes the attempt and fills the row in; failures are in the row.

@@ -40,13 +40,18 @@ pub async fn over_quic(connection: Connection<'_>, row: &mut Row) -> Result<(), 
         asked: plan.asked.as_ref(),
         early_data: early,
         needs_ticket: connection.is_first,
+        keeps_answer: plan.keeps_answer,
     };
     let mut outcome = QuicOutcome::default();
     let result = timeout_at(connection.deadline, connect(&quic, &mut outcome)).await;
     // The ClientHello is made before the clock starts, as TLS's over TCP is.
     row.at_ns = outcome.timeline.first_sent_ns().unwrap_or(row.at_ns);
     note_quic(&outcome, version, row);
+    row.answer = outcome.answer.take();
     result.unwrap_or_else(|_| {
+        if outcome.is_body_missing {
+            return Ok(());
+        }
         let class = match outcome.completing {
             Some(_) => FailureClass::HttpTimeout,
             None => FailureClass::QuicTimeout,

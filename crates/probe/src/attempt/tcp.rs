@@ -1,7 +1,7 @@
 use super::note::{note_agreed, note_extra, note_timeline};
 use super::shared::Shared;
 use super::{Connection, server_name, timed_out, unspecified};
-use crate::http::fetch_head;
+use crate::http::fetch;
 use crate::kernel::{self, tcp_measured};
 use crate::timeline::is_split;
 use crate::tls::{Observed, TlsStream, client_config};
@@ -129,7 +129,7 @@ async fn tls_exchange(
     };
     row.http_version = Some(if is_h2 { "h2" } else { "http/1.1" });
     let shared = Shared::new(stream);
-    let fetched = timeout_at(deadline, fetch_head(shared.clone(), is_h2, asked)).await;
+    let fetched = timeout_at(deadline, fetch(shared.clone(), is_h2, asked)).await;
     {
         let stream = shared.lock();
         if !stream.tls().is_handshaking() {
@@ -138,9 +138,10 @@ async fn tls_exchange(
         row.early_data_accepted = early && stream.tls().is_early_data_accepted();
     }
     let known = |failure| observed_failure(&observed).unwrap_or(failure);
-    let head = fetched
+    let mut fetched = fetched
         .map_err(|_| timed_out(FailureClass::HttpTimeout, plan))?
         .map_err(known)?;
+    let head = fetched.head();
     row.http_status = Some(head.status);
     (row.alt_svc, row.server) = (head.alt_svc, head.server);
     let arrival_ns = {
@@ -148,6 +149,13 @@ async fn tls_exchange(
         seen.last_arrival_ns
     };
     row.first_byte_us = arrival_ns.map(|at_ns| (at_ns - row.at_ns) / 1000);
+    if plan.keeps_answer {
+        let mut answer = fetched.answer();
+        // The attempt has succeeded; a body that does not come in time is told to be not whole.
+        let _ = timeout_at(deadline, fetched.read_body(&mut answer)).await;
+        row.answer = Some(answer);
+    }
+    drop(fetched);
     if connection.is_first && plan.protocol != Protocol::Tls12 {
         let waited = timeout_at(deadline, shared.wait_for_ticket()).await;
         waited

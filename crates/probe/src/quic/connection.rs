@@ -2,7 +2,7 @@ use super::response::Response;
 use super::session::{ClientCrypto, SessionFacts};
 use crate::http::{Asked, Head};
 use crate::kernel::{self, Received};
-use crate::{Failure, FailureClass, Timeline};
+use crate::{Answer, Failure, FailureClass, Timeline};
 use noq_proto::congestion::NewRenoConfig;
 use noq_proto::{
     ClientConfig, Connection, ConnectionError, ConnectionHandle, Endpoint, EndpointConfig, Event,
@@ -42,6 +42,8 @@ pub struct QuicAttempt<'a> {
     pub early_data: bool,
     /// Wait for a ticket, too.
     pub needs_ticket: bool,
+    /// Read the body's beginning, too.
+    pub keeps_answer: bool,
 }
 
 /// What came of it; with a failure, up to that point.
@@ -57,6 +59,10 @@ pub struct QuicOutcome {
     pub first_byte_ns: Option<u64>,
     /// The response's head.
     pub head: Option<Head>,
+    /// The same with all fields and the body's beginning, where it is kept.
+    pub answer: Option<Answer>,
+    /// Of what was asked for the body's beginning alone is missing.
+    pub is_body_missing: bool,
     /// Versions of a Version Negotiation packet.
     pub versions: Option<Vec<u32>>,
     /// Whether 0-RTT data were sent.
@@ -75,6 +81,8 @@ pub(super) struct Driver<'a> {
     pub(super) outcome: &'a mut QuicOutcome,
     pub(super) request: Option<StreamId>,
     pub(super) response: Response,
+    /// As much of the body is there as is kept, or as comes.
+    pub(super) is_body_over: bool,
     is_connected: bool,
     /// Cryptography before the first datagram went out, which is in no time.
     before_ns: u64,
@@ -114,6 +122,7 @@ pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Re
         outcome,
         request: None,
         response: Response::default(),
+        is_body_over: false,
         is_connected: false,
         before_ns: 0,
         last: None,
@@ -132,6 +141,10 @@ pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Re
         .close(Instant::now(), code, bytes::Bytes::new());
     // The server may forget the connection at once; whether this arrives is of no concern.
     let _ = driver.transmit();
+    // The attempt has succeeded without the rest of a body.
+    if driver.outcome.is_body_missing {
+        return Ok(());
+    }
     result
 }
 
@@ -191,12 +204,16 @@ impl Driver<'_> {
             }
         }
         self.read_response()?;
+        self.read_body();
         let has_response = self.attempt.asked.is_none() || self.outcome.head.is_some();
         let has_ticket = !self.attempt.needs_ticket || {
             self.note_facts();
             self.outcome.facts.tickets > 0
         };
-        Ok(self.is_connected && has_response && has_ticket)
+        let is_done = self.is_connected && has_response && has_ticket;
+        let is_body_over = self.outcome.answer.is_none() || self.is_body_over;
+        self.outcome.is_body_missing = is_done && !is_body_over;
+        Ok(is_done && is_body_over)
     }
 
     fn note_facts(&mut self) {

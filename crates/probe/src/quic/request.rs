@@ -3,6 +3,7 @@
 use super::connection::Driver;
 use super::{CONTROL_STREAM, request_stream};
 use crate::{Failure, FailureClass};
+use bytes::Bytes;
 use noq_proto::{Dir, ReadError, ReadableError};
 
 impl Driver<'_> {
@@ -54,7 +55,41 @@ impl Driver<'_> {
         if let Some(head) = read? {
             self.outcome.head = Some(head);
             self.outcome.first_byte_ns = self.last.map(|(received, _)| received.at_ns);
+            if self.attempt.keeps_answer {
+                self.outcome.answer = Some(self.response.take_answer());
+            }
         }
         Ok(())
+    }
+
+    /// Reads on into the answer, where one is kept; whatever ends a body ends it here.
+    pub(super) fn read_body(&mut self) {
+        let (Some(request), Some(answer), false) =
+            (self.request, &mut self.outcome.answer, self.is_body_over)
+        else {
+            return;
+        };
+        let mut stream = self.connection.recv_stream(request);
+        let Ok(mut chunks) = stream.read(true) else {
+            self.is_body_over = true;
+            return;
+        };
+        let mut bytes = Bytes::new();
+        self.is_body_over = loop {
+            match self.response.take_body(std::mem::take(&mut bytes), answer) {
+                Ok(true) => {}
+                Ok(false) | Err(_) => break true,
+            }
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => bytes = chunk.bytes,
+                Ok(None) => {
+                    answer.body_whole = true;
+                    break true;
+                }
+                Err(ReadError::Blocked) => break false,
+                Err(_) => break true,
+            }
+        };
+        let _ = chunks.finalize();
     }
 }

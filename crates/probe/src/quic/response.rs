@@ -3,6 +3,7 @@
 //! The head is read more leniently than a browser would: a prober wants what a server says, and says
 //! so even where a field beside it may not be.
 
+use crate::Answer;
 use crate::http::Head;
 use bytes::Bytes;
 use eyelevel_http3::qpack::{Decoded, Decoder, Field};
@@ -21,6 +22,9 @@ pub struct Response {
     /// Without a dynamic table, which is never offered: no section has to wait.
     decoder: Decoder,
     taken: usize,
+    /// The head as the server gave it, and the bytes behind it.
+    answer: Answer,
+    rest: Bytes,
 }
 
 impl Default for Response {
@@ -29,6 +33,8 @@ impl Default for Response {
             message: message(),
             decoder: Decoder::new(0, 0),
             taken: 0,
+            answer: Answer::default(),
+            rest: Bytes::new(),
         }
     }
 }
@@ -59,6 +65,8 @@ impl Response {
             let head = head_of(&fields).ok_or("a head without a status")?;
             // 1xx come before the response proper (RFC 9110, section 15.2).
             if head.status >= 200 {
+                self.answer = answer_of(head.status, &fields);
+                self.rest = bytes;
                 return Ok(Some(head));
             }
             self.message = message();
@@ -67,6 +75,34 @@ impl Response {
             return Err("no head in 128 kB");
         }
         Ok(None)
+    }
+
+    /// The head as an answer; once.
+    pub fn take_answer(&mut self) -> Answer {
+        std::mem::take(&mut self.answer)
+    }
+
+    /// The next bytes behind the head, whose body goes into the answer; false once no more are
+    /// wanted.
+    ///
+    /// # Errors
+    /// What is wrong, in a few words.
+    pub fn take_body(
+        &mut self,
+        mut bytes: Bytes,
+        answer: &mut Answer,
+    ) -> Result<bool, &'static str> {
+        let mut behind_head = std::mem::take(&mut self.rest);
+        for piece in [&mut behind_head, &mut bytes] {
+            while let Some(event) = self.message.next(piece).map_err(|error| error.reason)? {
+                if let MessageEvent::Data(part) = event
+                    && !answer.add_body(&part)
+                {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 }
 
@@ -89,6 +125,14 @@ fn head_of(fields: &[Field]) -> Option<Head> {
         }
     }
     Some(Head::of(status.parse().ok()?, &headers))
+}
+
+fn answer_of(status: u16, fields: &[Field]) -> Answer {
+    let mut answer = Answer::new("HTTP/3", status);
+    for field in fields.iter().filter(|field| !field.name.starts_with(b":")) {
+        answer.add_field(&field.name, &field.value);
+    }
+    answer
 }
 
 #[cfg(test)]
@@ -153,6 +197,31 @@ mod tests {
         let found = found.unwrap();
         assert_eq!(found.server.as_deref(), Some("a"));
         assert_eq!(found.alt_svc.as_deref(), Some("h3"));
+    }
+
+    #[test]
+    fn fields_and_the_beginning_of_the_body_are_kept_wherever_the_stream_is_cut() {
+        let mut section = vec![0xc0 | 25];
+        section.extend([0x26, b's', b'e', b'r', b'v', b'e', b'r', 2, 0x1b, 0xff]);
+        let mut stream = head(&section);
+        stream.extend([0, 3, b'a', b'b', b'c', 0x21, 1, 9, 0, 1, b'd']);
+        for end in 0..stream.len() {
+            let (mut response, mut answer) = (Response::default(), None);
+            for piece in [&stream[..end], &stream[end..]] {
+                let mut bytes = Bytes::copy_from_slice(piece);
+                if answer.is_none() && response.take(std::mem::take(&mut bytes)).unwrap().is_some()
+                {
+                    answer = Some(response.take_answer());
+                }
+                if let Some(answer) = &mut answer {
+                    assert_eq!(response.take_body(bytes, answer), Ok(true), "cut at {end}");
+                }
+            }
+            let answer = answer.unwrap();
+            assert_eq!((answer.http, answer.status), ("HTTP/3", 200));
+            assert_eq!(answer.fields, [("server".into(), "\u{1b}\u{fffd}".into())]);
+            assert_eq!(answer.body, b"abcd", "cut at {end}");
+        }
     }
 
     #[test]

@@ -160,6 +160,7 @@ async fn connect(scan: &Scan, host: &str, protocol: Protocol, address: IpAddr) -
         resume: false,
         early_data: false,
         offers_h2: true,
+        keeps_answer: false,
     };
     let mut row = Row::new(host, settings.port, path, protocol);
     attempt(&plan, &scan.trust, &mut row).await;

@@ -75,8 +75,9 @@ def rows_in_lab(
         address = lab.ready.server_address
         config["authority_file"] = str(authority)
         config["targets"] = [one | {"connect": address} for one in config["targets"]]
-        for row in probe_events("probe", config, lab.command_prefix):
-            yield row | {"path_rtt_ms": network.network.rtt_ms_min}
+        for event in probe_events("probe", config, lab.command_prefix):
+            is_row = event["event"] == "attempt"
+            yield event | ({"path_rtt_ms": network.network.rtt_ms_min} if is_row else {})
 
 
 def _early(stacks: str, kinds: set[bool]) -> dict[str, bool]:
@@ -139,6 +140,9 @@ def measure(
     timeout: Annotated[str, typer.Option(help="For one attempt.")] = "30s",
     resume_session: Annotated[bool, typer.Option(help="Resume a session made before.")] = False,
     early_data: Annotated[bool, typer.Option(help="Send the request as early data.")] = False,
+    print_: Annotated[
+        bool, typer.Option("--print", help="Print what servers answer: head, 4 kB of body.")
+    ] = False,
     local_port: Annotated[int | None, typer.Option(min=1, max=65535, help="Send from it.")] = None,
     resolver: Annotated[str | None, typer.Option(help="Ask this one, ADDRESS[:PORT].")] = None,
     connect: Annotated[str | None, typer.Option(help="Connect to this IP; no DNS.")] = None,
@@ -175,6 +179,8 @@ def measure(
         raise ProbeError("--stack needs the host `lab`")
     if early_data and not resume_session:
         raise ProbeError("--early-data needs --resume-session: only a resumed session has keys")
+    if print_ and as_csv:
+        raise ProbeError("--print writes answers between rows, which CSV has no place for: --json")
     if protocols and stack:
         raise ProbeError("--stack says which protocols: leave --protocols out, or --stack")
     both = v4 == v6
@@ -191,6 +197,7 @@ def measure(
         "timeout_ms": round(1000 * parse_duration_s(timeout, "--timeout")),
         "resume_session": resume_session,
         "early_data": early_data,
+        "keep_answers": print_,
         "local_port": local_port,
         "resolver": parse_resolver(resolver) if resolver else None,
         "authority_file": str(ca.resolve()) if ca else None,

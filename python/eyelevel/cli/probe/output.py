@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from eyelevel.cli.output import json_text, results, table
+from eyelevel.cli.probe.answers import show_answer
 from eyelevel.cli.probe.appended import mend
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.probes.export import ParquetRows, to_thesis_csv
@@ -124,15 +125,18 @@ class Sink:
             self._parquet.close()
 
     def take(self, row: JsonObject) -> None:
-        """One row."""
+        """One row, or what the server answered (`--print`)."""
+        is_row = row["event"] == "attempt"
         line = json_text(row)
         if self._out is not None:
             # Flushed, so that nothing measured is lost with this process.
             self._out.write(line + "\n")
             self._out.flush()
-        if self._parquet is not None:
+        if self._parquet is not None and is_row:
             self._parquet.take(row)
-        if self._as_csv:
+        if not is_row and not self._as_json:
+            show_answer(row)
+        elif self._as_csv:
             print(to_thesis_csv([row], header=not self._has_header), end="", flush=True)
             self._has_header = True
         elif self._as_json:

@@ -1,11 +1,11 @@
 use crate::targets::check_message;
 use bytes::Bytes;
-use eyelevel_probe::Asked;
 use eyelevel_probe::wire::{Head, Response, request_stream};
+use eyelevel_probe::{Answer, Asked};
 
 /// A response's head, whole: its status is one that HTTP has, what is kept of its fields is short
-/// and visible; in two pieces it is the same; the input as a request's path makes one frame, which
-/// is no response.
+/// and visible; in two pieces it is the same, and so is the answer that is kept, which is bounded; the
+/// input as a request's path makes one frame, which is no response.
 pub(crate) fn run(input: &[u8]) {
     let whole = read(&[input]);
     match &whole {
@@ -22,6 +22,7 @@ pub(crate) fn run(input: &[u8]) {
     for end in 0..input.len().min(64) {
         let (first, rest) = input.split_at(end);
         assert_eq!(read(&[first, rest]), whole, "cut at {end}");
+        assert_eq!(kept(&[first, rest]), kept(&[input]), "cut at {end}");
     }
     let asked = Asked {
         authority: "a.test".into(),
@@ -30,6 +31,31 @@ pub(crate) fn run(input: &[u8]) {
     };
     let stream = request_stream(&asked);
     assert!(read(&[&stream]).is_err(), "a request has no status");
+}
+
+/// What is kept for whoever reads it: the head and the body's beginning, up to what is none.
+fn kept(pieces: &[&[u8]]) -> Option<Answer> {
+    let (mut response, mut answer, mut is_over) = (Response::default(), None, false);
+    for piece in pieces {
+        let mut bytes = Bytes::copy_from_slice(piece);
+        if answer.is_none() {
+            if response.take(std::mem::take(&mut bytes)).ok()?.is_none() {
+                continue;
+            }
+            answer = Some(response.take_answer());
+        }
+        let Some(answer) = &mut answer else { continue };
+        is_over = is_over || response.take_body(bytes, answer) != Ok(true);
+        assert!(answer.body.len() <= 4 << 10);
+        let fields = answer.fields.iter();
+        assert!(
+            fields
+                .map(|(name, value)| name.len() + value.len())
+                .sum::<usize>()
+                <= 24 << 10
+        );
+    }
+    answer
 }
 
 /// As the driver reads: until there is a head.

@@ -1,0 +1,31 @@
+"""`probe --print`: what servers answered, as text that steers no terminal."""
+
+from eyelevel.cli.output import results
+from eyelevel.from_outside.words import plain
+from eyelevel.json_types import JsonMapping
+
+
+def show_answer(answer: JsonMapping) -> None:
+    """Whose it is, the head, an empty line and the beginning of the body."""
+    where = "" if answer["port"] == 443 else f":{answer['port']}"
+    attempt = answer["attempt"] + 1
+    asked = f"{answer['host']}{where}{answer['path']} ({answer['address']})"
+    _line(f"{asked}, {answer['protocol']}, attempt {attempt}", style="bold")
+    reason = f" {answer['reason']}" if answer["reason"] else ""
+    _line(f"{answer['http']} {answer['status']}{reason}")
+    for name, value in answer["fields"]:
+        _line(f"{name}: {value}")
+    if answer["fields_left_out"]:
+        _line(f"({answer['fields_left_out']} more fields)", style="dim")
+    _line("")
+    for line in answer["body"].splitlines():
+        _line(line.expandtabs())
+    if not answer["body_whole"]:
+        _line("(the body goes on)", style="dim")
+    elif not answer["body"]:
+        _line("(no body)", style="dim")
+    _line("")
+
+
+def _line(text: str, style: str = "") -> None:
+    results.print(plain(text, keep=""), style=style, soft_wrap=True)
