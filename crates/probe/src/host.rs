@@ -1,7 +1,7 @@
 //! All attempts on one host: one DNS lookup for all protocols, then attempts in random order.
 
 use crate::dns::Resolver;
-use crate::{Asked, Failure, FailureClass, Plan, Protocol, Row, Trust, attempt};
+use crate::{Asked, Failure, FailureClass, Plan, Protocol, Row, Trust, attempt, attempt_pair};
 use eyelevel_units::Generator;
 use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
@@ -22,7 +22,7 @@ pub struct Settings {
     pub interval: Duration,
     /// For one attempt.
     pub timeout: Duration,
-    /// As in [`Plan`].
+    /// Each attempt is two connections, the second of which resumes the first one's session.
     pub resume: bool,
     /// As in [`Plan`].
     pub early_data: bool,
@@ -94,6 +94,14 @@ pub async fn probe_host(
                 row.dns_us = found.dns_us;
                 row.cnames = found.cnames.clone();
                 let plan = plan(target, settings, protocol, found.address);
+                if settings.resume {
+                    let (first, second) = attempt_pair(&plan, trust, row).await;
+                    row_done(first);
+                    if let Some(second) = second {
+                        row_done(second);
+                    }
+                    continue;
+                }
                 attempt(&plan, trust, &mut row).await;
             }
             Err(failure) => {
@@ -122,7 +130,6 @@ fn plan(target: &Target, settings: &Settings, protocol: Protocol, address: IpAdd
         }),
         local_port: settings.local_port,
         timeout: settings.timeout,
-        resume: settings.resume,
         early_data: settings.early_data,
         offers_h2: true,
         keeps_answer: settings.keep_answers,

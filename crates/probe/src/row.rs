@@ -49,6 +49,7 @@ pub struct Row {
     pub hello_retry_request: bool,
     pub version_negotiation: bool,
     pub versions_offered: Vec<String>,
+    pub first_of_pair: bool,
     pub resumption_offered: bool,
     pub resumed: bool,
     pub early_data_offered: bool,
@@ -61,6 +62,9 @@ pub struct Row {
     pub failure_detail: Option<String>,
     #[serde(skip)]
     pub answer: Option<Answer>,
+    /// Why what comes after it has no session to resume.
+    #[serde(skip)]
+    pub no_session: Option<Failure>,
 }
 
 /// What the server answered, in a line behind its row's.
@@ -123,6 +127,7 @@ impl Row {
             hello_retry_request: false,
             version_negotiation: false,
             versions_offered: Vec::new(),
+            first_of_pair: false,
             resumption_offered: false,
             resumed: false,
             early_data_offered: false,
@@ -134,6 +139,7 @@ impl Row {
             failure: None,
             failure_detail: None,
             answer: None,
+            no_session: None,
         }
     }
 

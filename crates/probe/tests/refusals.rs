@@ -23,7 +23,6 @@ async fn a_certificate_for_another_name_is_a_failure_of_its_class() {
             asked: None,
             local_port: None,
             timeout: Duration::from_secs(10),
-            resume: false,
             early_data: false,
             offers_h2: true,
             keeps_answer: false,

@@ -1,8 +1,9 @@
 """Pairs of conditions beside pairs of protocols: address families, resumption, 0-RTT.
 
-One host is compared with itself over one protocol from one vantage point, across files: a run with
-`--resume-session` has its rows in another file than one without. Rows of files that name no
-vantage point are partners within their file only, since two unnamed places may be two places.
+One host is compared with itself over one protocol from one vantage point, within a file and across
+files: a run with `--resume-session` has full handshakes and resumed ones, one with `-4 -6` both
+families. Rows of files that name no vantage point are partners within their file only, since two
+unnamed places may be two places.
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,7 +60,8 @@ CONDITIONS = (
 def conditions_of(table: pl.DataFrame) -> list[JsonObject]:
     """One row a comparison, protocol and vantage point that has rows of both conditions.
 
-    Each row of A is paired with the first row of B at most 60 s apart; failed rows never are.
+    Each row of A is paired with the row of B that is the nearest in time, at most 60 s apart: of a
+    handshake that was resumed, with the one that resumed it or its neighbour. Failed rows never are.
     """
     rows = []
     for comparison in CONDITIONS:
@@ -100,7 +102,7 @@ def _compared(of_a: pl.DataFrame, of_b: pl.DataFrame, comparison: Comparison) ->
         "hosts_a_alone": len(hosts_a - hosts_b),
         "hosts_b_alone": len(hosts_b - hosts_a),
     }
-    pairs = pair_within(of_a, of_b, comparison.what, key)
+    pairs = pair_within(of_a, of_b, comparison.what, key, nearest=True)
     if not pairs.difference_ms.size:
         reason = f"no pairs at most {APART_S_MAX:.0f} s apart"
         return row | nothing_paired(reason) | {"by_host": []}

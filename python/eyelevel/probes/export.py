@@ -63,6 +63,10 @@ COLUMNS: dict[str, tuple[pl.DataType, str]] = {
     "hello_retry_request": (_BOOL, "the server asked for another key share"),
     "version_negotiation": (_BOOL, "the server answered with Version Negotiation"),
     "versions_offered": (pl.List(pl.String()), "the QUIC versions in it"),
+    "first_of_pair": (
+        _BOOL,
+        "a full handshake whose session the next row, of the same `attempt` and `order`, resumes",
+    ),
     "resumption_offered": (_BOOL, "a session made before was offered"),
     "resumed": (_BOOL, "and was resumed"),
     "early_data_offered": (_BOOL, "the request went out as early data, QUIC's 0-RTT"),
@@ -92,11 +96,14 @@ def to_thesis_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
     """Rows of `eyelevel probe` in the thesis's columns, semicolons between.
 
     As in its files, times have three decimals in milliseconds, attempts that failed have no line,
-    and the time of the TCP handshake stands only with TCP.
+    and the time of the TCP handshake stands only with TCP. It has no column that tells handshakes
+    apart: of pairs the resumed one alone has a line.
     """
     lines = [";".join(THESIS_COLUMNS)] if header else []
     for row in rows:
         if row.get("failure") is not None or row.get("connection_us") is None:
+            continue
+        if row.get("first_of_pair"):
             continue
         cells = (
             _milliseconds(row.get("dns_us")),

@@ -71,9 +71,17 @@ def pair_rows(table: pl.DataFrame, a: str, b: str, alike: Sequence[str] = ALIKE)
 
 
 def pair_within(
-    of_a: pl.DataFrame, of_b: pl.DataFrame, what: str, key: Callable[[JsonMapping], Hashable]
+    of_a: pl.DataFrame,
+    of_b: pl.DataFrame,
+    what: str,
+    key: Callable[[JsonMapping], Hashable],
+    *,
+    nearest: bool = False,
 ) -> Pairs:
-    """Each row of A in order with the first row of B of the same `key` at most 60 s apart."""
+    """Each row of A in order with the first row of B of the same `key` at most 60 s apart.
+
+    With `nearest`, with the one that is the least apart in time.
+    """
     candidates = defaultdict(list)
     for row in sorted(of_b.to_dicts(), key=lambda row: version_rank(row["version"])):
         candidates[key(row)].append((row["at_s"], row[what]))
@@ -83,10 +91,12 @@ def pair_within(
         of_host = times.get(key(row))
         if of_host is None:
             continue
-        near = np.abs(of_host[:, 0] - row["at_s"]) <= APART_S_MAX
+        apart_s = np.abs(of_host[:, 0] - row["at_s"])
+        near = apart_s <= APART_S_MAX
         if not near.any():
             continue
-        differences.append(row[what] - of_host[int(near.argmax()), 1])
+        partner = int(apart_s.argmin() if nearest else near.argmax())
+        differences.append(row[what] - of_host[partner, 1])
         hosts.append(row["host"])
         families.append(row["family"])
         vantages.append(row["vantage"])

@@ -100,6 +100,18 @@ def test_resumption_is_told_in_connection_time_and_0_rtt_in_the_first_byte() -> 
     assert "0-RTT" not in str(by_names(made(*full, *resumed, *rejected)))
 
 
+def test_each_handshake_is_compared_with_the_nearest_and_not_all_with_one() -> None:
+    """The path becomes slower by 1 ms a second; resuming saves 4 ms at each moment."""
+    rows = []
+    for n in range(10):
+        at = {"at_s": 100.0 + n}
+        rows.append(over("h", 50.0 + n, 0.0, **at))
+        rows.append(over("h", 46.2 + n, 0.0, **RESUMED | {"at_s": 100.2 + n}))
+    (found,) = conditions_of(made(*rows))
+    assert found["n"] == 10
+    assert (found["p1_ms"]["value"], found["p99_ms"]["value"]) == pytest.approx((3.8, 3.8))
+
+
 def test_families_are_not_mixed_where_handshakes_are_compared() -> None:
     full = [over(h, 50.0, 100.0) for h in HOSTS]
     resumed = [over(h, 46.0, 96.0, family="v6", **RESUMED) for h in HOSTS]

@@ -33,8 +33,6 @@ pub struct Plan {
     pub local_port: Option<u16>,
     /// For the whole attempt.
     pub timeout: Duration,
-    /// Make one connection first, and resume its session.
-    pub resume: bool,
     /// Send the request as early data.
     pub early_data: bool,
     /// Offer HTTP/2 before HTTP/1.1.
@@ -43,28 +41,53 @@ pub struct Plan {
     pub keeps_answer: bool,
 }
 
-/// Makes the attempt and fills the row in; failures are in the row.
+/// Makes one connection with a full handshake and fills its row in; failures are in the row.
 pub async fn attempt(plan: &Plan, trust: &Trust, row: &mut Row) {
-    let resumes = plan.resume && plan.protocol != Protocol::Tcp;
-    let session = resumes.then(|| Resumption::in_memory_sessions(TICKETS_MAX));
-    if resumes {
-        let mut first = Row::new(&row.host, row.port, &row.path, row.protocol);
-        let plan = Plan {
-            early_data: false,
-            ..plan.clone()
-        };
-        once(
-            Connection::new(&plan, trust, session.clone(), true),
-            &mut first,
-        )
-        .await;
-        row.http_version = first.http_version;
-        if let (Some(class), Some(detail)) = (first.failure, first.failure_detail) {
-            let detail = format!("the connection before: {detail}");
-            return row.fail(Failure::new(class, detail));
+    once(Connection::new(plan, trust, None, false), row).await;
+}
+
+/// Makes two connections, the second of which resumes the first one's session; `row` is what both
+/// rows begin as. There is no second where the first failed, or where the protocol has no sessions.
+pub async fn attempt_pair(plan: &Plan, trust: &Trust, row: Row) -> (Row, Option<Row>) {
+    let mut first = row.clone();
+    if plan.protocol == Protocol::Tcp {
+        attempt(plan, trust, &mut first).await;
+        return (first, None);
+    }
+    first.first_of_pair = true;
+    let session = Resumption::in_memory_sessions(TICKETS_MAX);
+    let full = Plan {
+        early_data: false,
+        ..plan.clone()
+    };
+    let connection = Connection::new(&full, trust, Some(session.clone()), true);
+    once(connection, &mut first).await;
+    if first.failure.is_some() {
+        return (first, None);
+    }
+    let mut second = row;
+    second.http_version = first.http_version;
+    match first.no_session.take() {
+        Some(failure) => {
+            begin(plan, &mut second);
+            let detail = format!("the connection before: {}", failure.detail);
+            second.fail(Failure::new(failure.class, detail));
+        }
+        None => {
+            once(
+                Connection::new(plan, trust, Some(session), false),
+                &mut second,
+            )
+            .await
         }
     }
-    once(Connection::new(plan, trust, session, false), row).await;
+    (first, Some(second))
+}
+
+fn begin(plan: &Plan, row: &mut Row) {
+    row.at_unix_us = kernel::unix_ns() / 1000;
+    row.at_ns = kernel::monotonic_ns();
+    row.address = Some(plan.address.ip());
 }
 
 /// One of an attempt's connections: the only one, or the first of two whose session is resumed.
@@ -90,9 +113,7 @@ impl<'a> Connection<'a> {
 
 async fn once(connection: Connection<'_>, row: &mut Row) {
     let plan = connection.plan;
-    row.at_unix_us = kernel::unix_ns() / 1000;
-    row.at_ns = kernel::monotonic_ns();
-    row.address = Some(plan.address.ip());
+    begin(plan, row);
     row.resumption_offered = connection.session.is_some() && !connection.is_first;
     let result = if plan.protocol.quic_version().is_some() {
         quic::over_quic(connection, row).await
@@ -106,6 +127,10 @@ async fn once(connection: Connection<'_>, row: &mut Row) {
 
 fn timed_out(class: FailureClass, plan: &Plan) -> Failure {
     Failure::new(class, format!("nothing in {} ms", plan.timeout.as_millis()))
+}
+
+fn no_ticket() -> Failure {
+    Failure::new(FailureClass::HttpTimeout, "the server gave no ticket")
 }
 
 fn unspecified(like: SocketAddr, port: u16) -> SocketAddr {

@@ -1,5 +1,5 @@
 use super::note::{note_extra, note_key_exchange, note_kind, note_timeline};
-use super::{Connection, timed_out, unspecified};
+use super::{Connection, no_ticket, timed_out, unspecified};
 use crate::protocol::QUIC_V2;
 use crate::quic::{QuicAttempt, QuicOutcome, connect};
 use crate::tls::client_config;
@@ -48,8 +48,10 @@ pub async fn over_quic(connection: Connection<'_>, row: &mut Row) -> Result<(), 
     row.at_ns = outcome.timeline.first_sent_ns().unwrap_or(row.at_ns);
     note_quic(&outcome, version, row);
     row.answer = outcome.answer.take();
+    let lacks_ticket = connection.is_first && outcome.is_answered && outcome.facts.tickets == 0;
+    row.no_session = lacks_ticket.then(no_ticket);
     result.unwrap_or_else(|_| {
-        if outcome.is_body_missing {
+        if outcome.is_answered {
             return Ok(());
         }
         let class = match outcome.completing {

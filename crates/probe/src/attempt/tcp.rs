@@ -1,6 +1,6 @@
 use super::note::{note_agreed, note_extra, note_timeline};
 use super::shared::Shared;
-use super::{Connection, server_name, timed_out, unspecified};
+use super::{Connection, no_ticket, server_name, timed_out, unspecified};
 use crate::http::fetch;
 use crate::kernel::{self, tcp_measured};
 use crate::timeline::is_split;
@@ -158,8 +158,7 @@ async fn tls_exchange(
     drop(fetched);
     if connection.is_first && plan.protocol != Protocol::Tls12 {
         let waited = timeout_at(deadline, shared.wait_for_ticket()).await;
-        waited
-            .map_err(|_| Failure::new(FailureClass::HttpTimeout, "the server gave no ticket"))??;
+        row.no_session = waited.unwrap_or_else(|_| Err(no_ticket())).err();
     }
     Ok(())
 }

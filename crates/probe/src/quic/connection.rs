@@ -61,8 +61,8 @@ pub struct QuicOutcome {
     pub head: Option<Head>,
     /// The same with all fields and the body's beginning, where it is kept.
     pub answer: Option<Answer>,
-    /// Of what was asked for the body's beginning alone is missing.
-    pub is_body_missing: bool,
+    /// The connection is made and the response's head is there; a body or a ticket may be missing.
+    pub is_answered: bool,
     /// Versions of a Version Negotiation packet.
     pub versions: Option<Vec<u32>>,
     /// Whether 0-RTT data were sent.
@@ -141,8 +141,7 @@ pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Re
         .close(Instant::now(), code, bytes::Bytes::new());
     // The server may forget the connection at once; whether this arrives is of no concern.
     let _ = driver.transmit();
-    // The attempt has succeeded without the rest of a body.
-    if driver.outcome.is_body_missing {
+    if driver.outcome.is_answered {
         return Ok(());
     }
     result
@@ -210,10 +209,9 @@ impl Driver<'_> {
             self.note_facts();
             self.outcome.facts.tickets > 0
         };
-        let is_done = self.is_connected && has_response && has_ticket;
-        let is_body_over = self.outcome.answer.is_none() || self.is_body_over;
-        self.outcome.is_body_missing = is_done && !is_body_over;
-        Ok(is_done && is_body_over)
+        let has_body = self.outcome.answer.is_none() || self.is_body_over;
+        self.outcome.is_answered = self.is_connected && has_response;
+        Ok(self.outcome.is_answered && has_ticket && has_body)
     }
 
     fn note_facts(&mut self) {

@@ -157,7 +157,6 @@ async fn connect(scan: &Scan, host: &str, protocol: Protocol, address: IpAddr) -
         asked: asked.filter(|_| protocol == Protocol::TlsAny),
         local_port: None,
         timeout: settings.timeout,
-        resume: false,
         early_data: false,
         offers_h2: true,
         keeps_answer: false,

@@ -52,19 +52,32 @@ def show(rows: Iterable[Row]) -> None:
 def _times(rows: list[Row]) -> object:
     titles = [title for title, _ in TIMES]
     numbers = (*titles, "trips", "status")
-    shown = table("protocol", *numbers, right=numbers)
+    shown = table(*_what(rows), *numbers, right=numbers)
     for row in rows:
         times = [_number(row[key], 1000) for _, key in TIMES]
-        shown.add_row(row["protocol"], *times, _text(row["round_trips"]), _text(row["http_status"]))
+        of = _which(row, rows)
+        shown.add_row(*of, *times, _text(row["round_trips"]), _text(row["http_status"]))
     return shown
 
 
 def _multiples(rows: list[Row], rtt_us: float) -> object:
     titles = tuple(title for title, _ in MULTIPLES)
-    shown = table("protocol", *titles, right=titles)
+    shown = table(*_what(rows), *titles, right=titles)
     for row in rows:
-        shown.add_row(row["protocol"], *(_number(row[key], rtt_us) for _, key in MULTIPLES))
+        shown.add_row(*_which(row, rows), *(_number(row[key], rtt_us) for _, key in MULTIPLES))
     return shown
+
+
+def _what(rows: list[Row]) -> tuple[str, ...]:
+    return ("protocol", "handshake") if any(row["first_of_pair"] for row in rows) else ("protocol",)
+
+
+def _which(row: Row, rows: list[Row]) -> tuple[str, ...]:
+    if len(_what(rows)) == 1:
+        return (row["protocol"],)
+    if row["early_data_accepted"]:
+        return row["protocol"], "0-RTT"
+    return row["protocol"], "resumed" if row["resumed"] else "full"
 
 
 def _note(row: Row) -> str:
@@ -81,7 +94,6 @@ def _note(row: Row) -> str:
         ),
         ("the server demanded a Retry", row["retries"]),
         (f"{row['extra_round_trips']} round trips more than needed", row["extra_round_trips"]),
-        ("resumed", row["resumed"]),
         ("not resumed", row["resumption_offered"] and not row["resumed"] and not row["failure"]),
         ("early data accepted", row["early_data_accepted"]),
         ("early data rejected", row["early_data_offered"] and not row["early_data_accepted"]),

@@ -21,7 +21,7 @@ HOST = "lab.example"
 ADDRESS = "198.51.100.1"
 KINDS = ({"resume_session": True}, {"resume_session": False})
 """The resumed attempt first: the session that it resumes is also the server's first connection,
-which pays for what a server does once, and is in no row."""
+which pays for what a server does once, and is left out unless it failed."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,8 @@ def rows_of(
     with running(visit.served, visit.protocol, *place) as (lab, known):
         for kind in KINDS:
             for row in probe_events("probe", {**config, **known, **kind}, lab.command_prefix):
-                yield row | {"probed_server": visit.served.name, "block": visit.block}
+                if not row["first_of_pair"] or row["failure"] is not None:
+                    yield row | {"probed_server": visit.served.name, "block": visit.block}
 
 
 def _longer(path: JsonMapping, delay_ms: float) -> JsonMapping:
