@@ -3,7 +3,7 @@
 use crate::dns::Resolver;
 use crate::{Asked, Failure, FailureClass, Plan, Protocol, Row, Trust, attempt, attempt_pair};
 use eyelevel_units::Generator;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -48,8 +48,24 @@ pub struct Target {
     pub port: u16,
     /// Of the request.
     pub path: String,
-    /// Connect to this address and look nothing up.
-    pub connect: Option<IpAddr>,
+    /// Connect to these addresses, the first of each family, and look nothing up.
+    #[serde(deserialize_with = "none_or_more")]
+    pub connect: Vec<IpAddr>,
+}
+
+/// Null, an address, or a list of them.
+fn none_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpAddr>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "an IP address, a list of them or null")]
+    enum Given {
+        One(IpAddr),
+        More(Vec<IpAddr>),
+    }
+    Ok(match Option::deserialize(deserializer)? {
+        None => Vec::new(),
+        Some(Given::One(address)) => vec![address],
+        Some(Given::More(addresses)) => addresses,
+    })
 }
 
 /// What became known of a family, or why there is no address.
@@ -137,23 +153,19 @@ fn plan(target: &Target, settings: &Settings, protocol: Protocol, address: IpAdd
 }
 
 async fn looked_up(target: &Target, settings: &Settings) -> Vec<Looked> {
-    let literal = target.host.trim_matches(['[', ']']).parse().ok();
-    if let Some(address) = target.connect.or(literal) {
-        let is_asked_for = if address.is_ipv6() {
-            settings.v6
-        } else {
-            settings.v4
+    let mut given = target.connect.clone();
+    if given.is_empty() {
+        let literal: Result<IpAddr, _> = target.host.trim_matches(['[', ']']).parse();
+        given.extend(literal.ok());
+    }
+    if let Some(first) = given.first() {
+        return match of_families(&given, settings) {
+            found if found.is_empty() => {
+                let other = format!("{first} is of the other address family");
+                vec![Err(Failure::new(FailureClass::DnsNoAddress, other))]
+            }
+            found => found.into_iter().map(Ok).collect(),
         };
-        let other = format!("{address} is of the other address family");
-        return vec![if is_asked_for {
-            Ok(Found {
-                address,
-                dns_us: None,
-                cnames: None,
-            })
-        } else {
-            Err(Failure::new(FailureClass::DnsNoAddress, other))
-        }];
     }
     let mut families = Vec::new();
     for is_v6 in [false, true] {
@@ -175,6 +187,19 @@ async fn looked_up(target: &Target, settings: &Settings) -> Vec<Looked> {
         families.retain(Result::is_ok);
     }
     families
+}
+
+/// The first address of each family that is asked for.
+fn of_families(given: &[IpAddr], settings: &Settings) -> Vec<Found> {
+    let v4 = given.iter().find(|address| address.is_ipv4());
+    let v6 = given.iter().find(|address| address.is_ipv6());
+    let asked_for = [v4.filter(|_| settings.v4), v6.filter(|_| settings.v6)];
+    let found = asked_for.into_iter().flatten().map(|address| Found {
+        address: *address,
+        dns_us: None,
+        cnames: None,
+    });
+    found.collect()
 }
 
 /// Fisher and Yates's, from the pinned generator.

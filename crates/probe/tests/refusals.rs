@@ -1,6 +1,8 @@
 //! Servers that the prober has to refuse, and what it then says of them.
 
-use eyelevel_probe::{FailureClass, LabTarget, Plan, Protocol, Row, TargetConfig, Trust, attempt};
+use eyelevel_probe::{
+    FailureClass, LabTarget, Plan, Protocol, Row, TargetConfig, Trust, attempt, attempt_pair,
+};
 use std::time::Duration;
 
 #[tokio::test]
@@ -27,8 +29,12 @@ async fn a_certificate_for_another_name_is_a_failure_of_its_class() {
             offers_h2: true,
             keeps_answer: false,
         };
+        let begun = row.clone();
         attempt(&plan, &trust, &mut row).await;
         assert_eq!(row.failure, Some(FailureClass::Certificate), "{row:?}");
+        let (first, second) = attempt_pair(&plan, &trust, begun).await;
+        assert_eq!(first.failure, Some(FailureClass::Certificate), "{first:?}");
+        assert!(second.is_none(), "what failed has no session to resume");
     }
     std::fs::remove_file(&folder).unwrap();
 }

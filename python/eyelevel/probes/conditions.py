@@ -60,8 +60,8 @@ CONDITIONS = (
 def conditions_of(table: pl.DataFrame) -> list[JsonObject]:
     """One row a comparison, protocol and vantage point that has rows of both conditions.
 
-    Each row of A is paired with the row of B that is the nearest in time, at most 60 s apart: of a
-    handshake that was resumed, with the one that resumed it or its neighbour. Failed rows never are.
+    Each row of A is paired with the nearest row of B in time, at most 60 s apart; failed rows never
+    are. In a run with `--resume-session` that is the second of a pair, or the one before.
     """
     rows = []
     for comparison in CONDITIONS:

@@ -56,12 +56,19 @@ def test_openssl_s_server() -> None:
         asked_again = probed(place, ["tls1.3"])
     with lab_of(named("s_server", "-no_tls1_3"), "tls1.2") as place:
         refused = probed(place, ["tls1.3"])
+    with lab_of(named("s_server", "-num_tickets", "0"), "tls1.3") as (lab, known):
+        asked = config("", Path(), count=1, resume_session=True, timeout_ms=1000)
+        asked |= dict(known) | {"protocols": ["tls1.3"]}
+        full, without = probe_events("probe", asked, lab.command_prefix)
     assert [row["failure"] for row in rows.values()] == [None] * 3, rows
     assert (rows["tls1.2"]["version"], rows["tls1.3"]["version"]) == ("TLSv1_2", "TLSv1_3")
     assert {rows[name]["http_status"] for name in ("tls1.2", "tls1.3")} == {200}
     assert all(row["resumed"] for row in again.values()), again
     assert asked_again["tls1.3"]["hello_retry_request"]
     assert refused["tls1.3"]["failure"] == "tls-version"
+    assert (full["failure"], full["http_status"], full["first_of_pair"]) == (None, 200, True)
+    assert without["failure"] in ("closed", "http-timeout") and without["at_unix_us"] > 0
+    assert without["failure_detail"].endswith("gave no ticket"), without
 
 
 def test_nginx() -> None:

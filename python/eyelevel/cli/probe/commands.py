@@ -72,9 +72,10 @@ def rows_in_lab(
     ):
         authority = folder / "ca.pem"
         authority.write_text(servers.authority_pem, encoding="ascii")
-        address = lab.ready.server_address
+        both = (lab.ready.server_address, lab.ready.server_address6)
+        addresses = [address for address in both if address]
         config["authority_file"] = str(authority)
-        config["targets"] = [one | {"connect": address} for one in config["targets"]]
+        config["targets"] = [one | {"connect": addresses} for one in config["targets"]]
         for event in probe_events("probe", config, lab.command_prefix):
             is_row = event["event"] == "attempt"
             yield event | ({"path_rtt_ms": network.network.rtt_ms_min} if is_row else {})
@@ -171,8 +172,6 @@ def measure(
     in_lab = hosts == [LAB]
     if in_lab and (connect or resolver or ca):
         raise ProbeError("a lab has its own address, names and roots: leave --connect and so on")
-    if in_lab and v6 and not v4:
-        raise ProbeError("a lab's path is IPv4: leave -6 out")
     if not in_lab and (given := words.given()):
         raise ProbeError(f"{next(iter(given))}: a network needs the host `lab`")
     if not in_lab and stack:
@@ -183,6 +182,8 @@ def measure(
         raise ProbeError("--print writes answers between rows, which CSV has no place for: --json")
     if protocols and stack:
         raise ProbeError("--stack says which protocols: leave --protocols out, or --stack")
+    # A lab's servers have both always; somebody else's may have one.
+    v4 = v4 or (in_lab and not v6)
     both = v4 == v6
     if connect:
         connect = parse_connect(connect, v4=v4 or both, v6=v6 or both)

@@ -73,11 +73,11 @@ def _what(rows: list[Row]) -> tuple[str, ...]:
 
 
 def _which(row: Row, rows: list[Row]) -> tuple[str, ...]:
+    """What `_what` names; a row without a connection had no handshake."""
     if len(_what(rows)) == 1:
         return (row["protocol"],)
-    if row["early_data_accepted"]:
-        return row["protocol"], "0-RTT"
-    return row["protocol"], "resumed" if row["resumed"] else "full"
+    kind = "0-RTT" if row["early_data_accepted"] else "resumed" if row["resumed"] else "full"
+    return row["protocol"], "" if row["connection_us"] is None else kind
 
 
 def _note(row: Row) -> str:
