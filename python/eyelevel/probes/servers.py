@@ -80,20 +80,19 @@ def side_by_side(rows: Iterable[JsonMapping], servers: Sequence[str]) -> list[Js
                 difference = _difference(side, reference)
                 claims.append(difference.p)
                 entries.append(_entry(side, reference) | {"difference_ms": difference.as_json()})
-    too_few = _too_few(claims, max((entry["connected"] for entry in entries), default=0))
+    needed = _blocks_needed(claims, max((entry["connected"] for entry in entries), default=0))
     for entry, p in zip(entries, holm(claims), strict=True):
-        verdict = too_few or _verdict(entry["difference_ms"]["value"], p)
-        entry |= {"p_holm": p, "verdict": verdict}
+        verdict = _verdict(entry["difference_ms"]["value"], None if needed else p)
+        entry |= {"p_holm": p, "verdict": verdict, "blocks_needed": needed}
     return entries
 
 
-def _too_few(claims: Sequence[float | None], blocks: int) -> str:
-    """Why no verdict is possible, if even the same sign in every block would not do; else empty."""
+def _blocks_needed(claims: Sequence[float | None], blocks: int) -> int | None:
+    """How many blocks a verdict takes, if even the same sign in each of these would be none."""
     compared = sum(p is not None for p in claims)
     if compared * 2.0 ** (1 - blocks) <= SIGNIFICANCE_LEVEL:
-        return ""
-    needed = math.ceil(1 + math.log2(compared / SIGNIFICANCE_LEVEL))
-    return f"undetermined: {compared} comparisons need {needed} blocks"
+        return None
+    return math.ceil(1 + math.log2(compared / SIGNIFICANCE_LEVEL))
 
 
 def _difference(side: Side, reference: Side | None) -> Estimate:
@@ -126,8 +125,11 @@ def _entry(side: Side, reference: Side | None) -> JsonObject:
 def _why(side: Side, reference: Side | None) -> list[str]:
     """What the handshake itself tells of its cost, and in what it differs from the reference's."""
     found = []
-    if side.handshake == RESUMED and (failed := len(side.rows) - len(side.good)):
-        found.append(f"{failed} of {len(side.rows)} not resumed: no ticket, or not taken")
+    connected = [row for row in side.rows if row["failure"] is None]
+    if len(connected) < len(side.rows):
+        found.append(f"{len(connected)} of {len(side.rows)} connected")
+    if side.handshake == RESUMED and (failed := len(connected) - len(side.good)):
+        found.append(f"{failed} of {len(connected)} not resumed: no ticket, or not taken")
     if side.middle("retries"):
         found.append("Retry, to validate the address: 1 round trip")
     if _mostly(side, "hello_retry_request"):

@@ -62,15 +62,17 @@ def test_claims_are_corrected_over_all_rows() -> None:
     assert len(found) == 12
     assert {each["p_holm"] for each in found} == {6 * 2**-7, None}
     assert [each["protocol"] for each in found[::4]] == ["tls1.2", "tls1.3", "quic"]
+    assert [each["handshake"] for each in found[:4]] == ["full", "full", "resumed", "resumed"]
 
 
 def test_too_few_blocks_are_no_finding_that_there_is_no_difference() -> None:
     rows = pair(15, 6)
     both = rows + [each | {"protocol": "tls1.3"} for each in rows]
-    verdicts = {each["verdict"] for each in side_by_side(both, [OURS, OTHER])}
-    assert verdicts == {"undetermined: 2 comparisons need 7 blocks"}
+    found = side_by_side(both, [OURS, OTHER])
+    assert {(each["verdict"], each["blocks_needed"]) for each in found} == {("undetermined", 7)}
     enough = pair(15, 7) + [each | {"protocol": "tls1.3"} for each in pair(15, 7)]
-    assert side_by_side(enough, [OURS, OTHER])[1]["verdict"] == "slower"
+    told = side_by_side(enough, [OURS, OTHER])[1]
+    assert (told["verdict"], told["blocks_needed"]) == ("slower", None)
     assert other(pair(15, 5))["verdict"] == "undetermined"
 
 
@@ -135,5 +137,6 @@ def test_one_that_never_connects_is_there_without_a_time() -> None:
     rows += [row(OTHER, n, 0) | failed for n in range(8)]
     found = other(rows)
     assert (found["connected"], found["attempts"]) == (0, 8)
+    assert found["why"] == ["0 of 8 connected"]
     assert found["connection_ms"]["undetermined_because"] == "none connected"
     assert found["certificate_bytes"] is None and found["verdict"] == "undetermined"

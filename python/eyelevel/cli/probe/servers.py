@@ -13,7 +13,7 @@ from eyelevel.errors import ProbeError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.probes.servers import FULL, ITSELF, side_by_side
-from eyelevel.run.servers.known import OURS, PROGRAMS, Served, parse_servers
+from eyelevel.run.servers.known import OURS, PROGRAMS, Served, parse_servers, versions_of
 from eyelevel.run.servers.visits import in_order, made_site, rows_of
 from eyelevel.run.trial.traces import read_stages
 
@@ -37,7 +37,8 @@ def put_side_by_side(
     rows = list(_measured(served, words, config, blocks, out))
     names = [each.name for each in served]
     found = side_by_side(rows, names)
-    return {"servers": found, "reference": names[0], "missing": missing, "blocks": blocks}
+    about = {"versions": versions_of(served), "missing": missing, "blocks": blocks}
+    return {"servers": found, "reference": names[0], **about}
 
 
 def _measured(
@@ -74,20 +75,27 @@ def show_side_by_side(said: JsonMapping) -> None:
         part = [e for e in found if (e["protocol"], e["handshake"]) == (protocol, handshake)]
         kind = "full handshakes" if handshake == FULL else "resumed sessions"
         results.print(f"{protocol}, {kind}", markup=False, style="bold")
-        numbers = ("connected", "ms", "trips", "chain", "received")
+        numbers = ("ms", "trips", "chain", "received")
         compared = f"- {reference}, ms"
-        shown = table("server", *numbers, compared, "verdict", "why", right=(*numbers, compared))
+        shown = table("server", *numbers, compared, "verdict", right=(*numbers, compared))
         for entry in part:
             shown.add_row(
-                entry["server"],
-                f"{entry['connected']}/{entry['attempts']}",
+                Text(entry["server"], no_wrap=True),
                 interval(entry["connection_ms"], sign=False, nothing="none"),
                 *(_whole(entry[name]) for name in ("round_trips", "certificate_bytes")),
                 _whole(entry["received_bytes"]),
                 *_compared(entry),
-                Text("; ".join(entry["why"])),
             )
         results.print(shown)
+        for entry in part:
+            if entry["why"]:
+                why = f"  {entry['server']}: {'; '.join(entry['why'])}"
+                results.print(why, markup=False, soft_wrap=True)
+    if needed := found[0]["blocks_needed"]:
+        few = f"no verdict: so many comparisons need --blocks {needed}"
+        results.print(few, markup=False)
+    versions = (f"{name} is {version}" for name, version in said["versions"].items())
+    results.print("; ".join(versions), markup=False)
     results.print(
         f"medians with 95 % over blocks; server - {reference} within blocks, above 0 it takes "
         "longer; verdicts by the sign test, corrected over all rows; chain and received in bytes",
@@ -105,4 +113,4 @@ def _compared(entry: JsonObject) -> tuple[str, str]:
 
 
 def _whole(value: float | None) -> str:
-    return "" if value is None else f"{value:g}"
+    return "" if value is None else f"{value:.0f}"

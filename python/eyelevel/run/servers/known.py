@@ -5,8 +5,9 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from eyelevel.errors import ProbeError
@@ -34,29 +35,38 @@ class Program:
     protocols: tuple[str, ...]
     get: str
     """How to get it."""
+    asked_version: tuple[str, ...]
+    """What prints its version, in its first line."""
 
 
 PROGRAMS = {
     "nginx": Program(
-        "nginx", ("/bin/sh", str(HERE / "nginx.sh")), ("tls1.2", "tls1.3"), "apt-get install nginx"
+        "nginx",
+        ("/bin/sh", str(HERE / "nginx.sh")),
+        ("tls1.2", "tls1.3"),
+        "apt-get install nginx",
+        ("nginx", "-v"),
     ),
     "caddy": Program(
         "caddy",
         ("/bin/sh", str(HERE / "caddy.sh")),
         ("tls1.2", "tls1.3", "quic"),
         "apt-get install caddy",
+        ("caddy", "version"),
     ),
     "s_server": Program(
         "openssl",
         ("/bin/sh", str(HERE / "s_server.sh")),
         ("tls1.2", "tls1.3"),
         "apt-get install openssl",
+        ("openssl", "version"),
     ),
     "aioquic": Program(
         "aioquic",
         (sys.executable, str(HERE / "aioquic_server.py")),
         ("quic",),
         "pip install aioquic",
+        (sys.executable, "-c", "import aioquic; print(aioquic.__version__)"),
     ),
 }
 
@@ -113,6 +123,21 @@ def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
                 "aioquic+retry), with commas between"
             )
     return served, missing
+
+
+def versions_of(served: Iterable[Served]) -> dict[str, str]:
+    """What each program calls itself, by its name in PROGRAMS; ours has the version of eyelevel."""
+    found = {}
+    for one in served:
+        name = one.name.partition(" ")[0].partition("+")[0]
+        if one.command is None:
+            found[OURS] = f"eyelevel {metadata.version('eyelevel')}"
+        elif name not in found:
+            asked = PROGRAMS[name].asked_version
+            done = subprocess.run(asked, capture_output=True, text=True, check=False)
+            said = (done.stdout + done.stderr).strip().splitlines()
+            found[name] = said[0] if said else "unknown"
+    return found
 
 
 def _unlike(served: Sequence[Served], word: str) -> str:
