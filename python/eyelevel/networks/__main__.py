@@ -5,32 +5,45 @@ import json
 import sys
 
 from eyelevel.errors import NetworkError
+from eyelevel.json_types import JsonObject
+from eyelevel.networks.compose import NetworkWords, pair_of, refuse_what_is_unclear
 from eyelevel.networks.cross_traffic import parse_all_cross_traffic
 from eyelevel.networks.network import lab_path
 from eyelevel.networks.presets import find_network
 
 
 def main(words: list[str]) -> int:
-    """Print `down` and `up` of --network and the `cross_traffic` of all --cross, as a lab has them.
+    """Print `down` and `up` of --network, with recordings of --traces in the place of its model,
+    and the `cross_traffic` of all --cross, as a lab has them.
 
     Returns 1 after a line on standard error where one of them makes no sense.
     """
     parser = argparse.ArgumentParser(prog="eyelevel.networks")
     parser.add_argument("--network")
+    parser.add_argument("--traces")
     parser.add_argument("--cross", action="append", default=[])
     arguments = parser.parse_args(words)
     try:
-        path = (
-            lab_path(find_network(arguments.network))
-            if arguments.network
-            else {"down": [], "up": []}
-        )
+        path = _path(NetworkWords(network=arguments.network, traces=arguments.traces))
         kinds = parse_all_cross_traffic(arguments.cross)
     except NetworkError as error:
         print(error, file=sys.stderr)
         return 1
     print(json.dumps({**path, "cross_traffic": [kind.stated() for kind in kinds]}))
     return 0
+
+
+def _path(words: NetworkWords) -> JsonObject:
+    refuse_what_is_unclear(words)
+    if words.network is None:
+        return {"down": [], "up": []}
+    network = find_network(words.network)
+    if words.traces is None:
+        return lab_path(network)
+    down, up = pair_of(network, words.traces)
+    # What they carry in the mean sizes no queue in time, and the shell reads them for itself.
+    recorded = network.recorded(network.name, ("down", "up"))
+    return lab_path(recorded, {"down": down, "up": up})
 
 
 if __name__ == "__main__":

@@ -73,11 +73,11 @@ def compose(words: NetworkWords, read: ReadStages, default: str = DEFAULT_NETWOR
     given = words.given()
     if given.keys() <= {"--network"}:
         return Composed(find_network(words.network or default))
-    _refuse_what_is_unclear(words)
+    refuse_what_is_unclear(words)
     files: dict[str, str] = {}
     preset = find_network(words.network) if words.network is not None else None
     if preset is not None and words.traces is not None:
-        pair = _pair(preset, words.traces)
+        pair = pair_of(preset, words.traces)
         given["--traces"] = PurePath(pair[0]).stem
         preset = _recorded(preset, pair, _name(given), read, files)
         if given.keys() == {"--network", "--traces"}:
@@ -116,7 +116,8 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _refuse_what_is_unclear(words: NetworkWords) -> None:
+def refuse_what_is_unclear(words: NetworkWords) -> None:
+    """Raises NetworkError for words that say one thing twice, or not of what."""
     if words.network is None:
         if words.traces is not None:
             raise NetworkError(
@@ -137,8 +138,8 @@ def _refuse_what_is_unclear(words: NetworkWords) -> None:
             )
 
 
-def _pair(preset: Network, folder: str) -> tuple[str, str]:
-    """The files down and up that the folder has of the preset's link."""
+def pair_of(preset: Network, folder: str) -> tuple[str, str]:
+    """The files down and up that the folder has of the preset's link; NetworkError without them."""
     try:
         return recorded_pair(folder, preset.name)
     except ValueError as error:
@@ -154,7 +155,7 @@ def _recorded(
         files.update(each.files)
     down, up = found
     (down_digest,), (up_digest,) = down.files, up.files
-    return preset.recorded(name, (down.rate_bit_s, up.rate_bit_s), (down_digest, up_digest))
+    return preset.recorded(name, (down_digest, up_digest), (down.rate_bit_s, up.rate_bit_s))
 
 
 def _half_of(rtt: str | None, read: ReadStages) -> list[Stage]:

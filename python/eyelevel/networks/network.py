@@ -123,10 +123,12 @@ class Network(Settings):
         )
 
     def recorded(
-        self, name: str, rates_bit_s: tuple[int, int], digests: tuple[str, str]
+        self, name: str, digests: tuple[str, str], rates_bit_s: tuple[int, int] | None = None
     ) -> "Network":
         """The network, under another name, with the courses of recorded traces, down and up, by
-        their mean rates and digests, in the place of a model's."""
+        their digests and mean rates, in the place of a model's; the rates as they were where
+        nobody tells."""
+        rates_bit_s = rates_bit_s or (self.rate_down_bit_s, self.rate_up_bit_s)
         return replace(
             self,
             name=name,

@@ -1,11 +1,13 @@
 """Recorded traces take the place of an operator's model: found in a folder, refused in one line."""
 
 import hashlib
+import json
 from dataclasses import replace
 
 import pytest
 
 from eyelevel.errors import NetworkError, PlanError
+from eyelevel.networks.__main__ import main
 from eyelevel.networks.compose import NetworkWords, compose, plan_table
 from eyelevel.networks.network import lab_path
 from eyelevel.networks.recorded_links import recorded_pair
@@ -87,6 +89,16 @@ def test_a_command_lines_words_take_the_folder(checkout):
     assert played["down"] == [*plain["down"], {"stage": "loss", "probability": 0.01}]
     assert played["up"] == plain["up"]
     assert lossy.network.name == "att-lte + traces ATT-LTE-driving + down loss 1%"
+
+
+def test_the_shell_is_told_the_same_path(checkout, capsys):
+    folder = str(checkout)
+    found = compose(NetworkWords(network="att-lte-30", traces=folder), read_tool)
+    assert main(["--network", "att-lte-30", "--traces", folder]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {way: told[way] for way in ("down", "up")} == lab_path(found.network, found.files)
+    assert main(["--traces", folder]) == 1
+    assert capsys.readouterr().err.startswith(f"--traces {folder}: say whose recordings")
 
 
 @pytest.mark.parametrize(

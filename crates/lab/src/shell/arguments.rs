@@ -36,6 +36,9 @@ pub struct ShellArguments {
     /// A preset, without --rtt or a trace beside it: see `eyelevel list networks`
     #[arg(long, value_name = "PRESET")]
     network: Option<String>,
+    /// A folder of recorded traces, as Mahimahi's, in the place of the model of an operator's --network
+    #[arg(long, value_name = "FOLDER")]
+    traces: Option<String>,
     /// Minimum round trip, half of it each way: 40ms
     #[arg(long, value_name = "TIME")]
     rtt: Option<String>,
@@ -87,7 +90,11 @@ impl ShellArguments {
             ));
         }
         self.refuse_two_of_one()?;
-        let tables = of_tables(self.network.as_deref(), &self.cross)?;
+        let mut tables = of_tables(self.network.as_deref(), self.traces.as_deref(), &self.cross)?;
+        if self.traces.is_some() {
+            tables.down = of_option("--traces", &json!(tables.down).to_string())?;
+            tables.up = of_option("--traces", &json!(tables.up).to_string())?;
+        }
         let (down, up) = self.path(tables.down, tables.up)?;
         let mut config = json!({"path": {"down": down, "up": up}, "seed": self.seed});
         if let Some(log) = &self.log {

@@ -16,8 +16,12 @@ pub struct Tables {
 }
 
 /// Asks for them, where there is something to ask.
-pub fn of_tables(network: Option<&str>, cross: &[String]) -> Result<Tables, Error> {
-    if network.is_none() && cross.is_empty() {
+pub fn of_tables(
+    network: Option<&str>,
+    traces: Option<&str>,
+    cross: &[String],
+) -> Result<Tables, Error> {
+    if network.is_none() && traces.is_none() && cross.is_empty() {
         return Ok(Tables {
             cross_traffic: Value::Array(Vec::new()),
             ..Tables::default()
@@ -27,6 +31,7 @@ pub fn of_tables(network: Option<&str>, cross: &[String]) -> Result<Tables, Erro
     let mut command = Command::new(&python);
     command.args(["-m", "eyelevel.networks"]);
     command.args(network.iter().flat_map(|name| ["--network", name]));
+    command.args(traces.iter().flat_map(|folder| ["--traces", folder]));
     command.args(cross.iter().flat_map(|text| ["--cross", text]));
     let failed = |reason: String| Error::Shell(format!("look a preset up: {reason}"));
     let done = command
