@@ -252,6 +252,29 @@ networks = ["dsl"]
 blocks = 2
 """,
     ),
+    Preset(
+        "packet-pacing",
+        "Is a page sooner there if its packets are spread over the round trip? What Das 2014, "
+        "section 7.2, left for later: QUIC and tuned TCP, each as it is and unpaced, over short "
+        "queues and long ones.",
+        4,
+        """\
+title = "What does pacing change?"
+networks = ["dsl", "lte", "3g", "da2gc"]
+stacks = [
+    "tcp+",
+    { name = "tcp+unpaced", base = "tcp+", pacing = false },
+    "quic",
+    { name = "quic+unpaced", base = "quic", pacing = false },
+]
+comparisons = [["quic", "quic+unpaced"], ["tcp+", "tcp+unpaced"]]
+blocks = 15
+""",
+        """\
+networks = ["dsl"]
+blocks = 2
+""",
+    ),
 )
 
 PRESETS_BY_NAME: dict[str, Preset] = {preset.name: preset for preset in PRESETS}

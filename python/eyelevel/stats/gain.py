@@ -7,7 +7,6 @@ side.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,10 +17,10 @@ from eyelevel.stats.estimate import (
     ROUNDING,
     Estimate,
     as_pairs,
-    sum_freedom,
     t_estimate,
     undetermined,
 )
+from eyelevel.stats.repetitions import NO_SPREAD, mean_over_repetitions
 
 LOWEST = -1.0  # no time is negative: cutting an interval here costs no coverage
 
@@ -55,29 +54,31 @@ def performance_gain(
     return with_interval(ratio - 1, error, n - 1, n, confidence)
 
 
-def mean_gain(gains: Sequence[Estimate], confidence: float = CONFIDENCE) -> Estimate:
+def ratio_over_sites(
+    values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
+) -> Estimate:
     """The mean over sites of their gains, each site counting alike.
 
-    The interval covers the run-to-run noise of these very sites, not what other sites would show,
-    and takes sites as independent, which loads of one repetition are not (a report's own gain does
-    not: `eyelevel.stats.repetitions`): the standard errors add in squares, degrees of freedom after
-    Welch and Satterthwaite. It is undetermined as soon as one site's gain is: a mean over the other
-    sites would be of other pages.
+    `values` and `reference`: sites x repetitions, not-a-number if a site has no block in a
+    repetition. Interval: each site's ratio linearised as in `performance_gain`, and Student's t
+    over repetitions (`eyelevel.stats.repetitions.mean_over_repetitions`), since what disturbs a
+    repetition disturbs it on all sites. It covers the run-to-run noise of these very sites, not
+    what other sites would show. It is undetermined as soon as one site's gain is: a mean over the
+    other sites would be of other pages.
     """
-    if not gains:
-        return undetermined("no site")
-    for gain in gains:
-        if gain.value is None:
-            return undetermined(gain.reason, len(gains))
-    value = float(np.mean([gain.value for gain in gains]))
-    for gain in gains:
-        if gain.standard_error is None:
-            return undetermined(gain.reason, len(gains), value)
-    variances = [float(gain.standard_error or 0.0) ** 2 for gain in gains]
-    freedoms = [float(gain.degrees_of_freedom or 1.0) for gain in gains]
-    error = math.sqrt(sum(variances)) / len(gains)
-    freedom = sum_freedom(variances, freedoms) if error > 0 else 0.0
-    return with_interval(value, error, freedom, len(gains), confidence)
+    x, r = (np.atleast_2d(np.asarray(runs, dtype=float)) for runs in (values, reference))
+    there = ~(np.isnan(x) | np.isnan(r))
+    n = int(there.any(axis=0).sum())
+    if not there.size or not there.any(axis=1).all():
+        return undetermined("no complete block is left", n)
+    if np.isinf(x).any() or np.isinf(r).any():
+        return undetermined("a load timed out, so there is no mean", n)
+    mean, mean_reference = (np.mean(runs, axis=1, where=there) for runs in (x, r))
+    if (mean_reference <= 0).any():
+        return undetermined("the reference's mean is not above zero", n)
+    ratio = (mean / mean_reference)[:, None]
+    gain = mean_over_repetitions((x - ratio * r) / mean_reference[:, None] + ratio - 1, confidence)
+    return gain if gain.low is None else replace(gain, low=max(LOWEST, gain.low))
 
 
 def with_interval(
@@ -85,7 +86,7 @@ def with_interval(
 ) -> Estimate:
     """A gain with Student's t interval and p value; undetermined if there is no error."""
     if error <= ROUNDING:
-        return undetermined("the runs show no spread at all", n, value)
+        return undetermined(NO_SPREAD, n, value)
     gain = t_estimate(value, error, freedom, n, confidence)
     assert gain.low is not None
     return replace(gain, low=max(LOWEST, gain.low))

@@ -6,6 +6,7 @@ twice and differently stands here with both.
 
 import inspect
 import itertools
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -247,6 +248,18 @@ def test_das_single_object_is_figure_4_3s():
     assert rates == [10**10, 14 * 10**6]
     assert {network.rtt_ms_min for network in study.networks} == {0}
     assert [stack.name for stack in study.stacks] == ["http1-plain", "http1", "quic+das-2014"]
+
+
+def test_pacing_is_what_its_preset_compares_and_nothing_else():
+    # Das 2014, section 7.2: evaluate packet pacing; Wolsing et al. 2019, section 3.2: QUIC and the
+    # tuned TCP are paced.
+    study = plan("packet-pacing")
+    stacks = {stack.name: stack for stack in study.stacks}
+    for asked in study.comparisons:
+        paced, unpaced = stacks[asked.stack], stacks[asked.reference]
+        assert (paced.pacing, unpaced.pacing) == (True, False)
+        assert replace(unpaced, name=paced.name, pacing=True) == paced
+    assert [each.stack for each in study.comparisons] == ["quic", "tcp+"]
 
 
 def test_a_probe_gives_up_when_jaegers_did():

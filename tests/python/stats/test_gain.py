@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.gain import harm, harm_of_gain, mean_gain, performance_gain
+from eyelevel.stats.gain import harm, harm_of_gain, performance_gain, ratio_over_sites
 
 
 def test_the_gain_is_relative_to_the_references_mean():
@@ -65,28 +65,40 @@ def test_lengths_that_differ_are_a_mistake():
         performance_gain([1], [1, 2])
 
 
-def site(value, error, freedom):
-    return Estimate(value, 0, 0, 0, error, freedom, 3)
-
-
 def test_the_mean_over_sites_by_hand():
-    found = mean_gain([site(-0.10, 0.03, 2), site(-0.20, 0.04, 2)])
-    assert found.value == pytest.approx(-0.15)
-    assert found.standard_error == pytest.approx(0.025)  # sqrt(0.0009 + 0.0016) / 2
-    # (0.0009 + 0.0016)^2 / ((0.0009^2 + 0.0016^2) / 2)
-    assert found.degrees_of_freedom == pytest.approx(3.709199, rel=1e-6)
+    # Ratios 0.9 and 1.2, gains -0.1 and 0.2. Residuals over the reference's mean: (90 - 90) / 100,
+    # ... of one site -0.1, 0, 0.1, of the other 0.2, 0, -0.2; means over sites 0.05, 0, -0.05.
+    found = ratio_over_sites([[80, 90, 100], [280, 240, 200]], [[100] * 3, [200] * 3])
+    assert found.value == pytest.approx(0.05)
+    assert found.standard_error == pytest.approx(0.05 / math.sqrt(3))
+    assert (found.degrees_of_freedom, found.n) == (2, 3)
 
 
 def test_one_site_keeps_its_own_interval():
-    one = performance_gain([90, 99, 111], [100, 102, 99])
-    found = mean_gain([one])
-    assert (found.low, found.high) == pytest.approx((one.low, one.high))
+    runs = [90, 99, 111], [100, 102, 99]
+    one, found = performance_gain(*runs), ratio_over_sites(*runs)
+    for name in ("value", "low", "high", "p", "standard_error"):
+        assert getattr(found, name) == pytest.approx(getattr(one, name)), name
 
 
-def test_one_undetermined_site_makes_the_mean_undetermined():
-    timed_out = performance_gain([math.inf, 1], [1, 1])
-    found = mean_gain([site(-0.1, 0.03, 2), timed_out])
-    assert found.value is None and "timed out" in found.reason
+def test_a_site_without_a_block_of_a_repetition_counts_by_those_that_it_has():
+    nan = math.nan
+    found = ratio_over_sites([[80, 90, 100], [240, nan, 240]], [[100] * 3, [200, 200, nan]])
+    assert found.value == pytest.approx((-0.1 + 0.2) / 2) and not found.determined
+    assert not ratio_over_sites([[80, 90], [nan, 1]], [[100, 100], [1, nan]]).n > 2
+
+
+@pytest.mark.parametrize(
+    ("values", "reference", "said"),
+    [
+        ([[1, 2], [math.inf, 1]], [[1, 1], [1, 1]], "timed out"),
+        ([[1, 2], [1, 1]], [[1, 1], [0, 0]], "not above zero"),
+        ([[1, 2], [math.nan, 1]], [[1, 1], [1, math.nan]], "no complete block"),
+    ],
+)
+def test_one_undetermined_site_makes_the_mean_undetermined(values, reference, said):
+    found = ratio_over_sites(values, reference)
+    assert found.value is None and said in found.reason
 
 
 def test_harm_is_the_share_of_the_time_that_cross_traffic_added():

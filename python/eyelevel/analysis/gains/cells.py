@@ -12,7 +12,7 @@ from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
 from eyelevel.plan.comparisons import Compared, Comparison
 from eyelevel.stats.estimate import Estimate, undetermined
 from eyelevel.stats.families import holm
-from eyelevel.stats.gain import mean_gain, performance_gain
+from eyelevel.stats.gain import performance_gain, ratio_over_sites
 from eyelevel.stats.hypothesis.anova import Anova, anova_of_two
 from eyelevel.stats.paired import hodges_lehmann, median
 from eyelevel.stats.repetitions import difference_over_sites, geometric_gain, median_gain
@@ -200,7 +200,7 @@ def _over_sites(
         gain=_gain(limited, late),
         median=median_gain(x, r),
         difference=difference_over_sites(*limited),
-        ratio_of_means=mean_gain([cell.ratio_of_means for cell in cells]),
+        ratio_of_means=ratio_over_sites(x, r),
         slow_loads=slow_loads(x, r) if primary else None,
         timeouts=late,
     )
