@@ -15,7 +15,9 @@ from typing import Any
 
 from bad_samples import (
     CRUX,
+    FCC,
     GOLDEN,
+    MONROE,
     THESIS,
     corpus,
     delays_and_rates,
@@ -264,6 +266,8 @@ KINDS: dict[str, Kind] = {
     "delay and rate": Kind(
         ("trace", "import", "FILE", "--out", "OUT"), delays_and_rates, flipped, "a.csv"
     ),
+    "FCC": Kind(("trace", "import", "FILE", "--out", "OUT"), texts(FCC), flipped, "a.csv"),
+    "MONROE": Kind(("trace", "import", "FILE", "--out", "OUT"), texts(MONROE), flipped, "a.csv"),
     "light recording": Kind(
         ("trace", "import", "FILE", "FILE.heavy", "--out", "OUT"),
         texts("0 20 0 0 1.5\n500 25.5 0 1\n1000 20 0\n"), flipped, "a.light",

@@ -201,3 +201,20 @@ CRUX = json.dumps(
     }
 )
 """An answer of CrUX's API, of the form that it had in 2025."""
+
+FCC = (
+    "unit_id,dtime,target,address,fetch_time,bytes_total,bytes_sec,bytes_sec_interval,warmup_time,"
+    "warmup_bytes,sequence,threads,successes,failures,location_id\n"
+    "386,2015-01-02 01:00:00,a.example,192.0.2.1,5,7,9,1500000,1,2,0,3,1,0,9\n"
+    "386,2015-01-02 01:00:00,a.example,192.0.2.1,9,22,8,3000000,1,2,1,3,1,0,9\n"
+    "400,2015-01-03 01:00:00,a.example,192.0.2.1,5,7,9,150000,1,2,0,3,1,0,9\n"
+    "386,2015-01-01 01:00:00,a.example,192.0.2.1,5,7,9,750000,1,2,0,3,1,0,9\n"
+)
+MONROE = (
+    "nodeid,iccid,timestamp,sequencenumber,bytes,dataid,dataversion,guid,host,operator,rtt\n"
+    "48,89,1463048694.5,70,84,MONROE.EXP.PING,2,g,192.0.2.1,Telenor,40.5\n"
+    "48,89,1463048695.5,71,84,MONROE.EXP.PING,2,g,192.0.2.1,Telenor,60\n"
+    "48,89,1463048696.5,72,84,MONROE.EXP.PING,2,g,192.0.2.1,Telenor,None\n"
+    "48,89,1463048697.5,73,84,MONROE.EXP.PING,2,g,192.0.2.1,Telenor,80\n"
+)
+"""Made rows with the headings of both campaigns' tables."""

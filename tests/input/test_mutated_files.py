@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bad_samples import delays_and_rates
+from bad_samples import FCC, MONROE, delays_and_rates
 from repository import ROOT
 
 from eyelevel.errors import ExpectedError
@@ -89,6 +89,7 @@ READERS: dict[str, tuple[Callable[[bytes], None], list[bytes]]] = {
     "trace": (trace, corpus("trace")),
     "rates": (rates, RATES),
     "delay and rate": (imported, delays_and_rates()),
+    "FCC and MONROE": (imported, [FCC.encode(), MONROE.encode()]),
     "light recording": (light, [b"0 20 0 0 1.5\n500 25.5 0 1\n1000 20 0\n"]),
 }
 

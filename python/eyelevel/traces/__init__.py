@@ -7,7 +7,8 @@ back, `info` describes; `synth` makes traces by one of the `models`, the same nu
 `spec` on every machine.
 
 `imported` tells other tools' recordings by their content and makes what the stages replay of them:
-`light` is CellReplay's, `delay_rate` series of delay and rate.
+`light` is CellReplay's, `delay_rate` series of delay and rate, `campaigns` the tables of FCC and
+MONROE.
 
 `spec` is light on purpose: a network's identity without the arithmetic. Callers open files.
 """

@@ -6,7 +6,7 @@ write the files.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from eyelevel.from_outside.files import text_of
 from eyelevel.from_outside.limits import TRACE
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
+from eyelevel.traces.campaigns import is_fcc, is_monroe, parse_fcc, parse_monroe
 from eyelevel.traces.delay_rate import DelayRate, is_delay_rate, parse_delay_rate
 from eyelevel.traces.light import LINE, parse_light
 from eyelevel.traces.lines import micro_lines, whole_lines
@@ -28,7 +29,8 @@ HEAD_BYTES = 1 << 16
 
 FORMS = (
     "packet-delivery traces (a whole millisecond a line), CellReplay's light recordings (`AT DELAY "
-    "OPPORTUNITY ...`) and CSV with a heading such as `time_s,rtt_ms,down_mbps,up_mbps`"
+    "OPPORTUNITY ...`), CSV with a heading such as `time_s,rtt_ms,down_mbps,up_mbps`, FCC's "
+    "curr_httpgetmt.csv and MONROE's monroe_exp_ping.csv with their headings"
 )
 
 
@@ -63,8 +65,13 @@ def import_traces(inputs: Iterable[tuple[str, bytes]], folder: str) -> Iterator[
             light = (name, content)
         elif form == "opportunities":
             yield _trace(name, content, folder)
+        elif form == "fcc":
+            yield from _fcc(name, content, folder)
+        elif form == "monroe":
+            yield from _monroe(name, content, folder)
         else:
-            yield _delay_rate(name, content, folder)
+            source = Source(name, TRACE, TraceError)
+            yield _delay_rate(name, _stem(name), parse_delay_rate(content, source), folder)
     if light is not None:
         raise _alone(light[0])
 
@@ -80,8 +87,9 @@ def _form(name: str, content: bytes) -> str:
     source = Source(name, TRACE, TraceError)
     if any(sign in head for sign in b",;\t"):
         _, cells = next(csv_rows(head.decode("utf-8", "replace"), source), (1, []))
-        if is_delay_rate(cells):
-            return "delay and rate"
+        forms = {"fcc": is_fcc, "monroe": is_monroe, "delay and rate": is_delay_rate}
+        if found := next((form for form, is_it in forms.items() if is_it(cells)), ""):
+            return found
     shown = f"`{quoted(head.decode('utf-8', 'replace'))[:40]}`" if head else "nothing"
     raise source.refusal(f"{shown} begins no form that is known", "1", f"known: {FORMS}")
 
@@ -113,9 +121,31 @@ def _cell(light: tuple[str, bytes], heavy: tuple[str, bytes], folder: str) -> Im
     return Imported(light[0], "CellReplay's two parts", said, files, {"either": f"cell {names}"})
 
 
-def _delay_rate(name: str, content: bytes, folder: str) -> Imported:
-    series = parse_delay_rate(content, Source(name, TRACE, TraceError))
-    stem, files, said = _stem(name), dict[str, bytes](), [f"{series.at_ms[-1] / 1000:g} s"]
+def _fcc(name: str, content: bytes, folder: str) -> Iterator[Imported]:
+    source = Source(name, TRACE, TraceError)
+    for each in parse_fcc(text_of(content, source), source):
+        opportunities_ms = opportunities_of(each.series, f"{name}, unit {quoted(each.unit)}")
+        file = f"{_stem(name)}-{_stem(each.unit)}.trace"
+        yield Imported(
+            f"{name}, unit {quoted(each.unit)}",
+            "FCC's throughput tests",
+            f"{_described(opportunities_ms)}; {each.said}",
+            {file: whole_lines(opportunities_ms)},
+            {"either": f"trace {folder}/{file}"},
+        )
+
+
+def _monroe(name: str, content: bytes, folder: str) -> Iterator[Imported]:
+    source = Source(name, TRACE, TraceError)
+    for each in parse_monroe(text_of(content, source), source):
+        stem = f"{_stem(name)}-{_stem(each.unit)}"
+        found = _delay_rate(f"{name}, node {quoted(each.unit)}", stem, each.series, folder)
+        said = f"{found.said}; {each.said}"
+        yield replace(found, form=f"MONROE's pings, {found.form}", said=said)
+
+
+def _delay_rate(name: str, stem: str, series: DelayRate, folder: str) -> Imported:
+    files, said = dict[str, bytes](), [f"{series.at_ms[-1] / 1000:g} s"]
     delay = ""
     if (steps := series.delay_steps(name)) is not None:
         interval_ms, delay_ms = steps

@@ -29,8 +29,9 @@ def import_(
 ) -> None:
     """Check other tools' recordings and write what the stages replay, with the stages' text.
 
-    Mahimahi's packet-delivery traces, CellReplay's two parts, and CSV of delay and rate over time,
-    each told by its content. Nothing is written where one of them is refused.
+    Mahimahi's packet-delivery traces, CellReplay's two parts, FCC's curr_httpgetmt.csv, MONROE's
+    monroe_exp_ping.csv, and CSV of delay and rate over time, each told by its content. Nothing is
+    written where one of them is refused.
     """
     if _STEERS_STAGES & set(str(out)):
         raise TraceError(
