@@ -22,13 +22,16 @@ _SAID = {
         "--network (verizon-lte, ...).",
         "FOLDER",
     ),
-    "rtt": ("In its place: the minimum round trip, half of it each way: 40ms.", "TIME"),
+    "rtt": ("Without --network: the minimum round trip, half of it each way: 40ms.", "TIME"),
     "down": (
         'More stages toward the client: "rate 10 Mbit/s, queue droptail 50ms, loss 1%".',
         "STAGES",
     ),
     "up": ("The same toward the servers, which packets meet first.", "STAGES"),
-    "trace_down": ("A link by a packet-delivery trace in Mahimahi's format.", "FILE"),
+    "trace_down": (
+        "Without --network: a link by a packet-delivery trace in Mahimahi's format.",
+        "FILE",
+    ),
     "trace_up": ("The same toward the servers.", "FILE"),
 }
 

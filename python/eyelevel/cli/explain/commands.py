@@ -87,6 +87,7 @@ def stacks(
         return
     for line in explained_lines(columns, rows, levels, results.width):
         results.print(Text(line.text, line.style), soft_wrap=True)
+    hints.print(f"in force on {on.name}: {on.described()}", markup=False, soft_wrap=True)
     if missing := not_measured(columns, rows):
         warning = f"{NOT_MEASURED} on this machine: {', '.join(missing)}"
         hints.print(f"{warning}{_how(columns, missing[0], planned)}", markup=False, soft_wrap=True)
