@@ -16,8 +16,6 @@ from eyelevel.plan.stacks import Stack
 from eyelevel.run.level.measure import in_force_of
 from eyelevel.run.level.runs import Recordings, run_scenario
 
-pytestmark = pytest.mark.alone
-
 TCP, QUIC = STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]
 TRIES_MAX = 4 * SAMPLES_MIN
 """A busy machine starves loads, which then tell nothing."""
