@@ -107,13 +107,15 @@ def plan_table(composed: Composed) -> str:
             "--up out, or write one as a file (eyelevel trace synth) for --trace-down"
         )
     path = {way: json.dumps(stages) for way, stages in lab_path(network, composed.files).items()}
-    keys = {"name": _NOT_OF_NAMES.sub("-", network.name), **path}
+    plain = network.name.replace(",", "").replace("%", " percent")
+    keys = {"name": _NOT_OF_NAMES.sub("-", plain)[:NAME_LENGTH_MAX], **path}
     return f"networks = [{{ {', '.join(f'{key} = {_quoted(keys[key])}' for key in keys)} }}]"
 
 
 def _quoted(text: str) -> str:
-    """As JSON and TOML have it."""
-    return json.dumps(text, ensure_ascii=False)
+    """As TOML has it: literally where it may, so that people can read JSON in it."""
+    literal = '"' in text and "'" not in text and text.isprintable()
+    return f"'{text}'" if literal else json.dumps(text, ensure_ascii=False)
 
 
 def refuse_what_is_unclear(words: NetworkWords) -> None:

@@ -117,7 +117,7 @@ def test_a_plans_table_says_the_same_path():
     words = {"rtt": "9ms", "trace_down": str(TRACE), "up": "loss 2%"}
     found = composed(**words)
     (table,) = tomllib.loads(plan_table(found))["networks"]
-    assert table["name"] == "rtt 9ms + trace-down ten-a-second.trace + up loss 2-"
+    assert table["name"] == "rtt 9ms + trace-down ten-a-second.trace + up loss 2 percent"
     ways = {way: json.loads(table[way]) for way in ("down", "up")}
     assert ways == lab_path(found.network, found.files)
     assert plan_table(composed(network="das-1.70-151")) == 'networks = ["das-1.7-151"]'

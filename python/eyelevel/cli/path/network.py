@@ -1,4 +1,4 @@
-"""`eyelevel network`: make networks from what a site's own users have."""
+"""`eyelevel network`: networks from what a site's own users have, and from words."""
 
 from pathlib import Path
 from typing import Annotated, get_args
@@ -6,6 +6,7 @@ from typing import Annotated, get_args
 import typer
 
 from eyelevel.cli.output import hints, print_json, say
+from eyelevel.cli.path.network_show import show
 from eyelevel.errors import NetworkError
 from eyelevel.from_outside.files import read_text
 from eyelevel.from_outside.limits import TABLE
@@ -20,12 +21,11 @@ RateOption = Annotated[
     str | None, typer.Option(help='The rate down of all users of CrUX: "10 Mbit/s".')
 ]
 
-app = typer.Typer(help="Make networks from measurements.", no_args_is_help=True)
-
-
-@app.callback()
-def _group() -> None:
-    """Keep `from-csv` a subcommand though it is the only one."""
+app = typer.Typer(
+    help="Make networks from measurements; show what words of a path come to.",
+    no_args_is_help=True,
+)
+app.command("show")(show)
 
 
 @app.command("from-csv")
