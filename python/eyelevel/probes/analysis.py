@@ -14,11 +14,10 @@ from eyelevel.probes.cdn.attribution import attributed
 from eyelevel.probes.cdn.summary import ByCdn, by_cdn
 from eyelevel.probes.conditions import conditions_of
 from eyelevel.probes.datasets import datasets_of
-from eyelevel.probes.differences import differences_of, verdict_of
+from eyelevel.probes.differences import differences_of, judge
 from eyelevel.probes.pairing import Pairs, pair_rows
 from eyelevel.probes.protocols import COMPARISONS
 from eyelevel.probes.times import times_of
-from eyelevel.stats.families import holm
 
 ALL = "all"
 
@@ -74,10 +73,7 @@ def analyse(tables: Sequence[pl.DataFrame]) -> Analysis:
                 differences[file, a, b] = pairs.difference_ms
                 paired.append((a, b, pairs))
     conditions = conditions_of(whole)
-    claims = rows + conditions
-    corrected = holm([row["median_host_ms"]["p"] for row in claims])
-    for row, p in zip(claims, corrected, strict=True):
-        row |= {"p_holm": p, "verdict": verdict_of(row["median_host_ms"]["value"], p)}
+    judge(rows + conditions)
     return Analysis(
         datasets_of(tables),
         rows,

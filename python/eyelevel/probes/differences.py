@@ -1,12 +1,15 @@
 """What paired differences amount to: percentiles, shares, the median host and a verdict."""
 
+from collections.abc import Sequence
+
 import polars as pl
 
-from eyelevel.json_types import JsonObject
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.probes.intervals import quantile_estimates, share_estimates
 from eyelevel.probes.pairing import Pairs
 from eyelevel.probes.times import PERCENTS
-from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, undetermined
+from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, UNDETERMINED, Estimate, undetermined
+from eyelevel.stats.families import holm
 from eyelevel.stats.paired import median_estimate
 
 THRESHOLDS_MS = (0, 5, 10, 20)
@@ -38,10 +41,24 @@ def _median_host(pairs: Pairs) -> Estimate:
     return median_estimate(by_host.agg(pl.col("ms").median())["ms"].to_numpy(), "hosts")
 
 
-def verdict_of(median_ms: float | None, p: float | None) -> str:
-    """Which is faster in the median host, by its corrected p alone."""
+def judge(claims: Sequence[JsonObject]) -> None:
+    """Puts `p_holm` and `verdict` into the rows of `differences_of` that are corrected together."""
+    values = [row["median_host_ms"]["p"] for row in claims]
+    compared = sum(p is not None for p in values)
+    for row, p in zip(claims, holm(values), strict=True):
+        row |= {"p_holm": p, "verdict": _verdict(row, p, compared)}
+
+
+def _verdict(row: JsonMapping, p: float | None, compared: int) -> str:
+    """Which is faster in the median host, by its corrected p alone.
+
+    Where not even the same sign at every host would be one, among so many comparisons, nothing is
+    found by finding nothing.
+    """
+    median_ms = row["median_host_ms"]["value"]
     if p is None or median_ms is None:
-        return "undetermined"
-    if p > SIGNIFICANCE_LEVEL or median_ms == 0:
-        return NO_CLEAR_DIFFERENCE
-    return "b faster" if median_ms > 0 else "a faster"
+        return UNDETERMINED
+    if p <= SIGNIFICANCE_LEVEL and median_ms != 0:
+        return "b faster" if median_ms > 0 else "a faster"
+    least_p = compared * 2.0 ** (1 - row["hosts"])
+    return UNDETERMINED if least_p > SIGNIFICANCE_LEVEL else NO_CLEAR_DIFFERENCE

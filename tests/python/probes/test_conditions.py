@@ -127,7 +127,7 @@ def test_conditions_are_corrected_together_with_protocols() -> None:
     tls = [over(h, 90.0, 95.0, protocol="tls1.3") for h in hosts]
     both = analyse([made(*rows, *tls)])
     assert [row["p_holm"] for row in (*both.pairs, *both.conditions)] == [1 / 16] * 2
-    assert both.conditions[0]["verdict"] == "no clear difference"
+    assert both.conditions[0]["verdict"] == "undetermined"
 
 
 def test_rows_are_read_with_what_was_offered_and_the_first_byte(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from repository import ROOT
 from eyelevel.probes.analysis import analyse
 from eyelevel.probes.pairing import pair_rows
 from eyelevel.probes.reading import SCHEMA, read_file
+from eyelevel.report.pages.probe_words import verdict_sentence
 
 DATA = ROOT.parent / "shared" / "data" / "jaeger"
 
@@ -119,7 +120,8 @@ def test_the_analysis_reports_what_the_pairs_hold() -> None:
 
 
 def test_the_verdict_is_of_hosts_corrected_over_files_and_comparisons() -> None:
-    """Six hosts have p = 1/32: alone a claim, twice none. Rows of one host add nothing."""
+    """Six hosts have p = 1/32: alone a claim, twice none, whatever they say. Rows of one host add
+    nothing. Nine hosts could have said something, and did not."""
     hosts = [f"h{index}" for index in range(6)]
 
     def file_of(name: str, *rows: tuple[str, float, str, float]) -> pl.DataFrame:
@@ -134,7 +136,13 @@ def test_the_verdict_is_of_hosts_corrected_over_files_and_comparisons() -> None:
     assert alone["verdict"] == "b faster"
     both = analyse([file_of("f", *one), file_of("g", *one)]).pairs
     assert [pair["p_holm"] for pair in both] == [1 / 16] * 2
-    assert [pair["verdict"] for pair in both] == ["no clear difference"] * 2
+    assert [pair["verdict"] for pair in both] == ["undetermined"] * 2
+    said = verdict_sentence(both[0])
+    assert said.startswith("tls1.2 - tls1.3 is +7.5 ms in the median host, undetermined: too few")
+    nine = [(f"h{n}", 10.0, "tls1.2", 20.0 + n) for n in range(9)]
+    nine += [(f"h{n}", 12.0, "tls1.3", 24.5) for n in range(9)]
+    told = analyse([file_of("f", *one), file_of("g", *nine)]).pairs
+    assert [pair["verdict"] for pair in told] == ["undetermined", "no clear difference"]
     many = [row for row in one for _ in range(10)]
     (again,) = analyse([file_of("f", *many)]).pairs
     assert again["n"] == 60 and again["median_host_ms"]["p"] == 1 / 32

@@ -103,7 +103,8 @@ def _print_pairs(analysis: Analysis) -> None:
     if analysis.pairs:
         results.print(
             "A - B in ms: above 0, B is faster; intervals of 95 % over hosts; the verdict is of "
-            "the median host, corrected for all comparisons",
+            "the median host, corrected for all comparisons; undetermined: too few hosts for so "
+            "many",
             style="dim",
         )
     else:

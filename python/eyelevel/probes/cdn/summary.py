@@ -8,13 +8,12 @@ import polars as pl
 
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.probes.cdn.attribution import UNKNOWN
-from eyelevel.probes.differences import differences_of, verdict_of
+from eyelevel.probes.differences import differences_of, judge
 from eyelevel.probes.intervals import quantile_estimates
 from eyelevel.probes.pairing import ALIKE, Pairs, pair_rows
 from eyelevel.probes.protocols import COMPARISONS, THESIS_NAMES
 from eyelevel.probes.times import in_protocols_order
 from eyelevel.stats.binomial import wilson_estimate
-from eyelevel.stats.families import holm
 
 PERCENTS = (50, 90)
 NO_FAILURES_KEPT = "these files hold no failures"
@@ -140,7 +139,5 @@ def _pairs(tables: Sequence[pl.DataFrame], order: Sequence[str]) -> list[JsonObj
         for (a, b), pairs in paired.items():
             if keep := places.get((cdn, a, b)):
                 rows.append({"cdn": cdn, "a": a, "b": b} | differences_of(pairs.part(keep)))
-    corrected = holm([row["median_host_ms"]["p"] for row in rows])
-    for row, p in zip(rows, corrected, strict=True):
-        row |= {"p_holm": p, "verdict": verdict_of(row["median_host_ms"]["value"], p)}
+    judge(rows)
     return rows

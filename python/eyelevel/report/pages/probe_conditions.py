@@ -44,9 +44,10 @@ def section(conditions: Sequence[JsonMapping]) -> list[Markup]:
     )
     explained = (
         "Each host is compared with itself, over one protocol and from one vantage point, by rows "
-        "at most 60 s apart. Hosts that were measured under one condition alone are counted and "
-        "compared with nothing: two lists of hosts differ by their hosts. A handshake is full if "
-        "no session was offered; rows whose early data was rejected are in no comparison."
+        "that are the nearest in time and at most 60 s apart. Hosts that were measured under one "
+        "condition alone are counted and compared with nothing: two lists of hosts differ by their "
+        "hosts. A handshake is full if no session was offered; rows whose early data was rejected "
+        "are in no comparison."
     )
     shown = [
         element("p", explained),

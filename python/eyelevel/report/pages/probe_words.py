@@ -16,6 +16,12 @@ def verdict_sentence(pair: JsonMapping) -> str:
         )
     p = f"{format_p_equation(pair['p_holm'])} among all comparisons"
     low, high = median["low"], median["high"]
+    if pair["verdict"] == UNDETERMINED:
+        return (
+            f"{a} - {b} is {median['value']:+.1f} ms in the median host, {UNDETERMINED}: too few "
+            f"hosts for so many comparisons (95 % interval {low:+.1f} to {high:+.1f} ms, {hosts}, "
+            f"{p})"
+        )
     if pair["verdict"] == NO_CLEAR_DIFFERENCE:
         return (
             f"no clear difference between {a} and {b}: {a} - {b} is {median['value']:+.1f} ms in "

@@ -75,7 +75,7 @@ def test_more_comparisons_than_a_small_screen_holds_are_behind_a_word(tmp_path: 
     page = probe_page(analyse(read_files(files)))
     first, more = page.partition("<summary>2 more comparisons</summary>")[::2]
     assert first.count("<li ") == SENTENCES_SHOWN and more.count("<li ") == 2
-    assert ">file-0.jsonl: no" in first and ">file-5.jsonl: no" in more
+    assert ">file-0.jsonl: tls1.2" in first and ">file-5.jsonl: tls1.2" in more
     one_less = probe_page(analyse(read_files(files[:SENTENCES_SHOWN])))
     assert "more comparison" not in one_less
 
