@@ -18,6 +18,7 @@ from eyelevel.cli.probe.servers import (
     BLOCKS,
     BLOCKS_MAX,
     DEFAULT,
+    Kept,
     put_side_by_side,
     show_side_by_side,
 )
@@ -279,6 +280,7 @@ def servers(
     ] = BLOCKS,
     seed: Annotated[int, typer.Option(min=0, help="Decides the order within blocks.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Append rows as JSON lines.")] = None,
+    resume: Annotated[bool, typer.Option(help="Go on with --out where it stopped.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
     """Put libraries of servers side by side: nginx, Caddy, s_server, aioquic and ours.
@@ -287,7 +289,8 @@ def servers(
     same making, once in each block, and probed by a resumed and a full handshake.
     """
     once = {"v4": True, "v6": True, "count": 1, "interval_ms": 0, "timeout_ms": 10_000}
-    said = put_side_by_side(list_, words, {**once, **PLAIN, "seed": seed}, blocks, out)
+    kept = Kept(out, resume)
+    said = put_side_by_side(list_, words, {**once, **PLAIN, "seed": seed}, blocks, kept)
     if as_json:
         print_json(said)
     else:

@@ -1,6 +1,7 @@
 """`eyelevel probe servers`: libraries of servers side by side, in labs over one path."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.text import Text
@@ -9,12 +10,13 @@ from eyelevel.cli.output import hints, json_text, results, table
 from eyelevel.cli.probe.appended import mend
 from eyelevel.cli.probe.progress import progress
 from eyelevel.cli.probe.report_cdns import interval
-from eyelevel.errors import ProbeError
+from eyelevel.errors import ProbeError, Terminated
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.compose import NetworkWords, compose
+from eyelevel.probes.server_rows import Place, begun, read_rows
 from eyelevel.probes.servers import FULL, ITSELF, side_by_side
 from eyelevel.run.servers.known import OURS, PROGRAMS, Served, parse_servers, versions_of
-from eyelevel.run.servers.visits import in_order, made_site, rows_of
+from eyelevel.run.servers.visits import KINDS, in_order, made_site, rows_of
 from eyelevel.run.trial.traces import read_stages
 
 BLOCKS = 12
@@ -23,8 +25,36 @@ BLOCKS_MAX = 1000
 DEFAULT = ",".join([OURS, *PROGRAMS])
 
 
+@dataclass(frozen=True)
+class Kept:
+    """Where rows go, and whether what is there of them counts."""
+
+    out: Path | None
+    resume: bool
+
+    def begin(self, about: JsonMapping) -> dict[Place, list[JsonObject]]:
+        """The rows of visits that need not be made; ProbeError where there is no such file."""
+        if self.out is None:
+            if self.resume:
+                raise ProbeError("--resume needs --out, the file to go on with")
+            return {}
+        if self.resume and not self.out.exists():
+            raise ProbeError(f"{self.out} is not there: leave --resume out to begin")
+        mend(self.out)
+        if self.resume:
+            return read_rows(self.out, about, len(KINDS))
+        self.take(begun(about))
+        return {}
+
+    def take(self, row: JsonMapping) -> None:
+        """One line, on disk before the next is measured."""
+        if self.out is not None:
+            with self.out.open("a", encoding="utf-8") as stream:
+                stream.write(json_text(row) + "\n")
+
+
 def put_side_by_side(
-    servers: str, words: NetworkWords, config: JsonMapping, blocks: int, out: Path | None
+    servers: str, words: NetworkWords, config: JsonMapping, blocks: int, kept: Kept
 ) -> JsonObject:
     """What `--json` prints; what is not installed is said. Raises ProbeError where nothing is."""
     served, missing = parse_servers(servers)
@@ -32,9 +62,7 @@ def put_side_by_side(
         hints.print(f"{name} is not installed, and left out: {get}", markup=False, soft_wrap=True)
     if not served:
         raise ProbeError(f"{servers}: none of them is installed here")
-    if out is not None:
-        mend(out)
-    rows = list(_measured(served, words, config, blocks, out))
+    rows = list(_measured(served, words, config, blocks, kept))
     names = [each.name for each in served]
     found = side_by_side(rows, names)
     about = {"versions": versions_of(served), "missing": missing, "blocks": blocks}
@@ -46,25 +74,29 @@ def _measured(
     words: NetworkWords,
     config: JsonMapping,
     blocks: int,
-    out: Path | None,
+    kept: Kept,
 ) -> Iterator[JsonObject]:
     network = compose(words, read_stages)
     visits = in_order(served, blocks, config["seed"])
-    done = 0
+    names = [each.name for each in served]
+    about = {"servers": names, "network": network.network.settings(), "seed": config["seed"]}
+    there = kept.begin(about)
+    left = [visit for visit in visits if visit.place not in there]
+    for visit in visits:
+        yield from there.get(visit.place, [])
+    done = len(visits) - len(left)
     with made_site() as site, progress("visits", len(visits)) as shown:
         try:
-            for visit in visits:
+            for visit in left:
                 shown(done, f"now {visit.served.name} over {visit.protocol}")
                 for row in rows_of(visit, network, site, config):
-                    if out is not None:
-                        with out.open("a", encoding="utf-8") as stream:
-                            stream.write(json_text(row) + "\n")
+                    kept.take(row)
                     yield row
                 done += 1
             shown(done, "all probed")
-        except KeyboardInterrupt:
-            kept = f"; their rows are in {out}" if out else ""
-            hints.print(f"stopped after {done} of {len(visits)} visits{kept}", markup=False)
+        except (KeyboardInterrupt, Terminated):
+            on = ": go on with --resume and the same --out" if kept.out else ""
+            hints.print(f"stopped after {done} of {len(visits)} visits{on}", markup=False)
             raise
 
 

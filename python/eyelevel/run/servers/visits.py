@@ -32,6 +32,11 @@ class Visit:
     served: Served
     protocol: str
 
+    @property
+    def place(self) -> tuple[int, str, str]:
+        """What tells it from the others, as its rows have it."""
+        return self.block, self.served.name, self.protocol
+
 
 def in_order(servers: Sequence[Served], blocks: int, seed: int) -> list[Visit]:
     """Every server and protocol once a block, in an order of the block's own."""

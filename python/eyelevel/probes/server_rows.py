@@ -1,0 +1,71 @@
+"""Files of rows of servers side by side: what of a run that was stopped is there already."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+from eyelevel.errors import ProbeError
+from eyelevel.from_outside.files import lines_of
+from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PROBES
+from eyelevel.from_outside.source import Source
+from eyelevel.json_types import JsonMapping, JsonObject
+
+Place = tuple[int, str, str]
+"""A visit's block, server and protocol."""
+
+_NUMBERS = ("connection_us", "round_trips", "extra_round_trips", "certificate_bytes")
+_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("probed_server", "protocol"), (str,)),
+    "block": (int,),
+    "failure": (str, type(None)),
+    **dict.fromkeys(("resumed", "resumption_offered", "hello_retry_request"), (bool, type(None))),
+    **dict.fromkeys(
+        (*_NUMBERS, "received_bytes", "sent_bytes", "retries"), (int, float, type(None))
+    ),
+}
+"""What is read of a row, and of which types it is."""
+
+
+def begun(about: JsonMapping) -> JsonObject:
+    """The line that stands before a run's rows: what was compared, over what."""
+    return {"event": "servers", "about": about}
+
+
+def read_rows(path: Path, about: JsonMapping, rows_a_visit: int) -> dict[Place, list[JsonObject]]:
+    """The rows of each whole visit of the run that was begun last, which must be `about` the same.
+
+    Raises ProbeError, naming the line.
+    """
+    last: object = None
+    found: dict[Place, list[JsonObject]] = defaultdict(list)
+    for number, line in lines_of(path, Source(str(path), PROBES, ProbeError), LINE_BYTES_MAX):
+        place = f"{path}, line {number}"
+        row = parse_object(line.encode(), Source(place, DOCUMENT, ProbeError))
+        if row.get("event") == "servers":
+            last = row.get("about")
+            found.clear()
+        elif row.get("event") == "attempt":
+            _check(row, place)
+            found[row["block"], row["probed_server"], row["protocol"]].append(row)
+    if last is None:
+        raise ProbeError(f"{path} holds no servers side by side: leave --resume out")
+    if _text(last) != _text(about):
+        raise ProbeError(
+            f"{path} was begun with other servers, another network or another seed: say the same, "
+            "or choose another --out"
+        )
+    return {place: rows for place, rows in found.items() if len(rows) == rows_a_visit}
+
+
+def _text(value: object) -> str:
+    """Of a file and of this process alike: JSON has no tuples."""
+    return json.dumps(value, sort_keys=True)
+
+
+def _check(row: JsonMapping, place: str) -> None:
+    for name, kinds in _KINDS.items():
+        value = row.get(name)
+        is_other = bool not in kinds and isinstance(value, bool)
+        if name not in row or is_other or not isinstance(value, kinds):
+            raise ProbeError(f"{place}: {name} is not as the prober writes it; drop the line")
