@@ -5,12 +5,15 @@ from eyelevel.from_outside.words import plain
 from eyelevel.json_types import JsonMapping
 
 
-def show_answer(answer: JsonMapping) -> None:
-    """Whose it is, the head, an empty line and the beginning of the body."""
+def show_answer(answer: JsonMapping, handshake: str = "") -> None:
+    """Whose it is, the head, an empty line and the beginning of the body.
+
+    `handshake` says which connection of an attempt that has two.
+    """
     where = "" if answer["port"] == 443 else f":{answer['port']}"
-    attempt = answer["attempt"] + 1
+    attempt = f"attempt {answer['attempt'] + 1}" + (f", {handshake}" if handshake else "")
     asked = f"{answer['host']}{where}{answer['path']} ({answer['address']})"
-    _line(f"{asked}, {answer['protocol']}, attempt {attempt}", style="bold")
+    _line(f"{asked}, {answer['protocol']}, {attempt}", style="bold")
     reason = f" {answer['reason']}" if answer["reason"] else ""
     _line(f"{answer['http']} {answer['status']}{reason}")
     for name, value in answer["fields"]:

@@ -76,8 +76,11 @@ def _which(row: Row, rows: list[Row]) -> tuple[str, ...]:
     """What `_what` names; a row without a connection had no handshake."""
     if len(_what(rows)) == 1:
         return (row["protocol"],)
-    kind = "0-RTT" if row["early_data_accepted"] else "resumed" if row["resumed"] else "full"
-    return row["protocol"], "" if row["connection_us"] is None else kind
+    return row["protocol"], "" if row["connection_us"] is None else _handshake(row)
+
+
+def _handshake(row: Row) -> str:
+    return "0-RTT" if row["early_data_accepted"] else "resumed" if row["resumed"] else "full"
 
 
 def _note(row: Row) -> str:
@@ -121,6 +124,7 @@ class Sink:
         self._as_json = as_json
         self._has_header = False
         self._shown: list[JsonObject] = []
+        self._last: JsonObject = {"first_of_pair": False, "resumption_offered": False}
 
     def __enter__(self) -> Self:
         return self
@@ -138,7 +142,8 @@ class Sink:
 
     def take(self, row: JsonObject) -> None:
         """One row, or what the server answered (`--print`)."""
-        is_row = row["event"] == "attempt"
+        if is_row := row["event"] == "attempt":
+            self._last = row
         line = json_text(row)
         if self._out is not None:
             # Flushed, so that nothing measured is lost with this process.
@@ -147,7 +152,9 @@ class Sink:
         if self._parquet is not None and is_row:
             self._parquet.take(row)
         if not is_row and not self._as_json:
-            show_answer(row)
+            # It follows its row.
+            is_of_two = self._last["first_of_pair"] or self._last["resumption_offered"]
+            show_answer(row, _handshake(self._last) if is_of_two else "")
         elif self._as_csv:
             print(to_thesis_csv([row], header=not self._has_header), end="", flush=True)
             self._has_header = True

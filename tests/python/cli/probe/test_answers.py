@@ -24,8 +24,10 @@ def test_head_and_body_are_text_and_steer_no_terminal(capsys: pytest.CaptureFixt
         "server: a\\x1b]0;b\\x07\nx: 1\\n2\n(2 more fields)\n\n"
         "<p>\n        bold\\x1b[1m \\u202e[red]\n(the body goes on)\n\n"
     )
-    show_answer(ANSWER | {"body": "", "body_whole": True, "port": 443})
-    assert "a.example/x (192.0.2.1)" in (again := capsys.readouterr().out)
+    show_answer(ANSWER | {"body": "", "body_whole": True, "port": 443}, "resumed")
+    assert "a.example/x (192.0.2.1), tls1.2, attempt 2, resumed\n" in (
+        again := capsys.readouterr().out
+    )
     assert again.endswith("\n\n(no body)\n\n")
 
 
