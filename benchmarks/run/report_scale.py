@@ -2,6 +2,8 @@
 
 The records are made up and have no frames, so what is measured is reading, checking, statistics and
 the page, not the decoding of pictures. Each step runs in a process of its own, for its peak memory.
+Of shape `das` the networks are his grid and links whose rate varies, so that all of his figures are
+on the page, or are named there as too large; `benchmarks.run.page_opening` opens it.
 Nothing is asserted; `docs/benchmarks.md` keeps results with their machine.
 """
 
@@ -9,6 +11,7 @@ import gzip
 import json
 import multiprocessing
 import os
+import re
 import resource
 import sys
 import tempfile
@@ -24,6 +27,7 @@ from made_up_run import environment, metrics_of, record_of
 
 from benchmarks.shared.command import parser_of
 from eyelevel.analysis.trials.table import TABLE_FILE
+from eyelevel.networks.presets import network_named
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial, expand, plan_document
@@ -40,8 +44,9 @@ from eyelevel.store.directory import (
 SHAPES = {
     # sites, networks, stacks, blocks: as Wolsing's study, and as Das's, with many networks
     "wolsing": (100, 10, 5, 30),
-    "das": (375, 100, 4, 1),
+    "das": (375, 110, 4, 1),
 }
+DAS_NETWORKS = ("das-[0-9]*", "unshaped", "das-verizon-*", "das-att-*")
 STACKS = ("tcp", "tcp+", "tcp+bbr", "quic", "quic+bbr")
 
 
@@ -51,6 +56,8 @@ def study(shape: str, scale: float) -> tuple[Plan, list[Site]]:
     sites = max(2, round(sites * scale))
     names = [f"site-{n:03}" for n in range(sites)]
     tables = ", ".join(f'{{ name = "net-{n}", base = "dsl" }}' for n in range(networks))
+    if shape == "das":
+        tables = json.dumps(DAS_NETWORKS)[1:-1]
     text = (
         f"title = 'A study of many trials'\nsites = {json.dumps(names)}\nnetworks = [{tables}]\n"
         f"stacks = {json.dumps(STACKS[:stacks])}\nreference = 'tcp'\nblocks = {blocks}\n"
@@ -73,6 +80,8 @@ def write_study(directory: Path, shape: str, scale: float) -> int:
 
 def _write(directory: Path, trial: Trial, noise: float) -> None:
     load_ms = (500 + 10 * int(trial.site[-3:])) * (1 - 0.03 * STACKS.index(trial.stack))
+    if network := network_named(trial.network):
+        load_ms += 4 * network.rtt_ms_min + 400 / network.down_mbit_s
     record = record_of(trial, load_ms * (1 + 0.05 * noise))
     folder = directory / "trials" / trial.hash
     folder.mkdir(parents=True)
@@ -129,6 +138,16 @@ def main() -> None:
             if step is report_step:
                 size_mb = (directory / "report.html").stat().st_size / 1e6
                 print(f"{'page':16} {'15 MB':>12} {size_mb:8.2f} MB", flush=True)
+                print(f"{'left out of it':16} {'':>12} {_left_out(directory)}", flush=True)
+
+
+def _left_out(directory: Path) -> str:
+    """The figures that are too large for the page."""
+    page = (directory / "report.html").read_text(encoding="utf-8")
+    names = re.findall(
+        r"Too large for this page: <code>eyelevel figures DIR --only ([a-z0-9-]+)", page
+    )
+    return ", ".join(names) or "no figure"
 
 
 def _measured(step: Callable[..., None], *arguments: object) -> tuple[float, float, float]:

@@ -36,7 +36,7 @@ def varying_links(networks: Sequence[Network]) -> pl.DataFrame:
     for number, members in enumerate(of_link.values()):
         earlier = shared[:number].count(shared[number])  # other links, though of the same words
         name = f"{shared[number]}-{earlier + 1}" if earlier else shared[number]
-        named = {"link": pl.lit(name), "course": pl.lit(_course(members[0]))}
+        named = {"link": pl.lit(name), "course": pl.lit(members[0].course())}
         parts.append(places(members).sort("rtt_ms").with_columns(**named))
     return pl.concat(parts).select("network", "link", "course", "rtt_ms")
 
@@ -108,7 +108,7 @@ def rates_over_time(contents: Contents) -> pl.DataFrame:
 
 def _rates(link: str, direction: str, spec: SynthSpec) -> pl.DataFrame:
     series = rates_of(synthesise(spec), RATE_BIN_MS)
-    course = f"{link} {direction}: made by the {spec.model} model, seed {spec.seed}"
+    course = f"{link} {direction}: {spec.model} model, seed {spec.seed}"
     return pl.DataFrame(
         {"course": course, "seconds": series.at_ms[:-1] / 1e3, "mbit_s": series.mbit_s}
     )
@@ -120,7 +120,8 @@ def _quantiles(values: np.ndarray, reference: np.ndarray) -> dict[str, float | s
         for side, loads in (("", values), ("_reference", reference)):
             seconds = float(np.quantile(loads, share, method="inverted_cdf"))
             columns[f"{name}_s{side}"] = seconds if np.isfinite(seconds) else None
-        columns |= _change(values, reference, share).as_columns(f"{name}_change")
+        change = _change(values, reference, share).as_columns(f"{name}_change")
+        columns |= {column: value for column, value in change.items() if column[-2:] != "_p"}
     return columns
 
 
@@ -137,9 +138,3 @@ def _shared_name(members: Sequence[Network]) -> str:
     words = [name.removesuffix(f"-{rtt_ms:g}").split("-") for name, rtt_ms in of_members]
     shared = takewhile(lambda alike: len(set(alike)) == 1, zip(*words, strict=False))
     return "-".join(alike[0] for alike in shared) or members[0].name
-
-
-def _course(network: Network) -> str:
-    course = network.course()
-    named = {"recorded": "recorded", "stages": "stages of the plan"}
-    return named.get(course, f"made by the {course} model")

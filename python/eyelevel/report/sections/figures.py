@@ -9,6 +9,8 @@ from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.page_data import PageData
 
 ROWS_MAX = 200
+SHARES = ("ratio_of_means", "spread", "change", "median_change", "p95_change")
+"""How columns begin whose numbers are changes by a share, shown in percent."""
 
 
 def figures_section(contents: Contents, data: PageData) -> Markup:
@@ -56,7 +58,7 @@ def _format_cell(name: str, value: object) -> object:
     if value is None:
         return "none"
     if isinstance(value, float):
-        if name.startswith(("ratio_of_means", "spread")):
+        if name.startswith(SHARES) and not name.endswith("_p"):
             return format_percent(value)
         return f"{value:,.0f}" if abs(value) >= 1000 else format_number(value, ".4g")
     return value

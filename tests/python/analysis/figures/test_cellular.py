@@ -57,7 +57,7 @@ def test_networks_that_differ_in_their_round_trip_alone_are_of_one_link(contents
         ("5g", "5g", 51),
     ]
     courses = varying_links(contents.planned.networks)["course"]
-    assert set(courses) == {"made by the cellular model"}
+    assert set(courses) == {"cellular model"}
 
 
 def test_no_preset_of_one_link_is_taken_for_another():
@@ -134,7 +134,7 @@ def test_each_link_has_its_row_of_panels_with_dots_at_its_quantiles(contents, na
     assert ("tcp" in rows["stack"]) == (name == "cellular-cdf")
     chart = figure(name).chart(rows, loads)
     svg = vl_convert.vegalite_to_svg(chart)
-    for text in ("das-verizon (made by the cellular model)", ">30 ms<", ">120 ms<", ">300 ms<"):
+    for text in ("das-verizon (cellular model)", ">30 ms<", ">120 ms<", ">300 ms<"):
         assert text in svg
     drawn = [pl.read_csv(text.encode()) for text in chart["datasets"].values()]
     dots = pl.concat(drawn).filter(dot=1)
