@@ -51,8 +51,9 @@ def transferred(
             done = run_in(lab, "sh", "-c", f"echo {client_sysctl} > /proc/sys/net/ipv4/tcp_ecn")
             assert not done.returncode, done.stderr
         told = fetch(lab, message(client or stack), url, BODY_BYTES, DURATION_MS)
-        assert told["complete"]
-        return lab.stop()
+        summary = lab.stop()
+    assert told["complete"], (told, summary.connections, summary.path)
+    return summary
 
 
 def judged(stack: Stack, summary: LabSummary) -> str:

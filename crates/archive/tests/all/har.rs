@@ -140,3 +140,35 @@ fn a_writer_that_leaves_tls_out_of_connect_tells_no_round_trip_over_tls() {
     ]);
     assert_eq!(found, [("b.test".to_owned(), 30.0, 1)]);
 }
+
+#[test]
+fn a_har_whose_page_is_not_in_it_is_refused() {
+    let har = |content: &str| {
+        let entry = |path: &str, kind: &str, content: &str| {
+            format!(
+                r#"{{"request": {{"method": "GET", "url": "https://a.test/{path}"}},
+                 "response": {{"status": 200, "content": {content},
+                 "headers": [{{"name": "content-type", "value": "text/{kind}"}}]}}}}"#
+            )
+        };
+        let entries = [
+            entry("a.css", "css", r#"{"text": "b{}"}"#),
+            entry("", "html", content),
+        ];
+        let text = format!(r#"{{"log": {{"entries": [{}]}}}}"#, entries.join(","));
+        import_content(Format::Har, text.into())
+    };
+    let whole = har(r#"{"text": "<html>"}"#).unwrap();
+    let page = whole.metadata(None, "a").unwrap().main_url;
+    assert_eq!(page.to_string(), "https://a.test/");
+    // What is left must not pass for the page.
+    let without = har(r#"{"size": 6}"#).unwrap();
+    let error = without.metadata(None, "a").unwrap_err();
+    assert!(
+        error.contains("hold no page; left out: https://a.test/: "),
+        "{error}"
+    );
+    let damaged = har(r#"{"text": "!!!!", "encoding": "base64"}"#).unwrap_err();
+    let expected = "entry 1, https://a.test/: its body is not the base64";
+    assert!(damaged.to_string().contains(expected), "{damaged}");
+}

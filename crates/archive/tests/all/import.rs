@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use eyelevel_archive::{
-    Exchange, Format, Imported, Scheme, Site, export_har, export_mahimahi, import, import_content,
-    secure, write_wacz,
+    Exchange, Imported, Scheme, Site, export_har, export_mahimahi, import, secure, write_wacz,
 };
 
 /// The folder of Mahimahi recordings; none, and said so, where it is absent.
@@ -126,73 +125,6 @@ fn what_is_exported_imports_again() {
     assert_eq!(sorted(&again.exchanges), sorted(site.exchanges()));
 }
 
-/// A field of bytes, shorter than 16 kB, as Protocol Buffers have it.
-fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
-    let (low, high) = (bytes.len() as u8 & 0x7f | 0x80, (bytes.len() >> 7) as u8);
-    [&[number << 3 | 2, low, high], bytes].concat()
-}
-
-/// An exchange as Mahimahi's recorder laid it out in January 2014.
-fn record_of_2014(port: &[u8], scheme: &str, response: &[&[u8]], body: &[u8]) -> Vec<u8> {
-    let lines = |first: &str, lines: &[&[u8]], body: &[u8]| {
-        let mut message = field(1, first.as_bytes());
-        for line in lines {
-            message.extend(field(2, line));
-        }
-        message.extend(field(3, body));
-        message
-    };
-    let asked = lines(
-        "GET /a?b HTTP/1.1\r\n",
-        &[b"Host: a.test\r\n", b"Accept: */*\r\n"],
-        b"\r\n",
-    );
-    let answered = lines("HTTP/1.1 200 OK\r\n", response, body);
-    let mut record = vec![1 << 3];
-    record.extend(port);
-    record.extend(field(2, scheme.as_bytes()));
-    record.extend(field(3, b"192.0.2.7"));
-    record.extend(field(4, &asked));
-    record.extend(field(5, &answered));
-    record
-}
-
-#[test]
-fn mahimahis_layout_of_2014_is_read_as_todays() {
-    let plain = record_of_2014(
-        &[80],
-        "HTTP",
-        &[b"Content-Type: text/html\r\n", b"X-A: b:c\r\n"],
-        b"\r\n\r\n<p>",
-    );
-    let secure = record_of_2014(
-        &[0xbb, 3],
-        "HTTPS",
-        &[b"Transfer-Encoding: chunked\r\n", b"no field\r\n"],
-        b"\r\n3\r\nabc\r\n0\r\n\r\n",
-    );
-    let read = |record: Vec<u8>| import_content(Format::Mahimahi, record.into()).unwrap();
-    let exchange = read(plain).exchanges.remove(0);
-    assert_eq!(exchange.url.to_string(), "http://a.test/a?b");
-    assert_eq!(exchange.address, Some("192.0.2.7".parse().unwrap()));
-    assert_eq!((exchange.method.as_str(), exchange.status), ("GET", 200));
-    assert_eq!(exchange.response_header("x-a"), Some("b:c"));
-    assert_eq!(exchange.request_headers.len(), 2);
-    assert_eq!(
-        &exchange.body[..],
-        b"\r\n<p>",
-        "one empty line is the head's"
-    );
-    let exchange = read(secure).exchanges.remove(0);
-    assert_eq!(exchange.url.scheme, Scheme::Https);
-    assert_eq!(&exchange.body[..], b"abc");
-    assert_eq!(
-        exchange.response_headers.len(),
-        1,
-        "a line without a colon is none"
-    );
-}
-
 #[test]
 fn a_har_without_a_body_leaves_its_exchange_out() {
     let har = Temporary::new("small.har");
@@ -221,38 +153,6 @@ fn a_har_without_a_body_leaves_its_exchange_out() {
     assert_eq!(kind, Some("text/html; charset=utf-8"));
     assert_eq!(imported.provenance.left_out.len(), 2);
     assert_eq!(imported.provenance.altered.len(), 1);
-}
-
-#[test]
-fn a_har_whose_page_is_not_in_it_is_refused() {
-    let har = |content: &str| {
-        let entry = |path: &str, kind: &str, content: &str| {
-            format!(
-                r#"{{"request": {{"method": "GET", "url": "https://a.test/{path}"}},
-                 "response": {{"status": 200, "content": {content},
-                 "headers": [{{"name": "content-type", "value": "text/{kind}"}}]}}}}"#
-            )
-        };
-        let entries = [
-            entry("a.css", "css", r#"{"text": "b{}"}"#),
-            entry("", "html", content),
-        ];
-        let text = format!(r#"{{"log": {{"entries": [{}]}}}}"#, entries.join(","));
-        import_content(Format::Har, text.into())
-    };
-    let whole = har(r#"{"text": "<html>"}"#).unwrap();
-    let page = whole.metadata(None, "a").unwrap().main_url;
-    assert_eq!(page.to_string(), "https://a.test/");
-    // What is left must not pass for the page.
-    let without = har(r#"{"size": 6}"#).unwrap();
-    let error = without.metadata(None, "a").unwrap_err();
-    assert!(
-        error.contains("hold no page; left out: https://a.test/: "),
-        "{error}"
-    );
-    let damaged = har(r#"{"text": "!!!!", "encoding": "base64"}"#).unwrap_err();
-    let expected = "entry 1, https://a.test/: its body is not the base64";
-    assert!(damaged.to_string().contains(expected), "{damaged}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod golden;
 mod har;
 mod hostile;
 mod import;
+mod mahimahi_of_2014;
 mod one_url;
 mod recordings;
 mod records;
