@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from pathlib import Path
 
 import pytest
 from labs import cannot_build_labs
@@ -9,6 +10,7 @@ from probe_request import config
 from typer.testing import CliRunner
 
 from eyelevel.cli.probe.commands import app
+from eyelevel.errors import ProbeError
 from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.probes.servers import side_by_side
 from eyelevel.run.servers.known import parse_servers
@@ -59,3 +61,24 @@ def test_the_command_says_what_each_costs_and_why() -> None:
     assert retried["why"][0] == "Retry, to validate the address: 1 round trip"
     assert retried["difference_ms"]["value"] > 0
     assert all(each["connected"] == 2 for each in said["servers"])
+
+
+def test_a_run_goes_on_with_the_visits_that_are_left(tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    words = ["servers", "ours", "--rtt", "10ms", "--json", "--out", str(out)]
+    done = CliRunner().invoke(app, [*words, "--blocks", "2"])
+    assert done.exit_code == 0, done.output
+    lines = out.read_text(encoding="utf-8").splitlines(keepends=True)
+    # A line that says what it is, and two rows of each of three protocols a block.
+    assert len(lines) == 1 + 2 * 3 * 2
+    out.write_text("".join(lines[:6]) + lines[6][:20], encoding="utf-8")
+    again = CliRunner().invoke(app, [*words, "--blocks", "2", "--resume"])
+    assert again.exit_code == 0, again.output
+    kept = out.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert kept[:6] == lines[:6]
+    # Two visits were whole; the third is made again with the three that were not begun.
+    assert len(kept) == 6 + 2 * 4
+    told = json.loads(again.stdout[again.stdout.index("{") :])["servers"]
+    assert {(each["attempts"], each["connected"]) for each in told} == {(2, 2)}
+    other = CliRunner().invoke(app, [*words[:2], "--rtt", "11ms", *words[4:], "--resume"])
+    assert isinstance(other.exception, ProbeError) and "another network" in str(other.exception)

@@ -11,6 +11,7 @@ from eyelevel.cli.probe.appended import mend
 from eyelevel.cli.probe.progress import progress
 from eyelevel.cli.probe.report_cdns import interval
 from eyelevel.errors import ProbeError, Terminated
+from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.probes.server_rows import Place, begun, read_rows
@@ -61,7 +62,7 @@ def put_side_by_side(
     for name, get in missing.items():
         hints.print(f"{name} is not installed, and left out: {get}", markup=False, soft_wrap=True)
     if not served:
-        raise ProbeError(f"{servers}: none of them is installed here")
+        raise ProbeError(f"{quoted(servers)}: no server is named that is installed here")
     rows = list(_measured(served, words, config, blocks, kept))
     names = [each.name for each in served]
     found = side_by_side(rows, names)
