@@ -13,6 +13,7 @@ from pages import page_server
 
 
 def asked(proxy: str, url: str) -> int:
+    """The answer's status; its client leaves before its body."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": proxy}))
     with opener.open(url, timeout=HANG_S) as answer:
         return int(answer.status)

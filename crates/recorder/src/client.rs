@@ -82,8 +82,7 @@ pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
 
 /// What a client is told that does not know this run's credentials.
 fn unknown(shared: &Shared) -> Reply {
-    let note = "a request without this run's credentials";
-    shared.store.leave_out(note.to_owned());
+    shared.store.turn_away();
     let status = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
     let mut reply = sentence(
         status,

@@ -90,7 +90,11 @@ pub async fn forward(
     let budget = shared.store.budget.clone();
     let start = ResponseStart::of(&answer);
     let (parts, body) = answer.response.into_parts();
-    let body = Tee::new(body, budget, move |ended| pending.finish(start, ended));
+    let answering = shared.store.under_way.begin();
+    let body = Tee::of_answer(body, budget, move |ended| {
+        pending.finish(start, ended);
+        drop(answering);
+    });
     Response::from_parts(parts, Either::Left(body))
 }
 
@@ -157,7 +161,8 @@ fn outgoing(
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         *kept = Some((ended, Instant::now()));
     };
-    Request::from_parts(parts, Tee::new(body, shared.store.budget.clone(), on_end))
+    let body = Tee::of_request(body, shared.store.budget.clone(), on_end);
+    Request::from_parts(parts, body)
 }
 
 /// The head of a response, with what is known of its coming.

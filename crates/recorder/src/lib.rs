@@ -22,6 +22,7 @@ mod spool;
 mod store;
 mod tap;
 mod tee;
+mod under_way;
 mod upgrade;
 mod upstream;
 

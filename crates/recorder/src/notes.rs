@@ -51,6 +51,61 @@ impl Notes {
     }
 }
 
+/// What passed through, or would have, and is not stored.
+#[derive(Debug, Default)]
+pub struct LeftOut {
+    /// Of what clients asked for: servers that failed, answers that were cut.
+    pub asked: Notes,
+    /// What a page may not reach.
+    pub refused: Notes,
+    /// Of clients that do not know this run's credentials.
+    pub unknown: Notes,
+}
+
+impl LeftOut {
+    /// How many different sentences there are.
+    pub fn len(&self) -> usize {
+        self.asked.len() + self.refused.len() + self.unknown.len()
+    }
+
+    /// The first sentence that names what is asked for, with the way out where there is one.
+    pub fn about(&self, host: &str) -> Option<String> {
+        let refused = self.refused.about(host);
+        let and_how = |text| format!("{text}; `--allow {host}` if it is meant");
+        let others = self.asked.about(host).or(self.unknown.about(host));
+        refused.map(and_how).or(others.cloned())
+    }
+
+    /// Why nothing was stored. What became of a request that was let through says more than who was
+    /// turned away.
+    pub fn reason_for_nothing(&self, open: u64) -> String {
+        let asked = self.refused.first().or(self.asked.first()).cloned();
+        asked
+            .or(unfinished(open))
+            .or(self.unknown.first().cloned())
+            .unwrap_or_else(|| "no request came through the proxy".to_owned())
+    }
+
+    /// Every sentence. A page that was recorded knows best how to hide whom it asked: all refusals
+    /// are told.
+    pub fn told(&self, is_wanted: impl Fn(&str) -> bool, open: u64) -> Vec<String> {
+        let mut told = self.refused.told(|_| true);
+        told.extend(self.asked.told(is_wanted));
+        told.extend(self.unknown.told(|_| true));
+        told.extend(unfinished(open));
+        told
+    }
+}
+
+/// A sentence about answers that were still on their way at the end.
+fn unfinished(open: u64) -> Option<String> {
+    match open {
+        0 => None,
+        1 => Some("1 answer was unfinished at the end".to_owned()),
+        _ => Some(format!("{open} answers were unfinished at the end")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,5 +122,18 @@ mod tests {
         assert_eq!(told.len(), SENTENCES_MAX + 1);
         assert_eq!(told[1], "n0001 (2 times)");
         assert_eq!(told[SENTENCES_MAX], "and 5 more");
+    }
+
+    #[test]
+    fn who_was_turned_away_is_the_reason_only_where_nobody_was_let_through() {
+        let mut left_out = LeftOut::default();
+        left_out.unknown.add("a stranger".to_owned());
+        assert_eq!(left_out.reason_for_nothing(0), "a stranger");
+        let unfinished = "1 answer was unfinished at the end";
+        assert_eq!(left_out.reason_for_nothing(1), unfinished);
+        left_out.asked.add("its answer was cut".to_owned());
+        assert_eq!(left_out.reason_for_nothing(1), "its answer was cut");
+        let told = left_out.told(|_| true, 1);
+        assert_eq!(told, ["its answer was cut", "a stranger", unfinished]);
     }
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use eyelevel_archive::limits::EXCHANGES_MAX;
@@ -18,12 +18,17 @@ use crate::RecordError;
 use crate::admission::target::Target;
 use crate::certificate::Certificate;
 use crate::merge::merge;
-use crate::notes::Notes;
+use crate::notes::LeftOut;
 use crate::spool::Spool;
 use crate::tee::Budget;
+use crate::under_way::UnderWay;
 
 /// Hosts whose certificates are kept.
 const CERTIFICATES_MAX: usize = 10_000;
+
+/// At the end, for answers that have begun: longer than the rest of one takes, shorter than people
+/// wait for a command that they have interrupted.
+const SETTLING: Duration = Duration::from_secs(2);
 
 /// What the proxy has kept so far; shared by all its connections.
 #[derive(Debug)]
@@ -31,6 +36,7 @@ pub struct Store {
     inner: Mutex<Inner>,
     /// Bounds the bodies on their way.
     pub(crate) budget: Arc<Budget>,
+    pub(crate) under_way: UnderWay,
     /// Whether cookies and credentials are stored.
     pub(crate) keep_cookies: bool,
 }
@@ -42,8 +48,7 @@ struct Inner {
     visit: u32,
     next: u64,
     open: u64,
-    left_out: Notes,
-    refused: Notes,
+    left_out: LeftOut,
     certificates: BTreeMap<String, Certificate>,
     /// The handshakes alone.
     handshakes: Provenance,
@@ -102,12 +107,12 @@ impl Store {
                 visit: 0,
                 next: 0,
                 open: 0,
-                left_out: Notes::default(),
-                refused: Notes::default(),
+                left_out: LeftOut::default(),
                 certificates: BTreeMap::new(),
                 handshakes: Provenance::default(),
             }),
             budget: Arc::default(),
+            under_way: UnderWay::default(),
             keep_cookies,
         })
     }
@@ -123,13 +128,13 @@ impl Store {
         StoreCounts {
             exchanges: inner.stored.len(),
             open: inner.open,
-            left_out: inner.left_out.len() + inner.refused.len(),
+            left_out: inner.left_out.len(),
         }
     }
 
     /// What was left out of a host's exchanges, a sentence; the first where there are several.
     pub fn left_out_of(&self, host: &str) -> Option<String> {
-        self.lock().about(host)
+        self.lock().left_out.about(host)
     }
 
     pub(crate) fn begin(&self) -> Ticket {
@@ -171,7 +176,7 @@ impl Store {
                 }
             }
         };
-        inner.left_out.add(sentence);
+        inner.left_out.asked.add(sentence);
     }
 
     /// Ends what [`Store::begin`] began without a word, where there is one already.
@@ -181,12 +186,21 @@ impl Store {
 
     /// Notes what a page may not reach.
     pub(crate) fn refuse(&self, reason: &str) {
-        self.lock().refused.add(format!("refused: {reason}"));
+        self.lock()
+            .left_out
+            .refused
+            .add(format!("refused: {reason}"));
     }
 
     /// Notes what cannot be stored.
     pub(crate) fn leave_out(&self, sentence: String) {
-        self.lock().left_out.add(sentence);
+        self.lock().left_out.asked.add(sentence);
+    }
+
+    /// Notes a request of a client that does not know this run's credentials.
+    pub(crate) fn turn_away(&self) {
+        let sentence = "a request without this run's credentials";
+        self.lock().left_out.unknown.add(sentence.to_owned());
     }
 
     pub(crate) fn keep_certificate(&self, host: &str, certificate: Certificate) {
@@ -200,6 +214,12 @@ impl Store {
         let mut inner = self.lock();
         let (host, port) = (target.url_host(), target.port);
         inner.handshakes.add_handshake(&host, port, address, rtt_ms);
+    }
+
+    /// Waits for answers that have begun, for a bounded time: what a client has seen of them, or
+    /// has left, is then in the recording whole.
+    pub async fn settle(&self) {
+        self.under_way.ended(SETTLING).await;
     }
 
     /// Writes what is stored as a WACZ.
@@ -223,16 +243,14 @@ impl Store {
         let main_url = match writing.main_url.or_else(|| start_page(&exchanges)) {
             Some(url) => url,
             None => {
-                let first = inner.refused.first().or(inner.left_out.first());
-                let reason = first.map_or("no request came through the proxy", |text| text);
                 return Err(RecordError::Nothing {
-                    reason: reason.to_owned(),
+                    reason: inner.left_out.reason_for_nothing(inner.open),
                 });
             }
         };
         if !exchanges.iter().any(|each| each.url == main_url) {
             return Err(RecordError::Nothing {
-                reason: match inner.about(&main_url.host) {
+                reason: match inner.left_out.about(&main_url.host) {
                     Some(sentence) => format!("the page {main_url} was not stored: {sentence}"),
                     None => format!("the page {main_url} was not asked for"),
                 },
@@ -259,12 +277,6 @@ impl Store {
 }
 
 impl Inner {
-    fn about(&self, host: &str) -> Option<String> {
-        let refused = self.refused.about(host);
-        let and_how = |text| format!("{text}; `--allow {host}` if it is meant");
-        refused.map(and_how).or(self.left_out.about(host).cloned())
-    }
-
     fn provenance(
         &self,
         told: Provenance,
@@ -280,12 +292,7 @@ impl Inner {
                 .as_ref()
                 .is_none_or(|hosts| hosts.iter().any(|host| text.contains(host)))
         };
-        // A page that was recorded knows best how to hide whom it asked: all refusals are told.
-        let mut left_out = self.refused.told(|_| true);
-        left_out.extend(self.left_out.told(is_wanted));
-        if self.open > 0 {
-            left_out.push(format!("{} answers were unfinished at the end", self.open));
-        }
+        let left_out = self.left_out.told(is_wanted, self.open);
         let hosts = || self.certificates.iter().filter(|(host, _)| is_wanted(host));
         Provenance {
             certificate_names: hosts()

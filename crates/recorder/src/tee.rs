@@ -1,18 +1,27 @@
-//! A body that is kept while it passes.
+//! A body that is kept while it passes, and what its receiver leaves of an answer.
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
+use tokio::runtime::Handle;
+use tokio::time::timeout;
 
 /// Largest body that is kept: larger ones are no part of a page, and pass through.
 pub const BODY_BYTES_MAX: u64 = 256 << 20;
 /// Bodies on their way that are kept in memory, all together.
 pub const IN_FLIGHT_BYTES_MAX: u64 = 1 << 30;
+
+/// Of an answer whose client has left, so much is read on: about what was on its way anyway. A video
+/// that was looked into, or a stream of events, is not fetched for nobody.
+const REST_BYTES_MAX: u64 = 1 << 20;
+const REST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Bytes that are held by bodies on their way.
 #[derive(Debug, Default)]
@@ -31,8 +40,14 @@ pub enum Ended {
 
 type OnEnd = Box<dyn FnOnce(Ended) + Send>;
 
-/// A body that is kept while it passes; tells once how it ended.
+/// A body that is kept while it passes; tells once how it ended, before its receiver has the end.
 pub struct Tee {
+    /// None once its receiver has gone.
+    passing: Option<Passing>,
+    is_answer: bool,
+}
+
+struct Passing {
     inner: Incoming,
     kept: BytesMut,
     is_too_large: bool,
@@ -41,23 +56,88 @@ pub struct Tee {
 }
 
 impl Tee {
-    /// Keeps `inner` as it passes.
-    pub fn new(
+    /// Keeps a request's body as it passes. A server that wants no more of it cuts it.
+    pub fn of_request(
         inner: Incoming,
         budget: Arc<Budget>,
         on_end: impl FnOnce(Ended) + Send + 'static,
     ) -> Self {
-        let mut tee = Self {
+        Self {
+            passing: Some(Passing::new(inner, budget, Box::new(on_end))),
+            is_answer: false,
+        }
+    }
+
+    /// Keeps an answer's body as it passes. What a client leaves of it is read on, within bounds:
+    /// a replay's client may ask for all of it.
+    pub fn of_answer(
+        inner: Incoming,
+        budget: Arc<Budget>,
+        on_end: impl FnOnce(Ended) + Send + 'static,
+    ) -> Self {
+        Self {
+            passing: Some(Passing::new(inner, budget, Box::new(on_end))),
+            is_answer: true,
+        }
+    }
+}
+
+impl Passing {
+    fn new(inner: Incoming, budget: Arc<Budget>, on_end: OnEnd) -> Self {
+        let mut passing = Self {
             inner,
             kept: BytesMut::new(),
             is_too_large: false,
             budget,
-            on_end: Some(Box::new(on_end)),
+            on_end: Some(on_end),
         };
-        if tee.inner.is_end_stream() {
-            tee.finish(true);
+        if passing.inner.is_end_stream() {
+            passing.finish(true);
         }
-        tee
+        passing
+    }
+
+    fn has_ended(&self) -> bool {
+        self.on_end.is_none()
+    }
+
+    fn poll_frame(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let polled = Pin::new(&mut self.inner).poll_frame(context);
+        match &polled {
+            Poll::Ready(Some(Ok(frame))) => {
+                if let Some(data) = frame.data_ref() {
+                    self.keep(data);
+                }
+                // Whoever sends the body on need not ask again after its last byte.
+                if self.inner.is_end_stream() {
+                    self.finish(true);
+                }
+            }
+            Poll::Ready(None) => self.finish(true),
+            Poll::Ready(Some(Err(_))) => self.finish(false),
+            Poll::Pending => {}
+        }
+        polled
+    }
+
+    /// Reads what nobody waits for any more, as far as that is near.
+    async fn read_rest(mut self) {
+        if self.inner.size_hint().lower() > REST_BYTES_MAX {
+            return;
+        }
+        let mut bytes = 0;
+        let reading = async {
+            while !self.has_ended() && bytes <= REST_BYTES_MAX {
+                let frame = poll_fn(|context| self.poll_frame(context)).await;
+                let data = frame.and_then(|frame| frame.ok()?.into_data().ok());
+                bytes += data.map_or(0, |data| data.len() as u64);
+            }
+        };
+        // What has not ended by then is cut, when it is dropped.
+        let _ = timeout(REST_TIMEOUT, reading).await;
     }
 
     fn keep(&mut self, data: &[u8]) {
@@ -93,6 +173,12 @@ impl Tee {
     }
 }
 
+impl Drop for Passing {
+    fn drop(&mut self) {
+        self.finish(false);
+    }
+}
+
 impl Body for Tee {
     type Data = Bytes;
     type Error = hyper::Error;
@@ -101,35 +187,29 @@ impl Body for Tee {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let polled = Pin::new(&mut self.inner).poll_frame(context);
-        match &polled {
-            Poll::Ready(Some(Ok(frame))) => {
-                if let Some(data) = frame.data_ref() {
-                    self.keep(data);
-                }
-                // Whoever sends the body on need not ask again after its last byte.
-                if self.inner.is_end_stream() {
-                    self.finish(true);
-                }
-            }
-            Poll::Ready(None) => self.finish(true),
-            Poll::Ready(Some(Err(_))) => self.finish(false),
-            Poll::Pending => {}
+        match &mut self.passing {
+            Some(passing) => passing.poll_frame(context),
+            None => Poll::Ready(None),
         }
-        polled
     }
 
+    /// Only once it is kept: the receiver sends its end on at once.
     fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
+        self.passing.as_ref().is_none_or(Passing::has_ended)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
+        let passing = self.passing.as_ref();
+        passing.map_or(SizeHint::with_exact(0), |passing| passing.inner.size_hint())
     }
 }
 
 impl Drop for Tee {
     fn drop(&mut self) {
-        self.finish(false);
+        let left = self.passing.take().filter(|passing| !passing.has_ended());
+        // Without a runtime the recording has ended, too.
+        if let (true, Some(passing), Ok(runtime)) = (self.is_answer, left, Handle::try_current()) {
+            runtime.spawn(passing.read_rest());
+        }
     }
 }

@@ -159,6 +159,7 @@ pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
                 }
             }
         };
+        store.settle().await;
         // What is still open is told as left out, so it is counted before its connections end.
         store.write(&arguments.out, writing)?;
         let counts = store.counts();

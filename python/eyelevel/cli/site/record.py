@@ -2,9 +2,11 @@
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from socket import socketpair
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -219,18 +221,39 @@ def _tell(url: str, raw: RawLoad, recorder: Recorder) -> None:
 def _record_clients(recorder: Recorder) -> JsonMapping:
     authority = Path.cwd() / "eyelevel-recorder-ca.pem"
     authority.write_text(recorder.ca_certificate, encoding="ascii")
-    proxy = f"http://{recorder.credentials}@{recorder.address}"
-    hint = f"recording at {proxy}; clients must trust {authority}"
-    hints.print(hint, markup=False, soft_wrap=True)
-    hints.print("Ctrl-C writes the site")
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     try:
-        signal.pause()
-    except KeyboardInterrupt:
+        with _until_told_to_end() as wait:
+            proxy = f"http://{recorder.credentials}@{recorder.address}"
+            hint = f"recording at {proxy}; clients must trust {authority}"
+            hints.print(hint, markup=False, soft_wrap=True)
+            hints.print("Ctrl-C writes the site")
+            wait()
         return recorder.write()
     finally:
         authority.unlink(missing_ok=True)
-    return recorder.write()
+
+
+@contextmanager
+def _until_told_to_end() -> Iterator[Callable[[], object]]:
+    """Within, the first Ctrl-C or SIGTERM ends the wait, also one that came before it; the next one
+    breaks off what comes after the wait."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def as_before(*_: object) -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    with ExitStack() as stack:
+        told, telling = (stack.enter_context(end) for end in socketpair())
+        telling.setblocking(False)
+        # The interpreter writes to it when a signal comes; `signal.pause` sleeps through one that
+        # comes just before it.
+        stack.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(telling.fileno()))
+        stack.callback(as_before)
+        for number, handler in before.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, as_before)
+        yield lambda: told.recv(1)
 
 
 def _print(info: JsonMapping, out: Path) -> None:
