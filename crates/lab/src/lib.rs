@@ -16,6 +16,7 @@ mod threads;
 mod topology;
 mod up;
 mod uplink;
+mod upstream_ca;
 
 use clap::{Parser, Subcommand};
 use commands::{

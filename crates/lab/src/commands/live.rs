@@ -13,7 +13,6 @@
 
 use std::fs::{self, File};
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::PathBuf;
 
 use clap::Args;
 use eyelevel_addresses::{Prefix, Verdict, verdicts_v4};
@@ -21,9 +20,7 @@ use eyelevel_netns::{
     Masquerade, Netlink, in_network_namespace, local_addresses, monotonic_now,
     new_network_namespace, set_sysctl, without_devices,
 };
-use eyelevel_recorder::{RecordError, spki_sha256};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
+use eyelevel_recorder::spki_sha256;
 use serde::Serialize;
 
 use crate::Error;
@@ -33,6 +30,7 @@ use crate::names::{self, Asked};
 use crate::threads::runtime;
 use crate::topology::TcpSettings;
 use crate::uplink::{Uplink, add_verdicts, bring_up};
+use crate::upstream_ca::UpstreamCa;
 
 const WISH: &str = "a live network";
 const CLIENT_DEVICE: &str = "live0";
@@ -44,9 +42,8 @@ pub struct LiveArguments {
     /// An address or a range of IPv4: may be reached although it is not public
     #[arg(long)]
     allow: Vec<String>,
-    /// Certificates (PEM) whose keys the browser is to trust
-    #[arg(long)]
-    upstream_ca: Option<PathBuf>,
+    #[command(flatten)]
+    upstream_ca: UpstreamCa,
 }
 
 #[derive(Serialize)]
@@ -64,7 +61,7 @@ pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
     let started = monotonic_now();
     let allowed = arguments.allow.iter().map(|text| allowed(text));
     let allowed: Vec<Prefix> = allowed.collect::<Result<_, _>>()?;
-    let spki_sha256 = trusted(arguments)?;
+    let spki_sha256 = arguments.upstream_ca.read(|each| spki_sha256(&each))?;
     let uplink = Uplink::look(WISH)?;
     let verdicts = verdicts_v4(&local_addresses()?, &allowed);
     let ends = Ends::of_lab(None, &[])?;
@@ -140,24 +137,6 @@ fn allowed(text: &str) -> Result<Prefix, Error> {
              192.168.7.1, or a range such as 192.168.7.0/24"
         ))
     })
-}
-
-fn trusted(arguments: &LiveArguments) -> Result<Vec<String>, Error> {
-    let Some(path) = &arguments.upstream_ca else {
-        return Ok(Vec::new());
-    };
-    let failed = |reason: String| {
-        Error::Record(RecordError::Setup {
-            attempt: format!("read certificates from {}", path.display()),
-            reason,
-        })
-    };
-    let read: Result<Vec<CertificateDer<'_>>, _> =
-        CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
-    let read = read.map_err(|error| failed(error.to_string()))?;
-    let keys: Option<Vec<String>> = read.iter().map(spki_sha256).collect();
-    keys.filter(|keys| !keys.is_empty())
-        .ok_or_else(|| failed("it holds none that can be read".to_owned()))
 }
 
 /// Ready when standard input has ended.

@@ -13,14 +13,13 @@ use eyelevel_netns::{local_addresses, loopback_only};
 use eyelevel_recorder::{
     Credentials, Reach, RecordError, Recorder, RecorderOptions, Store, StoreCounts, Writing,
 };
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::Error;
 use crate::emit::emit;
 use crate::threads::runtime;
+use crate::upstream_ca::UpstreamCa;
 
 /// The arguments after `record`.
 #[derive(Debug, Args)]
@@ -32,9 +31,8 @@ pub struct RecordArguments {
     /// Without it, the proxy listens in a network namespace that has nothing else
     #[arg(long)]
     port: Option<u16>,
-    /// Certificates (PEM) to trust beside the platform's, such as a lab's authority
-    #[arg(long)]
-    upstream_ca: Option<PathBuf>,
+    #[command(flatten)]
+    upstream_ca: UpstreamCa,
     /// HOST:PORT:ADDRESS:PORT: where a server is that is not to be looked up by name
     #[arg(long)]
     resolve: Vec<String>,
@@ -127,7 +125,7 @@ pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
             None => listen(arguments.port.unwrap_or(0))?,
         }),
         credentials,
-        roots: roots(&arguments)?,
+        roots: arguments.upstream_ca.read(Some)?,
         addresses: addresses(&arguments.resolve)?,
         reach: reach(&arguments)?,
     };
@@ -219,21 +217,6 @@ fn read_commands() -> mpsc::Receiver<Result<Command, String>> {
         }
     });
     receiver
-}
-
-fn roots(arguments: &RecordArguments) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let Some(path) = &arguments.upstream_ca else {
-        return Ok(Vec::new());
-    };
-    let failed = |reason: String| {
-        Error::Record(RecordError::Setup {
-            attempt: format!("read certificates from {}", path.display()),
-            reason,
-        })
-    };
-    CertificateDer::pem_file_iter(path)
-        .and_then(Iterator::collect)
-        .map_err(|error| failed(error.to_string()))
 }
 
 fn listen(port: u16) -> Result<TcpListener, RecordError> {
