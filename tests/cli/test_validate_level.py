@@ -117,3 +117,16 @@ def test_one_stack_with_other_ways_to_its_origins_is_not_measured_against_itself
     assert (done.returncode, done.stdout) == (2, "")
     assert "far and near of" in done.stderr
     assert "differ by the ways to their origins alone" in done.stderr
+
+
+def test_a_plans_ways_to_its_origins_are_no_part_of_the_level_and_it_says_so(tmp_path) -> None:
+    keep()
+    plan = tmp_path / "ways.toml"
+    head = 'sites = ["agency"]\nnetworks = ["dsl"]\nreference = "tcp+"\nblocks = 2\n'
+    for more, is_told in (('origin_rtt = { "*" = "90ms" }\n', True), ("", False)):
+        plan.write_text(f'{head}stacks = ["tcp+", "quic"]\n{more}')
+        done = eyelevel("validate", "level", "--plan", str(plan))
+        assert done.returncode == 0, done.stderr
+        # What was measured of the same stacks without is what is read.
+        assert done.stdout.startswith("tcp+ and quic are level: of 64 rows none unequal")
+        assert ("measured without the plan's `origin_rtt`" in done.stderr) == is_told

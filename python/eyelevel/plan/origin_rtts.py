@@ -26,6 +26,11 @@ def apart_by_ways_alone(one: Stack, two: Stack) -> bool:
     return is_one and one.origin_rtt != two.origin_rtt
 
 
+def have_ways(*stacks: Stack) -> bool:
+    """Whether any of them has round trips of its origins, by itself or by its plan."""
+    return any(stack.origin_rtt for stack in stacks)
+
+
 @dataclass(frozen=True)
 class OwnRtts:
     """By the names of site and stack; nothing of stacks that have none."""

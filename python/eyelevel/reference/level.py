@@ -62,7 +62,9 @@ _MADE = f"""
 The page in Chromium is a made one: {IMAGES} images below the fold, {STYLES} style sheets and a
 script on its own host, {FONTS} fonts of another, and a script of high priority that image
 {LATE_AFTER_IMAGES} brings. Our own client moves one body that does not compress; of a loss, first
-without and then with it.
+without and then with it. A plan's round trips by origin are none of it: the page has
+none of their hosts, so a pair is measured without, and the command says so; two stacks that differ
+by them alone have no level.
 
 On the network with loss the lost packets are chosen, not drawn: what is asked is what the repair
 of one loss costs, and where in a response it lies decides that. Of packets that are lost by chance

@@ -15,10 +15,17 @@ from eyelevel.cli.run.plan_text import read_plan
 from eyelevel.cli.values import duration, named_stack
 from eyelevel.errors import PlanError, unknown
 from eyelevel.level.text.level import level_lines
-from eyelevel.plan.origin_rtts import apart_by_ways_alone
+from eyelevel.plan.origin_rtts import apart_by_ways_alone, have_ways
 from eyelevel.plan.stacks import Stack
 from eyelevel.run.level.effects import measure_effects
-from eyelevel.run.level.measure import Level, Step, measured_level, stacks_of, validate_level
+from eyelevel.run.level.measure import (
+    WITHOUT_WAYS,
+    Level,
+    Step,
+    measured_level,
+    stacks_of,
+    validate_level,
+)
 
 
 @contextmanager
@@ -116,6 +123,8 @@ def _named(names: Sequence[str], plan: str | None) -> list[Stack]:
                 "origins alone, so there is no level to measure between them"
             ]
         )
+    if have_ways(*(raw[name] for name in names)):
+        hints.print(WITHOUT_WAYS, markup=False, soft_wrap=True)
     return [stacks[name] for name in names]
 
 

@@ -36,6 +36,11 @@ OUT_OF_TIME = (
     "the time was over before every scenario had the runs that it needs; the same command goes on "
     "where it was"
 )
+WITHOUT_WAYS = (
+    "measured without the plan's `origin_rtt`: the made page has none of its hosts, and the round "
+    "trips of the three made networks"
+)
+"""What is said of a plan that has them."""
 RESERVE = 1.5
 """Of the time that needed runs take: some tell nothing and are done again."""
 SPARE_SHARE = 0.25
