@@ -25,6 +25,7 @@ use tokio_rustls::LazyConfigAcceptor;
 use crate::RecordError;
 use crate::admission::credentials::CHALLENGE;
 use crate::admission::target::Target;
+use crate::arrival::Arrival;
 use crate::connect::connect;
 use crate::forward::{Reply, forward, refusal, sentence};
 use crate::shared::Shared;
@@ -41,7 +42,7 @@ const H2_HEADER_BYTES_MAX: u32 = 256 * 1024;
 /// Serves one connection to the proxy.
 pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let _ = stream.set_nodelay(true);
-    let (stream, head) = Tap::new(stream);
+    let (stream, head) = Tap::new(stream, Arrival::default());
     let last: Mutex<Option<Arc<Upstream>>> = Mutex::new(None);
     let last = &last;
     let answer = service_fn(|request: Request<Incoming>| {
@@ -215,7 +216,7 @@ async fn http1<S>(stream: S, shared: Arc<Shared>, upstream: Arc<Upstream>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (stream, head) = Tap::new(stream);
+    let (stream, head) = Tap::new(stream, Arrival::default());
     let answer = service_fn(|request| pass(&shared, &upstream, request, Some(head.clone())));
     let connection = hyper::server::conn::http1::Builder::new()
         .auto_date_header(false)

@@ -1,10 +1,10 @@
 //! One exchange: on its way to the server and back, and into the store.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use bytes::Bytes;
 use eyelevel_archive::{Exchange, Header, Url, check_writable, response_head};
+use eyelevel_netns::socket_times::monotonic_ns;
 use http::{HeaderMap, Method, Request, Response, StatusCode, Uri, Version};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
@@ -16,13 +16,14 @@ use crate::admission::target::Target;
 use crate::privacy;
 use crate::shared::Shared;
 use crate::store::{Store, Ticket, unix_ms};
+use crate::streams::Times;
 use crate::tap::SharedHead;
 use crate::tee::{BODY_BYTES_MAX, Ended, Tee};
 use crate::upgrade;
 use crate::upstream::{Answer, Upstream};
 
-/// A request's body, once it has passed.
-type SharedBody = Arc<Mutex<Option<(Ended, Instant)>>>;
+/// A request's body, once it has passed, and when that was, nanoseconds of `CLOCK_MONOTONIC`.
+type SharedBody = Arc<Mutex<Option<(Ended, u64)>>>;
 
 /// What the proxy answers with: a body that is kept while it passes, or a sentence of its own.
 pub type Reply = Response<Either<Tee, Full<Bytes>>>;
@@ -159,7 +160,7 @@ fn outgoing(
     }
     let on_end = move |ended| {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        *kept = Some((ended, Instant::now()));
+        *kept = Some((ended, monotonic_ns()));
     };
     let body = Tee::of_request(body, shared.store.budget.clone(), on_end);
     Request::from_parts(parts, body)
@@ -172,8 +173,7 @@ struct ResponseStart {
     headers: Vec<Header>,
     protocol: &'static str,
     address: std::net::IpAddr,
-    sent_at: Instant,
-    first_byte_at: Instant,
+    times: Times,
 }
 
 impl ResponseStart {
@@ -195,8 +195,7 @@ impl ResponseStart {
             headers: listed(response.headers()),
             protocol,
             address: answer.address,
-            sent_at: answer.sent_at,
-            first_byte_at: answer.first_byte_at,
+            times: answer.times,
         };
         // Interim responses come before the one that counts.
         while let Some(head) = answer.head.as_ref().and_then(|head| head.lock().take()) {
@@ -261,14 +260,14 @@ impl Pending {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        let (request_body, request_ended_at) = match sent {
-            Some((Ended::Whole(body), at)) => (body, at),
-            _ => (Bytes::new(), start.sent_at),
+        let times = start.times;
+        let (request_body, body_ended_ns) = match sent {
+            Some((Ended::Whole(body), at_ns)) => (body, at_ns),
+            _ => (Bytes::new(), times.sent_ns),
         };
-        let request_ended_at = request_ended_at.max(start.sent_at);
-        let waited = start
-            .first_byte_at
-            .saturating_duration_since(request_ended_at);
+        let waited_ns = times
+            .first_byte_ns
+            .saturating_sub(times.sent_ns.max(body_ended_ns));
         let Some((store, ticket)) = self.end.take() else {
             return;
         };
@@ -288,7 +287,7 @@ impl Pending {
             address: Some(start.address),
             protocol: start.protocol.to_owned(),
             recorded_at_unix_ms: Some(self.started_unix_ms),
-            time_to_first_byte_ms: Some((waited.as_secs_f64() * 1e6).round() / 1e3),
+            time_to_first_byte_ms: Some((waited_ns as f64 / 1e3).round() / 1e3),
             initiator: None,
         };
         let url = self.url.parse::<Url>().map_err(|error| error.to_string());

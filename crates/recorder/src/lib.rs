@@ -8,6 +8,7 @@
 //! [`Store::write`] makes the WACZ.
 
 mod admission;
+mod arrival;
 mod certificate;
 mod client;
 mod connect;
@@ -20,6 +21,7 @@ mod recorder;
 mod shared;
 mod spool;
 mod store;
+mod streams;
 mod tap;
 mod tee;
 mod under_way;

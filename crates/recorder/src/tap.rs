@@ -5,10 +5,13 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
+use eyelevel_netns::socket_times::monotonic_ns;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::arrival::Arrival;
+use crate::streams::Times;
 
 /// Longest head that is kept; what Chromium accepts of a response. A longer one is stored as hyper
 /// has it.
@@ -18,7 +21,9 @@ const HEAD_BYTES_MAX: usize = 256 * 1024;
 #[derive(Debug, Default)]
 pub struct ReadHead {
     bytes: BytesMut,
-    first_byte_at: Option<Instant>,
+    /// When the last byte before the message was written.
+    written_ns: Option<u64>,
+    times: Option<Times>,
     /// Something was written since: what is read next is another message.
     is_over: bool,
     /// The head was taken; what follows is the body.
@@ -26,34 +31,66 @@ pub struct ReadHead {
 }
 
 impl ReadHead {
-    fn on_read(&mut self, data: &[u8]) {
+    fn on_read(&mut self, data: &[u8], at_ns: u64) {
         if self.is_over {
-            *self = Self::default();
+            let written_ns = self.written_ns;
+            *self = Self {
+                written_ns,
+                ..Self::default()
+            };
         }
-        self.first_byte_at.get_or_insert_with(Instant::now);
+        if self.times.is_none() || self.has_interims_alone() {
+            self.times = self.written_ns.map(|sent_ns| Times {
+                sent_ns,
+                first_byte_ns: at_ns,
+            });
+        }
         if !self.is_taken {
             let room = HEAD_BYTES_MAX - self.bytes.len();
             self.bytes.extend_from_slice(&data[..data.len().min(room)]);
         }
     }
 
-    /// When the message's first byte was read.
-    pub fn first_byte_at(&self) -> Option<Instant> {
-        self.first_byte_at
+    fn on_written(&mut self, at_ns: u64) {
+        self.is_over = true;
+        self.written_ns = Some(at_ns);
+    }
+
+    /// Whether interim responses have come whole and nothing of the one that they lead to: replays
+    /// have no others, so its own first byte counts.
+    fn has_interims_alone(&self) -> bool {
+        let mut rest = &self.bytes[..];
+        while let Some(end) = end_of_head(rest).filter(|_| is_interim(rest)) {
+            rest = &rest[end..];
+        }
+        rest.is_empty() && !self.bytes.is_empty()
+    }
+
+    /// Of a message that answers what was written.
+    pub fn times(&self) -> Option<Times> {
+        self.times
     }
 
     /// The next head, its empty line included; what is read from then on is a body, unless the head
     /// was an interim response's.
     pub fn take(&mut self) -> Option<Bytes> {
-        let end = self.bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
-        let head = self.bytes.split_to(end + 4).freeze();
-        let is_interim = head.starts_with(b"HTTP/1.1 1") && !head.starts_with(b"HTTP/1.1 101");
-        if !is_interim {
+        let end = end_of_head(&self.bytes)?;
+        let head = self.bytes.split_to(end).freeze();
+        if !is_interim(&head) {
             self.is_taken = true;
             self.bytes = BytesMut::new();
         }
         Some(head)
     }
+}
+
+fn end_of_head(bytes: &[u8]) -> Option<usize> {
+    let empty_line = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
+    Some(empty_line + 4)
+}
+
+fn is_interim(head: &[u8]) -> bool {
+    head.starts_with(b"HTTP/1.1 1") && !head.starts_with(b"HTTP/1.1 101")
 }
 
 /// A head that a connection's stream and its driver share.
@@ -71,15 +108,18 @@ impl SharedHead {
 #[derive(Debug)]
 pub struct Tap<S> {
     stream: S,
+    arrival: Arrival,
     head: SharedHead,
 }
 
 impl<S> Tap<S> {
-    /// Wraps `stream`; the head is shared with whoever reads it.
-    pub fn new(stream: S) -> (Self, SharedHead) {
+    /// Wraps `stream`, whose bytes arrive when `arrival` says; the head is shared with whoever reads
+    /// it.
+    pub fn new(stream: S, arrival: Arrival) -> (Self, SharedHead) {
         let head = SharedHead::default();
         let tap = Self {
             stream,
+            arrival,
             head: head.clone(),
         };
         (tap, head)
@@ -96,7 +136,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tap<S> {
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
         let read = &buffer.filled()[before..];
         if !read.is_empty() {
-            self.head.lock().on_read(read);
+            self.head.lock().on_read(read, self.arrival.last_ns());
         }
         polled
     }
@@ -108,9 +148,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Tap<S> {
         context: &mut Context<'_>,
         data: &[u8],
     ) -> Poll<io::Result<usize>> {
+        let at_ns = monotonic_ns();
         let polled = Pin::new(&mut self.stream).poll_write(context, data);
         if matches!(polled, Poll::Ready(Ok(1..))) {
-            self.head.lock().is_over = true;
+            self.head.lock().on_written(at_ns);
         }
         polled
     }
@@ -131,19 +172,43 @@ mod tests {
     #[test]
     fn heads_come_out_as_they_were_and_bodies_do_not() {
         let mut head = ReadHead::default();
-        head.on_read(b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nB: 1\r\na");
+        head.on_read(
+            b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nB: 1\r\na",
+            0,
+        );
         assert!(head.take().unwrap().starts_with(b"HTTP/1.1 103"));
         assert_eq!(head.take(), None);
-        head.on_read(b": 2\r\n\r\nbody\r\n\r\n");
+        head.on_read(b": 2\r\n\r\nbody\r\n\r\n", 0);
         let expected = &b"HTTP/1.1 200 OK\r\nB: 1\r\na: 2\r\n\r\n"[..];
         assert_eq!(head.take().as_deref(), Some(expected));
-        head.on_read(b"more\r\n\r\n");
+        head.on_read(b"more\r\n\r\n", 0);
         assert_eq!(head.take(), None);
-        head.is_over = true;
-        head.on_read(b"HTTP/1.1 404 No\r\n\r\n");
+        head.on_written(0);
+        head.on_read(b"HTTP/1.1 404 No\r\n\r\n", 0);
         assert_eq!(
             head.take().as_deref(),
             Some(&b"HTTP/1.1 404 No\r\n\r\n"[..])
         );
+    }
+
+    #[test]
+    fn times_are_of_the_last_write_and_the_first_byte_of_what_answers() {
+        let times = |head: &ReadHead| head.times().map(|each| (each.sent_ns, each.first_byte_ns));
+        let mut head = ReadHead::default();
+        head.on_read(b"of a client, which answers nothing", 1);
+        assert_eq!(times(&head), None);
+        let mut head = ReadHead::default();
+        head.on_written(5);
+        head.on_written(10);
+        head.on_read(b"HTTP/1.1 103 Early Hints\r\n\r\n", 20);
+        assert_eq!(times(&head), Some((10, 20)));
+        head.on_read(b"HTTP/1.1 200", 60);
+        head.on_read(b" OK\r\n\r\n", 70);
+        head.on_read(b"body", 80);
+        assert_eq!(times(&head), Some((10, 60)));
+        head.on_written(90);
+        head.on_read(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", 95);
+        head.on_read(b"body", 99);
+        assert_eq!(times(&head), Some((90, 95)));
     }
 }

@@ -2,24 +2,26 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Instant;
 
 use eyelevel_archive::Scheme;
+use eyelevel_netns::socket_times::monotonic_ns;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, oneshot};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use crate::RecordError;
 use crate::admission::target::Target;
+use crate::arrival::{Arrival, Stamped};
 use crate::certificate::Certificate;
 use crate::connect::{CONNECT_TIMEOUT, connect};
 use crate::shared::Shared;
+use crate::streams::{Streams, Times, Watched};
 use crate::tap::{SharedHead, Tap};
 use crate::tee::Tee;
 
@@ -52,7 +54,7 @@ pub struct Link {
 
 enum Sender {
     H1(http1::SendRequest<Tee>, SharedHead),
-    H2(http2::SendRequest<Tee>),
+    H2(http2::SendRequest<Tee>, Streams),
 }
 
 /// A response's beginning.
@@ -61,10 +63,8 @@ pub struct Answer {
     pub response: Response<Incoming>,
     /// The server's address.
     pub address: IpAddr,
-    /// When the request was handed to the connection.
-    pub sent_at: Instant,
-    /// When the first byte of the response was there.
-    pub first_byte_at: Instant,
+    /// Of its request's last byte and its own first one.
+    pub times: Times,
     /// The response's head as it was on the wire; of HTTP/1 only.
     pub head: Option<SharedHead>,
 }
@@ -121,7 +121,7 @@ impl Upstream {
                 continue;
             }
             let address = link.address;
-            let sent_at = Instant::now();
+            let handed_ns = monotonic_ns();
             let sent = match &mut link.sender {
                 Sender::H1(sender, head) => {
                     let head = head.clone();
@@ -130,26 +130,39 @@ impl Upstream {
                     if answered.is_err() {
                         *kept = None;
                     }
-                    answered.map(|response| (response, Some(head)))
+                    answered.map(|response| {
+                        let times = head.lock().times();
+                        (response, times, Some(head))
+                    })
                 }
-                Sender::H2(sender) => {
-                    let mut sender = sender.clone();
+                Sender::H2(sender, streams) => {
+                    let streams = streams.clone();
+                    // One after the other: they are told apart by their order.
+                    let (expected, has_left) = streams.expect();
+                    let sending = sender.try_send_request(request);
                     drop(kept);
-                    let answered = sender.try_send_request(request).await;
-                    if answered.is_err() {
+                    let answered = once_it_has_left(sending, has_left).await;
+                    if answered.as_ref().is_none_or(Result::is_err) {
+                        streams.lose();
                         *self.link.lock().await = None;
                     }
-                    answered.map(|response| (response, None))
+                    let Some(answered) = answered else {
+                        reason = "its connection was dropped".to_owned();
+                        break;
+                    };
+                    answered.map(|response| (response, expected.times(), None))
                 }
             };
             match sent {
-                Ok((response, head)) => {
-                    let first = head.as_ref().and_then(|head| head.lock().first_byte_at());
+                Ok((response, times, head)) => {
+                    let as_handed = || Times {
+                        sent_ns: handed_ns,
+                        first_byte_ns: monotonic_ns(),
+                    };
                     return Ok(Answer {
                         response,
                         address,
-                        sent_at,
-                        first_byte_at: first.unwrap_or_else(Instant::now),
+                        times: times.unwrap_or_else(as_handed),
                         head,
                     });
                 }
@@ -168,7 +181,9 @@ impl Upstream {
     async fn connect_again(&self) -> Result<Link, RecordError> {
         let stream = connect(&self.shared, &self.target).await?;
         if self.target.scheme == Scheme::Http {
-            return speak_h1(&self.target, stream_address(&stream), stream).await;
+            let (address, stream) = (stream_address(&stream), Stamped::new(stream));
+            let arrival = stream.arrival();
+            return speak_h1(&self.target, address, stream, arrival).await;
         }
         let alpn = if self.is_h2 { ALPN_H2 } else { ALPN_H1 };
         let (link, is_h2) =
@@ -187,9 +202,33 @@ impl Sender {
     async fn ready(&mut self) -> hyper::Result<()> {
         match self {
             Self::H1(sender, _) => sender.ready().await,
-            Self::H2(sender) => sender.ready().await,
+            Self::H2(sender, _) => sender.ready().await,
         }
     }
+}
+
+/// What is awaited, which is given up with the caller, but never before `has_left`: a request that
+/// hyper has not sent yet would leave its place to another one. None where it was given up.
+async fn once_it_has_left<T: Send + 'static>(
+    sending: impl Future<Output = T> + Send + 'static,
+    has_left: oneshot::Receiver<()>,
+) -> Option<T> {
+    let (mut tell, told) = oneshot::channel();
+    tokio::spawn(async move {
+        let given_up = async {
+            let _ = has_left.await;
+            tell.closed().await;
+        };
+        let answered = tokio::select! {
+            biased;
+            answered = sending => Some(answered),
+            () = given_up => None,
+        };
+        if let Some(answered) = answered {
+            let _ = tell.send(answered); // nobody waits any more
+        }
+    });
+    told.await.ok()
 }
 
 fn stream_address(stream: &TcpStream) -> IpAddr {
@@ -210,6 +249,8 @@ async fn handshake(
     let name = ServerName::try_from(target.host.clone()).map_err(|e| failed(e.to_string()))?;
     let mut config = shared.client_tls.clone();
     config.alpn_protocols = alpn;
+    let stream = Stamped::new(stream);
+    let arrival = stream.arrival();
     let connecting = TlsConnector::from(Arc::new(config)).connect(name, stream);
     let stream = timeout(CONNECT_TIMEOUT, connecting)
         .await
@@ -220,8 +261,9 @@ async fn handshake(
         shared.store.keep_certificate(&target.host, certificate);
     }
     if session.alpn_protocol() != Some(ALPN_H2) {
-        return Ok((speak_h1(target, address, stream).await?, false));
+        return Ok((speak_h1(target, address, stream, arrival).await?, false));
     }
+    let (stream, streams) = Watched::new(stream, arrival);
     let (sender, connection) = http2::Builder::new(TokioExecutor::new())
         .initial_stream_window_size(STREAM_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
@@ -230,15 +272,20 @@ async fn handshake(
         .await
         .map_err(|error| failed(error.to_string()))?;
     tokio::spawn(async move { drop(connection.await) }); // its requests say how it ended
-    let sender = Sender::H2(sender);
+    let sender = Sender::H2(sender, streams);
     Ok((Link { sender, address }, true))
 }
 
-async fn speak_h1<S>(target: &Target, address: IpAddr, stream: S) -> Result<Link, RecordError>
+async fn speak_h1<S>(
+    target: &Target,
+    address: IpAddr,
+    stream: S,
+    arrival: Arrival,
+) -> Result<Link, RecordError>
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
-    let (stream, head) = Tap::new(stream);
+    let (stream, head) = Tap::new(stream, arrival);
     let (sender, connection) = http1::Builder::new()
         .preserve_header_case(true)
         .handshake(TokioIo::new(stream))

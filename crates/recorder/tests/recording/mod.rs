@@ -1,0 +1,94 @@
+//! A recorder on loopback, its server, which says what it is told to, and its clients.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use eyelevel_archive::{Exchange, Site};
+use eyelevel_recorder::{Recorder, RecorderOptions, Store, Writing};
+use tokio::sync::oneshot;
+
+/// Bounds a test that hangs; no duration is measured by it.
+const HANG: Duration = Duration::from_secs(600);
+pub const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 5\r\n\r\n";
+
+/// A server of one connection, which answers its request with what it is told to send and says when
+/// it has.
+pub fn dictated() -> (SocketAddr, mpsc::Sender<&'static str>, mpsc::Receiver<()>) {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    let (say, said) = mpsc::channel::<&'static str>();
+    let (tell, done) = mpsc::channel();
+    thread::spawn(move || {
+        let (mut stream, _) = server.accept().unwrap();
+        assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
+        for text in said {
+            let _ = stream.write_all(text.as_bytes());
+            let _ = tell.send(());
+        }
+    });
+    (address, say, done)
+}
+
+pub struct Recording {
+    pub store: Arc<Store>,
+    pub proxy: SocketAddr,
+    shutdown: oneshot::Sender<()>,
+    serving: tokio::task::JoinHandle<()>,
+}
+
+pub async fn recording(server: SocketAddr) -> Recording {
+    let spool = format!("eyelevel-kept-{}-{}", std::process::id(), server.port());
+    let store = Arc::new(Store::new(std::env::temp_dir().join(spool), false).unwrap());
+    let mut options = RecorderOptions::default();
+    options.reach.allow(&server.to_string()).unwrap();
+    let recorder = Recorder::bind(options, store.clone()).await.unwrap();
+    let proxy = recorder.address();
+    let (shutdown, ended) = oneshot::channel::<()>();
+    let serving = tokio::spawn(recorder.run(async { ended.await.unwrap_or_default() }));
+    Recording {
+        store,
+        proxy,
+        shutdown,
+        serving,
+    }
+}
+
+impl Recording {
+    /// What is in the file.
+    pub async fn written(self) -> Vec<Exchange> {
+        let out = std::env::temp_dir().join(format!(
+            "eyelevel-kept-{}-{}.wacz",
+            std::process::id(),
+            self.proxy.port()
+        ));
+        self.store.write(&out, Writing::default()).unwrap();
+        drop(self.shutdown);
+        self.serving.await.unwrap();
+        let site = Site::open(&out).unwrap();
+        std::fs::remove_file(&out).unwrap();
+        site.exchanges().to_vec()
+    }
+}
+
+/// Work that waits for packets.
+pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap()
+}
+
+/// A client that has asked and read the answer up to the end of its head.
+pub fn asked(proxy: SocketAddr, server: SocketAddr) -> TcpStream {
+    let mut stream = TcpStream::connect(proxy).unwrap();
+    stream.set_read_timeout(Some(HANG)).unwrap();
+    let request = format!("GET http://{server}/ HTTP/1.1\r\nhost: {server}\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        head.push(byte[0]);
+    }
+    stream
+}
