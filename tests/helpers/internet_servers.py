@@ -21,7 +21,7 @@ http {{
     fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
     server {{
-        listen {nginx}:443 ssl http2;
+        listen {nginx}:443 ssl http2;{nginx6}
         ssl_certificate {certificate}; ssl_certificate_key {key};
         root {files}; index index.html;
     }}
@@ -37,7 +37,7 @@ CADDY = """{{
     }}
 }}
 https:// {{
-    bind {caddy}
+    bind {caddy} {caddy6}
     tls {certificate} {key}
     root * {files}
     header Access-Control-Allow-Origin *
@@ -56,7 +56,12 @@ def wait_for(address: str) -> None:
 def main() -> None:
     folder = Path(sys.argv[1])
     about = json.loads((folder / "internet.json").read_text())
-    places = {name: about[name] for name in ("nginx", "caddy", "files", "certificate", "key")}
+    nginx6 = about.get("nginx6")
+    more = {"nginx6": f" listen [{nginx6}]:443 ssl http2;" if nginx6 else ""}
+    more["caddy6"] = about.get("caddy6", "")
+    places = more | {
+        name: about[name] for name in ("nginx", "caddy", "files", "certificate", "key")
+    }
     (folder / "types").write_text(TYPES)
     (folder / "nginx.conf").write_text(NGINX.format(folder=folder, **places))
     (folder / "Caddyfile").write_text(CADDY.format(folder=folder, **places))

@@ -35,7 +35,13 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
     own.connect(("198.41.0.4", 9))
     network = own.getsockname()[0].rpartition(".")[0]
 # The ends of the network's own devices: the router's two and the machine's.
-places += [[f"{network}.{host}", port] for host in (1, 5, 6) for port in json.loads(sys.argv[3])]
+ports = json.loads(sys.argv[3])
+places += [[f"{network}.{host}", port] for host in (1, 5, 6) for port in ports]
+with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as own:
+    own.connect(("2001:503:ba3e::2:30", 9))
+    network = own.getsockname()[0].rpartition(":")[0]
+assert network.startswith("2001:db8:")
+places += [[f"{network}:{host}", port] for host in (1, 5, 6) for port in ports]
 for address, port in places:
     for bound in ("", device):
         reach(address, port, bound)
@@ -52,8 +58,9 @@ def main() -> None:
         Path(name).chmod(0o755)
         hand_over(folder)
         if about["router_alone"]:
-            flush = ["ip", "route", "flush", "type", "unreachable"]
-            subprocess.run([*network.command_prefix, *flush], check=True)
+            for family in ("-4", "-6"):
+                flush = ["ip", family, "route", "flush", "type", "unreachable"]
+                subprocess.run([*network.command_prefix, *flush], check=True)
         prefix = confined(network.command_prefix, [folder], [Path(sys.base_prefix)])
         words = [json.dumps(about["places"]), DEVICE, json.dumps(about["gateway_ports"])]
         command = [*prefix, str(python), "-I", "-c", TRIES, *words]

@@ -26,6 +26,9 @@ from eyelevel.lab.client import Lab, LabConfig
 WWW, STATIC = "www.made-live.example", "static.made-live.example"
 URL = f"https://{WWW}/"
 ADDRESSES = {WWW: "198.41.0.4", STATIC: "192.33.4.12"}
+ADDRESSES6 = {WWW: "2001:503:ba3e::2:30", STATIC: "2001:500:2::c"}
+MACHINE6 = "2001:500:9f::42"
+"""The near side's own, where it has IPv6."""
 RESOLVER = "127.0.0.53"
 """The machine's own, as systemd's: what it knows takes no round trip."""
 PROGRAMS = ("nginx", "caddy", "openssl")
@@ -66,16 +69,20 @@ def made_internet(
     rtt_ms: float = 20.0,
     own_rtt_ms: Mapping[str, float] | None = None,
     names: Mapping[str, str] | None = None,
+    *,
+    ipv6: bool = False,
 ) -> Iterator[Internet]:
     """Servers behind this round trip, and hosts behind `own_rtt_ms` more; their files are in
     `folder`, made once.
 
-    `names`: what the resolver knows beside theirs.
+    `names`: what the resolver knows beside theirs. `ipv6`: servers and machine have it, too.
     """
     authority = _certificates(folder)
     _write_files(folder / "files")
     about = {"nginx": ADDRESSES[WWW], "caddy": ADDRESSES[STATIC], "files": str(folder / "files")}
     about |= {"certificate": str(folder / "chain.pem"), "key": str(folder / "leaf.key")}
+    if ipv6:
+        about |= {"nginx6": ADDRESSES6[WWW], "caddy6": ADDRESSES6[STATIC]}
     (folder / "internet.json").write_text(json.dumps(about))
     own_ms = {ADDRESSES[host]: own / 2 for host, own in (own_rtt_ms or {}).items()}
     delay = {"stage": "address_delay", "delays_ms": own_ms, "default_ms": 0}
@@ -84,13 +91,29 @@ def made_internet(
         far = lab.server_command_prefix
         for address in ADDRESSES.values():
             subprocess.run([*far, "ip", "address", "add", f"{address}/32", "dev", "lo"], check=True)
+        if ipv6:
+            _add_ipv6(lab)
         word = f"echo nameserver {RESOLVER} > /etc/resolv.conf"
         assert run_in(lab, "sh", "-c", word).returncode == 0
         servers = [*far, sys.executable, internet_servers.__file__, str(folder)]
-        known = json.dumps(dict(names or {}) | ADDRESSES)
+        theirs: dict[str, str | list[str]] = dict(names or {}) | ADDRESSES
+        if ipv6:
+            theirs |= {host: [ADDRESSES[host], ADDRESSES6[host]] for host in ADDRESSES}
+        known = json.dumps(theirs)
         resolver = [*lab.command_prefix, sys.executable, names_of.__file__, RESOLVER, known]
         with once_ready(servers), once_ready(resolver):
             yield Internet(lab, authority)
+
+
+def _add_ipv6(lab: Lab) -> None:
+    """Public addresses on both sides; the path has IPv6 already."""
+    for prefix, addresses in (
+        (lab.server_command_prefix, ADDRESSES6.values()),
+        (lab.command_prefix, [MACHINE6]),
+    ):
+        for address in addresses:
+            words = ["ip", "-6", "address", "add", f"{address}/128", "dev", "lo", "nodad"]
+            subprocess.run([*prefix, *words], check=True)
 
 
 def _write_files(files: Path) -> None:

@@ -1,27 +1,35 @@
-"""A resolver of some names, each at one address of IPv4: the address to listen on, and the names as
-JSON. Prints `ready`, and answers until it is killed."""
+"""A resolver of some names, each at one address of IPv4, or at several addresses: the address to
+listen on, and the names as JSON. Prints `ready`, and answers until it is killed."""
 
 import json
 import socket
 import sys
 
-# A pointer to the question's name, type A, class IN, a minute to live, four bytes.
-ANSWER = b"\xc0\x0c\x00\x01\x00\x01\x00\x00\x00\x3c\x00\x04"
+# A pointer to the question's name; class IN, a minute to live.
+NAME, FOR_A_MINUTE = b"\xc0\x0c", b"\x00\x01\x00\x00\x00\x3c"
+TYPES = {b"\x00\x01": socket.AF_INET, b"\x00\x1c": socket.AF_INET6}
+"""A and AAAA."""
 IS_ANSWER, NO_SUCH_NAME = b"\x81\x80", b"\x81\x83"
 
 
-def answer_to(query: bytes, names: dict[str, str]) -> bytes:
-    """A for the names, nothing for their other types, and that there are no others."""
+def answer_to(query: bytes, names: dict[str, str | list[str]]) -> bytes:
+    """Addresses of the names, nothing for their other types, and that there are no others."""
     end = query.index(b"\x00", 12) + 5
     labels, at = [], 12
     while query[at]:
         labels.append(query[at + 1 : at + 1 + query[at]].decode())
         at += 1 + query[at]
-    found = names.get(".".join(labels).lower())
-    is_v4 = query[end - 4 : end - 2] == b"\x00\x01"
-    answer = ANSWER + socket.inet_aton(found) if found and is_v4 else b""
-    counts = b"\x00\x01" + bytes([0, bool(answer)]) + bytes(4)
-    return query[:2] + (IS_ANSWER if found else NO_SUCH_NAME) + counts + query[12:end] + answer
+    found = names.get(".".join(labels).lower(), [])
+    asked = query[end - 4 : end - 2]
+    answers = []
+    for address in [found] if isinstance(found, str) else found:
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        if TYPES.get(asked) == family:
+            packed = socket.inet_pton(family, address)
+            answers.append(NAME + asked + FOR_A_MINUTE + bytes([0, len(packed)]) + packed)
+    counts = b"\x00\x01" + bytes([0, len(answers)]) + bytes(4)
+    head = query[:2] + (IS_ANSWER if found else NO_SUCH_NAME) + counts
+    return head + query[12:end] + b"".join(answers)
 
 
 def main() -> None:

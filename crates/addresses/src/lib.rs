@@ -7,4 +7,4 @@ mod verdicts;
 
 pub use prefix::Prefix;
 pub use special::{Special, special, special_ranges};
-pub use verdicts::{Verdict, verdicts_v4};
+pub use verdicts::{Verdict, verdicts};

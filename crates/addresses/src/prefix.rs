@@ -11,6 +11,11 @@ pub struct Prefix {
 }
 
 impl Prefix {
+    /// The addresses that share their first `bits` with `base`.
+    pub(crate) fn new(base: IpAddr, bits: u8) -> Self {
+        Self { base, bits }
+    }
+
     /// Its first address.
     pub fn base(&self) -> IpAddr {
         let free = |width: u8| u32::from(width - self.bits.min(width));

@@ -1,10 +1,14 @@
 //! The rule of what may be reached, as a table that is looked up by the longest prefix.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use crate::{Prefix, special_ranges};
 
-/// A range of IPv4 addresses and whether it is reached; of two that hold an address the narrower
+/// IPv4 addresses translated (RFC 6052, section 2.1), which are judged as themselves.
+const TRANSLATED: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
+const TRANSLATED_BITS: u8 = 96;
+
+/// A range of addresses and whether it is reached; of two that hold an address the narrower
 /// one decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
@@ -14,25 +18,41 @@ pub struct Verdict {
     pub is_reached: bool,
 }
 
-/// What of IPv4 is not reached (no public server is there, or it is one of the machine's `own`
-/// addresses), but for what `allowed` holds; everything else is reached.
-pub fn verdicts_v4(own: &[IpAddr], allowed: &[Prefix]) -> Vec<Verdict> {
+/// What is not reached (no public server is there, or it is one of the machine's `own` addresses),
+/// but for what `allowed` holds; everything else of both families is reached.
+pub fn verdicts(own: &[IpAddr], allowed: &[Prefix]) -> Vec<Verdict> {
     let refused = special_ranges()
         .map(|special| special.range)
         .chain(own.iter().map(|own| Prefix::from(own.to_canonical())));
     let is_open = |range: &Prefix| allowed.iter().any(|wider| wider.holds(range));
     let mut verdicts: Vec<Verdict> = Vec::new();
+    let mut add = |range: Prefix, is_reached| {
+        if !verdicts.iter().any(|known| known.range == range) {
+            verdicts.push(Verdict { range, is_reached });
+        }
+    };
     let closed = refused
         .filter(|range| !is_open(range))
         .map(|range| (range, false));
     let opened = allowed.iter().map(|range| (*range, true));
     for (range, is_reached) in closed.chain(opened) {
-        let is_known = verdicts.iter().any(|known| known.range == range);
-        if range.base().is_ipv4() && !is_known {
-            verdicts.push(Verdict { range, is_reached });
+        add(range, is_reached);
+        if let Some(range) = translated(&range) {
+            add(range, is_reached);
         }
     }
+    add(Prefix::new(TRANSLATED.into(), TRANSLATED_BITS), true);
     verdicts
+}
+
+/// The same range of IPv4 as translated addresses.
+fn translated(range: &Prefix) -> Option<Prefix> {
+    let IpAddr::V4(first) = range.base() else {
+        return None;
+    };
+    let first = TRANSLATED.to_bits() | u128::from(first.to_bits());
+    let bits = TRANSLATED_BITS + range.bits();
+    Some(Prefix::new(Ipv6Addr::from_bits(first).into(), bits))
 }
 
 #[cfg(test)]
@@ -41,8 +61,12 @@ mod tests {
     use crate::special;
 
     fn is_reached(verdicts: &[Verdict], address: &str) -> bool {
-        let address = address.parse().unwrap();
-        let holding = verdicts.iter().filter(|each| each.range.contains(address));
+        let address: IpAddr = address.parse().unwrap();
+        let is_of_family = |each: &&Verdict| each.range.base().is_ipv4() == address.is_ipv4();
+        let holding = verdicts
+            .iter()
+            .filter(is_of_family)
+            .filter(|each| each.range.contains(address));
         let narrowest = holding.max_by_key(|each| each.range.bits());
         narrowest.is_none_or(|verdict| verdict.is_reached)
     }
@@ -50,7 +74,7 @@ mod tests {
     #[test]
     fn by_the_longest_prefix_it_says_what_the_table_says() {
         let own = ["8.8.4.4".parse().unwrap(), "2606:4700::1".parse().unwrap()];
-        let verdicts = verdicts_v4(&own, &[]);
+        let verdicts = super::verdicts(&own, &[]);
         for first in 0..=255u8 {
             for second in [0, 16, 31, 63, 64, 88, 100, 127, 128, 168, 254] {
                 for last in [0, 1, 16, 170, 255] {
@@ -66,6 +90,35 @@ mod tests {
         }
         assert!(!is_reached(&verdicts, "8.8.4.4") && is_reached(&verdicts, "8.8.4.5"));
         assert!(!is_reached(&verdicts, "168.63.129.16"));
+    }
+
+    #[test]
+    fn of_ipv6_it_says_the_same() {
+        let own = ["8.8.4.4".parse().unwrap(), "2606:4700::1".parse().unwrap()];
+        let verdicts = super::verdicts(&own, &[]);
+        for first in 0..=255u16 {
+            for second in [0, 1, 2, 16, 0xdb8, 0xff9b] {
+                for high in [first, first << 8, first << 8 | 1, 0x64] {
+                    let address = Ipv6Addr::new(high, second, 0, 0, 0, 0, 0x7f00, first);
+                    let mapped = address.to_ipv4_mapped().is_some();
+                    let expected = special(address.into()).is_none() && !mapped;
+                    let text = address.to_string();
+                    assert_eq!(is_reached(&verdicts, &text), expected, "{text}");
+                }
+            }
+        }
+        assert!(!is_reached(&verdicts, "2606:4700::1") && is_reached(&verdicts, "2606:4700::2"));
+        // As themselves, where a network translates them.
+        assert!(is_reached(&verdicts, "64:ff9b::9.9.9.9"));
+        for refused in [
+            "64:ff9b::10.0.0.1",
+            "64:ff9b::169.254.169.254",
+            "64:ff9b::8.8.4.4",
+        ] {
+            assert!(!is_reached(&verdicts, refused), "{refused}");
+        }
+        let allowed = super::verdicts(&own, &["fd00:1::/64".parse().unwrap()]);
+        assert!(is_reached(&allowed, "fd00:1::5") && !is_reached(&allowed, "fd00:2::5"));
     }
 
     #[test]
@@ -92,7 +145,7 @@ mod tests {
             ("::ffff:10.1.2.3", &["10.1.2.3"], &["10.1.2.2"]),
             ("fd00::/8", &["9.9.9.9"], &["10.1.2.3"]),
         ] {
-            let verdicts = verdicts_v4(&own, &[allowed.parse().unwrap()]);
+            let verdicts = super::verdicts(&own, &[allowed.parse().unwrap()]);
             for address in reached {
                 assert!(is_reached(&verdicts, address), "{allowed}: {address}");
             }
@@ -100,7 +153,6 @@ mod tests {
                 assert!(!is_reached(&verdicts, address), "{allowed}: {address}");
             }
             let ranges: Vec<_> = verdicts.iter().map(|each| each.range).collect();
-            assert!(ranges.iter().all(|range| range.base().is_ipv4()));
             let unique = ranges
                 .iter()
                 .enumerate()

@@ -78,6 +78,15 @@ impl Ends {
         Ipv4Addr::new(a, b, c, host)
     }
 
+    /// Addresses of IPv6 in a network of its own for loads of public servers, from documentation's
+    /// (RFC 3849): from a unique local one, programs would take a public server's IPv4 first (RFC
+    /// 6724, section 2.1). Nothing is routed to it, and none of it leaves this machine.
+    pub fn as_if_public(&self, host: u16) -> Ipv6Addr {
+        let [_, high, low, _] = self.server.0.octets();
+        let network = u16::from_be_bytes([high, low]);
+        Ipv6Addr::new(0x2001, 0xdb8, 0x6579, network, 0, 0, 0, host)
+    }
+
     /// What `hosts` says in a lab without a site.
     pub fn hosts(&self) -> String {
         let (client, server) = (self.client, self.server);

@@ -7,7 +7,7 @@ use crate::ends::Ends;
 use eyelevel_addresses::Verdict;
 use eyelevel_netns::{Masquerade, Netlink, RouteDestination, in_network_namespace, set_sysctl};
 use std::fs::{self, File};
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
 
 /// The far end's second device.
@@ -74,20 +74,14 @@ impl Uplink {
         lab_pid: u32,
         verdicts: Option<&[Verdict]>,
     ) -> Result<Masquerade, Error> {
-        let [network, near_side, far_side] = [0, 5, 6].map(|host| ends.beside_v4(host));
-        let client = ends.client.0;
+        let [network, near_side, far_side] = [0, 5, 6].map(|host| ends.beside_v4(host).into());
+        let client = ends.client.0.into();
         let name = format!("eyl{lab_pid}");
         let masquerade = in_network_namespace(&self.namespace, || {
             let mut netlink = Netlink::open()?;
             netlink.add_veth_into(&name, DEVICE, far)?;
             let index = bring_up(&mut netlink, &name, near_side)?;
-            let peer = RouteDestination::Host(far_side.into());
-            netlink.add_route(index, peer, near_side.into(), &Default::default())?;
-            netlink.add_route_via(
-                index,
-                RouteDestination::Host(client.into()),
-                far_side.into(),
-            )?;
+            add_way_back(&mut netlink, index, near_side, far_side, client)?;
             Masquerade::of(network, &name)
         })?;
         in_network_namespace(far, || {
@@ -96,47 +90,113 @@ impl Uplink {
             match verdicts {
                 Some(verdicts) => add_verdicts(&mut netlink, index, near_side, verdicts)?,
                 None => {
-                    let peer = RouteDestination::Host(near_side.into());
-                    netlink.add_route(index, peer, far_side.into(), &Default::default())?;
-                    netlink.add_route_via(index, RouteDestination::Default, near_side.into())?;
+                    let peer = RouteDestination::Host(near_side);
+                    netlink.add_route(index, peer, far_side, &Default::default())?;
+                    netlink.add_route_via(index, RouteDestination::Default, near_side)?;
                 }
             }
             set_sysctl("net.ipv4.ip_forward", "1")
         })?;
         Ok(masquerade)
     }
+
+    /// Adds IPv6 to the way of [`Self::join_namespace`], to what `verdicts` say alone.
+    pub fn add_v6(
+        &self,
+        ends: &Ends,
+        far: &File,
+        lab_pid: u32,
+        verdicts: &[Verdict],
+    ) -> Result<Masquerade, Error> {
+        let [network, client, near_side, far_side] =
+            [0, 2, 5, 6].map(|host| ends.as_if_public(host));
+        let name = format!("eyl{lab_pid}");
+        let masquerade = in_network_namespace(&self.namespace, || {
+            let mut netlink = Netlink::open()?;
+            let index = add_v6_address(&mut netlink, &name, near_side, true)?;
+            let (near_side, far_side) = (near_side.into(), far_side.into());
+            add_way_back(&mut netlink, index, near_side, far_side, client.into())?;
+            Masquerade::of(network.into(), &name)
+        })?;
+        in_network_namespace(far, || {
+            let mut netlink = Netlink::open()?;
+            let index = add_v6_address(&mut netlink, DEVICE, far_side, true)?;
+            add_verdicts(&mut netlink, index, near_side.into(), verdicts)?;
+            set_sysctl("net.ipv6.conf.all.forwarding", "1")
+        })?;
+        Ok(masquerade)
+    }
+}
+
+/// Routes to the far side, and by it to the client.
+fn add_way_back(
+    netlink: &mut Netlink,
+    index: u32,
+    near_side: IpAddr,
+    far_side: IpAddr,
+    client: IpAddr,
+) -> Result<(), eyelevel_netns::Error> {
+    let peer = RouteDestination::Host(far_side);
+    netlink.add_route(index, peer, near_side, &Default::default())?;
+    netlink.add_route_via(index, RouteDestination::Host(client), far_side)
+}
+
+/// Gives a device that is up an address of IPv6. One that passes packets on has a link-local one, too,
+/// from which it asks for its neighbours; a client has none, so that nobody of the link is reached.
+pub fn add_v6_address(
+    netlink: &mut Netlink,
+    name: &str,
+    own: Ipv6Addr,
+    passes_on: bool,
+) -> Result<u32, eyelevel_netns::Error> {
+    for (setting, value) in [
+        ("addr_gen_mode", "1"),
+        ("accept_ra", "0"),
+        ("disable_ipv6", "0"),
+    ] {
+        set_sysctl(&format!("net.ipv6.conf.{name}.{setting}"), value)?;
+    }
+    let index = netlink.link_index(name)?;
+    if passes_on {
+        let [.., host] = own.segments();
+        let link_local = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, host);
+        netlink.add_address(index, link_local.into())?;
+    }
+    netlink.add_address(index, own.into())?;
+    Ok(index)
 }
 
 /// Gives a device its address and sets it up; its number.
 pub fn bring_up(
     netlink: &mut Netlink,
     name: &str,
-    own: Ipv4Addr,
+    own: IpAddr,
 ) -> Result<u32, eyelevel_netns::Error> {
     let _ = set_sysctl(&format!("net.ipv6.conf.{name}.disable_ipv6"), "1");
     let index = netlink.link_index(name)?;
     netlink.set_up(index, None)?;
-    netlink.add_address(index, own.into())?;
+    netlink.add_address(index, own)?;
     Ok(index)
 }
 
-/// Routes by a neighbour to all that the verdicts let pass, and to nothing else.
+/// Routes by a neighbour to all of its family that the verdicts let pass, and to nothing else.
 pub fn add_verdicts(
     netlink: &mut Netlink,
     index: u32,
-    neighbour: Ipv4Addr,
+    neighbour: IpAddr,
     verdicts: &[Verdict],
 ) -> Result<(), eyelevel_netns::Error> {
-    for verdict in verdicts {
+    let is_of_family = |each: &&Verdict| each.range.base().is_ipv4() == neighbour.is_ipv4();
+    for verdict in verdicts.iter().filter(is_of_family) {
         let (first, bits) = (verdict.range.base(), verdict.range.bits());
         if !verdict.is_reached {
             netlink.add_refusal(first, bits)?;
         } else if bits > 0 {
             let range = RouteDestination::Range(first, bits);
-            netlink.add_route_via_neighbour(index, range, neighbour.into())?;
+            netlink.add_route_via_neighbour(index, range, neighbour)?;
         }
     }
-    netlink.add_route_via_neighbour(index, RouteDestination::Default, neighbour.into())
+    netlink.add_route_via_neighbour(index, RouteDestination::Default, neighbour)
 }
 
 /// A resolver on this machine's loopback is not there inside a lab.

@@ -1,7 +1,7 @@
 use crate::Error;
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_NETFILTER};
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 // linux/netfilter/nfnetlink.h and nf_tables.h.
 const SUBSYSTEM: u16 = 10 << 8;
@@ -10,7 +10,6 @@ const BATCH_END: u16 = 0x11;
 const NEW_TABLE: u16 = SUBSYSTEM;
 const NEW_CHAIN: u16 = SUBSYSTEM | 3;
 const NEW_RULE: u16 = SUBSYSTEM | 6;
-const FAMILY_IPV4: u8 = 2;
 const NESTED: u16 = 0x8000;
 const REQUEST: u16 = 0x01;
 const ACKNOWLEDGE: u16 = 0x04;
@@ -25,32 +24,34 @@ const PRIORITY_SOURCE: u32 = 100;
 const TABLE: &str = "eyelevel";
 const ANSWER_BYTES_MAX: usize = 8192;
 
-/// Address translation for one /24 network, in the network namespace in which it was made. It lives
+/// Address translation for one network, in the network namespace in which it was made. It lives
 /// as long as this value: the kernel takes it away with the socket, however the process ends.
 pub struct Masquerade {
     _socket: Socket,
 }
 
 impl Masquerade {
-    /// Packets from `network`/24 leave this namespace under its own addresses. `name` sets it apart
-    /// from that of other labs.
+    /// Packets from the network of `first`, a /24 of IPv4 or a /64 of IPv6, leave this namespace under
+    /// its own addresses. `name` sets it apart from that of other labs.
     ///
     /// # Errors
     /// Where the kernel has no nf_tables with masquerading.
-    pub fn of(network: Ipv4Addr, name: &str) -> Result<Self, Error> {
-        let fail = |error| {
-            Error::new(format!("translate the addresses of {network}/24"), error).remedy(
+    pub fn of(first: IpAddr, name: &str) -> Result<Self, Error> {
+        let fail =
+            |error| {
+                Error::new(format!("translate the addresses of {first}'s network"), error).remedy(
                 "the kernel needs nf_tables with NAT: modprobe nft_masq nft_chain_nat, Linux 5.12",
             )
-        };
+            };
         let socket = open().map_err(fail)?;
         let table = format!("{TABLE}-{name}");
+        let network = Network::of(first);
         let requests = [
             new_table(&table),
             new_chain(&table),
-            new_rule(&table, network),
+            new_rule(&table, &network),
         ];
-        exchange(&socket, &requests).map_err(fail)?;
+        exchange(&socket, network.family, &requests).map_err(fail)?;
         Ok(Self { _socket: socket })
     }
 }
@@ -63,7 +64,7 @@ fn open() -> io::Result<Socket> {
 }
 
 /// Sends one batch and waits for an answer to each of its requests.
-fn exchange(socket: &Socket, requests: &[Message]) -> io::Result<()> {
+fn exchange(socket: &Socket, family: u8, requests: &[Message]) -> io::Result<()> {
     let mut batch = frame(BATCH_BEGIN, REQUEST, 0, 0, 10, &[]);
     for (number, request) in requests.iter().enumerate() {
         let flags = REQUEST | ACKNOWLEDGE | CREATE | request.flags;
@@ -72,7 +73,7 @@ fn exchange(socket: &Socket, requests: &[Message]) -> io::Result<()> {
             request.kind,
             flags,
             sequence,
-            FAMILY_IPV4,
+            family,
             0,
             &request.body,
         ));
@@ -147,23 +148,46 @@ fn new_chain(table: &str) -> Message {
     }
 }
 
-/// `ip saddr NETWORK/24 masquerade`.
-fn new_rule(table: &str, network: Ipv4Addr) -> Message {
+/// Where a packet has its source (RFC 791, section 3.1; RFC 8200, section 3), and with what it begins.
+struct Network {
+    family: u8,
+    source_at: u32,
+    prefix: Vec<u8>,
+}
+
+impl Network {
+    fn of(first: IpAddr) -> Self {
+        match first {
+            IpAddr::V4(v4) => Self {
+                family: libc::AF_INET as u8,
+                source_at: 12,
+                prefix: v4.octets()[..3].to_vec(),
+            },
+            IpAddr::V6(v6) => Self {
+                family: libc::AF_INET6 as u8,
+                source_at: 8,
+                prefix: v6.octets()[..8].to_vec(),
+            },
+        }
+    }
+}
+
+/// `saddr NETWORK masquerade`.
+fn new_rule(table: &str, network: &Network) -> Message {
     const REGISTER: u32 = 8; // NFT_REG32_00
     const NETWORK_HEADER: u32 = 1;
-    const SOURCE_AT: u32 = 12;
-    const PREFIX_BYTES: u32 = 3;
+    let prefix_bytes = network.prefix.len() as u32;
     let load = [
         attribute(1, &REGISTER.to_be_bytes()),
         attribute(2, &NETWORK_HEADER.to_be_bytes()),
-        attribute(3, &SOURCE_AT.to_be_bytes()),
-        attribute(4, &PREFIX_BYTES.to_be_bytes()),
+        attribute(3, &network.source_at.to_be_bytes()),
+        attribute(4, &prefix_bytes.to_be_bytes()),
     ]
     .concat();
     let compare = [
         attribute(1, &REGISTER.to_be_bytes()),
         attribute(2, &0u32.to_be_bytes()),
-        attribute(3 | NESTED, &attribute(1, &network.octets()[..3])),
+        attribute(3 | NESTED, &attribute(1, &network.prefix)),
     ]
     .concat();
     let expressions = [

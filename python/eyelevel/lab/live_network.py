@@ -12,6 +12,11 @@ READY_TIMEOUT_S = 30.0
 
 END_GRACE_S = 1.0
 
+IPV4_ALONE = (
+    "live loads are over IPv4 alone: this machine has IPv6, but forwards no packets of it; "
+    "docs/guides/live.md says how it would"
+)
+
 
 class LiveNetwork:
     """A network namespace that reaches public servers alone, from `with` to its end.
@@ -33,6 +38,8 @@ class LiveNetwork:
         """What Chromium must be told to trust: keys, with commas between."""
         self.command_prefix: tuple[str, ...] = ()
         """Put before a browser's command."""
+        self.remark = ""
+        """How it differs from what people at this machine have; empty if it does not."""
         self.startup_ms = 0.0
 
     def __enter__(self) -> Self:
@@ -44,6 +51,7 @@ class LiveNetwork:
             raise
         self.spki_sha256 = ",".join(ready["spki_sha256"]) or None
         self.command_prefix = (find_binary(), "enter", "--pid", str(ready["init_pid"]), "--")
+        self.remark = IPV4_ALONE if ready["ipv6_not_forwarded"] else ""
         self.startup_ms = ready["startup_ms"]
         return self
 

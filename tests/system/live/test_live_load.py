@@ -3,9 +3,21 @@
 import json
 from pathlib import Path
 
-from made_internet import ADDRESSES, IMAGES, STATIC, URL, WWW, made_internet, needs_programs
+import pytest
+from labs import run_in
+from made_internet import (
+    ADDRESSES,
+    ADDRESSES6,
+    IMAGES,
+    STATIC,
+    URL,
+    WWW,
+    made_internet,
+    needs_programs,
+)
 
 RTT_MS = 40.0
+FORWARDING = "/proc/sys/net/ipv6/conf/all/forwarding"
 
 
 def test_a_page_comes_from_its_own_servers_over_connections_of_the_browsers_own(
@@ -32,6 +44,29 @@ def test_a_page_comes_from_its_own_servers_over_connections_of_the_browsers_own(
     # browser may begin before what it calls the navigation's start.
     assert ended - opened > 1.5 * RTT_MS
     assert {item["url"].split("/")[2] for item in row["objects"]} == {WWW, STATIC}
+
+
+@pytest.mark.parametrize("stack", ["tcp+", "quic"])
+def test_where_the_machine_has_ipv6_the_page_comes_over_it(
+    labs: None, tmp_path: Path, stack: str
+) -> None:
+    needs_programs()
+    url = f"https://{STATIC}/" if stack == "quic" else URL
+    words = ("load", url, "--live", "--stack", stack, "--json")
+    with made_internet(tmp_path, RTT_MS, ipv6=True) as internet:
+        trust = ("--upstream-ca", str(internet.authority))
+        assert run_in(internet.lab, "sh", "-c", f"echo 1 > {FORWARDING}").returncode == 0
+        done = internet.eyelevel(*words, *trust)
+        assert run_in(internet.lab, "sh", "-c", f"echo 0 > {FORWARDING}").returncode == 0
+        without = internet.eyelevel(*words, *trust)
+    for ran, addresses in ((done, ADDRESSES6), (without, ADDRESSES)):
+        (row,) = json.loads(ran.stdout)
+        assert row["outcome"] == "ok", row["outcome_detail"]
+        own = {item["url"].split("/")[2]: item["address"] for item in row["objects"]}
+        for host, address in own.items():
+            assert address.rpartition(":")[0].strip("[]") == addresses[host]
+    told = "live loads are over IPv4 alone: this machine has IPv6, but forwards no packets of it"
+    assert told in without.stderr and "IPv4 alone" not in done.stderr
 
 
 def test_over_quic_the_page_comes_over_http3(labs: None, tmp_path: Path) -> None:
@@ -64,7 +99,7 @@ def test_what_a_live_load_lacks_is_one_line(labs: None, tmp_path: Path) -> None:
         assert "recording https://nobody.example/ failed" in done.stderr
         assert not out.exists()
         for words, told in (
-            (["--allow", "intranet.example"], "judged by addresses of IPv4"),
+            (["--allow", "intranet.example"], "judged by addresses"),
             (["--upstream-ca", "/nowhere.pem"], "read certificates from /nowhere.pem"),
         ):
             done = internet.eyelevel("load", URL, "--live", *words)

@@ -22,6 +22,8 @@ PRIVATE = "10.9.9.9"
 RESOLVER = "127.0.0.53"
 OWN_PUBLIC = "198.41.0.9"
 """An address of the machine that loads: public, and all the same nobody's business."""
+OWN_PUBLIC6, PRIVATE6 = "2001:500:9f::42", "fd00:9::9"
+FORWARD_IPV6 = "echo 1 > /proc/sys/net/ipv6/conf/all/forwarding"
 NAMES = {"tempting.example": METADATA, "inside.example": PRIVATE, "loop.example": "127.0.0.1"}
 
 
@@ -47,17 +49,21 @@ def world(new_lab: Any, ask: list[str]) -> Iterator[World]:
     with new_lab(site=None) as lab, ExitStack() as stack:
         near, far = lab.ready.client_address, lab.ready.server_address
         for prefix, addresses in (
-            (lab.command_prefix, (METADATA, OWN_PUBLIC)),
-            (lab.server_command_prefix, (PUBLIC, PRIVATE)),
+            (lab.command_prefix, (METADATA, OWN_PUBLIC, OWN_PUBLIC6)),
+            (lab.server_command_prefix, (PUBLIC, PRIVATE, PRIVATE6)),
         ):
             for address in addresses:
-                words = ["ip", "address", "add", f"{address}/32", "dev", "lo"]
+                whole = 128 if ":" in address else 32
+                words = ["ip", "address", "add", f"{address}/{whole}", "dev", "lo"]
                 subprocess.run([*prefix, *words], check=True, timeout=HANG_S)
         told_names = f"echo nameserver {RESOLVER} > /etc/resolv.conf"
-        assert run_in(lab, "sh", "-c", told_names).returncode == 0
+        for shell in (told_names, FORWARD_IPV6):
+            assert run_in(lab, "sh", "-c", shell).returncode == 0
         own = [("127.0.0.1", 9001), ("::1", 9002), (METADATA, 80), (near, 9005)]
         own += [(lab.ready.client_address6, 9007), (OWN_PUBLIC, 9009), ("0.0.0.0", 9010)]
+        own += [(OWN_PUBLIC6, 9012)]
         beyond = [(far, 9004), (PRIVATE, 9006), (lab.ready.server_address6, 9011)]
+        beyond += [(PRIVATE6, 9013)]
         resolver = [*lab.command_prefix, sys.executable, names_of.__file__, RESOLVER]
         stack.enter_context(once_ready([*resolver, json.dumps(NAMES)]))
         here = stack.enter_context(machine(lab.command_prefix, page=None, listen=own, ask=[]))
@@ -74,6 +80,7 @@ def test_a_live_page_reaches_nothing_that_is_not_public(new_lab, name):
     needs(name)
     ask = ["127.0.0.1:9001", "[::ffff:127.0.0.1]:9001", "2130706433:9001", "[::1]:9002"]
     ask += [f"{METADATA}:80", f"[::ffff:{METADATA}]:80", f"{OWN_PUBLIC}:9009", f"{PRIVATE}:9006"]
+    ask += [f"[{OWN_PUBLIC6}]:9012", f"[{PRIVATE6}]:9013"]
     ask += ["tempting.example:80", "inside.example:9006", "loop.example:9001", "localhost:9001"]
     with world(new_lab, ask) as found:
         command = [*found.lab.command_prefix, sys.executable, "-m", "eyelevel.cli.main", "load"]
@@ -100,13 +107,19 @@ def test_nor_does_a_program_in_the_browsers_place(new_lab):
             hits = found.hits()
             assert hits == dict.fromkeys(hits, 1)
         # The tries are real: what the command line names is reached by each of them.
-        assert _tries(found, refused, [f"{PRIVATE}/31", OWN_PUBLIC]) == 0
+        allowed = [f"{PRIVATE}/31", OWN_PUBLIC, f"{PRIVATE6}/64", OWN_PUBLIC6]
+        assert _tries(found, refused, allowed) == 0
         hits = found.hits()
     # By the routes and bound to the device, after the first touch.
     expected = {
         f"{kind} {address} {port}": 3
         for kind in ("tcp", "udp")
-        for address, port in ((PRIVATE, 9006), (OWN_PUBLIC, 9009))
+        for address, port in (
+            (PRIVATE, 9006),
+            (OWN_PUBLIC, 9009),
+            (PRIVATE6, 9013),
+            (OWN_PUBLIC6, 9012),
+        )
     }
     assert {place: count for place, count in hits.items() if count > 1} == expected
 

@@ -12,34 +12,38 @@
 //! the caller's resolver by whoever waits here, so that no route to it is needed.
 
 use std::fs::{self, File};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv6Addr};
 
 use clap::Args;
-use eyelevel_addresses::{Prefix, Verdict, verdicts_v4};
+use eyelevel_addresses::{Prefix, Verdict, verdicts};
 use eyelevel_netns::{
-    Masquerade, Netlink, in_network_namespace, local_addresses, monotonic_now,
+    Masquerade, Netlink, RouteDestination, in_network_namespace, local_addresses, monotonic_now,
     new_network_namespace, set_sysctl, without_devices,
 };
 use eyelevel_recorder::spki_sha256;
 use serde::Serialize;
 
+use super::live_v6::MachineV6;
 use crate::Error;
 use crate::emit::emit;
 use crate::ends::Ends;
 use crate::names::{self, Asked};
 use crate::threads::runtime;
 use crate::topology::TcpSettings;
-use crate::uplink::{Uplink, add_verdicts, bring_up};
+use crate::uplink::{Uplink, add_v6_address, add_verdicts, bring_up};
 use crate::upstream_ca::UpstreamCa;
 
 const WISH: &str = "a live network";
 const CLIENT_DEVICE: &str = "live0";
 const ROUTER_DEVICE: &str = "lan0";
+/// Their hosts of the network of IPv6.
+const ROUTER: u16 = 1;
+const CLIENT: u16 = 2;
 
 /// The arguments after `live`.
 #[derive(Debug, Args)]
 pub struct LiveArguments {
-    /// An address or a range of IPv4: may be reached although it is not public
+    /// An address or a range: may be reached although it is not public
     #[arg(long)]
     allow: Vec<String>,
     #[command(flatten)]
@@ -52,6 +56,10 @@ struct Ready {
     /// The process whose namespaces browsers are to join.
     init_pid: u32,
     client_address: IpAddr,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_address6: Option<Ipv6Addr>,
+    /// This machine has IPv6, but passes none on.
+    ipv6_not_forwarded: bool,
     spki_sha256: Vec<String>,
     startup_ms: f64,
 }
@@ -63,7 +71,10 @@ pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
     let allowed: Vec<Prefix> = allowed.collect::<Result<_, _>>()?;
     let spki_sha256 = arguments.upstream_ca.read(|each| spki_sha256(&each))?;
     let uplink = Uplink::look(WISH)?;
-    let verdicts = verdicts_v4(&local_addresses()?, &allowed);
+    let own_addresses = local_addresses()?;
+    let machine_v6 = MachineV6::look(&own_addresses);
+    let has_v6 = machine_v6 == MachineV6::Passed;
+    let verdicts = verdicts(&own_addresses, &allowed);
     let ends = Ends::of_lab(None, &[])?;
     let own = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
     let (resolv_conf, nameservers) = names::split(&own);
@@ -72,7 +83,7 @@ pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
     let init_pid = without_devices(&resolv_conf, &hosts)?;
     let client = File::open(format!("/proc/{init_pid}/ns/net"))
         .map_err(|error| Error::Config(format!("{WISH}: open its namespace: {error}")))?;
-    let _way_out = connect(&uplink, &ends, &client, &verdicts)?;
+    let _way_out = connect(&uplink, &ends, &client, &verdicts, has_v6)?;
     let asked = in_network_namespace(&client, || Ok(Asked::listen()))?;
     let asked = asked.map_err(|error| Error::Config(format!("{WISH}: answer names: {error}")))?;
     let ended = end_of_input();
@@ -81,6 +92,8 @@ pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
             emit(&Ready {
                 init_pid,
                 client_address: ends.client.0.into(),
+                client_address6: has_v6.then(|| ends.as_if_public(CLIENT)),
+                ipv6_not_forwarded: machine_v6 == MachineV6::NotForwarded,
                 spki_sha256,
                 startup_ms: monotonic_now().since(started).as_secs_f64() * 1e3,
             });
@@ -93,6 +106,12 @@ pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
     Ok(0)
 }
 
+/// What of a way out ends it when it is dropped: a translation a family, and the router.
+struct WayOut {
+    _translations: Vec<Masquerade>,
+    _router: File,
+}
+
 /// Devices, addresses and routes from the client by the router to the caller's network; as long as
 /// what is returned.
 fn connect(
@@ -100,27 +119,58 @@ fn connect(
     ends: &Ends,
     client: &File,
     verdicts: &[Verdict],
-) -> Result<(Masquerade, File), Error> {
+    has_v6: bool,
+) -> Result<WayOut, Error> {
     let router = new_network_namespace()?;
-    let (client_end, router_end): (Ipv4Addr, Ipv4Addr) = (ends.client.0, ends.server.0);
+    let (client_end, router_end): (IpAddr, IpAddr) = (ends.client.0.into(), ends.server.0.into());
     // Devices take such settings when they are made.
     in_network_namespace(&router, take_replies_from_anywhere)?;
     in_network_namespace(client, take_replies_from_anywhere)?;
-    let way_out = uplink.join_namespace(ends, &router, std::process::id(), Some(verdicts))?;
+    let own = std::process::id();
+    let mut translations = vec![uplink.join_namespace(ends, &router, own, Some(verdicts))?];
     in_network_namespace(&router, || {
         let mut netlink = Netlink::open()?;
         netlink.add_veth_into(ROUTER_DEVICE, CLIENT_DEVICE, client)?;
         let index = bring_up(&mut netlink, ROUTER_DEVICE, router_end)?;
-        let to_client = eyelevel_netns::RouteDestination::Host(client_end.into());
-        netlink.add_route(index, to_client, router_end.into(), &Default::default())
+        let to_client = RouteDestination::Host(client_end);
+        netlink.add_route(index, to_client, router_end, &Default::default())
     })?;
     in_network_namespace(client, || {
         let mut netlink = Netlink::open()?;
         let index = bring_up(&mut netlink, CLIENT_DEVICE, client_end)?;
         add_verdicts(&mut netlink, index, router_end, verdicts)
     })?;
+    if has_v6 {
+        translations.push(uplink.add_v6(ends, &router, own, verdicts)?);
+        connect_v6(ends, client, &router, verdicts)?;
+    }
     in_network_namespace(client, || Ok(TcpSettings::of(None).apply()))??;
-    Ok((way_out, router))
+    Ok(WayOut {
+        _translations: translations,
+        _router: router,
+    })
+}
+
+/// The same devices' IPv6 between client and router.
+fn connect_v6(
+    ends: &Ends,
+    client: &File,
+    router: &File,
+    verdicts: &[Verdict],
+) -> Result<(), Error> {
+    let [router_end, client_end] = [ROUTER, CLIENT].map(|host| ends.as_if_public(host));
+    in_network_namespace(router, || {
+        let mut netlink = Netlink::open()?;
+        let index = add_v6_address(&mut netlink, ROUTER_DEVICE, router_end, true)?;
+        let to_client = RouteDestination::Host(client_end.into());
+        netlink.add_route(index, to_client, router_end.into(), &Default::default())
+    })?;
+    in_network_namespace(client, || {
+        let mut netlink = Netlink::open()?;
+        let index = add_v6_address(&mut netlink, CLIENT_DEVICE, client_end, false)?;
+        add_verdicts(&mut netlink, index, router_end.into(), verdicts)
+    })?;
+    Ok(())
 }
 
 /// A router that says that a packet is too long has an address that is refused.
@@ -130,11 +180,10 @@ fn take_replies_from_anywhere() -> Result<(), eyelevel_netns::Error> {
 }
 
 fn allowed(text: &str) -> Result<Prefix, Error> {
-    let range = text.parse::<Prefix>().ok();
-    range.filter(|range| range.base().is_ipv4()).ok_or_else(|| {
+    text.parse().map_err(|_| {
         Error::Config(format!(
-            "--allow {text:?}: a live load is judged by addresses of IPv4; write one such as \
-             192.168.7.1, or a range such as 192.168.7.0/24"
+            "--allow {text:?}: a live load is judged by addresses; write one such as \
+             192.168.7.1, or a range such as 192.168.7.0/24 or fd00:7::/64"
         ))
     })
 }

@@ -6,6 +6,7 @@ pub mod bulk;
 pub mod confine;
 pub mod doctor;
 pub mod live;
+mod live_v6;
 pub mod path_check;
 pub mod probe;
 pub mod record;

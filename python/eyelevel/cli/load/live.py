@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.cli.output import hints
 from eyelevel.cli.values import EXAMPLE, is_page_url
 from eyelevel.errors import PlanError
 from eyelevel.networks.compose import NetworkWords
@@ -61,6 +62,18 @@ def check_live(url: str, stack: Stack) -> None:
         raise PlanError([f"`{url}` is no page's URL; write it as `{EXAMPLE}`"])
     if not stack.is_ours:
         raise PlanError([f"--stack {stack.name}: a live page has servers of its own"])
+
+
+def told_once() -> Callable[[str], None]:
+    """Says each remark when it comes first."""
+    said: set[str] = set()
+
+    def tell(remark: str) -> None:
+        if remark not in said:
+            said.add(remark)
+            hints.print(remark, markup=False, soft_wrap=True)
+
+    return tell
 
 
 def live_loads(

@@ -15,6 +15,7 @@ from eyelevel.cli.load.live import (
     live_loads,
     refuse_emulated,
     refuse_live,
+    told_once,
 )
 from eyelevel.cli.load.origin_rtt import OriginRttOption, parse_origin_rtt
 from eyelevel.cli.network_options import with_network_options
@@ -104,7 +105,7 @@ def load(
     kinds: Sequence[CrossTraffic] = ()
     if live:
         refuse_emulated(context)
-        page = LivePage(site, allow or (), upstream_ca)
+        page = LivePage(site, allow or (), upstream_ca, told=told_once())
         trials, load_once = live_loads(page, named, runs, seed, settings, wait)
     else:
         refuse_live(allow, upstream_ca)

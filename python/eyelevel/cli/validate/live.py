@@ -10,7 +10,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from eyelevel.cli.load.live import LiveAllowOption, UpstreamCaOption, check_live
+from eyelevel.cli.load.live import LiveAllowOption, UpstreamCaOption, check_live, told_once
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, say
@@ -85,7 +85,8 @@ def live(
     composed = compose(words, read_stages, UNSHAPED)
     out.mkdir(parents=True, exist_ok=True)
     recording = _recording(url, against, out, upstream_ca, allow or ())
-    page = LivePage(url, allow or (), upstream_ca, recorded_screen(recording.path))
+    screen = recorded_screen(recording.path)
+    page = LivePage(url, allow or (), upstream_ca, screen, told_once())
     study = LiveStudy(
         page,
         recording,

@@ -1,7 +1,7 @@
 """One live load: the page from its real servers, with the record of any other trial."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +29,10 @@ SCREEN = Screen((1366, 768))
 """Of a page without a recording: what `eyelevel record` has."""
 
 
+def _untold(_: str) -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class LivePage:
     """What is opened and how it is reached: `allow` names addresses and ranges that are not public,
@@ -38,6 +42,8 @@ class LivePage:
     allow: Sequence[str] = ()
     upstream_ca: Path | None = None
     screen: Screen = SCREEN
+    told: Callable[[str], None] = _untold
+    """Hears, at each load, how its network differs from what people at this machine have."""
 
     @property
     def origin(self) -> tuple[str, ...]:
@@ -53,6 +59,8 @@ def run_live_trial(trial: Trial, page: LivePage, host_wait: HostWait | None = No
     Raises LabError where this machine has no live network to load from.
     """
     with LiveNetwork(page.allow, page.upstream_ca) as network, coding() as pictures:
+        if network.remark:
+            page.told(network.remark)
         # Nobody shall wait for a machine that cannot load anything.
         waited_ms = host_wait.wait() * 1e3 if host_wait else 0.0
         result = _load(trial, page, network, pictures)
