@@ -48,11 +48,18 @@ def recorded_ms(internet: Internet, binary: str, protocol: str, folder: Path) ->
         ready = json.loads(recorder.stdout.readline())
         authority.write_text(ready["ca_certificate"])
         urls = [URL, *(f"https://{STATIC}/{number}.png" for number in range(IMAGES))]
-        curl = ["curl", "-sS", "--parallel", "--parallel-immediate", protocol, "--cacert"]
+        curl = [
+            "curl",
+            "--no-progress-meter",
+            "--parallel",
+            "--parallel-immediate",
+            protocol,
+            "--cacert",
+        ]
         proxy = ["-x", f"http://{ready['credentials']}@{ready['address']}"]
         wanted = [word for url in urls for word in ("-o", "/dev/null", url)]
         subprocess.run(
-            [*internet.lab.command_prefix, *curl, str(authority), *proxy, *wanted],
+            [*internet.lab.command_prefix, *curl, "--cacert", str(authority), *proxy, *wanted],
             check=True,
             timeout=TIMEOUT_S,
         )
