@@ -57,7 +57,7 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
 """What the analysis needs of a row, rows in file order; times in milliseconds, `at_s` Unix time."""
 
 NEEDED = ("host", "protocol")
-TEXTS = (*NEEDED, "vantage", "address", "server", "version", "failure")
+TEXTS = (*NEEDED, "probed_server", "vantage", "address", "server", "version", "failure")
 HANDSHAKES = ("resumed", "resumption_offered", "early_data_offered", "early_data_accepted")
 ROW_KEYS = (
     *TEXTS,
@@ -145,7 +145,7 @@ def _of_row(row: JsonMapping, place: str) -> JsonObject:
     return {
         "vantage": row.get("vantage"),
         "family": family_of(row.get("address")),
-        "host": row.get("host"),
+        "host": row.get("probed_server") or row.get("host"),
         "address": row.get("address"),
         "cnames": cnames,
         "server": row.get("server"),

@@ -65,6 +65,13 @@ def test_json_lines_and_parquet_read_alike(tmp_path: Path) -> None:
     assert (read[0][0]["address"], read[0][0]["server"]) == ("192.0.2.1", "edge")
 
 
+def test_servers_of_one_lab_are_hosts_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    rows = [ROW | {"probed_server": name} for name in ("ours", "nginx")]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert read_file(path)["host"].to_list() == ["ours", "nginx"]
+
+
 def test_a_file_of_another_kind_is_named_in_the_error(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a,b\n1,2\n", encoding="utf-8")

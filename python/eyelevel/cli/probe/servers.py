@@ -127,7 +127,7 @@ def show_side_by_side(said: JsonMapping) -> None:
     if needed := found[0]["blocks_needed"]:
         few = f"no verdict: so many comparisons need --blocks {needed}"
         results.print(few, markup=False)
-    versions = (f"{name} is {version}" for name, version in said["versions"].items())
+    versions = (f"{name}: {version}" for name, version in said["versions"].items())
     results.print("; ".join(versions), markup=False)
     results.print(
         f"medians with 95 % over blocks; server - {reference} within blocks, above 0 it takes "
