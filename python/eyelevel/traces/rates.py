@@ -42,8 +42,10 @@ def opportunities_of(series: RateSeries, name: str) -> NDArray[np.int64]:
     for start in range(0, count, _PIECE):
         numbers = np.arange(start + 1, min(start + _PIECE, count) + 1)
         wanted = np.minimum(numbers * (bits[-1] / count), bits[-1])
-        # The piece in which so many bits are reached: its rate is above 0.
-        piece = np.searchsorted(bits, wanted, side="left") - 1
+        # The piece in which so many bits are reached: its rate is above 0. Looked for among those
+        # that are reached here, which fit into the processor's cache.
+        first, last = np.searchsorted(bits, wanted[[0, -1]], side="left")
+        piece = np.searchsorted(bits[first : last + 1], wanted, side="left") + (first - 1)
         at_ms = series.at_ms[piece] + (wanted - bits[piece]) / (series.mbit_s[piece] * 1000)
         # A millionth less, lest rounding in binary moves an opportunity by a whole millisecond.
         values[start : start + _PIECE] = np.ceil(at_ms - series.at_ms[0] - 1e-6)
