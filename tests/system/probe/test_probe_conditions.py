@@ -9,19 +9,15 @@ from typing import Any
 import pytest
 from hang import HANG_S
 from labs import cannot_build_labs
-from probe_request import config
 
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.lab.prober import ProbeTarget, probe_events
-from eyelevel.probes.analysis import analyse
-from eyelevel.probes.reading import read_file
 
 pytestmark = pytest.mark.skipif(bool(cannot_build_labs()), reason=cannot_build_labs() or "-")
 
 RTT_MS = 20.0
 EXTRA_MS = 10.0
 """Of a round trip, over IPv6 alone."""
-HOSTS = [f"h{number}.lab" for number in range(8)]
+HOSTS, COUNT = 8, 3
 ROUND_TRIPS = {"tls1.3": 2, "quic": 1}
 TRIES = 4
 """An interval of 95 % misses at times, and a machine's load may come with one family alone."""
@@ -29,41 +25,37 @@ READ_MS = 0.3
 """What reading and cryptography differ by in the median."""
 
 
-def path(extra: dict[str, float]) -> dict[str, Any]:
-    stages: list[dict[str, Any]] = [{"stage": "delay", "delay_ms": RTT_MS / 2}]
-    if extra:
-        stages.append({"stage": "address_delay", "delays_ms": extra})
-    return dict.fromkeys(("down", "up"), stages)
+def eyelevel(*arguments: str) -> str:
+    command = [sys.executable, "-m", "eyelevel", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
-def families_in_one_run(folder: Path, extra: dict[str, float]) -> dict[str, Any]:
+def families_in_one_run(folder: Path, *path: str) -> dict[str, Any]:
     """v4 - v6 by protocol, of eight hosts that stand behind one path."""
-    rows, authority = folder / "rows.jsonl", folder / "ca.pem"
-    behaviour = {"names": HOSTS, "realtime": True}
-    with Lab(LabConfig(path(extra), 1)) as lab, ProbeTarget.behind(lab, behaviour) as servers:
-        authority.write_text(servers.authority_pem, encoding="ascii")
-        both = [lab.ready.server_address, lab.ready.server_address6]
-        targets = [{"host": host, "port": 443, "path": "/", "connect": both} for host in HOSTS]
-        wanted = config("", authority, targets=targets, protocols=[*ROUND_TRIPS], count=3)
-        wanted["interval_ms"] = 0
-        with rows.open("w", encoding="utf-8") as stream:
-            for row in probe_events("probe", wanted, lab.command_prefix):
-                stream.write(json.dumps(row) + "\n")
-    found = [row for row in analyse([read_file(rows)]).conditions if row["a"] == "v4"]
-    assert {row["protocol"]: row["n"] for row in found} == dict.fromkeys(ROUND_TRIPS, 24)
+    rows = folder / "rows.jsonl"
+    rows.unlink(missing_ok=True)
+    lab = ("lab", "-4", "-6", "--hosts", str(HOSTS), "--count", str(COUNT), "--interval", "1ms")
+    protocols = ("--protocols", ",".join(ROUND_TRIPS))
+    eyelevel("probe", *lab, *protocols, "--rtt", f"{RTT_MS}ms", *path, "--out", str(rows))
+    report = json.loads(eyelevel("probe", "report", str(rows), "--json"))
+    found = [row for row in report["conditions"] if row["a"] == "v4"]
+    assert {row["protocol"]: row["n"] for row in found} == dict.fromkeys(ROUND_TRIPS, HOSTS * COUNT)
     return {row["protocol"]: row for row in found}
 
 
-def server6(folder: Path) -> str:
-    with Lab(LabConfig(path({}), 1)) as lab:
+def server6() -> str:
+    nothing = dict.fromkeys(("down", "up"), "none")
+    with Lab(LabConfig(nothing, 1)) as lab:
         assert lab.ready.server_address6 is not None
         return lab.ready.server_address6
 
 
 def test_an_extra_delay_of_one_family_is_told_within_its_interval(tmp_path: Path) -> None:
-    extra = {server6(tmp_path): EXTRA_MS / 2}
+    extra = f"address_delay {server6()}={EXTRA_MS}ms"
     for _ in range(TRIES):
-        found = families_in_one_run(tmp_path, extra)
+        found = families_in_one_run(tmp_path, "--down", extra)
         medians = {protocol: row["median_host_ms"] for protocol, row in found.items()}
         if all(
             medians[protocol]["low"] - READ_MS
@@ -79,19 +71,12 @@ def test_an_extra_delay_of_one_family_is_told_within_its_interval(tmp_path: Path
 
 def test_nothing_is_told_of_families_that_share_one_path(tmp_path: Path) -> None:
     for _ in range(TRIES):
-        found = families_in_one_run(tmp_path, {})
+        found = families_in_one_run(tmp_path)
         if {row["verdict"] for row in found.values()} == {"no clear difference"}:
             break
     else:
         pytest.fail(f"a difference in each of {TRIES} runs: {found}")
     assert all(abs(row["median_host_ms"]["value"]) < EXTRA_MS / 4 for row in found.values())
-
-
-def eyelevel(*arguments: str) -> str:
-    command = [sys.executable, "-m", "eyelevel", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_one_run_has_full_handshakes_and_resumed_ones_over_both_families(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ from eyelevel.probes.targets import (
 from eyelevel.run.trial.traces import read_stages
 
 LAB = "lab"
-NAMES = ["lab"]
+LAB_HOSTS_MAX = 100
 
 
 def rows_in_lab(
@@ -63,7 +63,8 @@ def rows_in_lab(
             [(stack.http_version, stack.tls_version) for stack in named]
         )
         config |= _early(stacks, {stack.early_data for stack in named})
-    behaviour = {"names": NAMES, "early_data": True, "quic_versions": [1, 0x6B3343CF]}
+    names = [each["host"] for each in config["targets"]]
+    behaviour = {"names": names, "early_data": True, "quic_versions": [1, 0x6B3343CF]}
     # As the prober and the path have it: waiting for a processor is not the network's time.
     behaviour["realtime"] = True
     with (
@@ -152,6 +153,10 @@ def measure(
     vantage: Annotated[str | None, typer.Option(help="This place's name, in every row.")] = None,
     words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     stack: Annotated[str | None, typer.Option(help="With `lab`: stacks, commas between.")] = None,
+    lab_hosts: Annotated[
+        int,
+        typer.Option("--hosts", min=1, max=LAB_HOSTS_MAX, help="With `lab`: names of its server."),
+    ] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Decides the order of attempts.")] = 1,
     every: Annotated[str | None, typer.Option(help="Measure again and again: 1h.")] = None,
     for_: Annotated[str | None, typer.Option("--for", help="How long, with --every: 7d.")] = None,
@@ -175,8 +180,10 @@ def measure(
         raise ProbeError("a lab has its own address, names and roots: leave --connect and so on")
     if not in_lab and (given := words.given()):
         raise ProbeError(f"{next(iter(given))}: a network needs the host `lab`")
-    if not in_lab and stack:
-        raise ProbeError("--stack needs the host `lab`")
+    if not in_lab and (stack or lab_hosts > 1):
+        raise ProbeError(f"{'--stack' if stack else '--hosts'} needs the host `lab`")
+    if in_lab and lab_hosts > 1:
+        hosts = [f"{LAB}{number}" for number in range(1, lab_hosts + 1)]
     if early_data and not resume_session:
         raise ProbeError("--early-data needs --resume-session: only a resumed session has keys")
     if print_ and as_csv:
