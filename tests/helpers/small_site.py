@@ -36,9 +36,12 @@ QUERIES = {
 
 
 def pack_small_site(
-    folder: Path, bodies: dict[str, tuple[str, bytes]] = BODIES, main_path: str = ""
+    folder: Path,
+    bodies: dict[str, tuple[str, bytes]] = BODIES,
+    main_path: str = "",
+    address: str = "192.0.2.10",
 ) -> Path:
-    """The site as an archive in `folder`."""
+    """The site as an archive in `folder`, recorded from this address."""
     exchanges = []
     for number, (path, (content_type, body)) in enumerate(bodies.items()):
         (folder / str(number)).write_bytes(body)
@@ -50,7 +53,7 @@ def pack_small_site(
         "description": "Made by a test",
         "main_url": PAGE_URL + main_path,
         "created_at": "2026-01-01T00:00:00Z",
-        "addresses": {"small.example": "192.0.2.10"},
+        "addresses": {"small.example": address},
         "exchanges": exchanges,
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
