@@ -47,7 +47,7 @@ class Tab:
         self.target = self.call("Target.createTarget", {"url": "about:blank"})["targetId"]
         attach = {"targetId": self.target, "flatten": True}
         self.session = self.call("Target.attachToTarget", attach)["sessionId"]
-        self.call("Performance.enable")
+        self.call("Performance.enable", {"timeDomain": "threadTicks"})
         size = {"width": 1366, "height": 844, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", size)
 
