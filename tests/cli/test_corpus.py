@@ -69,7 +69,7 @@ sys.exit(main())
 """
 
 
-def test_an_interrupted_import_ends_in_one_line_and_is_gone_on_with(tmp_path):
+def test_an_interrupted_import_says_how_it_is_gone_on_with(tmp_path):
     as_har(tmp_path / "page.har")
     for number in range(7):
         (tmp_path / "in").mkdir(exist_ok=True)
@@ -81,6 +81,7 @@ def test_an_interrupted_import_ends_in_one_line_and_is_gone_on_with(tmp_path):
     )  # fmt: skip
     assert done.returncode == 130, done.stderr
     assert "interrupted" in done.stderr and "Traceback" not in done.stderr
+    assert "stopped after 3 of 7: the same command goes on where it was" in done.stderr
     assert len(Ledger(tmp_path / "out").entries) == 3
     assert not list((tmp_path / "out").glob(".*"))
     files = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("*.wacz")}

@@ -13,7 +13,7 @@ from eyelevel.cli.values import duration
 class Steps:
     """A bar of `total` recordings on standard error, from `with` to its end.
 
-    Ctrl-C ends the command; what has ended before stays, and the bar says nothing of it.
+    Ctrl-C or SIGTERM ends the command; what has ended before stays, and the bar's end says so.
     """
 
     def __init__(self, what: str, total: int) -> None:
@@ -41,6 +41,10 @@ class Steps:
         trace: TracebackType | None,
     ) -> None:
         self._bar.stop()
+        # Exceptions of signals are no `Exception`.
+        if kind is not None and not issubclass(kind, Exception):
+            done = f"stopped after {self._done} of {self._total}"
+            hints.print(f"{done}: the same command goes on where it was", markup=False)
 
     @property
     def screen(self) -> Screen:
