@@ -26,7 +26,9 @@ def heat_map(rows: pl.DataFrame, metric: str, comparisons: Sequence[str]) -> Jso
     )
     scale = alt.Scale(domain=[-reach, 0, reach], range=["#a8341b", "#f5f5f2", "#0b6b4b"])
     title = f"{metric} better by"
-    colour = alt.Color("improvement:Q", scale=scale, title=title, legend=alt.Legend(format="%"))
+    claims = rows["claimed"].any()
+    legend = alt.Legend(format="%") if claims else None  # a scale of no square would mislead
+    colour = alt.Color("improvement:Q", scale=scale, title=title, legend=legend)
     claimed = "datum.claimed == 'true'"
     plain = base.mark_rect().encode(color=alt.value("#f5f5f2"))
     squares = base.transform_filter(claimed).mark_rect().encode(color=colour)
@@ -37,7 +39,11 @@ def heat_map(rows: pl.DataFrame, metric: str, comparisons: Sequence[str]) -> Jso
     )
     chart = layered(plain, squares, numbers).properties(width=320, height=260)
     maps = alt.Facet("comparison:N", title=None, sort=list(comparisons))
-    return specification(chart.facet(facet=maps, columns=2))
+    faceted = chart.facet(facet=maps, columns=2)
+    if not claims:
+        note = f"{title}; no square has a verdict, so none has a colour"
+        faceted = faceted.properties(title=alt.TitleParams(note, anchor="start"))
+    return specification(faceted)
 
 
 def site_curves(rows: pl.DataFrame, stacks: Sequence[str], metric: str, columns: int) -> JsonObject:

@@ -62,7 +62,11 @@ def test_a_map_of_another_metric_has_its_numbers_and_no_colour(planned, of_paint
     assert figure("heat-map").rows(planned)["claimed"].all()
     rows = figure("heat-map").rows(of_paint)
     assert rows.height == 4 and not rows["claimed"].any()
-    assert "Largest Contentful Paint" in str(figure("heat-map").chart(rows, of_paint))
+    chart = str(figure("heat-map").chart(rows, of_paint))
+    assert "Largest Contentful Paint better by; no square has a verdict" in chart
+    assert "'legend': None" in chart
+    claimed = str(figure("heat-map").chart(figure("heat-map").rows(planned), planned))
+    assert "no square" not in claimed and "'legend': {'format': '%'}" in claimed
     assert set(figure("break-even").rows(of_paint)["finding"]) == {"undecided"}
 
 
