@@ -223,8 +223,10 @@ class Network(Settings):
             loss = f"{down * 100:.3g} % of packets lost down, {up * 100:.3g} % up"
         course = self.course()
         varying = "" if course == "constant" else f" in the mean ({course})"
+        digits = "g" if course == "constant" else ".3g"
+        up_mbit_s = self.rate_up_bit_s / 1e6
         return (
-            f"{self.down_mbit_s:g} Mbit/s down, {self.rate_up_bit_s / 1e6:g} up{varying}, "
+            f"{self.down_mbit_s:{digits}} Mbit/s down, {up_mbit_s:{digits}} up{varying}, "
             f"{self.rtt_ms_min:g} ms round trip, {self.queue_ms:g} ms queue, {loss}{beside}"
         )
 

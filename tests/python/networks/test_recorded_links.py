@@ -62,7 +62,10 @@ def test_a_plan_has_the_recorded_link_beside_the_model(checkout):
     plan = in_plan(checkout)
     model, link, far = plan.networks
     assert model.course() == "cellular model" and model.cells()["course"] == "model"
-    assert link.course() == "recorded" and "(recorded)" in link.described()
+    assert link.course() == "recorded"
+    assert link.described().startswith("1.2 Mbit/s down, 0.6 up in the mean (recorded), 120 ms")
+    odd = replace(link, rate_down_bit_s=2_019_710)
+    assert odd.described().startswith("2.02 Mbit/s down, ")
     # 100 and 50 packets of 12,000 bits a second.
     assert (link.rate_down_bit_s, link.rate_up_bit_s) == (1_200_000, 600_000)
     assert (link.rtt_ms_min, link.queue_ms, link.synth_down) == (120, 1000, None)
