@@ -80,29 +80,6 @@ class Network(Settings):
     cross_traffic: Annotated[CrossTraffics | None, About("bulk transfers beside the page")] = None
 
     @classmethod
-    def made(
-        cls,
-        name: str,
-        model: str,
-        mbit_s: tuple[float, float],
-        rtt_ms: float,
-        queue_ms: float,
-        duration_s: int,
-        seeds: tuple[int, int],
-    ) -> Self:
-        """A network whose courses are a model's: mean rates and seeds down and up."""
-        down, up = (round(each * 1e6) for each in mbit_s)
-        return cls(
-            name,
-            down,
-            up,
-            rtt_ms,
-            queue_ms,
-            synth_down=SynthSpec(model, down, duration_s, seed=seeds[0]),
-            synth_up=SynthSpec(model, up, duration_s, seed=seeds[1]),
-        )
-
-    @classmethod
     def of_stages(
         cls,
         name: str,

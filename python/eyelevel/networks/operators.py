@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from eyelevel.networks.network import Network
+from eyelevel.traces.spec import SynthSpec
 
 MODEL = "cellular"
 RTT_MS = 120.0
@@ -19,6 +20,28 @@ RTT_MS = 120.0
 differ by their rates alone. His others are 30 and 300 ms."""
 QUEUE_MS = 1000.0
 SECONDS = 60
+
+
+def made(
+    name: str,
+    model: str,
+    mbit_s: tuple[float, float],
+    rtt_ms: float,
+    queue_ms: float,
+    duration_s: int,
+    seeds: tuple[int, int],
+) -> Network:
+    """A network whose courses are a model's: mean rates and seeds down and up."""
+    down, up = (round(each * 1e6) for each in mbit_s)
+    return Network(
+        name,
+        down,
+        up,
+        rtt_ms,
+        queue_ms,
+        synth_down=SynthSpec(model, down, duration_s, seed=seeds[0]),
+        synth_up=SynthSpec(model, up, duration_s, seed=seeds[1]),
+    )
 
 
 @dataclass(frozen=True)
@@ -49,7 +72,7 @@ class OperatorLink:
     def model(self, rtt_ms: float = RTT_MS) -> Network:
         """The link as a model, at a least round trip."""
         name = self.name if rtt_ms == RTT_MS else f"{self.name}-{rtt_ms:.10g}"
-        return Network.made(name, MODEL, self.mbit_s, rtt_ms, QUEUE_MS, SECONDS, self.seeds)
+        return made(name, MODEL, self.mbit_s, rtt_ms, QUEUE_MS, SECONDS, self.seeds)
 
     def course(self) -> str:
         """By which recording its seeds were chosen."""

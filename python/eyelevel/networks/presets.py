@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from eyelevel.errors import NetworkError, unknown
 from eyelevel.networks.network import Network, loss_of_each_direction
-from eyelevel.networks.operators import LINKS, link_of
+from eyelevel.networks.operators import LINKS, link_of, made
 
 PACKET_BYTES = 1500
 
@@ -101,8 +101,8 @@ GROUPS: tuple[NetworkGroup, ...] = (
         "5g: Ookla's medians of the fastest US operator in the second quarter of 2023 (up over all "
         "its technologies), course by the cellular model; the queue of 200 ms is ours",
         (
-            Network.made("starlink", "satellite", (105, 12), 40, 200, 60, (1, 2)),
-            Network.made("5g", "cellular", (220, 12.2), 51, 200, 30, (1, 2)),
+            made("starlink", "satellite", (105, 12), 40, 200, 60, (1, 2)),
+            made("5g", "cellular", (220, 12.2), 51, 200, 30, (1, 2)),
         ),
     ),
     NetworkGroup(
@@ -112,7 +112,7 @@ GROUPS: tuple[NetworkGroup, ...] = (
         "means is the operators' (his recordings: trace_down and trace_up); the queue of 1 s, "
         "which hardly drops, is ours",
         tuple(
-            Network.made(
+            made(
                 f"das-{n}-{rtt}",
                 "cellular",
                 rates,
