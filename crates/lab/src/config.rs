@@ -53,6 +53,9 @@ pub struct LabConfig {
     /// Whether the far end reaches the network outside.
     #[serde(default)]
     pub internet: bool,
+    /// Whether the far end reaches the lab around this one, where there is one.
+    #[serde(default)]
+    pub join: bool,
     /// Bulk transfers that share the path.
     #[serde(default)]
     pub cross_traffic: Vec<CrossTrafficConfig>,

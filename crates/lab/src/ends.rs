@@ -4,12 +4,22 @@ use crate::Error;
 use eyelevel_netns::local_addresses;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 
 /// Hosts of the ends' network: server, client, a second one of each, and the way out's two.
 const HOSTS: u8 = 6;
 /// Networks of 256 addresses in the shared address space, 100.64.0.0/10 (RFC 6598).
 const NETWORKS: u16 = 64 * 256;
+
+/// The first 48 bits of the ends' addresses of IPv6, of the prefix fd00::/8 (RFC 4193).
+const PREFIX_V6: [u16; 3] = [0xfd65, 0x7965, 0x6c65];
+const CLIENT: u8 = 2;
+
+/// A network that no other lab takes meanwhile: as long as the socket, whose name is of the network
+/// around these labs.
+pub struct Claim(#[expect(dead_code)] UnixListener);
 
 /// Addresses of the two ends, which no recorded origin has.
 #[derive(Clone, Debug)]
@@ -26,40 +36,58 @@ impl Ends {
     /// # Errors
     /// Where a recorded site leaves no network free.
     pub fn of_lab(site: Option<&Path>, origins: &[IpAddr]) -> Result<Self, Error> {
-        Self::beside(origins, &local_addresses()?).ok_or_else(|| {
-            let site = site.unwrap_or(Path::new("the site")).display();
-            Error::Config(format!(
-                "{site} has a server in each network of 100.64.0.0/10 and leaves none for the \
-                 lab's own ends; record it again with fewer servers there"
-            ))
-        })
+        free(&local_addresses()?, &networks_of(origins))
+            .next()
+            .map(Self::of_network)
+            .ok_or_else(|| {
+                let site = site.unwrap_or(Path::new("the site")).display();
+                Error::Config(format!(
+                    "{site} has a server in each network of 100.64.0.0/10 and leaves none for the \
+                     lab's own ends; record it again with fewer servers there"
+                ))
+            })
     }
 
-    /// Chooses from the shared address space (RFC 6598) and a unique local prefix (RFC 4193) what
-    /// no origin uses, beyond the networks of the labs around this one (`local`: the addresses of
-    /// the namespace in which it is made), which it may be joined to; none where the origins leave
-    /// no network free.
-    fn beside(origins: &[IpAddr], local: &[IpAddr]) -> Option<Self> {
-        let own_hosts = origins.iter().filter_map(shared_address);
-        let taken: BTreeSet<u16> = own_hosts
-            .filter(|(_, host)| (1..=HOSTS).contains(host))
-            .map(|(network, _)| network)
-            .collect();
-        let around = local.iter().filter_map(shared_address);
-        let first = around
-            .map(|(network, _)| network + 1)
-            .max()
-            .unwrap_or_default();
-        let network = (0..NETWORKS)
-            .map(|step| (first + step) % NETWORKS)
-            .find(|network| !taken.contains(network))?;
+    /// Of a lab that is to be joined to the network around it, beside others that are made there at
+    /// the same time; `taken` are networks further out.
+    ///
+    /// # Errors
+    /// Where none is left.
+    pub fn claimed(taken: &BTreeSet<u16>) -> Result<(Self, Claim), Error> {
+        free(&local_addresses()?, taken)
+            .find_map(|network| Some((Self::of_network(network), claim(network)?)))
+            .ok_or_else(|| {
+                Error::Config("no network of 100.64.0.0/10 is left for a lab; end some".into())
+            })
+    }
+
+    fn of_network(network: u16) -> Self {
         let [high, low] = network.to_be_bytes();
         let v4 = |host| Ipv4Addr::new(100, 64 + high, low, host);
-        let v6 = |host| Ipv6Addr::new(0xfd65, 0x7965, 0x6c65, network, 0, 0, 0, host);
-        Some(Self {
-            client: (v4(2), v6(2)),
+        let [a, b, c] = PREFIX_V6;
+        let v6 = |host: u8| Ipv6Addr::new(a, b, c, network, 0, 0, 0, host.into());
+        Self {
+            client: (v4(CLIENT), v6(CLIENT)),
             server: (v4(1), v6(1)),
-        })
+        }
+    }
+
+    /// The number of their network.
+    pub fn network(&self) -> u16 {
+        self.server.1.segments()[3]
+    }
+
+    /// Whether a lab gives an address to its client.
+    pub fn is_client(address: &IpAddr) -> bool {
+        shared_address(address).is_some_and(|(_, host)| host == CLIENT)
+    }
+
+    /// Whether a lab gives an address to one of its own.
+    pub fn is_of_a_lab(address: &IpAddr) -> bool {
+        match address {
+            IpAddr::V4(_) => shared_address(address).is_some(),
+            IpAddr::V6(v6) => v6.segments()[..3] == PREFIX_V6,
+        }
     }
 
     /// The second client's address, for cross traffic.
@@ -87,6 +115,12 @@ impl Ends {
         Ipv6Addr::new(0x2001, 0xdb8, 0x6579, network, 0, 0, 0, host)
     }
 
+    /// As [`Self::beside_v4`], of IPv6.
+    pub fn beside_v6(&self, host: u16) -> Ipv6Addr {
+        let [a, b, c, network, ..] = self.server.1.segments();
+        Ipv6Addr::new(a, b, c, network, 0, 0, 0, host)
+    }
+
     /// What `hosts` says in a lab without a site.
     pub fn hosts(&self) -> String {
         let (client, server) = (self.client, self.server);
@@ -95,6 +129,32 @@ impl Ends {
             client.0, client.1, server.0, server.1
         )
     }
+}
+
+/// The networks in which these addresses would meet those of a lab.
+pub fn networks_of(addresses: &[IpAddr]) -> BTreeSet<u16> {
+    let own_hosts = addresses.iter().filter_map(shared_address);
+    own_hosts
+        .filter(|(_, host)| (1..=HOSTS).contains(host))
+        .map(|(network, _)| network)
+        .collect()
+}
+
+/// Networks that are not taken, beyond those of the labs around (`local`: the addresses of the
+/// namespace in which a lab is made), which it may be joined to.
+fn free(local: &[IpAddr], taken: &BTreeSet<u16>) -> impl Iterator<Item = u16> {
+    let around = local.iter().filter_map(shared_address);
+    let first = around
+        .map(|(network, _)| network + 1)
+        .max()
+        .unwrap_or_default();
+    let all = (0..NETWORKS).map(move |step| (first + step) % NETWORKS);
+    all.filter(move |network| !taken.contains(network))
+}
+
+fn claim(network: u16) -> Option<Claim> {
+    let name = SocketAddr::from_abstract_name(format!("eyelevel-network-{network}")).ok()?;
+    UnixListener::bind_addr(&name).ok().map(Claim)
 }
 
 /// The number of an address's network in the shared address space, and of its host there; none of
@@ -112,6 +172,11 @@ fn shared_address(address: &IpAddr) -> Option<(u16, u8)> {
 mod tests {
     use super::*;
 
+    fn beside(origins: &[IpAddr], local: &[IpAddr]) -> Option<Ends> {
+        let network = free(local, &networks_of(origins)).next();
+        network.map(Ends::of_network)
+    }
+
     /// A server's address in each of the first networks of the shared address space.
     fn one_in_each(networks: u16) -> Vec<IpAddr> {
         let address = |network: u16| {
@@ -123,12 +188,12 @@ mod tests {
 
     #[test]
     fn the_ends_avoid_recorded_addresses() {
-        let first = Ends::beside(&[], &[]).unwrap();
+        let first = beside(&[], &[]).unwrap();
         assert_eq!(first.server.0, Ipv4Addr::new(100, 64, 0, 1));
-        let second = Ends::beside(&[first.client.0.into()], &[]).unwrap();
+        let second = beside(&[first.client.0.into()], &[]).unwrap();
         assert_ne!(first.client.0, second.client.0);
         assert_ne!(first.server.0, second.server.0);
-        let beyond = Ends::beside(&one_in_each(256), &[]).unwrap();
+        let beyond = beside(&one_in_each(256), &[]).unwrap();
         assert_eq!(beyond.server.0, Ipv4Addr::new(100, 65, 0, 1));
         assert_eq!(
             beyond.server.1,
@@ -139,12 +204,12 @@ mod tests {
     #[test]
     fn a_site_that_leaves_no_network_has_no_ends() {
         let mut origins = one_in_each(NETWORKS);
-        assert!(Ends::beside(&origins, &[]).is_none());
+        assert!(beside(&origins, &[]).is_none());
         origins.pop();
-        let last = Ends::beside(&origins, &[]).unwrap();
+        let last = beside(&origins, &[]).unwrap();
         assert_eq!(last.client.0, Ipv4Addr::new(100, 127, 255, 2));
         // The labs around it are passed over first, and the numbers begin anew behind the last.
-        let around = Ends::beside(&[], &[last.client.0.into()]).unwrap();
+        let around = beside(&[], &[last.client.0.into()]).unwrap();
         assert_eq!(around.client.0, Ipv4Addr::new(100, 64, 0, 2));
     }
 
@@ -153,9 +218,19 @@ mod tests {
         let mut networks = BTreeSet::new();
         let mut around: Vec<IpAddr> = vec!["127.0.0.1".parse().unwrap()];
         for _ in 0..300 {
-            let ends = Ends::beside(&[], &around).unwrap();
+            let ends = beside(&[], &around).unwrap();
             assert!(networks.insert(ends.server));
             around = vec![ends.client.0.into()];
         }
+    }
+
+    #[test]
+    fn two_labs_that_are_made_at_once_claim_networks_of_their_own() {
+        let taken = networks_of(&one_in_each(16000));
+        let (first, claim) = Ends::claimed(&taken).unwrap();
+        let (second, _) = Ends::claimed(&taken).unwrap();
+        assert_ne!(first.server, second.server);
+        drop(claim);
+        assert_eq!(Ends::claimed(&taken).unwrap().0.server, first.server);
     }
 }

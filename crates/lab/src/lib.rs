@@ -1,5 +1,6 @@
 //! `eyelevel-lab`: the data plane as one binary. It speaks JSON lines (`spec/lab-events.md`).
 
+mod around;
 mod commands;
 mod config;
 mod connection_logs;
@@ -8,6 +9,7 @@ mod cross_traffic;
 mod emit;
 mod ends;
 mod error;
+mod files;
 mod logs;
 mod names;
 mod servers;

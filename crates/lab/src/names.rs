@@ -1,9 +1,15 @@
 //! Names for a network without a route to the caller's resolver: what is asked on its loopback is
 //! passed on to that resolver, byte for byte, from the caller's own network.
 
+use crate::Error;
+use crate::emit::{ErrorEvent, emit};
+use crate::threads::runtime;
+use eyelevel_netns::{RealtimePriority, in_network_namespace, request_realtime};
+use std::fs::{self, File};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 use tokio::net::{self, TcpStream};
 use tokio::sync::Semaphore;
@@ -12,6 +18,8 @@ use tokio::time::timeout;
 /// Where the loopback's side listens.
 pub const PLACE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 53);
 const PORT: u16 = 53;
+/// Where systemd-resolved names the real servers, while /etc/resolv.conf names itself.
+const RESOLVED: &str = "/run/systemd/resolve/resolv.conf";
 /// As many as the C library asks.
 const NAMESERVERS_MAX: usize = 3;
 /// As long as the C library waits for one of them (resolv.conf(5)).
@@ -47,6 +55,29 @@ pub fn split(resolv_conf: &str) -> (String, Vec<SocketAddr>) {
     (inside, servers)
 }
 
+/// What a lab's `resolv.conf` says, and to whom on the caller's loopback it leads.
+pub fn around(in_a_lab: bool) -> (String, Vec<SocketAddr>) {
+    let own = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
+    chosen(own, in_a_lab, || fs::read_to_string(RESOLVED).ok())
+}
+
+/// The caller's loopback is not there inside a lab. A lab's own resolver is passed on to: its names
+/// meet none of the paths inside, as they meet none in that lab itself. That of a machine has others
+/// behind it (`resolved`), whose answers come the way of all packets.
+fn chosen(
+    own: String,
+    in_a_lab: bool,
+    resolved: impl FnOnce() -> Option<String>,
+) -> (String, Vec<SocketAddr>) {
+    let (inside, servers) = split(&own);
+    let on_loopback = servers.iter().all(|server| server.ip().is_loopback());
+    match (on_loopback, in_a_lab) {
+        (true, true) => (inside, servers),
+        (true, false) => (resolved().unwrap_or(own), Vec::new()),
+        (false, _) => (own, Vec::new()),
+    }
+}
+
 /// Sockets of the loopback's side.
 pub struct Asked {
     datagrams: UdpSocket,
@@ -76,6 +107,31 @@ impl Asked {
         );
         Ok(())
     }
+}
+
+/// Passes what is asked on the calling thread's loopback on to servers of another network, until the
+/// process ends.
+///
+/// # Errors
+/// Where somebody else answers on that loopback.
+pub fn pass_on(network: File, servers: Vec<SocketAddr>, realtime: bool) -> Result<(), Error> {
+    let failed = |error: io::Error| Error::Thread {
+        part: "resolver",
+        reason: error.to_string(),
+    };
+    let asked = Asked::listen().map_err(failed)?;
+    let runtime = runtime()?;
+    thread::spawn(move || {
+        let _ = realtime && request_realtime(RealtimePriority::Endpoint);
+        let served = in_network_namespace(&network, || Ok(runtime.block_on(asked.serve(servers))));
+        let served = served.map_err(Error::from);
+        if let Err(error) = served.and_then(|served| served.map_err(failed)) {
+            emit(&ErrorEvent {
+                message: error.to_string(),
+            });
+        }
+    });
+    Ok(())
 }
 
 async fn answer_datagrams(socket: Arc<net::UdpSocket>, servers: Arc<[SocketAddr]>) {
@@ -164,9 +220,23 @@ mod tests {
     }
 
     #[test]
+    fn a_labs_own_resolver_is_passed_on_to_and_a_machines_has_others_behind_it() {
+        let behind = || Some("nameserver 9.9.9.9\n".to_owned());
+        let own = |address| format!("nameserver {address}\noptions ndots:2\n");
+        let in_a_lab = chosen(own("127.0.0.53"), true, behind);
+        let place = "127.0.0.53:53".parse().unwrap();
+        assert_eq!(in_a_lab, (own("127.0.0.1"), vec![place]));
+        let outside = chosen(own("127.0.0.53"), false, behind);
+        assert_eq!(outside, ("nameserver 9.9.9.9\n".to_owned(), vec![]));
+        for in_a_lab in [true, false] {
+            let found = chosen(own("10.0.0.53"), in_a_lab, behind);
+            assert_eq!(found, (own("10.0.0.53"), vec![]));
+        }
+    }
+
+    #[test]
     fn questions_are_passed_on_as_they_are_to_the_first_that_answers() {
         use std::io::{Read, Write};
-        use std::thread;
         // Each answers with the question turned around; the first of the two servers is not there.
         let any = SocketAddr::new(PLACE.ip(), 0);
         let datagrams = UdpSocket::bind(any).unwrap();
@@ -194,7 +264,7 @@ mod tests {
         let by_udp = asked.datagrams.local_addr().unwrap();
         let by_tcp = asked.streams.local_addr().unwrap();
         thread::spawn(move || {
-            let runtime = crate::threads::runtime().unwrap();
+            let runtime = runtime().unwrap();
             runtime.block_on(asked.serve(vec![gone, there])).unwrap();
         });
         let mut answer = [0; 100];

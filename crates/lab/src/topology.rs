@@ -9,7 +9,7 @@ use eyelevel_replay::{Ecn, HttpVersion, StackConfig};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Name of the device on both sides.
-const DEVICE: &str = "lab0";
+pub const PATH_DEVICE: &str = "lab0";
 /// What an Ethernet carries, and with it every network of the presets.
 const MTU_BYTES: u32 = 1500;
 /// The kernel's own buffer limits, written out so that a host's tuning does not leak into a lab:
@@ -164,12 +164,15 @@ fn device(ipv6: bool) -> Result<(Device, Netlink, u32), Error> {
     if has_ipv6 {
         set_sysctl("net.ipv6.conf.default.disable_ipv6", disabled)?;
     }
-    let device = Device::create(DEVICE)?;
+    let device = Device::create(PATH_DEVICE)?;
     if has_ipv6 && ipv6 {
-        set_sysctl(&format!("net.ipv6.conf.{DEVICE}.router_solicitations"), "0")?;
-        set_sysctl(&format!("net.ipv6.conf.{DEVICE}.addr_gen_mode"), "1")?;
+        set_sysctl(
+            &format!("net.ipv6.conf.{PATH_DEVICE}.router_solicitations"),
+            "0",
+        )?;
+        set_sysctl(&format!("net.ipv6.conf.{PATH_DEVICE}.addr_gen_mode"), "1")?;
     }
-    let index = netlink.link_index(DEVICE)?;
+    let index = netlink.link_index(PATH_DEVICE)?;
     netlink.set_up(index, Some(MTU_BYTES))?;
     Ok((device, netlink, index))
 }

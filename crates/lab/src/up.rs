@@ -6,16 +6,18 @@ use crate::connection_logs;
 use crate::control::{Signals, wait_for_stop};
 use crate::cross_traffic::{CrossTraffic, CrossTrafficSummary};
 use crate::emit::{ErrorEvent, emit};
-use crate::ends::Ends;
+use crate::ends::{Claim, Ends};
+use crate::files;
 use crate::logs;
+use crate::names;
 use crate::servers::{Counts, ServerThread};
-use crate::threads::{NAMESERVER, clock_ns, join, start_path, start_resolver, start_watch};
+use crate::threads::{clock_ns, join, start_path, start_resolver, start_watch};
 use crate::topology::{TcpSettings, build_client};
-use crate::uplink::Uplink;
+use crate::uplink::{Uplink, clients_stack};
 use eyelevel_archive::{Origin, Site};
 use eyelevel_link::Direction;
+use eyelevel_netns::monotonic_now;
 use eyelevel_netns::sandbox::{self, Forked, Inside};
-use eyelevel_netns::{monotonic_now, set_sysctl};
 use eyelevel_path::{
     Ends as PathEnds, FirstWindows, Path, PathSettings, PathSummary, SecondPair, Watch,
 };
@@ -93,7 +95,12 @@ fn prepare(started: Instant) -> Result<i32, Error> {
     let uplink = Uplink::of(&config)?;
     let origins = site.as_ref().map_or(&[][..], |site| site.origins());
     let addresses: Vec<IpAddr> = origins.iter().map(|origin| origin.address).collect();
-    let ends = Ends::of_lab(config.site.as_deref(), &addresses)?;
+    let (ends, claim) = match &uplink {
+        Some(uplink) => {
+            Ends::claimed(&uplink.networks_taken()).map(|(ends, claim)| (ends, Some(claim)))?
+        }
+        None => (Ends::of_lab(config.site.as_deref(), &addresses)?, None),
+    };
     let logs = config.log.as_deref().map(logs::create).transpose()?;
     let opened = connection_logs::Opened::create(config.connection_logs.as_ref())?;
     match sandbox::spawn()? {
@@ -106,6 +113,7 @@ fn prepare(started: Instant) -> Result<i32, Error> {
                 uplink,
                 addresses,
                 ends,
+                _claim: claim,
             };
             let result = lab(&config, site, &inside, input, around);
             let status = result.map_or_else(
@@ -139,6 +147,7 @@ struct Around {
     uplink: Option<Uplink>,
     addresses: Vec<IpAddr>,
     ends: Ends,
+    _claim: Option<Claim>,
 }
 
 fn lab(
@@ -151,7 +160,8 @@ fn lab(
     let origins = site.as_ref().map_or(&[][..], |site| site.origins());
     let ipv6 = site.is_none() || around.addresses.iter().any(IpAddr::is_ipv6);
     let ends = around.ends;
-    replace_files(&ends, site.is_none(), around.uplink.as_ref())?;
+    let uplink = around.uplink.as_ref();
+    files::replace(config, &ends, uplink, &around.addresses, ipv6)?;
     let tcp = TcpSettings::of(config.stack.as_ref());
 
     let (counts, windows) = (Arc::new(Counts::default()), FirstWindows::default());
@@ -163,16 +173,17 @@ fn lab(
         ipv6,
         (&counts, around.opened.of_servers.clone(), &windows),
     )?;
-    let _way_out = around
-        .uplink
+    let _way_out = uplink
         .map(|uplink| uplink.join(&ends, servers.tid, inside.outer_pid))
         .transpose()?;
-    let client = build_client(&ends, &tcp, ipv6)?;
-    if site.is_none() {
-        // A path inside this one may be joined to it.
-        set_sysctl("net.ipv4.ip_forward", "1")?;
+    let client = build_client(&ends, &TcpSettings::of(clients_stack(config, uplink)), ipv6)?;
+    let realtime = config.realtime && config.realtime_servers;
+    match around.uplink {
+        Some(uplink) if !uplink.nameservers.is_empty() => {
+            names::pass_on(uplink.namespace, uplink.nameservers, realtime)?;
+        }
+        _ => start_resolver(origins, realtime)?,
     }
-    start_resolver(origins, config.realtime && config.realtime_servers)?;
     let device = client.kind();
     let (cross_traffic, second) = cross_traffic(config, &ends)?;
     let watch = config.watch_interval_ms.map(|_| Watch::default());
@@ -266,18 +277,6 @@ fn cross_traffic(
         return Ok((None, None));
     }
     CrossTraffic::build(&config.cross_traffic, ends).map(|(flows, pair)| (Some(flows), Some(pair)))
-}
-
-/// The files by which names are found.
-fn replace_files(ends: &Ends, without_site: bool, uplink: Option<&Uplink>) -> Result<(), Error> {
-    let own = format!("nameserver {NAMESERVER}\noptions timeout:1 attempts:2\n");
-    let resolv_conf = uplink.map_or(own.as_str(), |uplink| &uplink.resolv_conf);
-    let mut hosts = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
-    if without_site {
-        hosts.push_str(&ends.hosts());
-    }
-    hosts.push_str(uplink.map_or("", |uplink| &uplink.hosts));
-    Ok(sandbox::isolate_files(resolv_conf, &hosts)?)
 }
 
 fn check_path(config: &LabConfig) -> Result<(), Error> {

@@ -56,6 +56,17 @@ impl Netlink {
         })
     }
 
+    /// Takes the interface out of multicast, so that the kernel joins no groups there, which it would
+    /// tell the other side in packets of its own.
+    pub fn end_multicast(&mut self, index: u32) -> Result<(), Error> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        message.header.change_mask = LinkFlags::Multicast;
+        self.request(RouteNetlinkMessage::SetLink(message), 0, || {
+            format!("end multicast on link {index}")
+        })
+    }
+
     /// Sets the interface up; its packets need no address resolution, there is one peer.
     pub(crate) fn set_up_without_arp(&mut self, index: u32) -> Result<(), Error> {
         let mut message = LinkMessage::default();

@@ -53,10 +53,10 @@ SUBCOMMANDS: dict[str, str] = {
 
 
 PATHS_OF_THEIR_OWN = ("load", "replay", "run", "ask", "rerun", "validate")
-"""Commands whose labs have no way out, so that an `eyelevel path` around them changes nothing."""
+"""Commands whose servers are behind paths of their own, so that one around them changes nothing."""
 NOT_FELT = (
-    "the eyelevel path around this command is not felt by its loads: they have a path of their "
-    "own, which --network names"
+    "the path around this command is not felt: its servers are behind a path of their own, which "
+    "--network names; put `eyelevel path` inside, `eyelevel replay SITE -- eyelevel path ...`"
 )
 
 TERMINATING = (signal.SIGTERM, signal.SIGHUP)

@@ -75,7 +75,7 @@ pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
     let machine_v6 = MachineV6::look(&own_addresses);
     let has_v6 = machine_v6 == MachineV6::Passed;
     let verdicts = verdicts(&own_addresses, &allowed);
-    let ends = Ends::of_lab(None, &[])?;
+    let (ends, _claim) = Ends::claimed(&uplink.networks_taken())?;
     let own = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
     let (resolv_conf, nameservers) = names::split(&own);
     let hosts = format!("127.0.0.1 localhost\n::1 localhost\n{}", uplink.hosts);
@@ -141,7 +141,7 @@ fn connect(
         add_verdicts(&mut netlink, index, router_end, verdicts)
     })?;
     if has_v6 {
-        translations.push(uplink.add_v6(ends, &router, own, verdicts)?);
+        translations.push(uplink.add_v6(ends, &router, own, Some(verdicts))?);
         connect_v6(ends, client, &router, verdicts)?;
     }
     in_network_namespace(client, || Ok(TcpSettings::of(None).apply()))??;

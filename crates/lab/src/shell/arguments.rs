@@ -96,7 +96,7 @@ impl ShellArguments {
             tables.up = of_option("--traces", &json!(tables.up).to_string())?;
         }
         let (down, up) = self.path(tables.down, tables.up)?;
-        let mut config = json!({"path": {"down": down, "up": up}, "seed": self.seed});
+        let mut config = json!({"path": {"down": down, "up": up}, "seed": self.seed, "join": true});
         if let Some(log) = &self.log {
             config["log"] = json!(log);
         }

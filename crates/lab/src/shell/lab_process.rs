@@ -41,14 +41,16 @@ impl Ready {
             command.args(["--server-tid", &thread.to_string()]);
         }
         command.arg("--").args(words);
-        if let Some(outer) = std::env::var_os("EYELEVEL_FAR") {
-            command.env("EYELEVEL_OUTER_FAR", outer);
+        let own = [
+            ("FAR", self.server_address.as_str()),
+            ("FAR6", self.server_address6.as_deref().unwrap_or_default()),
+        ];
+        for (name, address) in own {
+            if let Some(outer) = std::env::var_os(format!("EYELEVEL_{name}")) {
+                command.env(format!("EYELEVEL_OUTER_{name}"), outer);
+            }
+            command.env(format!("EYELEVEL_{name}"), address);
         }
-        command.env("EYELEVEL_FAR", &self.server_address);
-        command.env(
-            "EYELEVEL_FAR6",
-            self.server_address6.as_deref().unwrap_or_default(),
-        );
         // bash reads its own prompt from a file; this is what it runs before it shows one.
         command.env(
             "PROMPT_COMMAND",

@@ -38,7 +38,9 @@ def replay(
 
     The command sees the site's names and addresses and nothing else. The certificate of the run's
     own authority is in the file that EYELEVEL_CA, SSL_CERT_FILE and CURL_CA_BUNDLE name; the page's
-    URL is in EYELEVEL_URL. Its exit status is passed on.
+    URL is in EYELEVEL_URL. Its exit status is passed on. The command may be `eyelevel path`: what
+    runs behind that path reaches the site through it, and through the network here, which
+    `--network unshaped` makes a wide one without delay.
     """
     recorded = open_site(site)
     composed, chosen_stack = compose(words, read_stages), named_stack(stack)
@@ -62,6 +64,8 @@ def replay(
         environment = os.environ | {
             "EYELEVEL_CA": str(authority),
             "EYELEVEL_URL": lab.ready.main_url or "",
+            "EYELEVEL_FAR": lab.ready.server_address,
+            "EYELEVEL_FAR6": lab.ready.server_address6 or "",
             "SSL_CERT_FILE": str(authority),
             "CURL_CA_BUNDLE": str(authority),
         }

@@ -1,0 +1,174 @@
+"""Shells in shells: what a command meets inside a path inside a path or a replay."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hang import HANG_S
+from path_command import ECHO, eyelevel
+from raw_lab import NOBODY
+from shells import get, run_inside, said, shell
+from small_site import PAGE_URL, pack_small_site
+
+from eyelevel.binary import find_binary
+from eyelevel.lab.client import Lab
+from eyelevel.pathlog.reading import RELEASE, read_log, read_records
+
+pytestmark = pytest.mark.usefixtures("labs")
+
+BODY_BYTES = 300_000
+BODIES = {"": ("application/octet-stream", bytes(BODY_BYTES))}
+RATE_BIT_S = 4_000_000
+ADDRESSES = {4: "192.0.2.10", 6: "2001:db8::10"}
+
+
+@pytest.fixture(scope="module")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """A site of one body, recorded over IPv4 and over IPv6."""
+    made = {family: tmp_path_factory.mktemp(f"v{family}") for family in ADDRESSES}
+    return {
+        family: pack_small_site(folder, BODIES, address=ADDRESSES[family])
+        for family, folder in made.items()
+    }
+
+
+@pytest.fixture
+def everybodys() -> Iterator[Path]:
+    """A folder that other users may enter, which those of a test are not."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+def authority(lab: Lab, folder: Path) -> str:
+    file = folder / "ca.pem"
+    file.write_text(lab.ready.ca_certificate or "")
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("stack", "http", "family"), [("tcp+", "h2", 4), ("tcp+", "h2", 6), ("quic", "h3", 4)]
+)
+def test_a_command_behind_a_path_in_a_replay_reaches_its_servers_through_it(
+    new_lab: Callable[..., Lab],
+    sites: dict[int, Path],
+    tmp_path: Path,
+    stack: str,
+    http: str,
+    family: int,
+):
+    log = tmp_path / "log"
+    words = ["--rtt", "100ms", "--down", f"rate {RATE_BIT_S / 1e6} Mbit/s", "--log", str(log)]
+    with new_lab(stack, site=sites[family]) as lab:
+        command = get(PAGE_URL, authority(lab, tmp_path), http, family)
+        found = said(run_inside(lab, shell(*words), command))
+        summary = lab.stop()
+    assert found["address"] == ADDRESSES[family]
+    assert found["body_bytes"] == BODY_BYTES
+    # Never faster than the path: two round trips of TCP and TLS, one of QUIC, one for the answer.
+    assert found["connect_ms"] >= (200 if http == "h2" else 100)
+    assert found["first_byte_ms"] >= 100
+    # What the servers sent came through the inner path, and at its rate.
+    down = read_log((log / "down.log").read_bytes(), "down.log")
+    assert down.departed_bytes.sum() > BODY_BYTES
+    last_bit = 8 * down.departed_bytes[1:].sum()
+    assert down.departed_s[-1] - down.departed_s[0] >= last_bit / RATE_BIT_S * 0.999
+    assert [request["status"] for request in summary.requests] == [200]
+    # The client is the one that the stack is set for, however many shells further in.
+    (connection,) = summary.connections
+    if http == "h2":
+        assert connection["in_force"]["receive_window_bytes"] > 15_000_000
+
+
+def releases(file: Path) -> np.ndarray:
+    records = read_records(file.read_bytes(), file.name)[1]
+    return records[records["kind"] == RELEASE]
+
+
+def test_each_packet_meets_all_shells_between(tmp_path: Path):
+    """Through paths in paths: what one releases is what the next one gets, in both directions."""
+    (tmp_path / "echo.py").write_text(ECHO)
+    (tmp_path / "send.py").write_text(
+        "import os, socket\n"
+        "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "s.settimeout(60)\n"
+        "for size in range(1, 31):\n"
+        "    s.sendto(b'x' * size, (os.environ['OUTERMOST'], 7))\n"
+        "    assert len(s.recv(100)) == size\n"
+    )
+    far = f"{sys.executable} {tmp_path}/echo.py"
+    inner = shell("--rtt", "4ms", "--log", str(tmp_path / "b"))
+    innermost = shell("--rtt", "2ms", "--log", str(tmp_path / "c"))
+    words = [*inner, *innermost, sys.executable, str(tmp_path / "send.py")]
+    quoted = " ".join(f"'{word}'" for word in words)
+    done = eyelevel(
+        "path", "--rtt", "6ms", "--log", str(tmp_path / "a"), "--far", far, "--",
+        "sh", "-c", f"OUTERMOST=$EYELEVEL_FAR {quoted}",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for way, order in (("up", "cba"), ("down", "abc")):
+        through = [releases(tmp_path / path / f"{way}.log") for path in order]
+        sizes = [each["wire_bytes"].tolist() for each in through]
+        assert sizes[0] == sizes[1] == sizes[2] == [28 + size for size in range(1, 31)]
+        # All clocks are one: no packet leaves a path before it came from the one before.
+        for before, after, delay_ms in zip(through, through[1:], (2, 3, 1), strict=False):
+            least_ns = 1e6 * (delay_ms if way == "up" else min(delay_ms, 1))
+            assert (after["at_ns"] >= before["at_ns"] + least_ns).all()
+
+
+def test_paths_that_are_made_at_once_in_one_replay_keep_apart(
+    new_lab: Callable[..., Lab], sites: dict[int, Path], tmp_path: Path
+):
+    with new_lab(site=sites[4]) as lab:
+        command = [*shell("--rtt", "2ms"), *get(PAGE_URL, authority(lab, tmp_path))]
+        quoted = " ".join("'" + word.replace("'", "'\\''") + "'" for word in command)
+        together = " & ".join([quoted] * 4)
+        done = run_inside(lab, ["sh", "-c", f"{together} & wait"])
+        summary = lab.stop()
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each["body_bytes"] for each in found] == [BODY_BYTES] * 4, done.stderr
+    assert len(summary.requests) == 4
+
+
+def test_translation_between_shells_forgets_no_connection(new_lab: Callable[..., Lab]):
+    """Whatever a path loses, holds back or reorders: the kernel's defaults drop some of it."""
+    names = ["nf_conntrack_tcp_be_liberal", "nf_conntrack_udp_timeout"]
+    places = " ".join(f"/proc/sys/net/netfilter/{name}" for name in names)
+    with new_lab() as lab:
+        done = run_inside(lab, ["sh", "-c", f'"$@" true; cat {places}', "sh"], shell())
+    assert done.stdout.split() == ["1", "86400"], done.stderr
+
+
+def test_a_way_out_that_nothing_around_has_is_refused_in_one_line(new_lab: Callable[..., Lab]):
+    with new_lab() as lab:
+        done = run_inside(lab, shell("--internet"), ["true"])
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.count("\n") == 1 and "no way out" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become somebody else")
+def test_shells_nest_without_root(everybodys: Path):
+    binary = everybodys / "eyelevel-lab"
+    shutil.copy(find_binary(), binary)
+    inner = f"{binary} shell --rtt 2ms -- sh -c"
+    outer = [*NOBODY, str(binary), "shell", "--rtt", "2ms", "--", "sh", "-c"]
+    # Nobody listens there: the outer far end itself says so, over either protocol.
+    ask = f"{binary} bulk --url http://x/ --http h1 --ca /dev/null --bytes-max 1"
+    ask += " --duration-ms 9000 --to"
+    check = f"{ask} $EYELEVEL_OUTER_FAR:9; {ask} [$EYELEVEL_OUTER_FAR6]:9"
+    done = subprocess.run(
+        [*outer, f"{inner} '{check}'"],
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
+        check=False,
+    )
+    assert done.stderr.count("refused") == 2, done.stderr
