@@ -42,7 +42,7 @@ def asked(tmp_path, monkeypatch):
             "change": "http3",
         }
         with pytest.raises(SystemExit):
-            module.ask(site, **(said | options))
+            module.ask(site=site, **(said | options))
         return ran[-1]
 
     ask.allowed = allowed

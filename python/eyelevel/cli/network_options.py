@@ -55,7 +55,7 @@ def with_network_options(
 
         @wraps(command)
         def with_options(**given: object) -> None:
-            said = {field.name: given.pop(field.name) for field in fields(NetworkWords)}
+            said = {field.name: given.pop(field.name, None) for field in fields(NetworkWords)}
             words = {name: None if text is None else str(text) for name, text in said.items()}
             command(**given, **{place: NetworkWords(**words)})
 
