@@ -35,7 +35,7 @@ def test_import_says_what_came_and_what_did_not(corpus, tmp_path):
     done = run("corpus", "import", corpus, "--out", tmp_path / "out")
     assert done.returncode == 0
     assert "2 of 3 recordings imported, 1 refused; 0 other files" in done.stdout.replace("\n", " ")
-    assert "broken.har: refused: " in done.stderr
+    assert "\nbroken.har: refused: " in f"\n{done.stderr}"
     told = json.loads(run("corpus", "import", corpus, "--out", tmp_path / "out", "--json").stdout)
     assert (told["imported"], told["refused"]) == (2, 1)
 

@@ -2,12 +2,13 @@
 
 import shutil
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from eyelevel.binary import run_tool
-from eyelevel.corpora.ledger import Entry, Ledger, Outcome
-from eyelevel.corpora.sources import Source, name_of
+from eyelevel.corpora.ledger import Entry, Ledger
+from eyelevel.corpora.sources import RECORDED, Source, name_of
 from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import LabError
 
@@ -44,25 +45,26 @@ def import_all(
     """Bring each source into `folder`; `tell` hears of each when its line is in the table, and
     whether it was passed over.
 
-    What is there already, of the same size, is passed over. Raises OSError where the folder cannot
-    be written.
+    What is there already, of the same place and size, is passed over. What cannot be made anew
+    stays as it was, and so does its line. Raises OSError where the folder cannot be written.
     """
     for source in sources:
-        before = ledger.entries.get(source.key)
+        before = ledger.entries.get(source.origin)
         if before and not _is_wanted(before, source, folder, wishes):
             tell(before, True)
             continue
-        taken = ledger.names() - ({before.name} if before else set())
-        name = before.name if before else name_of(source, taken)
-        entry = _import(source, name, folder, wishes)
-        ledger.put(entry)
-        tell(entry, False)
+        name = ledger.name_for(before, partial(name_of, source))
+        tell(_import(source, name, ledger, folder, wishes), False)
 
 
 def recording_in(folder: Path, entry: Entry) -> Path | None:
     """The file of an entry, if it is there."""
-    files = (folder / f"{entry.name}{ending}" for ending in (".wacz", ".warc", ".warc.gz"))
-    return next((file for file in files if file.is_file()), None)
+    return next((file for file in _files_of(folder, entry) if file.is_file()), None)
+
+
+def _files_of(folder: Path, entry: Entry) -> list[Path]:
+    """What it can be called."""
+    return [folder / f"{entry.name}{ending}" for ending in RECORDED]
 
 
 def _is_wanted(before: Entry, source: Source, folder: Path, wishes: Wishes) -> bool:
@@ -73,11 +75,11 @@ def _is_wanted(before: Entry, source: Source, folder: Path, wishes: Wishes) -> b
     return wishes.again
 
 
-def _import(source: Source, name: str, folder: Path, wishes: Wishes) -> Entry:
+def _import(source: Source, name: str, ledger: Ledger, folder: Path, wishes: Wishes) -> Entry:
     as_it_is = source.replays_as_it_is and not wishes.changes_files
     out = folder / f"{name}{source.ending if as_it_is else '.wacz'}"
-    outcome: Outcome = "imported"
-    reason = ""
+    entry = Entry(name, source.origin, "imported", "", source.bytes)
+    before = recording_in(folder, entry)
     with folder_beside(out) as draft:
         made = draft / out.name
         try:
@@ -87,14 +89,25 @@ def _import(source: Source, name: str, folder: Path, wishes: Wishes) -> Entry:
                 run_tool(["archive", "verify", str(made), "--json"], within_s=wishes.time_limit_s)
             else:
                 run_tool(_command(source, made, wishes), within_s=wishes.time_limit_s)
-            made.chmod(0o644)
-            made.rename(out)
         except LabError as error:
             # One line, and of the file that its user knows.
             said = " ".join(str(error).replace(str(made), str(source.path)).split())
             said = said.removeprefix(f"cannot import {source.path}: ")
-            outcome, reason = "refused", said[:_REASON_MAX]
-    return Entry(name, source.key, outcome, reason, source.bytes)
+            entry = replace(entry, outcome="refused", reason=said[:_REASON_MAX])
+            if before is None:
+                ledger.put(entry)
+            return entry
+        made.chmod(0o644)
+        if not before:
+            # The line first: a file without one is taken for somebody else's, should this end here.
+            ledger.put(entry)
+        made.rename(out)
+    for other in _files_of(folder, entry):
+        if other != out:
+            other.unlink(missing_ok=True)
+    if before:
+        ledger.put(entry)
+    return entry
 
 
 def _command(source: Source, out: Path, wishes: Wishes) -> list[str]:

@@ -2,12 +2,12 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from eyelevel.corpora.sources import plain_name
+from eyelevel.corpora.sources import RECORDED, plain_name
 from eyelevel.disk.whole import write_whole
 from eyelevel.errors import CorpusError
 from eyelevel.from_outside.csv_rows import csv_rows
@@ -34,7 +34,7 @@ class Entry:
     name: str
     """Of the recording, without its ending."""
     source: str
-    """A page's URL, or a path below the folder that was imported."""
+    """A page's URL, or the whole path of what was imported."""
     outcome: Outcome
     reason: str = ""
     """Why it is not there."""
@@ -54,7 +54,7 @@ class Ledger:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = folder / FILE
+        self._folder, self._file = folder, folder / FILE
         self.entries: dict[str, Entry] = {}
         """By source, in the order in which they came."""
         if self._file.exists():
@@ -71,9 +71,18 @@ class Ledger:
             rows.writerow((each.name, each.source, each.outcome, reason, each.source_bytes))
         write_whole(self._file, text.getvalue().encode("utf-8"))
 
-    def names(self) -> set[str]:
-        """Those that are taken."""
-        return {entry.name for entry in self.entries.values()}
+    def name_for(self, before: Entry | None, make: Callable[[set[str]], str]) -> str:
+        """The name of a recording whose line was `before`: that line's, or what `make` finds beside
+        the names that are taken, by other lines and by files that no line made."""
+        taken = {entry.name for entry in self.entries.values() if entry is not before}
+        taken |= {
+            file.name.removesuffix(ending).lower()
+            for ending in RECORDED
+            for file in self._folder.glob(f"*{ending}")
+        }
+        if before and (before.is_there or before.name not in taken):
+            return before.name
+        return make(taken)
 
 
 def own_ledger(folder: Path) -> Ledger:

@@ -37,6 +37,11 @@ class Source:
     """Of the file, or of all files of the folder."""
 
     @property
+    def origin(self) -> str:
+        """Where it is, whole, in characters that steer nothing: another folder's is another one."""
+        return _cell(str(self.path))
+
+    @property
     def replays_as_it_is(self) -> bool:
         """Whether it need not be converted."""
         return self.path.name.endswith(RECORDED)
@@ -56,6 +61,7 @@ def find_sources(folder: Path) -> tuple[list[Source], int]:
     """
     if not folder.is_dir():
         raise CorpusError(f"{folder} is no folder; give one with recordings of other tools in it")
+    folder = folder.resolve()
     found: list[Source] = []
     others = 0
     for place, files in _folders(folder):
@@ -114,9 +120,13 @@ def _ordinary(place: Path, names: list[str]) -> Iterator[tuple[str, int]]:
 
 def _source(top: Path, path: Path, size: int) -> Source:
     key = path.name if path == top else str(path.relative_to(top))
-    said = plain(key, keep="")
+    return Source(path, _cell(key), size)
+
+
+def _cell(text: str) -> str:
+    said = plain(text, keep="")
     # A cell of a table has no spaces at its ends.
-    return Source(path, said if said == said.strip() else f"'{said}'", size)
+    return said if said == said.strip() else f"'{said}'"
 
 
 def _is_mahimahi(folder: Path, names: list[str]) -> bool:

@@ -86,7 +86,7 @@ LEDGER = Limit(
     "table of a corpus",
     64 * MB,
     "100,000 recordings of 300 bytes",
-    "correct it, or remove it: what is there is then imported again",
+    "correct it; without it the recordings beside it are nobody's, and are imported once more",
 )
 PAGES = Limit("list of pages", 8 * MB, "10,000 pages of 200 bytes", "split it", 100_000)
 CHECKED = Limit(

@@ -3,6 +3,8 @@
 import random
 import shutil
 import zipfile
+from functools import partial
+from pathlib import Path
 
 import pytest
 from labs import CORPUS
@@ -10,6 +12,7 @@ from recordings import as_har, as_mahimahi, har_of, real_recordings
 
 from eyelevel.corpora.importing import Wishes, import_all, recording_in
 from eyelevel.corpora.ledger import FILE, Entry, Ledger
+from eyelevel.corpora.pages import name_of_page
 from eyelevel.corpora.sources import find_sources
 from eyelevel.errors import CorpusError
 from eyelevel.sites.recorded import site_info
@@ -19,17 +22,30 @@ MUTANTS = 120
 
 
 def bring(folder, out, **wishes):
-    """What became of each source, and which were passed over."""
+    """What became of each source, by its path below `folder`, and which were passed over."""
     out.mkdir(exist_ok=True)
     told: dict[str, Entry] = {}
     passed = set()
+    sources = find_sources(folder)[0]
+    below = {source.origin: source.key for source in sources}
 
     def tell(entry, is_passed_over):
-        told[entry.source] = entry
-        passed.update({entry.source} if is_passed_over else ())
+        told[below[entry.source]] = entry
+        passed.update({below[entry.source]} if is_passed_over else ())
 
-    import_all(find_sources(folder)[0], Ledger(out), out, Wishes(**wishes), tell)
+    import_all(sources, Ledger(out), out, Wishes(**wishes), tell)
     return told, passed
+
+
+def by_source(told):
+    return {entry.source: entry for entry in told.values()}
+
+
+def copied(name, file):
+    """A shipped recording under another name."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(CORPUS / f"{name}.wacz", file)
+    return file.read_bytes()
 
 
 @pytest.fixture
@@ -60,7 +76,7 @@ def test_all_formats_come_in_and_what_is_refused_says_why(mixed, tmp_path):
     assert pages == {2}
     # What replays as it is stays as it was.
     assert (tmp_path / "out" / "own.wacz").read_bytes() == (mixed / "own.wacz").read_bytes()
-    assert Ledger(tmp_path / "out").entries == told
+    assert Ledger(tmp_path / "out").entries == by_source(told)
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == sorted(
         ["own.wacz", "page.wacz", "plain.wacz", FILE]
     )
@@ -91,8 +107,76 @@ def test_an_interrupted_import_goes_on(mixed, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         import_all(find_sources(mixed)[0], Ledger(out), out, Wishes(), tell)
     told, passed = bring(mixed, out)
-    assert passed == {entry.source for entry in seen} and len(told) == 5
+    assert {told[key].source for key in passed} == {entry.source for entry in seen}
+    assert len(told) == 5
     assert not [file for file in out.iterdir() if file.name.startswith(".")]
+
+
+def test_a_recording_that_no_import_made_is_left_alone(tmp_path):
+    out = tmp_path / "out"
+    own = {name: copied("blog", out / name) for name in ("site.wacz", "Other.warc")}
+    for name in ("site.wacz", "other.wacz"):
+        copied("plain", tmp_path / "in" / "www" / name)
+    told, _ = bring(tmp_path / "in", out)
+    assert {key: entry.name for key, entry in told.items()} == {
+        "www/site.wacz": "www-site", "www/other.wacz": "www-other",
+    }  # fmt: skip
+    assert {name: (out / name).read_bytes() for name in own} == own
+    # Nor is one that came by while the import's own was refused.
+    (tmp_path / "in" / "late.wacz").write_text("no recording")
+    assert bring(tmp_path / "in", out)[0]["late.wacz"].name == "late"
+    late = copied("blog", out / "late.wacz")
+    copied("plain", tmp_path / "in" / "late.wacz")
+    told, _ = bring(tmp_path / "in", out)
+    assert told["late.wacz"].name == "late-2" and (out / "late.wacz").read_bytes() == late
+
+
+@pytest.mark.parametrize("second", ["blog", "plain"])
+def test_recordings_of_two_folders_stand_side_by_side(second, tmp_path):
+    """Also those of one size."""
+    out = tmp_path / "out"
+    contents = [
+        copied(name, tmp_path / folder / "www" / "x.wacz")
+        for name, folder in (("plain", "one"), (second, "two"))
+    ]
+    told = [bring(tmp_path / folder, out)[0]["www/x.wacz"] for folder in ("one", "two")]
+    assert [entry.name for entry in told] == ["x", "www-x"]
+    assert [(out / f"{entry.name}.wacz").read_bytes() for entry in told] == contents
+    assert len(Ledger(out).entries) == 2
+    # A part of a folder that was imported as a whole is the same source.
+    assert bring(tmp_path / "two" / "www", out)[1] == {"x.wacz"}
+
+
+def test_what_cannot_be_made_anew_stays_with_its_line(tmp_path):
+    out = tmp_path / "out"
+    content = copied("plain", tmp_path / "in" / "x.wacz")
+    first, _ = bring(tmp_path / "in", out)
+    (tmp_path / "in" / "x.wacz").write_text("no recording")
+    told, _ = bring(tmp_path / "in", out)
+    assert told["x.wacz"].outcome == "refused"
+    assert Ledger(out).entries == by_source(first)
+    assert (out / "x.wacz").read_bytes() == content
+
+
+def test_an_import_that_is_killed_before_its_file_has_its_name_makes_it_under_that(
+    tmp_path, monkeypatch
+):
+    copied("plain", tmp_path / "in" / "x.wacz")
+
+    renamed = Path.rename
+
+    def killed(file, target):
+        if target.suffix == ".wacz":
+            raise KeyboardInterrupt
+        return renamed(file, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", killed)
+        with pytest.raises(KeyboardInterrupt):
+            bring(tmp_path / "in", tmp_path / "out")
+    told, _ = bring(tmp_path / "in", tmp_path / "out")
+    assert told["x.wacz"].name == "x"
+    assert [file.name for file in (tmp_path / "out").glob("*.wacz")] == ["x.wacz"]
 
 
 def test_wishes_hold_for_recordings_that_would_replay_as_they_are(mixed, tmp_path):
@@ -149,7 +233,7 @@ def test_mutants_of_every_format_neither_crash_nor_hang_the_rest(tmp_path):
     for entry in refused:
         assert entry.reason and "it said nothing" not in entry.reason
         assert "panicked" not in entry.reason
-    assert Ledger(tmp_path / "out").entries == told
+    assert Ledger(tmp_path / "out").entries == by_source(told)
 
 
 def test_real_recordings_come_in(tmp_path):
@@ -174,3 +258,17 @@ def test_a_table_that_is_none_is_refused_with_its_line(tmp_path):
     (tmp_path / FILE).write_text("a,b,imported,,many\n")
     with pytest.raises(CorpusError, match=r"corpus\.csv:1: `many` is no size"):
         Ledger(tmp_path)
+
+
+def test_a_recorded_page_takes_no_name_of_a_file_that_nobody_recorded(tmp_path):
+    """A page's name is that of its line, unless the line has no recording and a file has it."""
+    copied("blog", tmp_path / "a.example.wacz")
+    ledger = Ledger(tmp_path)
+    url = "https://a.example/"
+    assert ledger.name_for(None, partial(name_of_page, url)) == "a.example-2"
+    failed = Entry("a.example", url, "failed", "gone")
+    ledger.put(failed)
+    assert ledger.name_for(failed, partial(name_of_page, url)) == "a.example-2"
+    recorded = Entry("a.example", url, "recorded")
+    ledger.put(recorded)
+    assert ledger.name_for(recorded, partial(name_of_page, url)) == "a.example"

@@ -59,13 +59,14 @@ def import_corpus(
     ledger = own_ledger(out)
     wishes = Wishes(secure, viewport, time_limit_s, again)
     seen: list[Entry] = []
+    below = {source.origin: source.key for source in sources}
     with Steps("importing", len(sources)) as steps:
 
         def tell(entry: Entry, is_passed_over: bool) -> None:
             seen.append(entry)
             steps.end(entry.name, passed_over=is_passed_over)
             if not entry.is_there:
-                say(steps.screen, f"{entry.source}: {entry.outcome}: {entry.reason}")
+                say(steps.screen, f"{below[entry.source]}: {entry.outcome}: {entry.reason}")
 
         import_all(sources, ledger, out, wishes, tell)
     counts = Counter(entry.outcome for entry in seen)

@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -119,7 +120,7 @@ class _Session:
 
     def record(self, url: str, before: Entry | None) -> Entry:
         """One page; its line is in the table. Raises BrowserStartError and OSError."""
-        name = before.name if before else name_of_page(url, self.ledger.names())
+        name = self.ledger.name_for(before, partial(name_of_page, url))
         file = self.out / f"{name}.wacz"
         reason = ""
         with folder_beside(file) as draft:
@@ -129,16 +130,17 @@ class _Session:
                 status = page_status(made)
                 if status is None or status >= ERROR_STATUS:
                     reason = f"the page answered {status or 'nothing'}, so it is not kept"
-                else:
-                    made.chmod(0o644)
-                    made.rename(file)
             except BrowserStartError:
                 raise
             except (ExpectedError, BrowserError) as error:
                 said = " ".join(str(error).split()) or type(error).__name__
                 reason = said.removeprefix(f"recording {url} failed: ")
-        entry = Entry(name, url, "failed" if reason else "recorded", reason)
-        self.ledger.put(entry)
+            entry = Entry(name, url, "failed" if reason else "recorded", reason)
+            # The line first: a file without one would be taken for somebody else's.
+            self.ledger.put(entry)
+            if entry.is_there:
+                made.chmod(0o644)
+                made.rename(file)
         return entry
 
     def check(self, entry: Entry) -> str:
