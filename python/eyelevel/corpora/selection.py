@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from random import Random
 from typing import Literal
 
@@ -131,24 +132,29 @@ def _stratum(sites: list[SiteAttributes], by: Sequence[By]) -> Stratum:
 def _quotas(
     cells: Sequence[Stratum], count: int, allocation: Allocation, random: Random
 ) -> list[int]:
-    """How many of each stratum: wholes first, then the largest remainders, ties by chance."""
+    """How many of each stratum: the wholes of their exact shares, and one more where the largest
+    remainders are, ties by chance; so each gets its share rounded down or up."""
     sizes = [len(cell.sites) for cell in cells]
-    quotas = [0] * len(cells)
-    while (left := count - sum(quotas)) > 0:
-        room = [size - quota for size, quota in zip(sizes, quotas, strict=True)]
-        weights = [
-            (size if allocation == "proportional" else 1) * (space > 0)
-            for size, space in zip(sizes, room, strict=True)
-        ]
-        shares = [left * weight / sum(weights) for weight in weights]
-        wholes = [min(int(share), space) for share, space in zip(shares, room, strict=True)]
-        if any(wholes):
-            quotas = [quota + whole for quota, whole in zip(quotas, wholes, strict=True)]
-            continue
-        order = sorted(range(len(cells)), key=lambda n: (-shares[n], random.random()))
-        for place in order[:left]:
-            quotas[place] += room[place] > 0
+    shares = _shares(sizes, count, allocation)
+    quotas = [int(share) for share in shares]
+    order = sorted(range(len(cells)), key=lambda n: (quotas[n] - shares[n], random.random()))
+    for place in order[: count - sum(quotas)]:
+        quotas[place] += 1
     return quotas
+
+
+def _shares(sizes: Sequence[int], count: int, allocation: Allocation) -> list[Fraction]:
+    """What each stratum would give if sites had parts; of strata that give alike, one that has less
+    gives all, and the others share the rest."""
+    if allocation == "proportional":
+        return [Fraction(count * size, sum(sizes)) for size in sizes]
+    each, left, strata_left = Fraction(0), count, len(sizes)
+    for size in sorted(sizes):
+        each = Fraction(left, strata_left)
+        if size > each:
+            break
+        left, strata_left = left - size, strata_left - 1
+    return [min(Fraction(size), each) for size in sizes]
 
 
 def _known(name: str) -> str:

@@ -76,6 +76,32 @@ def test_equal_strata_take_from_a_rare_one_what_it_has():
     assert everything == uneven
 
 
+@pytest.mark.parametrize(
+    ("sizes", "count", "allocation", "quotas"),
+    [
+        ((60, 25, 15), 10, "proportional", {(6, 3, 1), (6, 2, 2)}),  # 6.0, 2.5, 1.5
+        ((250, 125, 125), 3, "proportional", {(1, 1, 1)}),  # 1.5, 0.75, 0.75
+        ((100, 90, 10), 19, "proportional", {(9, 9, 1)}),  # 9.5, 8.55, 0.95
+        ((10, 1, 1), 7, "proportional", {(6, 1, 0), (6, 0, 1)}),  # 5.83, 0.58, 0.58
+        ((52, 49, 49, 50, 300), 5, "proportional", {(1, 0, 0, 1, 3)}),  # .52, .49, .49, .5, 3
+        ((1, 10, 10), 8, "equal", {(1, 4, 3), (1, 3, 4)}),  # 1, 3.5, 3.5
+    ],
+)
+def test_a_stratum_gives_its_exact_share_rounded_down_or_up(sizes, count, allocation, quotas):
+    """The largest remainders first; among like ones each seed decides for itself."""
+    uneven = [
+        site(1000 * stratum + n, 10, addresses=stratum)
+        for stratum, size in enumerate(sizes, start=1)
+        for n in range(size)
+    ]
+    found = set()
+    for seed in range(20):
+        drawn = select(uneven, [By("server_addresses", 20)], count, seed, allocation)
+        counts = Counter(each.server_addresses for each in drawn)
+        found.add(tuple(counts[stratum] for stratum in range(1, len(sizes) + 1)))
+    assert found == quotas
+
+
 def test_without_strata_it_is_a_plain_draw(sites):
     assert len(select(sites, [], 7, seed=1)) == 7
 
