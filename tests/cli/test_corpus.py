@@ -137,6 +137,22 @@ def test_a_preset_takes_a_corpus_and_a_selection(tmp_path):
     assert again.returncode == 2 and "is there already" in again.stderr
 
 
+def test_a_check_without_loads_finds_nothing_fit(tmp_path):
+    sites = tmp_path / "sites"
+    sites.mkdir()
+    shutil.copy(CORPUS / "plain.wacz", sites)
+    done = run("corpus", "check", sites, "--loads", 0)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.replace("\n", " ")
+    assert "0 of 1 recordings are fit to be measured; 1 came back as recorded, but were" in said
+    told = json.loads(run("corpus", "check", sites, "--loads", 0, "--json").stdout)
+    assert (told["fit"], told["not_fit"], told["too_few_loads"]) == ([], {}, ["plain"])
+    drawn = ["corpus", "select", sites, "--count", 1, "--out", tmp_path / "x.txt"]
+    done = run(*drawn, "--fit")
+    assert done.returncode == 2 and "were loaded fewer than 3 times" in done.stderr
+    assert run(*drawn).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

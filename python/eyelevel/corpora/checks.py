@@ -18,6 +18,8 @@ from eyelevel.sites.check import RULES
 FOLDER = "checks"
 """In a corpus's folder, a file a recording; of a list `LIST.checks` beside it."""
 VERSION = 1
+LOADS_MIN = 3
+"""One over each HTTP version: fewer say nothing of a protocol, or nothing at all."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,16 @@ class Check:
         if self.differences:
             return f"{self.differences} exchanges came back otherwise than recorded"
         return self.failure
+
+    @property
+    def is_fit(self) -> bool:
+        """Whether enough loads found nothing against it."""
+        return not self.reason and self.loads >= LOADS_MIN
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing was found against it, by fewer loads than that takes."""
+        return not self.reason and self.loads < LOADS_MIN
 
 
 def folder_of(corpus: str) -> Path:
@@ -91,7 +103,8 @@ def keep_check(folder: Path, check: Check, details: JsonMapping) -> None:
 def fit_alone(corpus: str, sites: Sequence[SiteAttributes]) -> list[SiteAttributes]:
     """Those whose kept check is of this very recording and found it fit.
 
-    Raises CorpusError where nothing has been checked, or by other rules than today's.
+    Raises CorpusError where nothing has been checked, or by other rules than today's, or by too few
+    loads to tell.
     """
     folder = folder_of(corpus)
     kept = {site.name: read_check(folder, site.name) for site in sites}
@@ -102,7 +115,10 @@ def fit_alone(corpus: str, sites: Sequence[SiteAttributes]) -> list[SiteAttribut
             f"--fit: {old} of {len(kept)} recordings were checked by other rules than today's; "
             f"first: corpus check {corpus}"
         )
-    fit = {
-        name: check.digest for name, check in kept.items() if check is not None and not check.reason
-    }
+    if few := [name for name, check in kept.items() if check is not None and check.is_open]:
+        raise CorpusError(
+            f"--fit: {len(few)} of {len(kept)} recordings, such as {few[0]}, were loaded fewer "
+            f"than {LOADS_MIN} times; first: corpus check {corpus}"
+        )
+    fit = {name: check.digest for name, check in kept.items() if check is not None and check.is_fit}
     return [site for site in sites if fit.get(site.name) == site.digest]

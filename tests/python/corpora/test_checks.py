@@ -8,7 +8,7 @@ from labs import CORPUS
 
 from eyelevel.cli.corpus.check import check_member
 from eyelevel.corpora.attributes import read_attributes
-from eyelevel.corpora.checks import Check, fit_alone, folder_of, keep_check, read_check
+from eyelevel.corpora.checks import LOADS_MIN, Check, fit_alone, folder_of, keep_check, read_check
 from eyelevel.corpora.members import members
 from eyelevel.errors import CorpusError
 from eyelevel.sites.check import RULES
@@ -45,9 +45,9 @@ def test_fit_are_those_whose_check_is_of_this_recording(tmp_path):
     folder.mkdir()  # of a check that was killed in its first load
     with pytest.raises(CorpusError, match="nothing of"):
         fit_alone(str(tmp_path), sites)
-    keep_check(folder, Check("plain", digests["plain"], 1, 0, ""), {})
-    keep_check(folder, Check("blog", digests["blog"], 1, 0, "it is blank"), {})
-    keep_check(folder, Check("api", "another's", 1, 0, ""), {})
+    keep_check(folder, Check("plain", digests["plain"], 3, 0, ""), {})
+    keep_check(folder, Check("blog", digests["blog"], 3, 0, "it is blank"), {})
+    keep_check(folder, Check("api", "another's", 3, 0, ""), {})
     assert [site.name for site in fit_alone(str(tmp_path), sites)] == ["plain"]
 
 
@@ -64,7 +64,22 @@ def test_a_verdict_of_other_rules_is_none(tmp_path):
         check, is_kept = check_member(member, folder, 0)
         assert (check.rules, check.reason, is_kept) == (RULES, "", False)
         assert check_member(member, folder, 0) == (check, True)
-        assert fit_alone(str(tmp_path), [site]) == [site]
+
+
+@pytest.mark.parametrize("loads", range(LOADS_MIN))
+def test_too_few_loads_make_nothing_fit(loads, tmp_path):
+    """Bytes alone, or a load or two, leave a protocol out: nobody draws by them."""
+    shutil.copy(CORPUS / "plain.wacz", tmp_path)
+    (site,) = read_attributes(members(str(tmp_path)))
+    folder = folder_of(str(tmp_path))
+    check = Check("plain", site.digest, loads, 0, "")
+    assert check.is_open and not check.is_fit
+    keep_check(folder, check, {})
+    with pytest.raises(CorpusError, match=r"1 of 1 recordings, such as plain, were loaded fewer"):
+        fit_alone(str(tmp_path), [site])
+    # Of what is not fit whatever its loads say, no more are asked for.
+    keep_check(folder, Check("plain", site.digest, loads, 2, ""), {})
+    assert fit_alone(str(tmp_path), [site]) == []
 
 
 def test_a_check_from_before_rules_were_kept_is_of_other_rules(tmp_path):

@@ -11,7 +11,7 @@ from eyelevel.cli.corpus.steps import Steps
 from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import print_json, results, say
 from eyelevel.cli.site.check import TOOL_FOUND_DIFFERENCES, page_as_json, write_pictures
-from eyelevel.corpora.checks import Check, folder_of, keep_check, read_check
+from eyelevel.corpora.checks import LOADS_MIN, Check, folder_of, keep_check, read_check
 from eyelevel.corpora.members import Member, members
 from eyelevel.errors import BrowserError, BrowserStartError, ExpectedError
 from eyelevel.sites.check import RULES, check_page
@@ -25,7 +25,12 @@ EXIT_NOT_FIT = 1
 def check_corpus(
     corpus: CorpusArgument,
     loads: Annotated[
-        int, typer.Option(min=0, max=LOADS_MAX, help="Of each page, over h1, h2 and h3 in turn.")
+        int,
+        typer.Option(
+            min=0,
+            max=LOADS_MAX,
+            help="Of each page, over h1, h2 and h3 in turn; fewer than 3 make none fit.",
+        ),
     ] = LOADS_MAX,
     again: Annotated[
         bool, typer.Option("--again", help="Also those whose check is kept from an earlier call.")
@@ -51,13 +56,23 @@ def check_corpus(
             checks.append(check)
             if check.reason:
                 say(steps.screen, f"{check.name}: not fit to be measured: {check.reason}")
-    fit = [check.name for check in checks if not check.reason]
+    fit = [check.name for check in checks if check.is_fit]
+    undecided = [check.name for check in checks if check.is_open]
+    reasons = {check.name: check.reason for check in checks if check.reason}
     if as_json:
-        reasons = {check.name: check.reason for check in checks if check.reason}
-        print_json({"checks": str(folder), "fit": fit, "not_fit": reasons})
+        print_json(
+            {"checks": str(folder), "fit": fit, "not_fit": reasons, "too_few_loads": undecided}
+        )
     else:
-        say(results, f"{len(fit)} of {len(checks)} recordings are fit to be measured: {folder}")
-    if len(fit) < len(checks):
+        few = (
+            f"{len(undecided)} came back as recorded, but were loaded fewer than {LOADS_MIN} times"
+        )
+        say(
+            results,
+            f"{len(fit)} of {len(checks)} recordings are fit to be measured"
+            f"{f'; {few}' if undecided else ''}: {folder}",
+        )
+    if reasons:
         raise typer.Exit(EXIT_NOT_FIT)
 
 
