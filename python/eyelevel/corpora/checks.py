@@ -30,7 +30,7 @@ class Check:
     digest: str
     """Of the recording that was checked."""
     loads: int
-    """How many were asked for."""
+    """How many were asked for; 0 where the browser failed."""
     differences: int
     """Bytes aside: exchanges that came back otherwise than recorded, of all protocols."""
     failure: str

@@ -10,7 +10,7 @@ from eyelevel.cli.corpus.check import check_member
 from eyelevel.corpora.attributes import read_attributes
 from eyelevel.corpora.checks import LOADS_MIN, Check, fit_alone, folder_of, keep_check, read_check
 from eyelevel.corpora.members import members
-from eyelevel.errors import CorpusError
+from eyelevel.errors import BrowserError, CorpusError
 from eyelevel.sites.check import RULES
 
 FIT = Check("plain", "ab", 3, 0, "")
@@ -64,6 +64,27 @@ def test_a_verdict_of_other_rules_is_none(tmp_path):
         check, is_kept = check_member(member, folder, 0)
         assert (check.rules, check.reason, is_kept) == (RULES, "", False)
         assert check_member(member, folder, 0) == (check, True)
+
+
+@pytest.mark.parametrize("rules", [RULES, "0: as it was"])
+def test_a_recording_that_fails_now_loses_its_verdict(rules, tmp_path, monkeypatch):
+    """Of these rules or of others: what a browser cannot load is not drawn by what was."""
+    shutil.copy(CORPUS / "plain.wacz", tmp_path)
+    (member,) = members(str(tmp_path))
+    (site,) = read_attributes([member])
+    folder = folder_of(str(tmp_path))
+    keep_check(folder, Check("plain", site.digest, 10, 0, "", rules), {})
+
+    def crashed(*_):
+        raise BrowserError("the browser crashed")
+
+    monkeypatch.setattr("eyelevel.cli.corpus.check.check_page", crashed)
+    check, is_kept = check_member(member, folder, 3, again=rules == RULES)
+    assert (check.reason, is_kept) == ("the browser crashed", False)
+    assert read_check(folder, "plain") == check
+    assert fit_alone(str(tmp_path), [site]) == []
+    _, is_kept = check_member(member, folder, 3)
+    assert not is_kept, "the next call tries it again"
 
 
 @pytest.mark.parametrize("loads", range(LOADS_MIN))

@@ -82,12 +82,15 @@ def check_member(
     """One recording's check, and whether it was kept from before: of the same file, by the same
     rules, with no fewer loads.
 
-    A recording that cannot be opened, or makes the browser fail, is not fit. Raises
-    BrowserStartError, which says nothing of the recording, and OSError.
+    A recording that cannot be opened, or makes the browser fail, is not fit. The latter is kept as
+    of no load, so that the next check tries it again. Raises BrowserStartError, which says nothing
+    of the recording, and OSError.
     """
     kept = None if again else read_check(folder, member.name)
+    digest = ""
     try:
         site = open_site(member.site)
+        digest = site.digest
         if kept and (kept.digest, kept.rules) == (site.digest, RULES) and kept.loads >= loads:
             return kept, True
         archive = site.path.resolve()
@@ -104,8 +107,10 @@ def check_member(
         raise
     except (ExpectedError, BrowserError) as error:
         reason = " ".join(str(error).split())
-        digest = kept.digest if kept else ""
-        return Check(member.name, digest, 0, 0, reason or type(error).__name__), False
+        check = Check(member.name, digest, 0, 0, reason or type(error).__name__)
+        if digest:
+            keep_check(folder, check, {})
+        return check, False
     check = Check(member.name, site.digest, loads, differences, failure)
     keep_check(folder, check, report)
     return check, False
