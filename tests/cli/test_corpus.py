@@ -34,10 +34,22 @@ def corpus(tmp_path):
 def test_import_says_what_came_and_what_did_not(corpus, tmp_path):
     done = run("corpus", "import", corpus, "--out", tmp_path / "out")
     assert done.returncode == 0
-    assert "2 of 3 recordings imported, 1 refused; 0 other files" in done.stdout.replace("\n", " ")
+    said = done.stdout.replace("\n", " ")
+    assert "2 of 3 recordings imported, 2 of them now, 1 refused; 0 other files" in said
     assert "\nbroken.har: refused: " in f"\n{done.stderr}"
     told = json.loads(run("corpus", "import", corpus, "--out", tmp_path / "out", "--json").stdout)
-    assert (told["imported"], told["refused"]) == (2, 1)
+    assert (told["imported"], told["imported_now"], told["refused"]) == (2, 0, 1)
+    assert list(told["reasons"]) == ["broken.har"] and told["reasons"]["broken.har"]
+
+
+def test_import_as_json_says_how_many_also_where_there_are_none(tmp_path):
+    (tmp_path / "in").mkdir()
+    as_har(tmp_path / "in" / "blog.har", "blog")
+    out = tmp_path / "out"
+    told = json.loads(run("corpus", "import", tmp_path / "in", "--out", out, "--json").stdout)
+    assert {key: told[key] for key in ("imported", "imported_now", "refused", "reasons")} == {
+        "imported": 1, "imported_now": 1, "refused": 0, "reasons": {},
+    }  # fmt: skip
 
 
 def test_import_with_nothing_to_import_is_refused(tmp_path):

@@ -34,6 +34,12 @@ class Wishes:
         """Whether a recording that would replay as it is has to be written anew."""
         return self.secure or bool(self.viewport)
 
+    @property
+    def in_words(self) -> str:
+        """As the table has them."""
+        words = ["secure"] * self.secure + [f"viewport={self.viewport}"] * bool(self.viewport)
+        return " ".join(words)
+
 
 def import_all(
     sources: Iterable[Source],
@@ -45,8 +51,8 @@ def import_all(
     """Bring each source into `folder`; `tell` hears of each when its line is in the table, and
     whether it was passed over.
 
-    What is there already, of the same place and size, is passed over. What cannot be made anew
-    stays as it was, and so does its line. Raises OSError where the folder cannot be written.
+    What is there already, of the same place, size and wishes, is passed over. What cannot be made
+    anew stays as it was, and so does its line. Raises OSError where the folder cannot be written.
     """
     for source in sources:
         before = ledger.entries.get(source.origin)
@@ -68,7 +74,7 @@ def _files_of(folder: Path, entry: Entry) -> list[Path]:
 
 
 def _is_wanted(before: Entry, source: Source, folder: Path, wishes: Wishes) -> bool:
-    if before.source_bytes != source.bytes:
+    if (before.source_bytes, before.wishes) != (source.bytes, wishes.in_words):
         return True
     if before.is_there:
         return recording_in(folder, before) is None
@@ -78,7 +84,7 @@ def _is_wanted(before: Entry, source: Source, folder: Path, wishes: Wishes) -> b
 def _import(source: Source, name: str, ledger: Ledger, folder: Path, wishes: Wishes) -> Entry:
     as_it_is = source.replays_as_it_is and not wishes.changes_files
     out = folder / f"{name}{source.ending if as_it_is else '.wacz'}"
-    entry = Entry(name, source.origin, "imported", "", source.bytes)
+    entry = Entry(name, source.origin, "imported", "", source.bytes, wishes.in_words)
     before = recording_in(folder, entry)
     with folder_beside(out) as draft:
         made = draft / out.name

@@ -24,7 +24,7 @@ Outcome = Literal["recorded", "imported", "refused", "failed"]
 """`recorded` and `imported` are there; `refused` is what cannot be read as a recording, `failed` a
 page that could not be recorded."""
 THERE: tuple[Outcome, ...] = ("recorded", "imported")
-_COLUMNS = ("name", "source", "outcome", "reason", "source_bytes")
+_COLUMNS = ("name", "source", "outcome", "reason", "source_bytes", "wishes")
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Entry:
     """Why it is not there."""
     source_bytes: int = 0
     """Of what was imported: another size is another recording."""
+    wishes: str = ""
+    """How it was to be imported, such as `secure viewport=1366x768`: others make another one."""
 
     @property
     def is_there(self) -> bool:
@@ -68,7 +70,8 @@ class Ledger:
         rows.writerow(_COLUMNS)
         for each in self.entries.values():
             reason = plain(each.reason, keep="")
-            rows.writerow((each.name, each.source, each.outcome, reason, each.source_bytes))
+            row = (each.name, each.source, each.outcome, reason, each.source_bytes, each.wishes)
+            rows.writerow(row)
         write_whole(self._file, text.getvalue().encode("utf-8"))
 
     def name_for(self, before: Entry | None, make: Callable[[set[str]], str]) -> str:
@@ -102,9 +105,9 @@ def _read(file: Path) -> Iterator[Entry]:
             continue
         if len(cells) != len(_COLUMNS) or cells[2] not in get_args(Outcome):
             raise source.refusal("no line of a corpus's table", str(number))
-        name, origin, outcome, reason, size = cells
+        name, origin, outcome, reason, size, wishes = cells
         if not size.isdecimal():
             raise source.refusal(f"`{quoted(size)}` is no size", str(number))
         if name != plain_name(name):  # it becomes a file's, which lies in this folder
             raise source.refusal(f"`{quoted(name)}` is no recording's name", str(number))
-        yield Entry(name, origin, outcome, reason, int(size[:18]))  # type: ignore[arg-type]
+        yield Entry(name, origin, outcome, reason, int(size[:18]), wishes)  # type: ignore[arg-type]

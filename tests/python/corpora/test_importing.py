@@ -10,6 +10,7 @@ import pytest
 from labs import CORPUS
 from recordings import as_har, as_mahimahi, har_of, real_recordings
 
+from eyelevel.binary import run_tool
 from eyelevel.corpora.importing import Wishes, import_all, recording_in
 from eyelevel.corpora.ledger import FILE, Entry, Ledger
 from eyelevel.corpora.pages import name_of_page
@@ -110,6 +111,41 @@ def test_an_interrupted_import_goes_on(mixed, tmp_path):
     assert {told[key].source for key in passed} == {entry.source for entry in seen}
     assert len(told) == 5
     assert not [file for file in out.iterdir() if file.name.startswith(".")]
+
+
+def test_other_wishes_make_recordings_anew(tmp_path):
+    """In the place of the ones before."""
+    out = tmp_path / "out"
+    (tmp_path / "in").mkdir()
+    har_of(tmp_path / "in" / "page.har", "http://page.example/")
+    made = bring(tmp_path / "in", tmp_path / "made")[0]["page.har"]
+    shutil.copy(recording_in(tmp_path / "made", made), tmp_path / "in" / "copy.wacz")
+    keys = {"page.har", "copy.wacz"}
+    for wishes, share, size in (
+        ({}, 0, None),
+        ({"secure": True}, 1, None),
+        ({"secure": True, "viewport": "800x600"}, 1, [800, 600]),
+        ({}, 0, None),
+    ):
+        told, passed = bring(tmp_path / "in", out, **wishes)
+        assert passed == set() and {entry.name for entry in told.values()} == {"page", "copy"}
+        for entry in told.values():
+            info = run_tool(["archive", "info", str(recording_in(out, entry)), "--json"])
+            assert info["secure_share"] == share
+            assert size is None or info["provenance"]["viewport_px"] == size
+        assert bring(tmp_path / "in", out, **wishes)[1] == keys
+    assert len(list(out.glob("*.wacz"))) == 2
+
+
+def test_a_recording_of_another_ending_takes_the_place_of_the_one_before(tmp_path):
+    file = real_recordings() / "warc" / "wikipedia-2018.warc.gz"
+    (tmp_path / "in").mkdir()
+    shutil.copy(file, tmp_path / "in")
+    for wishes, ending in (({}, ".warc.gz"), ({"viewport": "800x600"}, ".wacz"), ({}, ".warc.gz")):
+        bring(tmp_path / "in", tmp_path / "out", **wishes)
+        assert {each.name for each in (tmp_path / "out").iterdir()} == {
+            f"wikipedia-2018{ending}", FILE,
+        }  # fmt: skip
 
 
 def test_a_recording_that_no_import_made_is_left_alone(tmp_path):
@@ -249,13 +285,13 @@ def test_real_recordings_come_in(tmp_path):
 
 
 def test_a_table_that_is_none_is_refused_with_its_line(tmp_path):
-    (tmp_path / FILE).write_text("name,source,outcome,reason,source_bytes\na,b,lost,,1\n")
+    (tmp_path / FILE).write_text("name,source,outcome,reason,source_bytes,wishes\na,b,lost,,1,\n")
     with pytest.raises(CorpusError, match=r"corpus\.csv:2: no line of a corpus's table"):
         Ledger(tmp_path)
-    (tmp_path / FILE).write_text("../a,b,imported,,1\n")
+    (tmp_path / FILE).write_text("../a,b,imported,,1,\n")
     with pytest.raises(CorpusError, match=r"corpus\.csv:1: `\.\./a` is no recording's name"):
         Ledger(tmp_path)
-    (tmp_path / FILE).write_text("a,b,imported,,many\n")
+    (tmp_path / FILE).write_text("a,b,imported,,many,\n")
     with pytest.raises(CorpusError, match=r"corpus\.csv:1: `many` is no size"):
         Ledger(tmp_path)
 

@@ -42,8 +42,8 @@ def import_corpus(
     """Bring hundreds of other tools' recordings into one folder, with a table of all.
 
     A recording that is refused says why in one line, here and in the table, and the others go on.
-    Give the same command again after an interruption: what is there already is passed over. Exits
-    1 if none of the recordings could be read.
+    Give the same command again after an interruption: what is there already is passed over, unless
+    it was imported with another `--secure` or `--viewport`. Exits 1 if none could be read.
     """
     if viewport:
         try:
@@ -59,11 +59,14 @@ def import_corpus(
     ledger = own_ledger(out)
     wishes = Wishes(secure, viewport, time_limit_s, again)
     seen: list[Entry] = []
+    new = 0
     below = {source.origin: source.key for source in sources}
     with Steps("importing", len(sources)) as steps:
 
         def tell(entry: Entry, is_passed_over: bool) -> None:
+            nonlocal new
             seen.append(entry)
+            new += entry.is_there and not is_passed_over
             steps.end(entry.name, passed_over=is_passed_over)
             if not entry.is_there:
                 say(steps.screen, f"{below[entry.source]}: {entry.outcome}: {entry.reason}")
@@ -71,11 +74,20 @@ def import_corpus(
         import_all(sources, ledger, out, wishes, tell)
     counts = Counter(entry.outcome for entry in seen)
     if as_json:
-        print_json({"out": str(out), "other_files": others} | dict(counts))
+        print_json(
+            {
+                "out": str(out),
+                "other_files": others,
+                "imported": counts["imported"],
+                "imported_now": new,
+                "refused": counts["refused"],
+                "reasons": {below[e.source]: e.reason for e in seen if not e.is_there},
+            }
+        )
     else:
         say(
             results,
-            f"{out}: {counts['imported']} of {len(seen)} recordings imported, "
+            f"{out}: {counts['imported']} of {len(seen)} recordings imported, {new} of them now, "
             f"{counts['refused']} refused; {others:,} other files; each in {out / FILE}",
         )
     if not counts["imported"]:
