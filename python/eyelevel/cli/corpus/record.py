@@ -13,7 +13,7 @@ import typer
 from eyelevel.cli.corpus.check import check_member
 from eyelevel.cli.corpus.steps import Steps
 from eyelevel.cli.options import AllowOption, UnsafeBrowserOption
-from eyelevel.cli.output import hints, print_json, results, say
+from eyelevel.cli.output import Screen, hints, print_json, results, say
 from eyelevel.cli.site.record import record_page
 from eyelevel.corpora.checks import folder_of
 from eyelevel.corpora.importing import recording_in
@@ -62,9 +62,9 @@ def record_corpus(
 ) -> None:
     """Record the pages of a list, one at a time with a pause, and check each recording.
 
-    What is recorded already is passed over, so the same command goes on after an interruption. A
-    page that fails, or answers with an error, is not kept and says why, here and in the table. Ends
-    after ten failures in a row. Exits 1 if nothing of the list is recorded.
+    What is recorded and checked already is passed over, so the same command goes on after an
+    interruption. A page that fails, or answers with an error, is not kept and says why, here and in
+    the table. Ends after ten failures in a row. Exits 1 if nothing of the list is recorded.
     """
     urls = read_pages(pages)[:first]
     if pages in PUBLISHED_LISTS and not Path(pages).is_file():
@@ -78,7 +78,10 @@ def record_corpus(
         for url in urls:
             before = ledger.entries.get(url)
             if before and not _is_wanted(before, out, again):
-                steps.end(before.name, passed_over=True)
+                # An earlier call may have ended within its check, or was not to check.
+                steps.begin(before.name)
+                is_kept = session.check(before, steps.screen)
+                steps.end(before.name, passed_over=is_kept)
                 seen.append(before)
                 continue
             if visited:
@@ -90,8 +93,7 @@ def record_corpus(
             steps.end(entry.name)
             if entry.reason:
                 say(steps.screen, f"{url}: {entry.outcome}: {entry.reason}")
-            elif unfit := session.check(entry):
-                say(steps.screen, f"{url}: recorded, but not fit to be measured: {unfit}")
+            session.check(entry, steps.screen)
             in_a_row = 0 if entry.is_there else in_a_row + 1
             if in_a_row == FAILED_IN_A_ROW_MAX:
                 raise CorpusError(
@@ -143,12 +145,17 @@ class _Session:
                 made.rename(file)
         return entry
 
-    def check(self, entry: Entry) -> str:
-        """Why a recording is not fit to be measured; empty if it is, or is not to be checked."""
-        if not self.loads:
-            return ""
+    def check(self, entry: Entry, screen: Screen) -> bool:
+        """Check a recording, and tell if it is not fit to be measured; whether nothing was to do:
+        its check is kept, it is not there, or nothing is to be checked."""
+        if not (self.loads and entry.is_there):
+            return True
         member = Member(entry.name, str(recording_in(self.out, entry)))
-        return check_member(member, folder_of(str(self.out)), self.loads)[0].reason
+        check, is_kept = check_member(member, folder_of(str(self.out)), self.loads)
+        if check.reason:
+            said = f"recorded, but not fit to be measured: {check.reason}"
+            say(screen, f"{entry.source}: {said}")
+        return is_kept
 
 
 def _is_wanted(before: Entry, out: Path, again: bool) -> bool:
