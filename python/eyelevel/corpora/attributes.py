@@ -8,6 +8,7 @@ from typing import Literal
 from eyelevel.binary import run_tool
 from eyelevel.corpora.members import Member
 from eyelevel.errors import ExpectedError
+from eyelevel.json_types import JsonMapping
 from eyelevel.sites.recorded import open_site
 
 READ_AT_ONCE = 2
@@ -26,7 +27,8 @@ class SiteAttributes:
     """What `open_site` takes."""
     page: str
     digest: str
-    server_addresses: int
+    server_addresses: int | None
+    """None where a host's was not recorded: replays then have an address of their own for it."""
     origins: int
     objects: int
     object_bytes: tuple[int, ...]
@@ -38,6 +40,8 @@ class SiteAttributes:
     """Of their bytes."""
     dependency_depth: int
     """The longest chain of objects in which each made the browser ask for the next."""
+    is_altered: bool = False
+    """Whether exchanges were changed after the recording, so that sizes may not be as sent."""
 
     @property
     def secure_page(self) -> float:
@@ -57,7 +61,8 @@ class Attribute:
 
     name: str
     title: str
-    of: Callable[[SiteAttributes], float]
+    of: Callable[[SiteAttributes], float | None]
+    """None where it was not recorded."""
     unit: Unit = ""
 
 
@@ -110,7 +115,7 @@ def _read(member: Member) -> SiteAttributes | Unreadable:
         site=member.site,
         page=said["main_url"],
         digest=said["digest"],
-        server_addresses=said["server_addresses"],
+        server_addresses=recorded_addresses(said),
         origins=len(said["origins"]),
         objects=said["objects"],
         object_bytes=tuple(said["body_sizes"]),
@@ -118,4 +123,12 @@ def _read(member: Member) -> SiteAttributes | Unreadable:
         secure_share=said["secure_share"],
         secure_bytes_share=said["secure_bytes_share"],
         dependency_depth=said["dependency_depth"],
+        is_altered=bool(said["provenance"].get("altered")),
     )
+
+
+def recorded_addresses(info: JsonMapping) -> int | None:
+    """How many server addresses a recording's hosts had, by `archive info --json`; None where one
+    was not recorded, as in HAR files without `serverIPAddress`."""
+    recorded = all(origin["address_recorded"] for origin in info["origins"])
+    return info["server_addresses"] if recorded else None

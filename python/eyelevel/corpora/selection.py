@@ -4,9 +4,10 @@ import operator
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from random import Random
 from typing import Literal
 
@@ -54,7 +55,8 @@ def parse_by(text: str) -> list[By]:
 
 
 def where(sites: Sequence[SiteAttributes], conditions: Sequence[str]) -> list[SiteAttributes]:
-    """Those that meet each condition, such as `objects>=100`. Raises CorpusError."""
+    """Those that meet each condition, such as `objects>=100`; what was not recorded meets none.
+    Raises CorpusError."""
     kept = list(sites)
     for condition in conditions:
         found = _CONDITION.fullmatch(condition)
@@ -68,21 +70,24 @@ def where(sites: Sequence[SiteAttributes], conditions: Sequence[str]) -> list[Si
             value = float(found[3])
         except ValueError as error:
             raise CorpusError(f"--where `{condition}`: `{found[3]}` is no number") from error
-        kept = [site for site in kept if _SIGNS[found[2]](attribute.of(site), value)]
+        is_met = partial(_meets, _SIGNS[found[2]], value)
+        kept = [site for site in kept if is_met(attribute.of(site))]
     return kept
 
 
 def strata(sites: Sequence[SiteAttributes], by: Sequence[By]) -> list[Stratum]:
     """The sites in classes of each attribute, crossed; those without a site are left out.
 
-    A class has like many sites where values allow: sites of one value are of one class.
+    A class has like many sites where values allow: sites of one value are of one class. Raises
+    CorpusError where an attribute was not recorded of all.
     """
     if not sites:
         return []
     cells: dict[tuple[int, ...], list[SiteAttributes]] = defaultdict(list)
-    edges = [_edges([ATTRIBUTES_BY_NAME[b.attribute].of(site) for site in sites], b) for b in by]
-    for site in sites:
-        values = (ATTRIBUTES_BY_NAME[each.attribute].of(site) for each in by)
+    columns = [_values(sites, each) for each in by]
+    edges = [_edges(column, each) for column, each in zip(columns, by, strict=True)]
+    for number, site in enumerate(sites):
+        values = (column[number] for column in columns)
         cells[tuple(map(bisect_right, edges, values))].append(site)
     return [_stratum(cells[place], by) for place in sorted(cells)]
 
@@ -109,6 +114,21 @@ def select(
     return [site for site in sites if site.name in drawn]
 
 
+def _meets(sign: Callable[[float, float], bool], limit: float, value: float | None) -> bool:
+    return value is not None and sign(value, limit)
+
+
+def _values(sites: Sequence[SiteAttributes], by: By) -> list[float]:
+    attribute = ATTRIBUTES_BY_NAME[by.attribute]
+    found = [value for site in sites if (value := attribute.of(site)) is not None]
+    if lacking := len(sites) - len(found):
+        raise CorpusError(
+            f"--by {by.attribute}: {lacking} of {len(sites)} sites have no recorded "
+            f'{attribute.title}; give another --by, or leave them out: --where "{by.attribute}>=0"'
+        )
+    return found
+
+
 def _edges(values: list[float], by: By) -> list[float]:
     """The least value of each class but the first. Where the first cut falls on the least value of
     all, which is one that many sites have, the class begins at the next one."""
@@ -124,7 +144,7 @@ def _edges(values: list[float], by: By) -> list[float]:
 def _stratum(sites: list[SiteAttributes], by: Sequence[By]) -> Stratum:
     ranges = []
     for each in by:
-        values = [ATTRIBUTES_BY_NAME[each.attribute].of(site) for site in sites]
+        values = _values(sites, each)
         ranges.append((each.attribute, min(values), max(values)))
     return Stratum(tuple(ranges), tuple(sites))
 

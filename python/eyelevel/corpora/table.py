@@ -32,17 +32,17 @@ DAS_2014: dict[str, Spread] = {
 
 
 def spreads(sites: Sequence[SiteAttributes]) -> dict[str, Spread]:
-    """Range and median of each attribute over sites, and of `object_bytes` over all objects of all
-    sites; at least one site. Das's rows come first, in his order."""
-    found = {
-        attribute.name: _spread(
-            attribute.title, [attribute.of(site) for site in sites], attribute.unit
-        )
-        for attribute in ATTRIBUTES
-    }
+    """Range and median of each attribute over the sites that have it, without those that none has,
+    and of `object_bytes` over all objects of all sites; at least one site. Das's rows come first,
+    in his order."""
+    found = {}
+    for each in ATTRIBUTES:
+        values = [value for site in sites if (value := each.of(site)) is not None]
+        if values:
+            found[each.name] = _spread(each.title, values, each.unit)
     sizes = [size for site in sites for size in site.object_bytes]
     found["object_bytes"] = _spread("object size", sizes, "bytes")
-    return {name: found[name] for name in [*DAS_2014, *found]}
+    return {name: found[name] for name in [*DAS_2014, *found] if name in found}
 
 
 def _spread(title: str, values: Sequence[float], unit: Unit) -> Spread:
@@ -50,20 +50,25 @@ def _spread(title: str, values: Sequence[float], unit: Unit) -> Spread:
 
 
 def spreads_as_json(sites: Sequence[SiteAttributes]) -> JsonObject:
-    """By attribute: `least`, `median` and `largest`, and Das's where he has them."""
-    return {
+    """By attribute: `least`, `median` and `largest`, and Das's where he has them; null where no
+    site has it."""
+    found = {
         name: {"least": spread.least, "median": spread.median, "largest": spread.largest}
         | ({"das_2014": asdict(DAS_2014[name])} if name in DAS_2014 else {})
         for name, spread in spreads(sites).items()
     }
+    return dict.fromkeys(ATTRIBUTES_BY_NAME) | found
 
 
 def rows_of(sites: Sequence[SiteAttributes]) -> pl.DataFrame:
-    """A row a site: `site`, `page`, and a column for each of `ATTRIBUTES`."""
-    return pl.DataFrame(
+    """A row a site: `site`, `page`, a column for each of `ATTRIBUTES`, null where a site has it
+    not, and `altered`: whether sizes may not be as sent."""
+    rows = pl.DataFrame(
         {"site": [site.name for site in sites], "page": [site.page for site in sites]}
         | {name: [each.of(site) for site in sites] for name, each in ATTRIBUTES_BY_NAME.items()}
+        | {"altered": [site.is_altered for site in sites]}
     )
+    return rows.with_columns(pl.col(pl.Null).cast(pl.Int64))  # of a column that nobody has
 
 
 def copies(sites: Sequence[SiteAttributes]) -> list[tuple[str, ...]]:

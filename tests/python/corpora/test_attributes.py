@@ -4,8 +4,9 @@ import shutil
 
 import pytest
 from labs import CORPUS
-from recordings import real_recordings
+from recordings import as_har, har_of, real_recordings
 
+from eyelevel.binary import run_tool
 from eyelevel.corpora.attributes import SiteAttributes, Unreadable, read_attributes
 from eyelevel.corpora.members import members
 from eyelevel.corpora.table import copies, rows_of, spreads, spreads_as_json
@@ -54,6 +55,33 @@ def test_a_recording_that_is_none_is_named_with_its_reason(tmp_path):
     assert isinstance(whole, SiteAttributes) and whole.objects == 2
 
 
+def test_addresses_that_nobody_recorded_are_no_number(tmp_path):
+    """A HAR without `serverIPAddress`: replays have addresses of their own, tables have none."""
+    (tmp_path / "in").mkdir()
+    har = har_of(tmp_path / "in" / "a.har", "https://a.example/")
+    run_tool(["archive", "import", str(har), "--out", str(tmp_path / "a.wacz")])
+    (alone,) = read_attributes(members(str(tmp_path)))
+    assert alone.server_addresses is None
+    assert "server_addresses" not in spreads([alone])
+    assert spreads_as_json([alone])["server_addresses"] is None
+    assert rows_of([alone])["server_addresses"].to_list() == [None]
+    assert corpus_points(rows_of([alone]))["vconcat"]
+    shutil.copy(CORPUS / "gallery.wacz", tmp_path)
+    both = list(read_attributes(members(str(tmp_path))))
+    assert rows_of(both)["server_addresses"].to_list() == [None, 4]
+    found = spreads(both)["server_addresses"]
+    assert (found.least, found.median, found.largest) == (4, 4, 4), "of those that have some"
+
+
+def test_sites_whose_sizes_may_not_be_as_sent_are_told(tmp_path):
+    shutil.copy(CORPUS / "plain.wacz", tmp_path)
+    har = as_har(tmp_path / "blog.har", "blog")
+    run_tool(["archive", "import", str(har), "--out", str(tmp_path / "blog.wacz")])
+    har.unlink()
+    found = rows_of(list(read_attributes(members(str(tmp_path)))))
+    assert dict(zip(found["site"], found["altered"], strict=True)) == {"blog": True, "plain": False}
+
+
 def test_copies_of_a_page_are_told(tmp_path):
     for name in ("a", "b"):
         shutil.copy(CORPUS / "plain.wacz", tmp_path / f"{name}.wacz")
@@ -86,8 +114,9 @@ def test_the_figure_has_a_point_a_site_by_rising_bytes(shipped_sites):
 
 
 def test_real_recordings_have_their_numbers():
+    """Web Page Replay, from whose archives these were made, records no address."""
     found = {site.name: site for site in read_attributes(members(str(real_recordings() / "warc")))}
     assert {name: (site.server_addresses, site.objects) for name, site in found.items()} == {
-        "baidu-2018": (2, 15), "reddit-2018": (19, 69), "wikipedia-2018": (1, 6),
-        "youtube-2018": (8, 62),
+        "baidu-2018": (None, 15), "reddit-2018": (None, 69), "wikipedia-2018": (None, 6),
+        "youtube-2018": (None, 62),
     }  # fmt: skip

@@ -106,6 +106,15 @@ def test_without_strata_it_is_a_plain_draw(sites):
     assert len(select(sites, [], 7, seed=1)) == 7
 
 
+def test_what_was_not_recorded_meets_no_condition_and_makes_no_strata(sites):
+    some = [*sites[:20], site(500, 7, addresses=None), site(501, 8, addresses=None)]
+    with pytest.raises(CorpusError, match="2 of 22 sites have no recorded server addresses"):
+        select(some, [ADDRESSES], 3, 1)
+    assert where(some, ["server_addresses>=0"]) == sites[:20]
+    assert where(some, ["server_addresses<1e9"]) == sites[:20]
+    assert len(select(some, [BYTES], 22, 1)) == 22
+
+
 def test_conditions_leave_sites_out(sites):
     assert len(where(sites, ["server_addresses=1", "body_bytes<=30e3"])) == 10
     assert len(where(sites, ["objects>9", "objects<11"])) == 120

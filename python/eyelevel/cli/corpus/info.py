@@ -72,6 +72,7 @@ def info(
         return
     print_sites(sites)
     _print_table(sites)
+    _tell_what_is_not_as_recorded(sites)
     for names in alike:
         say(results, f"the same page with the same objects: {', '.join(names)}")
     for path in filter(None, (csv, figure)):
@@ -100,7 +101,7 @@ def print_sites(sites: list[SiteAttributes]) -> None:
     for site in sites[:SITES_SHOWN_MAX]:
         shown.add_row(
             site.name,
-            str(site.server_addresses),
+            "-" if site.server_addresses is None else str(site.server_addresses),
             str(site.objects),
             _said(site.object_bytes_mean, "bytes"),
             _said(site.body_bytes, "bytes"),
@@ -120,6 +121,18 @@ def _print_table(sites: list[SiteAttributes]) -> None:
         shown.add_row(spread.title, *values, _das(name))
     results.print()
     results.print(shown)
+
+
+def _tell_what_is_not_as_recorded(sites: list[SiteAttributes]) -> None:
+    without = sum(site.server_addresses is None for site in sites)
+    if without:
+        say(results, f"server addresses were not recorded of {without} of {len(sites)} sites")
+    if altered := sum(site.is_altered for site in sites):
+        say(
+            results,
+            f"{altered} of {len(sites)} sites were altered after the recording, so that sizes may "
+            "not be as sent; `eyelevel site info` says how",
+        )
 
 
 def _das(name: str) -> str:

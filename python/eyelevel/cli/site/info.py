@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.output import print_json, results, say, table
+from eyelevel.corpora.attributes import recorded_addresses
 from eyelevel.json_types import JsonMapping
 from eyelevel.sites.recorded import open_site, site_info
 
@@ -30,9 +31,13 @@ def print_info(found: JsonMapping) -> None:
         f"{found['secure_share']:.0%} of the objects, "
         f"{found['secure_bytes_share']:.0%} of the bytes"
     )
+    addresses = recorded_addresses(found)
     for name, value in (
         ("origins", str(len(found["origins"]))),
-        ("server addresses", str(found["server_addresses"])),
+        (
+            "server addresses",
+            "-, not recorded of all hosts" if addresses is None else str(addresses),
+        ),
         ("objects", str(found["objects"])),
         ("median object", size(found["body_bytes_median"])),
         ("largest object", size(found["body_bytes_max"])),
