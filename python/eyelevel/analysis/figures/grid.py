@@ -23,7 +23,7 @@ def improvements(contents: Contents) -> pl.DataFrame:
     says the same, faster or slower; all else has no colour.
     """
     medians = site_medians(contents)
-    grid = _whole_rows(grid_of(contents.planned.networks))
+    grid = whole_grid(contents.planned.networks)
     if not medians.height or not grid.height:
         return pl.DataFrame()
     typical = medians.group_by("network", "stack").agg(pl.col("seconds").median(), sites=pl.len())
@@ -101,8 +101,9 @@ def _crossed(grid: pl.DataFrame) -> pl.DataFrame:
         grid = kept
 
 
-def _whole_rows(grid: pl.DataFrame) -> pl.DataFrame:
-    """Without rates that lack round trips of others, as figure 5-1's 24 Mbit/s beside the grid."""
+def whole_grid(networks: Sequence[Network]) -> pl.DataFrame:
+    """`grid_of`, without rates that lack round trips of others, as figure 5-1's 24 Mbit/s."""
+    grid = grid_of(networks)
     rtts = pl.col("rtt_ms").n_unique().over("rate_mbit_s")
     return grid.filter(rtts == rtts.max())
 

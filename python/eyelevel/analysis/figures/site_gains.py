@@ -4,7 +4,9 @@ import math
 
 import polars as pl
 
+from eyelevel.analysis.figures.grid import whole_grid
 from eyelevel.analysis.study import Contents
+from eyelevel.networks.presets import UNSHAPED
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate
 from eyelevel.stats.line import fit_line
 
@@ -31,22 +33,32 @@ def site_attributes(contents: Contents) -> pl.DataFrame:
 
 
 def site_gains(contents: Contents) -> pl.DataFrame:
-    """One row a comparison and site: `ratio_of_means` over the networks, each counting alike, with
-    `networks_undetermined`; null if one is, as over the others it would be another gain."""
-    primary = contents.drawn_metric
+    """One row a comparison and site: `ratio_of_means`, the mean over the networks that count.
+
+    `networks` says of how many, and `networks_undetermined` how many of these have none; null if
+    one has, as over the others it would be another gain.
+    """
+    primary, counted = contents.drawn_metric, _counted(contents)
     cells = [
         (str(cell.comparison), cell.site, cell.ratio_of_means.value)
         for cell in contents.cells
-        if cell.pairs and cell.metric == primary
+        if cell.pairs and cell.metric == primary and cell.network in counted
     ]
     schema = {"comparison": pl.String, "site": pl.String, "ratio_of_means": pl.Float64}
     rows = pl.DataFrame(cells, schema=schema, orient="row")
     lost = pl.col("ratio_of_means").null_count()
     gains = rows.group_by("comparison", "site").agg(
         ratio_of_means=pl.when(lost == 0).then(pl.col("ratio_of_means").mean()),
+        networks=pl.len(),
         networks_undetermined=lost,
     )
     return gains.join(site_attributes(contents), on="site", how="left")
+
+
+def _counted(contents: Contents) -> set[str]:
+    """The grid of the plan, over which Das has his means; without one all that are shaped."""
+    names = {network.name for network in contents.planned.networks}
+    return {*whole_grid(contents.planned.networks)["network"]} or names - {UNSHAPED} or names
 
 
 def extremes(contents: Contents) -> pl.DataFrame:
@@ -107,7 +119,7 @@ def _over(one: float | None, other: float | None) -> float | None:
 def attribute_lines(contents: Contents) -> pl.DataFrame:
     """By comparison how far each attribute alone foretells the gains of sites, the best first.
 
-    A line of ln(1 + ratio of means over the networks) on log2 of the attribute (the https share as
+    A line of ln(1 + `site_gains`'s ratio of means) on log2 of the attribute (the https share as
     it is): `change` is the share by which times change, against the reference's, with each
     doubling (from none to all https). Sites without a gain are left out and counted.
     """

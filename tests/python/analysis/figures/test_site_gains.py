@@ -10,6 +10,7 @@ from sample_record import sample_object
 
 from eyelevel.analysis.figures.catalogue import FIGURES, TABLES
 from eyelevel.analysis.figures.needs import _NETWORKS, _OTHER, _SITES, _STACKS, why_not
+from eyelevel.analysis.figures.site_gains import site_gains
 from eyelevel.analysis.study import read_contents
 from eyelevel.errors import PlanError
 
@@ -118,6 +119,47 @@ def test_any_pair_is_compared_and_only_it(directory, contents):
     shares = rows_of("significance-shares", contents)
     counted = pl.sum_horizontal("sites_lower", "sites_higher", "sites_undetermined")
     assert shares.select((counted <= pl.col("sites")).all()).item()
+
+
+BESIDE = """\
+sites = ["a", "b", "c"]
+networks = NETWORKS
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("counted", "beside"),
+    [
+        (
+            [f"das-{rate}-{rtt}" for rate in (3, 25) for rtt in (30, 60, 120)],
+            ["das-24-30", "das-24-120", "dsl", "unshaped"],
+        ),
+        (["dsl", "lte"], ["unshaped"]),
+        (["unshaped"], []),
+    ],
+)
+def test_a_sites_gain_is_the_mean_over_the_grid_or_what_is_shaped(
+    counted, beside, tmp_path, monkeypatch
+):
+    """On all else QUIC takes three times as long, and one load of it times out."""
+    made = made_up_run.record_of
+
+    def record_of(trial, load_ms, outcome="ok"):
+        slow = trial.stack == "quic" and trial.network in beside
+        return made(trial, load_ms * (3 if slow else 1), outcome)
+
+    monkeypatch.setattr(made_up_run, "record_of", record_of)
+    outcomes = {(f"a/{network}/1", "quic"): "timeout" for network in beside}
+    text = BESIDE.replace("NETWORKS", str([*counted, *beside]).replace("'", '"'))
+    run = made_up_run.read_run(tmp_path, outcomes, text=text, noise=0.001)
+    rows = site_gains(run)
+    assert rows.height == 3 and set(rows["networks"]) == {len(counted)}
+    assert rows["networks_undetermined"].sum() == 0
+    assert rows["ratio_of_means"].to_list() == pytest.approx([-0.14] * 3, abs=0.01)
+    assert "networks" in rows_of("extremes", run).columns
 
 
 @pytest.mark.parametrize(
