@@ -8,12 +8,12 @@ from eyelevel.json_types import JsonMapping, JsonObject
 
 PROTOCOLS = ("tls1.3", "quic")
 BLOCKED_MIN = 2
-"""Addresses without an answer before the network is at fault: of one, its server may be."""
+"""Servers without an answer before the network is at fault: of one, it may be itself."""
 
 NO_ANSWER = frozenset(("quic-timeout", "refused", "unreachable"))
 """What blocked UDP looks like: silence, or a firewall's ICMP."""
 
-_ALTERNATIVE = re.compile(r'(?:^|[,;\s])h3="[^":]*:(\d{1,5})"')
+_ALTERNATIVE = re.compile(r'(?:^|[,;\s])h3="([^":]*):(\d{1,5})"')
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Reached:
     tls: int
     """Attempts over TCP and TLS 1.3 that connected."""
     offers_h3: bool
-    """`Alt-Svc` names HTTP/3 at this port (RFC 9114, section 3.1.1)."""
+    """`Alt-Svc` names HTTP/3 at this host and port (RFC 9114, section 3.1.1)."""
     quic: int
     """Attempts over QUIC to which the server said anything."""
     quic_silent: int
@@ -56,24 +56,35 @@ class Passage:
 
 def passage(rows: Iterable[JsonMapping]) -> Passage:
     """Of all rows. One answer over QUIC shows that it passes; silence shows that it does not only
-    where the same addresses answer over TCP and offer HTTP/3."""
+    where the same addresses of several servers answer over TCP and offer HTTP/3."""
     groups: dict[tuple[str, int, str | None], list[JsonMapping]] = {}
     for row in rows:
         groups.setdefault((row["host"], row["port"], row["address"]), []).append(row)
     hosts = [_reached(*key, group) for key, group in groups.items()]
     passing = [each for each in hosts if each.state == "passes"]
-    blocked = {each.address for each in hosts if each.state == "blocked"}
+    silent = [each for each in hosts if each.state == "blocked"]
+    blocked = {each.address for each in silent}
     if passing:
         rest = f"; none from {len(blocked)} that offer it" if blocked else ""
         return Passage("passes", f"{len(passing)} of {len(hosts)} answered{rest}", hosts)
-    if len(blocked) >= BLOCKED_MIN:
+    if _servers(silent) >= BLOCKED_MIN:
         why = f"{len(blocked)} addresses answer over TCP and offer HTTP/3, none answers over UDP"
         return Passage("blocked", why, hosts)
     if blocked:
-        why = "one address that offers HTTP/3 does not answer over UDP: it may be at fault itself"
+        why = "one server that offers HTTP/3 does not answer over UDP: it may be at fault itself"
         return Passage("undetermined", f"{why}, name other hosts as well", hosts)
     why = "no host answered over UDP, and none offers HTTP/3 over TCP"
     return Passage("undetermined", f"{why}: name hosts that speak it", hosts)
+
+
+def _servers(hosts: Iterable[Reached]) -> int:
+    """How many there are at least: a host's addresses are of one, and so are an address's hosts."""
+    servers: list[set[str | None]] = []
+    for each in hosts:
+        one: set[str | None] = {each.host, each.address}
+        met = [server for server in servers if server & one]
+        servers = [server for server in servers if not server & one] + [one.union(*met)]
+    return len(servers)
 
 
 def _reached(host: str, port: int, address: str | None, rows: list[JsonMapping]) -> Reached:
@@ -81,8 +92,9 @@ def _reached(host: str, port: int, address: str | None, rows: list[JsonMapping])
     quic = [row for row in rows if row["protocol"] == "quic"]
     answered = sum(_is_answered(row) for row in quic)
     silent = sum(row["failure"] in NO_ANSWER and not _is_answered(row) for row in quic)
-    ports = {int(found) for row in tls for found in _ALTERNATIVE.findall(row["alt_svc"] or "")}
-    offers_h3 = port in ports
+    offered = {found for row in tls for found in _ALTERNATIVE.findall(row["alt_svc"] or "")}
+    here = ("", host.lower())
+    offers_h3 = any(name.lower() in here and int(at) == port for name, at in offered)
     if answered:
         state = "passes"
     elif offers_h3 and quic and silent == len(quic):
