@@ -29,7 +29,8 @@ RATES_MBIT_S = ((24.0, 25.0), (74.0, 10.5), (175.0, 1.6), (450.0, 0.4), (1800.0,
 (net/nqe/network_quality_estimator_params.cc)."""
 
 OPEN_END = 1.5
-"""Times its beginning is the median of a last bin without an end; this project's choice."""
+"""Times its beginning is the median of a last bin without an end; this project's choice. As loads
+are even on a logarithm within each bin, all of it is taken to end at the square of this."""
 
 RTT_MS_MAX = 10_000.0
 DENSITY_OFF_MAX = 0.02
@@ -192,6 +193,12 @@ def _points(bins: Bins, p75_ms: float | None, source: Source) -> Points:
     ]
     if between and p75_ms is not None:
         points.insert(between[0], (p75_ms, 0.75))
+    if math.isinf(points[-1][0]):
+        begins = points[-2][0]
+        if begins == 0:
+            fault = "one bin, from 0 without an end"
+            raise source.refusal(fault, "", "give bins that divide the round trips")
+        points[-1] = (begins * OPEN_END**2, 1.0)
     return points
 
 
@@ -206,14 +213,12 @@ def _rtt_at(points: Points, share: float) -> float:
     for (low, before), (high, behind) in pairwise(points):
         if share <= behind and behind > before:
             along = (share - before) / (behind - before)
-            if math.isinf(high):
-                return low * OPEN_END
             return low + (high - low) * along if low == 0 else low * (high / low) ** along
     return points[-1][0]
 
 
 def _along(low: float, high: float, rtt_ms: float) -> float:
     """How far a round trip lies within a bin, as shares of its loads are taken to go."""
-    if rtt_ms <= low or math.isinf(high):
+    if rtt_ms <= low:
         return 0.0
     return rtt_ms / high if low == 0 else math.log(rtt_ms / low) / math.log(high / low)

@@ -1,6 +1,7 @@
 """Users by today's CrUX: round trips by its borders, rates by a stated rule."""
 
 import json
+import math
 
 import pytest
 from bad_samples import CRUX
@@ -43,6 +44,40 @@ def test_an_answer_of_the_api_has_a_class_between_each_of_its_borders():
 def test_without_the_percentile_a_bin_is_taken_as_even_on_a_logarithm():
     middle = networks_from_crux(changed(percentiles={}), "f")[1]
     assert middle.network.rtt_ms_min == pytest.approx((75 * 275) ** 0.5, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("low", "middle", "p75_ms", "rtt_ms"),
+    [
+        # 0.4 above 275 ms, half of them below the share of 0.8: 320 x 1.5^((0.8 - 0.75) / 0.125).
+        (0.3, 0.3, 320, 376.3),
+        (0.3, 0.3, 900, 1058.5),
+        # The median is the percentile itself, and a little on both sides of it is no jump.
+        (0.25, 0.25, 320, 320.0),
+        (0.25, 0.24, 320, 319.1),
+        (0.25, 0.26, 320, 325.2),
+        # The percentile is below the class.
+        (0.3, 0.5, 200, 412.5),
+    ],
+)
+def test_a_percentile_divides_a_last_bin_without_an_end(low, middle, p75_ms, rtt_ms):
+    shares = (low, middle, 1 - low - middle)
+    bins = [
+        {"start": start, "end": end, "density": share}
+        for start, end, share in zip((0, 75, 275), (75, 275, None), shares, strict=True)
+    ]
+    high = networks_from_crux(changed(histogram=bins, percentiles={"p75": p75_ms}), "f")[-1]
+    assert high.network.name == "rtt-from-275"
+    assert high.network.rtt_ms_min == pytest.approx(rtt_ms, abs=0.06)
+
+
+def test_no_class_has_a_round_trip_outside_of_its_borders():
+    """The last bin begins below the border: it has as much on either side as its rule gives it."""
+    found = networks_from_crux("start,end,density\n0,150,0.5\n150,,0.5\n", "f")
+    within = math.log(275 / 150) / math.log(2.25)
+    assert found[-1].share == pytest.approx(0.5 * (1 - within))
+    assert [each.network.rtt_ms_min for each in found[:1]] == [37.5]
+    assert 75 < found[1].network.rtt_ms_min < 275 < found[2].network.rtt_ms_min
 
 
 def test_a_percentile_that_the_bins_deny_is_left_out():
@@ -110,6 +145,7 @@ def test_what_is_crux_is_told_by_its_content():
         (changed(percentiles={"p75": -1}), "percentiles.p75: `-1` is no number"),
         ("start,end,density\n0,75,0.4\n", "the densities of 1 bins add up to 0.4"),
         ("start,end,density\n0,75,0.4\n100,,0.6\n", "a bin from 100 to inf behind one to 75"),
+        ("start,end,density\n0,,1\n", "f: one bin, from 0 without an end"),
         ("start,end,density\n0,75,4\n", "f:2: `4` is no number from 0 to 1"),
         ("start,end,density,x\n", "f:1: unknown column `x`"),
         ("start,density\n", "f:1: not one column `end`"),
