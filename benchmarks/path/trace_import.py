@@ -1,8 +1,9 @@
 """How fast `eyelevel trace import` is: files of 100 MB of each form against its bound.
 
-Made files: a packet-delivery trace, a series of delay and rate, and a light recording with a short
-saturated one. Nothing is asserted; `docs/benchmarks.md` keeps results with their machine. Takes
-about 600 MB of the temporary folder and 2 GB of memory.
+Made files: a packet-delivery trace, a series of delay and rate, a light recording with a short
+saturated one, and tables of FCC (10 MB of them, of which as much is written as may be, and 100 MB
+at rates that nearly nobody has) and MONROE. Nothing is asserted; `docs/benchmarks.md` keeps results
+with their machine. Takes about 1.2 GB of the temporary folder and 2 GB of memory.
 """
 
 import subprocess
@@ -36,12 +37,38 @@ def made(folder: Path) -> dict[str, list[Path]]:
     _filled(light, trains)
     heavy = folder / "heavy"
     heavy.write_text("1\n1000\n", encoding="ascii")
-    return {"trace": [trace], "delay and rate": [series], "light": [light, heavy]}
+    fast, slow, pings = folder / "fast.csv", folder / "slow.csv", folder / "pings.csv"
+    _filled(fast, _fcc_rows(tests=2400, bytes_s=68_000), 10)
+    _filled(slow, _fcc_rows(tests=22_000, bytes_s=6_000))
+    rows = [
+        f"{at % 50},89,{1463048694 + at // 50}.5,{20 + 30 * value:.3f}\n"
+        for at, value in enumerate(values)
+    ]
+    _filled(pings, ["nodeid,iccid,timestamp,rtt\n", *rows])
+    return {
+        "trace": [trace],
+        "delay and rate": [series],
+        "light": [light, heavy],
+        "FCC": [fast],
+        "FCC, slow": [slow],
+        "MONROE": [pings],
+    }
 
 
-def _filled(file: Path, lines: list[str]) -> None:
+def _fcc_rows(tests: int, bytes_s: int) -> list[str]:
+    """Fifty units' tests of two intervals."""
+    rows = [
+        f"{386 + unit},2015-01-01 {test:06},a.example,{bytes_s},{sequence},1\n"
+        for unit in range(50)
+        for test in range(tests)
+        for sequence in range(2)
+    ]
+    return ["unit_id,dtime,target,bytes_sec_interval,sequence,successes\n", *rows]
+
+
+def _filled(file: Path, lines: list[str], megabytes: int = MEGABYTES) -> None:
     """Whole lines up to the megabytes."""
-    content = "".join(lines).encode()[: MEGABYTES * 10**6]
+    content = "".join(lines).encode()[: megabytes * 10**6]
     file.write_bytes(content[: content.rindex(b"\n") + 1])
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from eyelevel.errors import TraceError
 from eyelevel.from_outside.csv_rows import csv_rows
 from eyelevel.from_outside.files import text_of
-from eyelevel.from_outside.limits import TRACE
+from eyelevel.from_outside.limits import MB, TRACE
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
 from eyelevel.traces.campaigns import is_fcc, is_monroe, parse_fcc, parse_monroe
@@ -22,10 +22,14 @@ from eyelevel.traces.delay_rate import DelayRate, is_delay_rate, parse_delay_rat
 from eyelevel.traces.light import LINE, parse_light
 from eyelevel.traces.lines import micro_lines, whole_lines
 from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
-from eyelevel.traces.rates import opportunities_of
+from eyelevel.traces.rates import RateSeries, opportunities_of, text_bytes
 
 HEAD_BYTES = 1 << 16
 """Of a file, in which its first line must end to tell its form; a train has a long one."""
+
+TABLE_BYTES_MAX = 512 * MB
+"""Of all units' traces: about 10 s of work. A line is an opportunity, so that a table of 10 MB, of
+months at 14 Mbit/s, would be more than 3 GB."""
 
 FORMS = (
     "packet-delivery traces (a whole millisecond a line), CellReplay's light recordings (`AT DELAY "
@@ -123,7 +127,12 @@ def _cell(light: tuple[str, bytes], heavy: tuple[str, bytes], folder: str) -> Im
 
 def _fcc(name: str, content: bytes, folder: str) -> Iterator[Imported]:
     source = Source(name, TRACE, TraceError)
-    for each in parse_fcc(text_of(content, source), source):
+    units = list(parse_fcc(text_of(content, source), source))
+    total = sum(_bytes_of(each.series, f"{name}, unit {quoted(each.unit)}") for each in units)
+    if total > TABLE_BYTES_MAX:
+        fault = f"its {len(units)} units come to {_more(total, TABLE_BYTES_MAX, ' of traces')}"
+        raise source.refusal(fault, "", "keep the rows of fewer units, or of fewer days")
+    for each in units:
         opportunities_ms = opportunities_of(each.series, f"{name}, unit {quoted(each.unit)}")
         file = f"{_stem(name)}-{_stem(each.unit)}.trace"
         yield Imported(
@@ -154,10 +163,11 @@ def _delay_rate(name: str, stem: str, series: DelayRate, folder: str) -> Importe
         half = ", half of each round trip" if series.of_round_trips else ""
         said.append(f"one way {delay_ms.min():.4g} to {delay_ms.max():.4g} ms{half}")
     stages = {}
-    rates = {"down": series.down_mbit_s, "up": series.up_mbit_s}
-    for way, mbit_s in rates.items():
+    for way, mbit_s in (("down", series.down_mbit_s), ("up", series.up_mbit_s)):
         if mbit_s is not None:
-            opportunities_ms = opportunities_of(series.rates(mbit_s), name)
+            rates = series.rates(mbit_s)
+            _bytes_of(rates, name)
+            opportunities_ms = opportunities_of(rates, name)
             files[f"{stem}.{way}.trace"] = whole_lines(opportunities_ms)
             said.append(f"{way} {_rate(opportunities_ms)}")
             link = f"trace {folder}/{stem}.{way}.trace"
@@ -170,6 +180,19 @@ def _delay_rate(name: str, stem: str, series: DelayRate, folder: str) -> Importe
         series.passed_over
     )
     return Imported(name, _named(series), "; ".join(said), files, stages)
+
+
+def _bytes_of(series: RateSeries, name: str) -> int:
+    """Of its trace, which must be one that can be read."""
+    size = text_bytes(series, name)
+    if size > TRACE.bytes_max:
+        fault = f"its trace would have {_more(size, TRACE.bytes_max)}"
+        raise TraceError(f"{name}: {fault}, the most that is read of one; shorten it")
+    return size
+
+
+def _more(size: int, most: int, what: str = "") -> str:
+    return f"{size / MB:,.0f} MB{what}, more than {most / MB:.0f} MB"
 
 
 def _named(series: DelayRate) -> str:

@@ -27,17 +27,7 @@ def opportunities_of(series: RateSeries, name: str) -> NDArray[np.int64]:
     rounded; they are spread evenly over it, and the last falls on the series' end, since a trace is
     as long as its last line says. Raises TraceError if there is not even one.
     """
-    bits = np.concatenate(([0.0], np.cumsum(np.diff(series.at_ms) * series.mbit_s * 1000)))
-    count = round(bits[-1] / OPPORTUNITY_BITS)
-    duration_ms = int(np.ceil(series.at_ms[-1] - series.at_ms[0]))
-    if count < 1 or duration_ms < 1:
-        raise TraceError(
-            f"{name}: all of it carries less than one packet of 1500 bytes; check the units"
-        )
-    if count > OPPORTUNITIES_MAX:
-        raise TraceError(
-            f"{name}: {count} opportunities, more than {OPPORTUNITIES_MAX}; shorten it"
-        )
+    bits, count, duration_ms = _counted(series, name)
     values = np.empty(count, np.int64)
     for start in range(0, count, _PIECE):
         numbers = np.arange(start + 1, min(start + _PIECE, count) + 1)
@@ -51,6 +41,34 @@ def opportunities_of(series: RateSeries, name: str) -> NDArray[np.int64]:
         values[start : start + _PIECE] = np.ceil(at_ms - series.at_ms[0] - 1e-6)
     values[-1] = duration_ms
     return np.minimum(values, duration_ms, out=values)
+
+
+def text_bytes(series: RateSeries, name: str) -> int:
+    """How long the lines of `opportunities_of` are, to some bytes, without making them.
+
+    Raises TraceError as that does.
+    """
+    bits, count, duration_ms = _counted(series, name)
+    tens = 10 ** np.arange(1, len(str(duration_ms)))
+    # Each has a digit and the line's end, those that are later than 9 ms one more, and so on.
+    before = np.interp(tens - 1, series.at_ms - series.at_ms[0], bits) * (count / bits[-1])
+    return round(2 * count + float(np.sum(count - before)))
+
+
+def _counted(series: RateSeries, name: str) -> tuple[NDArray[np.float64], int, int]:
+    """The bits sent up to each of `at_ms`, how many opportunities that is, the length in ms."""
+    bits = np.concatenate(([0.0], np.cumsum(np.diff(series.at_ms) * series.mbit_s * 1000)))
+    count = round(bits[-1] / OPPORTUNITY_BITS)
+    duration_ms = int(np.ceil(series.at_ms[-1] - series.at_ms[0]))
+    if count < 1 or duration_ms < 1:
+        raise TraceError(
+            f"{name}: all of it carries less than one packet of 1500 bytes; check the units"
+        )
+    if count > OPPORTUNITIES_MAX:
+        raise TraceError(
+            f"{name}: {count} opportunities, more than {OPPORTUNITIES_MAX}; shorten it"
+        )
+    return bits, count, duration_ms
 
 
 def rates_of(opportunities_ms: NDArray[np.int64], bin_ms: int) -> RateSeries:

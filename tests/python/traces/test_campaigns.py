@@ -10,7 +10,9 @@ from eyelevel.from_outside.source import Source
 from eyelevel.traces.campaigns import UNITS_MAX, parse_fcc, parse_monroe
 from eyelevel.traces.imported import import_traces
 from eyelevel.traces.info import trace_info
+from eyelevel.traces.lines import whole_lines
 from eyelevel.traces.mahimahi import parse_mahimahi
+from eyelevel.traces.rates import RateSeries, opportunities_of, text_bytes
 
 SOURCE = Source("f", TRACE, TraceError)
 
@@ -83,6 +85,44 @@ def test_a_mistake_has_its_line_and_a_remedy(text, said):
         imported(text)
     assert str(error.value).startswith(said) or said in str(error.value)
     assert "\n" not in str(error.value) and "; " in str(error.value)
+
+
+HEADING, FIRST, *_ = FCC.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("units", "bytes_s", "said"),
+    [
+        # 25 million opportunities in 5 s, on lines of 4.78 bytes in the mean.
+        (5, 7.5e9, "f.csv: its 5 units come to 597 MB of traces, more than 512 MB; keep the rows"),
+        (1, 15.1e9, "f.csv, unit 1000: 50333333 opportunities, more than 50000000; shorten it"),
+    ],
+)
+def test_what_would_fill_the_disk_is_refused_before_anything_is_made(
+    units, bytes_s, said, monkeypatch
+):
+    def made(*_):
+        raise AssertionError("made in vain")
+
+    monkeypatch.setattr("eyelevel.traces.imported.opportunities_of", made)
+    row = FIRST.replace("1500000", f"{bytes_s:.0f}")
+    rows = [row.replace("386", str(1000 + unit)) for unit in range(units)]
+    with pytest.raises(TraceError) as error:
+        imported("\n".join([HEADING, *rows]))
+    assert str(error.value).startswith(said) and "\n" not in str(error.value)
+
+
+def test_a_series_whose_trace_no_plan_could_read_is_refused_with_its_size():
+    """23 days: 30 million lines of eleven bytes; a plan reads 256 MB."""
+    with pytest.raises(TraceError, match=r"^f.csv: its trace would have 313 MB, more than 256 MB"):
+        imported("time_s,mbps\n0,0.18\n1000000,0.18\n")
+
+
+@pytest.mark.parametrize("mbit_s", [[12, 0, 24, 1], [0, 0, 0, 120], [40, 0, 0, 0]])
+def test_the_bytes_of_a_trace_are_known_without_it(mbit_s):
+    series = RateSeries(np.array([3, 10, 93, 903, 12_003.0]), np.array(mbit_s, np.float64))
+    text = whole_lines(opportunities_of(series, "s"))
+    assert text_bytes(series, "s") == pytest.approx(len(text), abs=8)
 
 
 def test_a_whole_countrys_units_are_refused():
