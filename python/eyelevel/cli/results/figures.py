@@ -50,7 +50,10 @@ def figures(
         ),
     ] = None,
 ) -> None:
-    """Write the papers' figures, each with its rows as CSV beside it, and their tables."""
+    """Write the papers' figures, each with its rows as CSV beside it, and their tables.
+
+    Exit 1: one that --only names cannot be made of this run.
+    """
     if format_ not in FORMATS:
         raise GateError(f"--format: {unknown('format', format_, FORMATS)}")
     entries: list[PaperFigure | PaperTable] = [*FIGURES, *TABLES]
@@ -62,6 +65,7 @@ def figures(
     contents = read_contents(directory, measure, processes, None, compare or (), metric, sites)
     target = out or directory / "figures" / _folder_of(sites, metric)
     target.mkdir(parents=True, exist_ok=True)
+    missing = False
     for entry in entries:
         if only and entry.name not in only:
             continue
@@ -69,6 +73,7 @@ def figures(
         if not rows.height:
             nothing = f"{entry.name} ({entry.source}): not made, {why_not(entry.name, contents)}"
             results.print(nothing, markup=False, soft_wrap=True)
+            missing = True
             continue
         rows.write_csv(target / f"{entry.name}.csv")
         files = f"{entry.name}.csv"
@@ -77,6 +82,8 @@ def figures(
             (target / f"{entry.name}.{format_}").write_bytes(content)
             files = f"{entry.name}.{format_}, {files}"
         results.print(f"{entry.source}: {target / files}", markup=False, soft_wrap=True)
+    if only and missing:
+        raise typer.Exit(1)
 
 
 def _folder_of(sites: Sequence[str], metric: str) -> str:

@@ -37,6 +37,13 @@ def test_what_is_of_one_site_or_another_metric_never_takes_the_whole_runs_place(
     assert all((each / "reproducibility.svg").exists() for each in folders)
 
 
+def test_what_was_asked_for_and_cannot_be_made_is_no_success(directory, tmp_path):
+    words = ["--out", str(tmp_path), *CURVES, "--only", "heat-map"]
+    answer = drawn(directory, *words)
+    assert answer.exit_code == 1 and "heat-map (Das 2014, figure 5-2): not made" in answer.output
+    assert (tmp_path / "reproducibility.csv").exists()
+
+
 @pytest.mark.parametrize("words", [["--site", "start"], ["--metric", "size"], ["--only", "map"]])
 def test_what_is_unknown_is_refused_in_one_line_and_nothing_is_written(directory, tmp_path, words):
     answer = drawn(directory, "--out", str(tmp_path / "out"), *words)
