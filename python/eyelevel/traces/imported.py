@@ -75,7 +75,10 @@ def import_traces(inputs: Iterable[tuple[str, bytes]], folder: str) -> Iterator[
             yield from _monroe(name, content, folder)
         else:
             source = Source(name, TRACE, TraceError)
-            yield _delay_rate(name, _stem(name), parse_delay_rate(content, source), folder)
+            series = parse_delay_rate(content, source)
+            found = _delay_rate(name, _stem(name), series, folder)
+            apart = f"rows at most {np.diff(series.at_ms).max() / 1000:g} s apart"
+            yield replace(found, said=f"{found.said}; {apart}")
     if light is not None:
         raise _alone(light[0])
 

@@ -176,6 +176,11 @@ def test_trains_of_pieces_are_as_of_the_whole(monkeypatch):
             parse_light(content.replace(b"1200 0.5 7 7 7 7 7", wrong), source())
 
 
+def test_a_gap_of_a_series_is_said():
+    (found,) = imported(b"time_s,mbps\n0,1\n1,2\n3600,1\n")
+    assert "rows at most 3599 s apart" in found.said
+
+
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"{SHARED} is not here")
 def test_recorded_traces_are_kept_byte_by_byte():
     files = sorted(SHARED.iterdir())
