@@ -180,9 +180,12 @@ def _points(bins: Bins, p75_ms: float | None, source: Source) -> Points:
     points = [(bins[0][0], 0.0)]
     share = 0.0
     for start, end, density in bins:
-        if start != points[-1][0] or not start < end:
+        if start < points[-1][0] or not start < end:
             fault = f"a bin from {start:g} to {end:g} behind one to {points[-1][0]:g}"
             raise source.refusal(fault, "", "give bins that follow one another")
+        if start > points[-1][0]:
+            # All are there, by their sum, so that what lies between has no loads.
+            points.append((start, share))
         share += density / total
         points.append((end, share))
     points[-1] = (points[-1][0], 1.0)

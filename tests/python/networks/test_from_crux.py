@@ -104,6 +104,12 @@ def test_bins_of_bigquery_are_put_together_and_form_factors_added():
     assert toml_of(networks_from_crux(split, "f")) == toml_of(found)
 
 
+def test_a_bin_that_is_left_out_has_no_loads():
+    whole = "bin_start,bin_end,bin_density\n0,50,0.3\n50,75,0\n75,150,0.4\n150,200,0\n200,,0.3\n"
+    some = "\n".join(row for row in whole.splitlines() if not row.endswith(",0"))
+    assert toml_of(networks_from_crux(some, "f")) == toml_of(networks_from_crux(whole, "f"))
+
+
 def test_the_rule_is_that_of_its_sources_and_falls():
     for name in ("dsl", "lte"):
         preset = find_network(name)
@@ -144,7 +150,7 @@ def test_what_is_crux_is_told_by_its_content():
         (changed(histogram=[]), "the densities of 0 bins add up to 0"),
         (changed(percentiles={"p75": -1}), "percentiles.p75: `-1` is no number"),
         ("start,end,density\n0,75,0.4\n", "the densities of 1 bins add up to 0.4"),
-        ("start,end,density\n0,75,0.4\n100,,0.6\n", "a bin from 100 to inf behind one to 75"),
+        ("start,end,density\n0,75,0.4\n50,,0.6\n", "a bin from 50 to inf behind one to 75"),
         ("start,end,density\n0,,1\n", "f: one bin, from 0 without an end"),
         ("start,end,density\n0,75,4\n", "f:2: `4` is no number from 0 to 1"),
         ("start,end,density,x\n", "f:1: unknown column `x`"),
