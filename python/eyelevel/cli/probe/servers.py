@@ -13,7 +13,7 @@ from eyelevel.cli.probe.report_cdns import interval
 from eyelevel.errors import ProbeError, Terminated
 from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.networks.compose import NetworkWords, compose
+from eyelevel.networks.compose import Composed, NetworkWords, compose
 from eyelevel.probes.server_rows import Place, begun, read_rows
 from eyelevel.probes.servers import FULL, ITSELF, side_by_side
 from eyelevel.run.servers.known import OURS, PROGRAMS, Served, parse_servers, versions_of
@@ -63,21 +63,23 @@ def put_side_by_side(
         hints.print(f"{name} is not installed, and left out: {get}", markup=False, soft_wrap=True)
     if not served:
         raise ProbeError(f"{quoted(servers)}: no server is named that is installed here")
-    rows = list(_measured(served, words, config, blocks, kept))
+    network = compose(words, read_stages)
+    rows = list(_measured(served, network, config, blocks, kept))
     names = [each.name for each in served]
     found = side_by_side(rows, names)
     about = {"versions": versions_of(served), "missing": missing, "blocks": blocks}
-    return {"servers": found, "reference": names[0], **about}
+    path = {"name": network.network.name, **network.network.settings()}
+    over = {"network": path, "seed": config["seed"]}
+    return {"servers": found, "reference": names[0], **about, **over}
 
 
 def _measured(
     served: Sequence[Served],
-    words: NetworkWords,
+    network: Composed,
     config: JsonMapping,
     blocks: int,
     kept: Kept,
 ) -> Iterator[JsonObject]:
-    network = compose(words, read_stages)
     visits = in_order(served, blocks, config["seed"])
     names = [each.name for each in served]
     about = {"servers": names, "network": network.network.settings(), "seed": config["seed"]}
@@ -128,7 +130,8 @@ def show_side_by_side(said: JsonMapping) -> None:
         few = f"no verdict: so many comparisons need --blocks {needed}"
         results.print(few, markup=False)
     versions = (f"{name}: {version}" for name, version in said["versions"].items())
-    results.print("; ".join(versions), markup=False)
+    over = f"over {said['network']['name']}, seed {said['seed']}"
+    results.print("; ".join([over, *versions]), markup=False)
     results.print(
         f"medians with 95 % over blocks; server - {reference} within blocks, above 0 it takes "
         "longer; verdicts by the sign test, corrected over all rows; chain and received in bytes",

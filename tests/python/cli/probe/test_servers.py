@@ -1,5 +1,6 @@
 """What `eyelevel probe servers` refuses before it starts anything."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,8 @@ from typer.testing import CliRunner
 
 from eyelevel.cli.probe.commands import app
 from eyelevel.errors import ExpectedError
+from eyelevel.networks.presets import find_network
+from eyelevel.probes.server_rows import begun
 
 
 @pytest.mark.parametrize(
@@ -28,3 +31,26 @@ def test_it_is_refused_in_one_line(
     assert isinstance(done.exception, ExpectedError)
     assert said in str(done.exception) and len(str(done.exception).splitlines()) == 1
     assert (tmp_path / "other").read_text() == "a,b\n" and not (tmp_path / "rows").exists()
+
+
+def row(protocol: str) -> dict[str, object]:
+    return {
+        "event": "attempt", "probed_server": "ours", "block": 0, "protocol": protocol,
+        "failure": None, "connection_us": 20_000, "resumption_offered": False, "resumed": False,
+        "round_trips": 1, "extra_round_trips": 0, "certificate_bytes": 820,
+        "received_bytes": 1500, "sent_bytes": 2400, "retries": 0, "hello_retry_request": False,
+    }  # fmt: skip
+
+
+def test_the_answer_says_over_which_network_and_with_which_seed(tmp_path: Path) -> None:
+    """A run whose visits are all there: nothing is left to be probed."""
+    lte = find_network("lte")
+    about = {"servers": ["ours"], "network": lte.settings(), "seed": 7}
+    rows = [begun(about), *(row(name) for name in ("tls1.2", "tls1.3", "quic") for _ in range(2))]
+    (tmp_path / "rows").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    words = ["servers", "ours", "--network", "lte", "--seed", "7", "--blocks", "1", "--resume"]
+    words += ["--out", str(tmp_path / "rows")]
+    found = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
+    assert found["network"] == json.loads(json.dumps({"name": "lte"} | lte.settings()))
+    assert found["seed"] == 7
+    assert "over lte, seed 7; ours: " in " ".join(CliRunner().invoke(app, words).output.split())
