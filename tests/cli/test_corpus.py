@@ -8,7 +8,7 @@ import sys
 import pytest
 from hang import HANG_S
 from labs import CORPUS
-from recordings import as_har, as_mahimahi
+from recordings import as_har, as_mahimahi, har_of
 
 from eyelevel.corpora.ledger import Ledger
 
@@ -128,6 +128,23 @@ def test_info_names_what_it_passes_over(tmp_path):
     assert told["passed_over"] == ["blog.har", "mahimahi/a", "mahimahi/b"]
     said = done.stderr.replace("\n", " ")
     assert "other tools recorded them: blog.har, mahimahi/a, mahimahi/b; bring them in" in said
+
+
+def test_info_counts_pages_over_https_and_says_what_was_not_recorded(tmp_path):
+    sites, taken = tmp_path / "in", tmp_path / "out"
+    sites.mkdir()
+    shutil.copy(CORPUS / "plain.wacz", sites)
+    har_of(sites / "clear.har", "http://clear.example/")
+    har_of(sites / "mixed.har", "https://mixed.example/")
+    assert run("corpus", "import", sites, "--out", taken).returncode == 0
+    done = run("corpus", "info", taken)
+    said = " ".join(done.stdout.split())
+    assert "pages whose own address is https: 2 of 3, Das 2014 43 of 500" in said
+    assert "page over https" not in said
+    assert "server addresses were not recorded of 2 of 3 sites" in said
+    told = json.loads(run("corpus", "info", taken, "--json").stdout)
+    assert told["secure_pages"] == 2
+    assert [site["server_addresses"] for site in told["sites"]] == [None, None, 1]
 
 
 def test_a_preset_takes_a_corpus_and_a_selection(tmp_path):

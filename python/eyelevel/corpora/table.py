@@ -29,6 +29,8 @@ DAS_2014: dict[str, Spread] = {
     "body_bytes": Spread("total size", 15e3, 1.2e6, 51e6, "bytes"),
 }
 """Das 2014, table 4.1: his 500 pages."""
+DAS_2014_SECURE_PAGES = (43, 500)
+"""Of how many pages their own address was https (section 5.4)."""
 
 
 def spreads(sites: Sequence[SiteAttributes]) -> dict[str, Spread]:

@@ -9,7 +9,14 @@ from eyelevel.cli.corpus.steps import Steps
 from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.corpora.attributes import SiteAttributes, Unit, Unreadable, read_attributes
 from eyelevel.corpora.members import members, passed_over
-from eyelevel.corpora.table import DAS_2014, copies, rows_of, spreads, spreads_as_json
+from eyelevel.corpora.table import (
+    DAS_2014,
+    DAS_2014_SECURE_PAGES,
+    copies,
+    rows_of,
+    spreads,
+    spreads_as_json,
+)
 from eyelevel.errors import CorpusError, unknown
 from eyelevel.figures.chart import FORMATS
 from eyelevel.figures.corpus import corpus_points
@@ -64,6 +71,7 @@ def info(
             {
                 "sites": rows_of(sites).to_dicts(),
                 "table": spreads_as_json(sites),
+                "secure_pages": sum(site.secure_page == 1 for site in sites),
                 "copies": alike,
                 "passed_over": others,
                 "unreadable": {each.name: each.reason for each in refused},
@@ -72,6 +80,9 @@ def info(
         return
     print_sites(sites)
     _print_table(sites)
+    secure, of_das = sum(site.secure_page for site in sites), DAS_2014_SECURE_PAGES
+    counted = f"{secure:.0f} of {len(sites)}, Das 2014 {of_das[0]} of {of_das[1]}"
+    say(results, f"pages whose own address is https: {counted}")
     _tell_what_is_not_as_recorded(sites)
     for names in alike:
         say(results, f"the same page with the same objects: {', '.join(names)}")
@@ -117,6 +128,8 @@ def _print_table(sites: list[SiteAttributes]) -> None:
     numbers = ("least", "median", "largest", "Das 2014")
     shown = table(f"{len(sites)} sites", *numbers, right=numbers)
     for name, spread in spreads(sites).items():
+        if name == "secure_page":  # of a yes or no a count says more
+            continue
         values = [_said(v, spread.unit) for v in (spread.least, spread.median, spread.largest)]
         shown.add_row(spread.title, *values, _das(name))
     results.print()
