@@ -1,6 +1,5 @@
 """`eyelevel validate live`: a page and its replay, side by side; figure 4-2 of Das 2014."""
 
-import contextlib
 import csv
 import io
 from collections.abc import Sequence
@@ -14,8 +13,8 @@ from eyelevel.cli.load.live import LiveAllowOption, UpstreamCaOption, check_live
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, say
-from eyelevel.cli.site.record import record_page
 from eyelevel.cli.validate.live_output import print_study
+from eyelevel.cli.validate.live_recording import recording_of
 from eyelevel.cli.values import duration, named_stack
 from eyelevel.disk.whole import write_whole
 from eyelevel.figures.chart import FORMATS
@@ -31,10 +30,9 @@ from eyelevel.run.live.load import LivePage
 from eyelevel.run.live.study import Done, LiveStudy, problems, read_loads, run_study
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.run.trial.traces import read_stages
-from eyelevel.sites.recorded import RecordedSite, open_site, recorded_screen
+from eyelevel.sites.recorded import recorded_screen
 from eyelevel.store.directory import json_bytes
 
-RECORDING = "recording.wacz"
 EXIT_NOT_OK = 1
 BLOCKS = 40
 """A bias of a fifth of live loads' standard deviation is then found four times in five."""
@@ -84,7 +82,7 @@ def live(
     check_live(url, named)
     composed = compose(words, read_stages, UNSHAPED)
     out.mkdir(parents=True, exist_ok=True)
-    recording = _recording(url, against, out, upstream_ca, allow or ())
+    recording = recording_of(url, against, out, upstream_ca, allow or ())
     screen = recorded_screen(recording.path)
     page = LivePage(url, allow or (), upstream_ca, screen, told_once())
     study = LiveStudy(
@@ -115,22 +113,6 @@ def live(
         say(results, f"loads, JSON, rows and chart: {out}/trials, live.json, live.csv, live.svg")
     if not found["blocks_compared"]:
         raise typer.Exit(EXIT_NOT_OK)
-
-
-def _recording(
-    url: str, against: str | None, out: Path, upstream_ca: Path | None, allow: Sequence[str]
-) -> RecordedSite:
-    if against is not None:
-        return open_site(against)
-    file = out / RECORDING
-    if not file.exists():
-        try:
-            record_page(url, file, upstream_ca, allow)
-        except BaseException:
-            with contextlib.suppress(OSError):  # if it has loads it stays
-                out.rmdir()
-            raise
-    return open_site(str(file))
 
 
 def _tell(done: Done) -> None:

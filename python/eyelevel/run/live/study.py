@@ -21,7 +21,7 @@ from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Trial, expand, random_number
 from eyelevel.run.live.comparison import LIVE_SIDE, REPLAY_SIDE, Load
 from eyelevel.run.live.load import LivePage, run_live_trial
-from eyelevel.run.live.trials import live_trials
+from eyelevel.run.live.trials import live_site, live_trials
 from eyelevel.run.study.attempts import RETRIES, commit_result, with_retries
 from eyelevel.run.trial.quiet_host import HostWait
 from eyelevel.run.trial.trial import TrialResult, run_trial
@@ -73,7 +73,8 @@ def turns(study: LiveStudy) -> list[Turn]:
     slow = replace(study.stack, think_time="recorded")
     (replayed,) = with_plans([slow], study.own_rtts)
     plan = one_cell(site.name, [study.network], replayed, study.blocks, study.seed, study.browser)
-    live = live_trials(site, study.stack, study.blocks, study.seed, study.browser)
+    page = live_site(study.page.url, site)
+    live = live_trials(page, study.stack, study.blocks, study.seed, study.browser)
     ordered: list[Turn] = []
     for pair in zip(live, expand(plan, [site]), strict=True):
         block = [

@@ -1,6 +1,7 @@
 """The trials of live loads: one browser, one page, and nothing emulated."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from eyelevel.networks.network import Network
@@ -14,9 +15,14 @@ LIVE = Network("live", 0, 0, 0.0, 0.0, stages_down=(), stages_up=())
 """No stage in either direction: whatever is between browser and servers is there by itself."""
 
 
-def live_site(url: str) -> Site:
-    """A page as a trial's site: its host's name, and its URL in the place of a recording."""
-    return Site(urlsplit(url).hostname or url, content_hash({"url": url}))
+def live_site(url: str, beside: Site | None = None) -> Site:
+    """A page as a trial's site: its host's name, and its URL in the place of a recording.
+
+    `beside`: the recording with whose replays it is loaded in turns, whose name and size it has.
+    """
+    if beside is None:
+        return Site(urlsplit(url).hostname or url, content_hash({"url": url}))
+    return replace(beside, digest=content_hash({"url": url, "recording": beside.digest}))
 
 
 def live_trials(

@@ -1,0 +1,56 @@
+"""A study's recording is of the study's page."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from labs import CORPUS
+from small_site import PAGE_URL, QUERIES, pack_small_site
+
+from eyelevel.cli.validate.live_recording import RECORDING, is_same_page, recording_of
+from eyelevel.errors import PlanError
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://a.example", "https://A.example:443/#top"),
+        ("https://a.example?q=1", "https://a.example/?q=1"),
+        ("https://a.example/\u00fc b|'?d='e'", "https://a.example/%C3%BC%20b|%27?d=%27e%27"),
+        ("https://m\u00fcnchen.example/", "https://xn--mnchen-3ya.example/"),
+        ("http://[2001:db8::1]:80/", "http://[2001:db8::1]/"),
+    ],
+)
+def test_one_page_has_many_spellings(one: str, other: str) -> None:
+    assert is_same_page(one, other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "http://a.example/b?c",
+        "https://b.example/b?c",
+        "https://a.example:444/b?c",
+        "https://a.example/B?c",
+        "https://a.example/b",
+        "https://a.example:70000/b?c",
+    ],
+)
+def test_another_page_is_another(other: str) -> None:
+    assert not is_same_page("https://a.example/b?c", other)
+
+
+def test_a_second_page_is_not_told_by_the_first_ones_recording(tmp_path: Path) -> None:
+    shutil.copy(pack_small_site(tmp_path), tmp_path / RECORDING)
+    assert recording_of(PAGE_URL, None, tmp_path).path == tmp_path / RECORDING
+    with pytest.raises(PlanError, match=r"is of https://small.example/, not of .*another --out"):
+        recording_of("https://b.example/other", None, tmp_path)
+
+
+def test_a_given_recording_is_of_the_page(tmp_path: Path) -> None:
+    made = str(pack_small_site(tmp_path, QUERIES, "?view=all"))
+    assert recording_of(f"{PAGE_URL}?view=all", made).path == Path(made)
+    with pytest.raises(PlanError, match=r"\?view=all, not of https://small.example/; validate"):
+        recording_of(PAGE_URL, made)
+    with pytest.raises(PlanError, match=r"plain.* is of "):
+        recording_of("https://a.example/", str(CORPUS / "plain.wacz"))
