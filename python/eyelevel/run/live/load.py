@@ -42,6 +42,7 @@ class LivePage:
     allow: Sequence[str] = ()
     upstream_ca: Path | None = None
     screen: Screen = SCREEN
+    """Where no device is posed as."""
     told: Callable[[str], None] = _untold
     """Hears, at each load, how its network differs from what people at this machine have."""
 
@@ -120,4 +121,4 @@ def live_settings(trial: Trial, page: LivePage, network: LiveNetwork) -> LoadSet
         command_prefix=network.command_prefix,
         same_page=same,
     )
-    return on_screen(settings, page.screen)
+    return on_screen(settings, trial, page.screen)

@@ -31,7 +31,7 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
         same_page=same_page(trial, archive),
         as_recorded=True,
     )
-    return on_screen(settings, _screen(trial, archive))
+    return on_screen(settings, trial, recorded_screen(Path(archive)))
 
 
 def same_page(trial: Trial, archive: str) -> SameRequests | None:
@@ -41,8 +41,12 @@ def same_page(trial: Trial, archive: str) -> SameRequests | None:
     return SameRequests(site_info(Path(archive))["recorded_at_unix_ms"])
 
 
-def on_screen(settings: LoadSettings, screen: Screen) -> LoadSettings:
-    """The same load on this screen."""
+def on_screen(settings: LoadSettings, trial: Trial, otherwise: Screen) -> LoadSettings:
+    """The same load on the screen of the trial's device, `otherwise` where it has none."""
+    device = trial.browser.device
+    screen = otherwise
+    if device is not None:
+        screen = Screen(device.viewport_px, device.mobile, device.device_scale, device.model)
     return replace(
         settings,
         viewport_px=screen.viewport_px,
@@ -58,11 +62,3 @@ def _picture_px(screen: Screen) -> tuple[int, int]:
     longer, shorter = PICTURE_PX
     width, height = screen.viewport_px
     return (longer, shorter) if width >= height else (shorter, longer)
-
-
-def _screen(trial: Trial, archive: str) -> Screen:
-    """The device of the plan; without one the recording's own screen."""
-    device = trial.browser.device
-    if device is None:
-        return recorded_screen(Path(archive))
-    return Screen(device.viewport_px, device.mobile, device.device_scale, device.model)
