@@ -1,7 +1,9 @@
 """Small recordings in the formats of other tools, made here, and real ones where they are."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from labs import CORPUS
@@ -43,3 +45,19 @@ def har_of(file: Path, url: str, text: str = "<p>a page") -> Path:
     log = {"version": "1.2", "entries": [entry | {"request": request, "response": response}]}
     file.write_text(json.dumps({"log": log}))
     return file
+
+
+def pack_answers(folder: Path, answers: Sequence[tuple[str, int, str]]) -> Path:
+    """A recording in `folder` of pages without bodies: of each its URL, status, and where it sends
+    to. The first is the recording's."""
+    exchanges = []
+    for url, status, location in answers:
+        headers = [["content-type", "text/html"], *([["location", location]] if location else [])]
+        exchanges.append({"url": url, "status": status, "headers": headers})
+    main_url = answers[0][0]
+    about = {"title": "x", "main_url": main_url, "created_at": "2026-01-01T00:00:00Z"}
+    about |= {"addresses": {urlsplit(main_url).hostname: "192.0.2.1"}, "exchanges": exchanges}
+    manifest, made = folder / "manifest.json", folder / "x.wacz"
+    manifest.write_text(json.dumps(about))
+    run_tool(["archive", "pack", str(manifest), "--out", str(made)])
+    return made

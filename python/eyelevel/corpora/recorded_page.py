@@ -9,6 +9,18 @@ from eyelevel.disk.folders import temporary_folder
 from eyelevel.sites.recorded import site_info
 
 REDIRECTS_MAX = 10
+ERROR_STATUS = 400
+
+
+def error_answered(archive: Path) -> str:
+    """What the page answered, where that is no page, in a sentence; empty where it is one.
+
+    Raises LabError.
+    """
+    status = page_status(archive)
+    if status is None or status >= ERROR_STATUS:
+        return f"the page answered {status or 'nothing'}"
+    return ""
 
 
 def page_status(archive: Path) -> int | None:

@@ -60,8 +60,8 @@ OUTCOMES: tuple[Outcome, ...] = (
     ),
     Outcome(
         "different-page",
-        "An object failed on the way, or the final picture is unlike that of the site's other "
-        "loads.",
+        "An object failed on the way, a live page answered with an error, or the final picture is "
+        "unlike that of the site's other loads.",
         "instrument",
         True,
     ),

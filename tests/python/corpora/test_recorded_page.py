@@ -1,9 +1,7 @@
 """An error page is told from the page, after its redirects."""
 
-import json
-
 import pytest
-from recordings import har_of
+from recordings import har_of, pack_answers
 
 from eyelevel.binary import run_tool
 from eyelevel.corpora.recorded_page import REDIRECTS_MAX, page_status
@@ -13,16 +11,7 @@ URL = "https://a.example/"
 
 def packed(folder, *answers):
     """A recording of answers by path: a status, and where it sends to."""
-    exchanges = []
-    for path, status, location in answers:
-        headers = [["content-type", "text/html"], *([["location", location]] if location else [])]
-        exchanges.append({"url": f"{URL}{path}", "status": status, "headers": headers})
-    manifest = folder / "manifest.json"
-    about = {"title": "x", "main_url": URL, "created_at": "2026-01-01T00:00:00Z"}
-    about["addresses"] = {"a.example": "192.0.2.1"}
-    manifest.write_text(json.dumps(about | {"exchanges": exchanges}))
-    run_tool(["archive", "pack", str(manifest), "--out", str(folder / "x.wacz")])
-    return folder / "x.wacz"
+    return pack_answers(folder, [(f"{URL}{path}", *answer) for path, *answer in answers])
 
 
 @pytest.mark.parametrize("status", [200, 403, 404, 503])

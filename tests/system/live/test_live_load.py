@@ -105,3 +105,18 @@ def test_what_a_live_load_lacks_is_one_line(labs: None, tmp_path: Path) -> None:
             done = internet.eyelevel("load", URL, "--live", *words)
             assert done.returncode == 2 and told in done.stderr, done.stderr
             assert done.stderr.count("\n") == 1
+
+
+def test_an_error_page_is_not_the_page(labs: None, tmp_path: Path) -> None:
+    needs_programs()
+    tmp_path.chmod(0o755)
+    out, url = tmp_path / "study", f"{URL}missing"
+    with made_internet(tmp_path, 1.0) as internet:
+        trust = ("--upstream-ca", str(internet.authority))
+        done = internet.eyelevel("load", url, "--live", "--json", *trust)
+        (row,) = json.loads(done.stdout)
+        assert (done.returncode, row["outcome"]) == (1, "different-page")
+        assert row["outcome_detail"] == f"the page answered 404: {url}"
+        done = internet.eyelevel("validate", "live", url, "--out", str(out), *trust)
+    assert done.returncode == 2 and not out.exists()
+    assert f"recording {url}: the page answered 404, so it is not kept" in done.stderr

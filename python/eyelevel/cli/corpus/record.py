@@ -21,7 +21,7 @@ from eyelevel.corpora.ledger import FILE, Entry, Ledger, own_ledger
 from eyelevel.corpora.members import Member
 from eyelevel.corpora.pages import name_of_page, read_pages
 from eyelevel.corpora.published import PUBLISHED_LISTS
-from eyelevel.corpora.recorded_page import page_status
+from eyelevel.corpora.recorded_page import error_answered
 from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import BrowserError, BrowserStartError, CorpusError, ExpectedError
 
@@ -30,7 +30,6 @@ LOADS = 3
 """One over each HTTP version; `corpus check` makes more."""
 FAILED_IN_A_ROW_MAX = 10
 """Then it is the network, or this machine, and not the pages."""
-ERROR_STATUS = 400
 
 
 def record_corpus(
@@ -129,9 +128,8 @@ class _Session:
             made = draft / file.name
             try:
                 record_page(url, made, self.upstream_ca, self.allow)
-                status = page_status(made)
-                if status is None or status >= ERROR_STATUS:
-                    reason = f"the page answered {status or 'nothing'}, so it is not kept"
+                if failed := error_answered(made):
+                    reason = f"{failed}, so it is not kept"
             except BrowserStartError:
                 raise
             except (ExpectedError, BrowserError) as error:

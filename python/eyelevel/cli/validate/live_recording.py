@@ -6,6 +6,8 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from eyelevel.cli.site.record import record_page
+from eyelevel.corpora.recorded_page import error_answered
+from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import PlanError
 from eyelevel.sites.recorded import RecordedSite, open_site, site_info
 
@@ -22,12 +24,13 @@ def recording_of(
 ) -> RecordedSite:
     """The recording `against`, else the one in `out`, which is made if it is missing.
 
-    Raises PlanError where it is of another page: what one page takes would be told as another's.
+    Raises PlanError where it is of another page, whose times would be told as this one's, or of an
+    error page.
     """
     file = out / RECORDING
     if against is None and not file.exists():
         try:
-            record_page(url, file, upstream_ca, allow)
+            _record(url, file, upstream_ca, allow)
         except BaseException:
             with contextlib.suppress(OSError):  # if it has loads it stays
                 out.rmdir()
@@ -39,7 +42,19 @@ def recording_of(
     if not is_same_page(main_url, url):
         mend = "give another --out" if against is None else "validate that page, or record this one"
         raise PlanError([f"{recording.path} is of {main_url}, not of {url}; {mend}"])
+    if failed := error_answered(recording.path):
+        raise PlanError([f"{recording.path}: {failed} when it was recorded; record it again"])
     return recording
+
+
+def _record(url: str, file: Path, upstream_ca: Path | None, allow: Sequence[str]) -> None:
+    with folder_beside(file) as draft:
+        made = draft / file.name
+        record_page(url, made, upstream_ca, allow)
+        if failed := error_answered(made):
+            raise PlanError([f"recording {url}: {failed}, so it is not kept; try again later"])
+        made.chmod(0o644)
+        made.rename(file)
 
 
 def is_same_page(one: str, other: str) -> bool:

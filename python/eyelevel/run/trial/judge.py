@@ -14,6 +14,7 @@ from eyelevel.networks.network import Network
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import tcp_controller
 from eyelevel.plan.stacks import Stack
+from eyelevel.run.trial.rules.error_page import error_page
 from eyelevel.run.trial.rules.external_server_errors import external_server_error
 from eyelevel.run.trial.rules.first_flight import lost_window, reduced, wrong_first_flight
 from eyelevel.run.trial.rules.first_window import wrong_first_window
@@ -338,6 +339,6 @@ _LIVE_RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("lab-failed", _not_reached),
     ("starved", lambda load: stolen(load.host)),
     ("timeout", _timeout),
-    ("different-page", lambda load: load.failed_step),
+    ("different-page", lambda load: error_page(load.objects) or load.failed_step),
     ("capture-incomplete", _capture_incomplete),
 )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from labs import CORPUS
+from recordings import pack_answers
 from small_site import PAGE_URL, QUERIES, pack_small_site
 
 from eyelevel.cli.validate.live_recording import RECORDING, is_same_page, recording_of
@@ -45,6 +46,13 @@ def test_a_second_page_is_not_told_by_the_first_ones_recording(tmp_path: Path) -
     assert recording_of(PAGE_URL, None, tmp_path).path == tmp_path / RECORDING
     with pytest.raises(PlanError, match=r"is of https://small.example/, not of .*another --out"):
         recording_of("https://b.example/other", None, tmp_path)
+
+
+@pytest.mark.parametrize("status", [403, 429, 503])
+def test_an_error_page_is_no_recording_of_the_page(tmp_path: Path, status: int) -> None:
+    made = pack_answers(tmp_path, [(PAGE_URL, 302, "/limit"), (f"{PAGE_URL}limit", status, "")])
+    with pytest.raises(PlanError, match=f"the page answered {status} when it was recorded"):
+        recording_of(PAGE_URL, str(made))
 
 
 def test_a_given_recording_is_of_the_page(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from eyelevel.json_types import JsonMapping
+from eyelevel.run.trial.rules.error_page import HTTP_ERROR
 
-HTTP_ERROR = 400
 BLOCKED = "MissingAllowOriginHeader"
 """What Chromium says of a font or script of another origin that lacks the field."""
 
