@@ -5,10 +5,12 @@ from statistics import mean, stdev
 
 import pytest
 
+from eyelevel.cli.validate.live import BLOCKS
 from eyelevel.run.live.comparison import Load, by_origin, compare, protocols, verdict
 from eyelevel.stats.paired import hodges_lehmann
 
 SEED = 20140
+STUDIES = 100
 
 
 def loads(bias_ms: float, blocks: int, fat: bool = True) -> list[Load]:
@@ -66,6 +68,18 @@ def test_a_block_counts_where_both_loads_do() -> None:
         "live": 7,
         "replay": 7,
     }
+
+
+@pytest.mark.parametrize(("share", "low", "high"), [(0.44, 0.65, 0.9), (0.2, 0.1, 0.4)])
+def test_what_bias_a_study_finds_is_as_its_default_says(
+    share: float, low: float, high: float
+) -> None:
+    random_ = random.Random(SEED)
+    found = [
+        hodges_lehmann([random_.gauss(share, 1) for _ in range(BLOCKS)], [0.0] * BLOCKS)
+        for _ in range(STUDIES)
+    ]
+    assert low < mean(estimate.excludes_zero for estimate in found) < high
 
 
 def test_few_blocks_have_no_interval_and_say_so() -> None:
