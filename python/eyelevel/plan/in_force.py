@@ -5,7 +5,7 @@ from dataclasses import replace
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.plan.browser import Browser
-from eyelevel.plan.connection_type import connection_type
+from eyelevel.plan.connection_type import ConnectionTypeSetting, connection_type
 from eyelevel.plan.stack_terms import (
     BLOCKED_STREAMS_MAX,
     HEADER_TABLE_BYTES,
@@ -64,6 +64,13 @@ def browser_for(browser: Browser, stack: Stack) -> Browser:
         # Firefox has none that could be set.
         effective_connection_type=wanted if browser.is_chromium else "measured",
     )
+
+
+def taking_network_for(wanted: ConnectionTypeSetting, browser: Browser, stack: Stack) -> Stack:
+    """The stack by whose loads Chromium takes the network for `wanted`, where that would follow
+    from a network that has no round trip of its own."""
+    asked = stack.effective_connection_type or browser.effective_connection_type
+    return replace(stack, effective_connection_type=wanted) if asked == "network" else stack
 
 
 def browser_in_force(browser: Browser, stack: Stack, network: Network, limit_s: float) -> Browser:

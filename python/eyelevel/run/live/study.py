@@ -73,10 +73,13 @@ def turns(study: LiveStudy) -> list[Turn]:
     slow = replace(study.stack, think_time="recorded")
     (replayed,) = with_plans([slow], study.own_rtts)
     plan = one_cell(site.name, [study.network], replayed, study.blocks, study.seed, study.browser)
+    replays = expand(plan, [site])
     page = live_site(study.page.url, site)
-    live = live_trials(page, study.stack, study.blocks, study.seed, study.browser)
+    # Chromium holds requests back by what it takes a network for: both sides' take it for the same.
+    taken_for = replays[0].browser.forced_connection_type or "measured"
+    live = live_trials(page, study.stack, study.blocks, study.seed, study.browser, taken_for)
     ordered: list[Turn] = []
-    for pair in zip(live, expand(plan, [site]), strict=True):
+    for pair in zip(live, replays, strict=True):
         block = [
             Turn(side, trial) for side, trial in zip((LIVE_SIDE, REPLAY_SIDE), pair, strict=True)
         ]

@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 from eyelevel.networks.network import Network
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.connection_type import ConnectionTypeSetting
+from eyelevel.plan.in_force import taking_network_for
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Site, Trial, expand
@@ -26,7 +28,17 @@ def live_site(url: str, beside: Site | None = None) -> Site:
 
 
 def live_trials(
-    site: Site, stack: Stack, runs: int, seed: int, settings: Browser
+    site: Site,
+    stack: Stack,
+    runs: int,
+    seed: int,
+    settings: Browser,
+    by_network: ConnectionTypeSetting = "measured",
 ) -> Sequence[Trial]:
-    """`runs` live loads of the site by a browser that speaks what the stack speaks."""
-    return expand(one_cell(site.name, [LIVE], stack, runs, seed, settings), [site])
+    """`runs` live loads of the site by a browser that speaks what the stack speaks.
+
+    `by_network`: what it takes the network for, where that is to follow from the network, whose
+    round trip nobody knows.
+    """
+    told = taking_network_for(by_network, settings, stack)
+    return expand(one_cell(site.name, [LIVE], told, runs, seed, settings), [site])
