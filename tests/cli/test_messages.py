@@ -19,6 +19,7 @@ from eyelevel.plan.trials import expand
 from eyelevel.sites.recorded import open_site
 
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
+LIVE_URL = "https://a.example/"
 
 
 def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -52,6 +53,19 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("explain", "stacks", "--run", "x", "--up", "none"), 2, "--up: a run has networks of"),
         (("replay", "agency", "--up", "delya 1ms", "--", "true"), 2, "--up: clause 1"),
         (("load", "http://a.example/", "--live", "--trace-up", "x"), 2, "--trace-up: a live load"),
+        (
+            ("load", "http://a.example/", "--live", "--longest-prefix"),
+            2,
+            "--longest-prefix: a live",
+        ),
+        (("validate", "live", "www.example.org"), 2, "`www.example.org` is no page's URL"),
+        (("validate", "live", LIVE_URL, "--visit", "repeat"), 2, "--visit, --visitor: a live load"),
+        (("validate", "live", LIVE_URL, "--logs", "qlog"), 2, "--logs: a live load's connections"),
+        (
+            ("validate", "live", LIVE_URL, "--stack", "quic+0rtt"),
+            2,
+            "--stack `quic+0rtt`: early da",
+        ),
         (("load", "agency", "--stack", "quik"), 2, "unknown stack `quik`; did you mean `quic`?"),
         (("load", "agency", "--stack", "quic+0rtt"), 2, "(of a load: `--visit repeat`)"),
         (("validate", "level", "--stacks", "quic"), 2, "that is 1; give two, as tcp+,quic"),

@@ -164,6 +164,11 @@ class Browser(Settings):
         return bool(self.logs)
 
     @property
+    def of_recording(self) -> bool:
+        """Whether something is asked of how a recording is matched."""
+        return self.longest_prefix
+
+    @property
     def is_again(self) -> bool:
         """Whether a load comes before the measured one."""
         return self.visit != "first" or self.visitor == "known"

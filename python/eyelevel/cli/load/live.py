@@ -13,6 +13,7 @@ from eyelevel.cli.values import EXAMPLE, is_page_url
 from eyelevel.errors import PlanError
 from eyelevel.networks.compose import NetworkWords
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.in_force import browser_for
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Trial
 from eyelevel.run.live.load import LivePage, run_live_trial
@@ -56,12 +57,22 @@ def refuse_live(allow: Sequence[str] | None, upstream_ca: Path | None) -> None:
             raise PlanError([f"{flag}: a replay reaches its lab alone; give it with --live"])
 
 
-def check_live(url: str, stack: Stack) -> None:
-    """Raises PlanError for what cannot be loaded live."""
+def check_live(url: str, stack: Stack, settings: Browser) -> None:
+    """Raises PlanError for what cannot be loaded live, alone or beside replays."""
     if not is_page_url(url):
         raise PlanError([f"`{url}` is no page's URL; write it as `{EXAMPLE}`"])
     if not stack.is_ours:
         raise PlanError([f"--stack {stack.name}: a live page has servers of its own"])
+    if refused := settings.refused_stack(stack):
+        raise PlanError([f"--stack {refused}"])
+    if browser_for(settings, stack).is_again:
+        raise PlanError(
+            ["--visit, --visitor: a live load is a first visitor's first visit; leave them out"]
+        )
+    if settings.of_lab:
+        raise PlanError(
+            ["--logs: a live load's connections are not ours to log; --netlog has them"]
+        )
 
 
 def told_once() -> Callable[[str], None]:
@@ -80,12 +91,8 @@ def live_loads(
     page: LivePage, stack: Stack, runs: int, seed: int, settings: Browser, wait: HostWait
 ) -> tuple[Sequence[Trial], Callable[[Trial], TrialResult]]:
     """The trials, and what runs one."""
-    check_live(page.url, stack)
+    check_live(page.url, stack, settings)
+    if settings.of_recording:
+        raise PlanError(["--longest-prefix: a live page has servers of its own; leave it out"])
     trials = live_trials(live_site(page.url), stack, runs, seed, settings)
-    if trials[0].browser.is_again:
-        raise PlanError(["--visit: a live load is a first visit; leave it out"])
-    if trials[0].browser.of_lab:
-        raise PlanError(
-            ["--logs: a live load's connections are not ours to log; --netlog has them"]
-        )
     return trials, partial(run_live_trial, page=page, host_wait=wait)

@@ -80,7 +80,7 @@ def live(
     Exits 1 where no block has both loads.
     """
     named = named_stack(stack)
-    check_live(url, named)
+    check_live(url, named, settings)
     composed = compose(words, read_stages, UNSHAPED)
     out.mkdir(parents=True, exist_ok=True)
     recording = recording_of(url, against, out, upstream_ca, allow or ())
