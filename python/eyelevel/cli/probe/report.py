@@ -62,6 +62,8 @@ def report(
     _print_pairs(analysis)
     _print_conditions(analysis.conditions)
     print_by_cdn(analysis.by_cdn)
+    if host:
+        _print_dns(analysis.times)
     if written:
         results.print(f"page: {written}", soft_wrap=True)
 
@@ -136,6 +138,27 @@ def _print_conditions(conditions: list[JsonObject]) -> None:
         "the time to the first byte, the rest in connection time",
         style="dim",
     )
+
+
+def _print_dns(times: list[JsonObject]) -> None:
+    """Of single hosts, as the thesis's figures 4.1 and 4.2; of many it would be hosts in a heap."""
+    rows = [row for row in times if row["what"] == "dns_ms"]
+    if not rows:
+        results.print("no DNS times: the rows have none", soft_wrap=True)
+        return
+    numbers = ("samples", *(name.removesuffix("_ms") for name in QUANTILES))
+    shown = table("file", "beside", "family", "from", *numbers, right=numbers)
+    for row in rows:
+        shown.add_row(
+            row["file"] or "all",
+            row["protocol"],
+            row["family"] or "unknown",
+            row["vantage"] or "unnamed",
+            str(row["n"]),
+            *(f"{row[name]['value']:.1f}" for name in QUANTILES),
+        )
+    results.print("DNS times in ms, with the first attempt over the protocol", style="bold")
+    results.print(shown)
 
 
 def _table(pairs: list[JsonObject]) -> object:
