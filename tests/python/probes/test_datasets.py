@@ -102,12 +102,12 @@ def test_a_host_is_found_whatever_its_case_and_a_missing_one_is_named() -> None:
 
 def test_times_are_by_file_until_there_are_too_many() -> None:
     tables = [
-        made({"host": "h", "protocol": "quic", "connection_ms": float(n)}, file=f"f{n}")
+        made({"host": "h", "protocol": "quic", "connection_ms": float(n)}, file=f"f{n:02}")
         for n in range(FILES_MAX + 1)
     ]
     few = times_of(pl.concat(tables[:-1]))
     assert [(row["file"], row["p50_ms"]["value"]) for row in few] == [
-        (f"f{n}", n) for n in range(FILES_MAX)
+        (f"f{n:02}", n) for n in range(FILES_MAX)
     ]
     (merged,) = times_of(pl.concat(tables))
     assert (merged["file"], merged["n"]) == (None, FILES_MAX + 1)

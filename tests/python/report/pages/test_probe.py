@@ -85,14 +85,16 @@ def test_files_of_one_name_are_told_apart() -> None:
 
 
 def test_there_is_a_chart_a_file_and_many_files_are_merged_with_a_sentence(tmp_path: Path) -> None:
-    files = [tmp_path / f"file-{n}.jsonl" for n in range(9)]
+    files = [tmp_path / f"file-{n}.jsonl" for n in range(13)]
     for file in files:
         file.write_text(rows("h", 5), encoding="utf-8")
+    ten = probe_page(analyse(read_files(files[:10])))
+    assert all(f"connection time in file-{n}.jsonl, v4" in ten for n in range(10))
     page = probe_page(analyse(read_files(files[:2])))
     assert "connection time in file-0.jsonl, v4" in page
     assert "connection time in file-1.jsonl, v4" in page
     assert "There are" not in page
     assert '<tr><th scope="row">file-0.jsonl</th><td>3</td><td>not recorded</td>' in page
     merged = probe_page(analyse(read_files(files)))
-    assert "There are 9 files, more than 8: times and their curves are of all files" in merged
+    assert "There are 13 files, more than 12: times and their curves are of all files" in merged
     assert "connection time, v4" in merged and "connection time in" not in merged
