@@ -86,9 +86,10 @@ def parse_fcc(text: str, source: Source) -> Iterator[UnitRates]:
             raise source.refusal(f"unit {quoted(unit)} has no whole test", "", _FILTER)
         edges = np.arange(len(rates) + 1, dtype=np.float64) * INTERVAL_MS
         left = len(of_unit) - len(whole)
-        said = f"{len(whole)} whole tests one behind the other, a rate each 5 s, as TCP had it"
-        said += f"; left out: {left} that lack an interval" * bool(left)
-        said += f"; in the file {failed} failed intervals" * bool(failed)
+        said = _several(len(whole), "whole test") + " one behind the other" * (len(whole) > 1)
+        said += ", a rate each 5 s, as TCP had it"
+        said += f"; left out: {left} that lack{'s' * (left == 1)} an interval" * bool(left)
+        said += f"; in the file {_several(failed, 'failed interval')}" * bool(failed)
         yield UnitRates(unit, RateSeries(edges, np.array(rates)), said)
 
 
@@ -119,7 +120,8 @@ def parse_monroe(text: str, source: Source) -> Iterator[UnitDelays]:
             passed_over=(),
         )
         without = lost.get(unit, 0)
-        said = f"{len(times)} answers, at most {gap_s:.4g} s apart, {without} pings without one"
+        said = f"{len(times)} answers, at most {gap_s:.4g} s apart"
+        said += f", {_several(without, 'ping')} without one"
         yield UnitDelays(unit, series, said)
 
 
@@ -136,6 +138,10 @@ def _rows(text: str, names: Sequence[str], source: Source) -> Iterator[tuple[int
             fault = f"{len(row)} cells, and the heading has {len(words)}"
             raise source.refusal(fault, str(number), "write as many in each row")
         yield number, [row[place] for place in places]
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _bounded(units: Mapping[str, object], unit: str, number: int, source: Source) -> str:

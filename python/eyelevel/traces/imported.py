@@ -97,7 +97,10 @@ def _form(name: str, content: bytes) -> str:
         forms = {"fcc": is_fcc, "monroe": is_monroe, "delay and rate": is_delay_rate}
         if found := next((form for form, is_it in forms.items() if is_it(cells)), ""):
             return found
-    shown = f"`{quoted(head.decode('utf-8', 'replace'))[:40]}`" if head else "nothing"
+    if not head:
+        fault = "no row in its first 64 kB" if content.strip() else "the file is empty"
+        raise source.refusal(fault, "", f"known: {FORMS}")
+    shown = f"`{quoted(head.decode('utf-8', 'replace'))[:40]}`"
     raise source.refusal(f"{shown} begins no form that is known", "1", f"known: {FORMS}")
 
 

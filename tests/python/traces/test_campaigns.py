@@ -28,6 +28,7 @@ def test_a_unit_of_fcc_has_its_tests_in_their_order_of_time():
     assert first.series.mbit_s.tolist() == [6, 12, 24]
     assert first.series.at_ms.tolist() == [0, 5000, 10_000, 15_000]
     assert first.said == "2 whole tests one behind the other, a rate each 5 s, as TCP had it"
+    assert second.said.startswith("1 whole test, a rate each 5 s")
 
 
 def test_it_is_written_as_a_trace_for_either_direction():
@@ -48,7 +49,7 @@ def test_what_failed_or_is_not_whole_is_left_out_and_counted():
     first = next(parse_fcc(FCC + more, SOURCE))
     assert first.series.mbit_s.tolist() == [6, 12, 24]
     assert first.said.endswith(
-        "; left out: 1 that lack an interval; in the file 1 failed intervals"
+        "; left out: 1 that lacks an interval; in the file 1 failed interval"
     )
 
 
@@ -60,7 +61,7 @@ def test_a_node_of_monroe_has_half_of_each_round_trip_by_time():
         assert found.unit == "48-89"
         assert found.series.at_ms.tolist() == [0, 1000, 3000, 5000]
         assert found.series.delay_ms.tolist() == [20.25, 30, 40]
-        assert found.said == "3 answers, at most 2 s apart, 1 pings without one"
+        assert found.said == "3 answers, at most 2 s apart, 1 ping without one"
     (written,) = imported(MONROE)
     assert written.form == "MONROE's pings, delay over time"
     assert written.stages["down"] == "jitter recorded out/f-48-89.delays 2500ms"

@@ -86,7 +86,8 @@ def test_a_step_has_the_value_measured_just_at_its_middle():
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"", "f/0:1: nothing begins no form that is known; known: packet-delivery"),
+        (b"", "f/0: the file is empty; known: packet-delivery"),
+        (b"\n# a\n", "f/0: no row in its first 64 kB; known: packet-delivery"),
         (b"{}\n", "f/0:1: `{}` begins no form"),
         (b"1,2\n", "f/0:1: `1,2` begins no form"),
         (b"hours,mbps\n0,1\n", "f/0:1: `hours,mbps` begins no form"),
