@@ -109,8 +109,8 @@ GROUPS: tuple[NetworkGroup, ...] = (
         "cellular",
         "Das 2014, section 6.3: means of his recorded links; the courses are made by the cellular "
         "model, one of its own for each operator (seeds 1 and 2, 3 and 4), so that nothing but the "
-        "means is the operators' (his recordings: trace_down and trace_up); the queue of 1 s, "
-        "which hardly drops, is ours",
+        "means is the operators'; the queue of 1 s, which hardly drops, is ours. verizon-lte and "
+        "att-lte are these links with fitted courses, and take recordings (traces)",
         tuple(
             made(
                 f"das-{n}-{rtt}",

@@ -112,12 +112,16 @@ networks = [
     Preset(
         "das-2014-cellular",
         "The cellular study of Das 2014, section 6: links whose rate varies, RTT 30, 120, 300 ms. "
-        "Of his two operators the links have the mean rates; their courses are made, not recorded. "
+        "Of his two operators the links have the mean rates; their courses are made, not recorded: "
+        "recordings stand in a plan as `traces`. "
         "`quic+das-2014` and `quic+sprout` are as unpaced as his.",
         None,
         """\
 title = "Does QUIC help where the rate of a cellular link varies?"
-networks = ["das-verizon-*", "das-att-*"]
+networks = [
+    "verizon-lte-30", "verizon-lte", "verizon-lte-300",
+    "att-lte-30", "att-lte", "att-lte-300",
+]
 stacks = ["http1-plain", "tcp", "quic+das-2014", "quic+sprout"]
 comparisons = [
     ["quic+das-2014", "http1-plain"],
@@ -129,7 +133,7 @@ blocks = 5
 primary_metric = "page_load_time_ms"
 """,
         """\
-networks = ["das-verizon-30", "das-verizon-300"]
+networks = ["verizon-lte-30", "verizon-lte-300"]
 blocks = 2
 """,
     ),

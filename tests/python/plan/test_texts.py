@@ -14,6 +14,7 @@ import pytest
 from eyelevel.cli.probe.commands import app as probe_app
 from eyelevel.corpora.published import PUBLISHED_LISTS
 from eyelevel.networks.network import lab_path
+from eyelevel.networks.operators import link_of
 from eyelevel.networks.presets import find_network
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.presets import preset_text
@@ -212,11 +213,27 @@ def test_das_made_sites_are_drawn_from_table_4_1(name):
 DAS_CELLULAR = {"das-verizon": (9.1, 19.1), "das-att": (1.1, 6.7)}
 
 
-def test_das_cellular_links_are_section_6_3s():
+def test_das_cellular_study_is_over_the_operators_links_with_their_fitted_courses():
+    """`--traces` and `traces` take these, and none of the older names of the two links."""
     found = networks("das-2014-cellular")
+    own = {"das-verizon": "verizon-lte", "das-att": "att-lte"}
+    rtts = (30, 120, 300)
+    assert set(found) == {
+        find_network(f"{name}-{rtt}").name for name in own.values() for rtt in rtts
+    }
+    assert all(link_of(name) for name in found)
+    for link, name in own.items():
+        for rtt in rtts:
+            older, fitted = find_network(f"{link}-{rtt}"), find_network(f"{name}-{rtt}")
+            assert older.rate_down_bit_s == fitted.rate_down_bit_s
+            assert older.rate_up_bit_s == fitted.rate_up_bit_s
+
+
+def test_das_cellular_links_are_section_6_3s():
     # Figures 6-3 and 6-4: {30, 120, 300} ms.
-    assert set(found) == {f"{link}-{rtt}" for link in DAS_CELLULAR for rtt in (30, 120, 300)}
-    for name, network in found.items():
+    names = [f"{link}-{rtt}" for link in DAS_CELLULAR for rtt in (30, 120, 300)]
+    for name in names:
+        network = find_network(name)
         link, _, rtt = name.rpartition("-")
         assert (network.rate_up_bit_s, network.rate_down_bit_s) == tuple(
             round(rate * 1e6) for rate in DAS_CELLULAR[link]
