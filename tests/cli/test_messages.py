@@ -33,6 +33,7 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
     [
         (("load", "nowhere"), 2, "no recorded site `nowhere`; shipped: admin, agency"),
         (("load", "./nowhere.wacz"), 2, "nowhere.wacz"),
+        (("load", LIVE_URL), 2, "`https://a.example/` is a page's URL, and no recording: `eyelev"),
         (("load", "agency", "--network", "dls"), 2, "unknown network `dls`; did you mean `dsl`?"),
         (("load", "agency", "--network", "das-0-9"), 2, "das-RATE-RTT takes a rate from 0.001 to"),
         (("load", "agency", "--rtt", "40"), 2, "--rtt: clause 1"),
@@ -105,6 +106,18 @@ def test_a_mistake_is_one_clear_message(
     assert done.stdout == ""
     assert expected in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_live_study_that_is_refused_leaves_nothing(tmp_path) -> None:
+    study = ("validate", "live", "--out", str(tmp_path / "out"), "--against", "plain")
+    for url, told in (
+        ("https://plain.example/", "of plain.example: give --no-recorded-rtt, and a --network or"),
+        ("https://a.example/", "not of https://a.example/; validate that page, or record this one"),
+    ):
+        done = eyelevel(*study, url)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert told in done.stderr and done.stderr.count("\n") == 1
+        assert not (tmp_path / "out").exists()
 
 
 def test_a_plan_with_mistakes_names_file_and_line(tmp_path) -> None:

@@ -116,6 +116,12 @@ def own_rtts_ms(asked: OriginRtts, places: Sequence[Place], site: str) -> dict[s
     return {host: rtt_ms for host, rtt_ms in own.items() if rtt_ms}
 
 
+def unrecorded(places: Sequence[Place]) -> list[str]:
+    """The hosts whose own recorded handshakes, and their address's, tell no round trip."""
+    recorded = _least_by_address(places)
+    return [place.host for place in places if place.address not in recorded]
+
+
 def with_own_rtts(
     path: JsonMapping, own_ms: Mapping[str, float], places: Sequence[Place]
 ) -> JsonObject:

@@ -69,6 +69,13 @@ def open_site(name: str) -> RecordedSite:
 
     Raises PlanError for an unknown name and LabError for a damaged or missing file.
     """
+    if name.lower().startswith(("http://", "https://")):
+        raise PlanError(
+            [
+                f"`{name}` is a page's URL, and no recording: `eyelevel record URL` makes one, "
+                "`eyelevel load URL --live` loads the page itself"
+            ]
+        )
     if is_synthetic(name):
         try:
             path = make_synthetic(parse_synthetic(name))

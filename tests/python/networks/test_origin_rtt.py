@@ -10,6 +10,7 @@ from eyelevel.networks.origin_rtt import (
     origin_rtts,
     own_rtts_ms,
     places_of,
+    unrecorded,
     with_own_rtts,
 )
 
@@ -89,6 +90,9 @@ def test_a_host_without_a_recorded_round_trip_is_named() -> None:
     with pytest.raises(NetworkError, match=r"site has no recorded round trip of `bare[.]example`"):
         own_rtts_ms({"*": "recorded"}, places, "site")
     assert own_rtts_ms({"www.example": "recorded"}, places, "site") == {"www.example": 21.5}
+    assert unrecorded(places) == ["bare.example"]
+    # Another host of its address tells it.
+    assert unrecorded((CDN, Place("beside.example", CDN.address))) == []
 
 
 def test_half_of_it_lies_beyond_the_network_each_way() -> None:

@@ -14,7 +14,7 @@ from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.validate.live_output import print_study
-from eyelevel.cli.validate.live_recording import recording_of
+from eyelevel.cli.validate.live_recording import check_recorded_rtts, recording_of
 from eyelevel.cli.values import duration, named_stack
 from eyelevel.disk.whole import write_whole
 from eyelevel.figures.chart import FORMATS
@@ -82,8 +82,10 @@ def live(
     named = named_stack(stack)
     check_live(url, named, settings)
     composed = compose(words, read_stages, UNSHAPED)
-    out.mkdir(parents=True, exist_ok=True)
     recording = recording_of(url, against, out, upstream_ca, allow or ())
+    if recorded_rtt:
+        check_recorded_rtts(recording)
+    out.mkdir(parents=True, exist_ok=True)
     screen = recorded_screen(recording.path)
     page = LivePage(url, allow or (), upstream_ca, screen, told_once())
     study = LiveStudy(

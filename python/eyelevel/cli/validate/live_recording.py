@@ -9,6 +9,7 @@ from eyelevel.cli.site.record import record_page
 from eyelevel.corpora.recorded_page import error_answered
 from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import PlanError
+from eyelevel.networks.origin_rtt import unrecorded
 from eyelevel.sites.recorded import RecordedSite, open_site, site_info
 
 RECORDING = "recording.wacz"
@@ -29,6 +30,7 @@ def recording_of(
     """
     file = out / RECORDING
     if against is None and not file.exists():
+        out.mkdir(parents=True, exist_ok=True)
         try:
             _record(url, file, upstream_ca, allow)
         except BaseException:
@@ -55,6 +57,20 @@ def _record(url: str, file: Path, upstream_ca: Path | None, allow: Sequence[str]
             raise PlanError([f"recording {url}: {failed}, so it is not kept; try again later"])
         made.chmod(0o644)
         made.rename(file)
+
+
+def check_recorded_rtts(recording: RecordedSite) -> None:
+    """Raises PlanError where a replay cannot have the round trips of the recorded handshakes."""
+    hosts = unrecorded(recording.of_plan().places)
+    if hosts:
+        more = f" and {len(hosts) - 1} more" if len(hosts) > 1 else ""
+        raise PlanError(
+            [
+                f"{recording.path} has no recorded round trip of {hosts[0]}{more}: give "
+                "--no-recorded-rtt, and a --network or --rtt that has the page's, or a recording "
+                "of `eyelevel record`"
+            ]
+        )
 
 
 def is_same_page(one: str, other: str) -> bool:

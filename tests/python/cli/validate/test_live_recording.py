@@ -8,8 +8,14 @@ from labs import CORPUS
 from recordings import pack_answers
 from small_site import PAGE_URL, QUERIES, pack_small_site
 
-from eyelevel.cli.validate.live_recording import RECORDING, is_same_page, recording_of
+from eyelevel.cli.validate.live_recording import (
+    RECORDING,
+    check_recorded_rtts,
+    is_same_page,
+    recording_of,
+)
 from eyelevel.errors import PlanError
+from eyelevel.sites.recorded import open_site
 
 
 @pytest.mark.parametrize(
@@ -62,3 +68,11 @@ def test_a_given_recording_is_of_the_page(tmp_path: Path) -> None:
         recording_of(PAGE_URL, made)
     with pytest.raises(PlanError, match=r"plain.* is of "):
         recording_of("https://a.example/", str(CORPUS / "plain.wacz"))
+
+
+def test_a_replay_has_the_recorded_round_trips_or_is_refused() -> None:
+    plain = open_site(str(CORPUS / "plain.wacz"))
+    with pytest.raises(
+        PlanError, match=r"no recorded round trip of plain.example: give --no-recorded-rtt"
+    ):
+        check_recorded_rtts(plain)
