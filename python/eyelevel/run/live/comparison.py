@@ -33,7 +33,7 @@ COMPARED = (
 PARTS = ("lookup_ms", "connect_ms", "wait_ms")
 """Of a request, in their order."""
 PUBLISHED = {LIVE_SIDE: (718.0, 95.0), REPLAY_SIDE: (743.0, 18.0)}
-"""Mean and standard deviation of the page load time, ms: Das 2014, section 3.2."""
+"""Mean and standard deviation of the page load time, ms: Das 2014, section 4.2.1."""
 
 
 @dataclass(frozen=True)
