@@ -95,7 +95,7 @@ def test_a_synthetic_site_is_made_when_it_is_opened(tmp_path, monkeypatch):
     file.write_text("synthetic:like=das2014,site=3,count=12,seed=9\n")
     (site,) = read_attributes(members(str(file)))
     assert isinstance(site, SiteAttributes) and site.name == "das2014-9-03of12"
-    assert [each.name for each in (tmp_path / "eyelevel" / "synthetic").iterdir()] == [
+    assert [each.name for each in (tmp_path / "eyelevel" / "synthetic").glob("*/*")] == [
         "das2014-9-03of12.wacz"
     ], "no other of its drawing"
 

@@ -1,12 +1,18 @@
 """Make the recordings of synthetic sites: the same name gives the same bytes."""
 
+import hashlib
+import inspect
 import os
-from functools import lru_cache
+import sys
+from functools import cache, lru_cache
 from pathlib import Path
 
 from eyelevel.disk.whole import folder_beside
+from eyelevel.plan import synthetic_site
 from eyelevel.plan.synthetic_site import MARKUP_BYTES, LikeSite, SyntheticSite
+from eyelevel.sites import pack
 from eyelevel.sites.pack import MadeExchange, pack_site
+from eyelevel.sites.synthetic import published, shapes, write
 from eyelevel.sites.synthetic.published import PUBLISHED
 from eyelevel.sites.synthetic.shapes import SiteShape, site_shapes
 from eyelevel.sites.synthetic.write import write_site
@@ -41,7 +47,14 @@ def _shapes(like: str, count: int, seed: int) -> tuple[SiteShape, ...]:
 
 def _cache() -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(home) / "eyelevel" / "synthetic"
+    return Path(home) / "eyelevel" / "synthetic" / _maker()
+
+
+@cache
+def _maker() -> str:
+    """Of the code that makes sites: what other code made under a name may be other bytes."""
+    makers = (synthetic_site, pack, published, shapes, write, sys.modules[__name__])
+    return hashlib.sha256("\0".join(map(inspect.getsource, makers)).encode()).hexdigest()[:16]
 
 
 def _pack(site: SyntheticSite, out: Path) -> None:

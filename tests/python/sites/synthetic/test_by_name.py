@@ -1,6 +1,11 @@
 """A synthetic site that a plan names is the one that `eyelevel site synth` writes."""
 
+import inspect
+
+import pytest
+
 from eyelevel.plan.synthetic_site import LikeSite
+from eyelevel.sites.synthetic import by_name, shapes, write
 from eyelevel.sites.synthetic.by_name import make_synthetic
 from eyelevel.sites.synthetic.published import PUBLISHED
 from eyelevel.sites.synthetic.shapes import site_shapes
@@ -16,3 +21,22 @@ def test_a_named_site_has_the_bytes_of_the_written_one(tmp_path, monkeypatch):
     assert made.read_bytes() == written.read_bytes()
     before = made.stat().st_mtime_ns
     assert make_synthetic(site) == made and made.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("changed", [shapes, write, by_name])
+def test_what_other_code_made_is_not_taken_for_it(changed, tmp_path, monkeypatch):
+    """Of the same name, and perhaps other bytes: the cache has a folder for each maker."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    site = LikeSite("das2014", 2, 6, 4)
+    whole = inspect.getsource
+    with monkeypatch.context() as older:
+        older.setattr(
+            inspect, "getsource", lambda module: whole(module) + "#" * (module is changed)
+        )
+        by_name._maker.cache_clear()
+        before = make_synthetic(site)
+        before.write_bytes(b"of another maker")
+    by_name._maker.cache_clear()
+    made = make_synthetic(site)
+    assert made != before and made.name == before.name
+    assert made.read_bytes() != before.read_bytes()
