@@ -147,6 +147,15 @@ def test_info_counts_pages_over_https_and_says_what_was_not_recorded(tmp_path):
     assert [site["server_addresses"] for site in told["sites"]] == [None, None, 1]
 
 
+def test_info_tells_sites_apart_whose_names_differ_in_their_ends(tmp_path):
+    names = [f"{'a-long-name-' * 4}{end}" for end in ("left", "right")]
+    for name, site in zip(names, ("plain", "blog"), strict=True):
+        shutil.copy(CORPUS / f"{site}.wacz", tmp_path / f"{name}.wacz")
+    done = run("corpus", "info", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "…" not in done.stdout and "left" in done.stdout and "right" in done.stdout
+
+
 def test_a_preset_takes_a_corpus_and_a_selection(tmp_path):
     sites = tmp_path / "sites"
     sites.mkdir()

@@ -88,9 +88,19 @@ def coloured(text: str, style: str) -> Text:
     return Text(plain(text), style)
 
 
-def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:
-    """A plain table; the columns named in `right` hold numbers."""
+def table(
+    *columns: str,
+    title: str | None = None,
+    right: tuple[str, ...] = (),
+    whole: tuple[str, ...] = (),
+) -> Table:
+    """A plain table; the columns named in `right` hold numbers, and those in `whole` what differs
+    in its end alone, so that nothing is cut from it."""
     shown = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
-        shown.add_column(column, justify="right" if column in right else "left")
+        shown.add_column(
+            column,
+            justify="right" if column in right else "left",
+            overflow="fold" if column in whole else "ellipsis",
+        )
     return shown

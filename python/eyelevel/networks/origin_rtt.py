@@ -24,6 +24,7 @@ OWN_RTT_MS_MAX = 60_000.0
 """Who waits longer for a handshake has given up before."""
 
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?|\[[0-9a-f:.]+\]|\*")
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
 _EXAMPLE = f'write `"{RECORDED}"`, a time, or a table such as {{ "cdn.example" = "20ms" }}'
 
 
@@ -45,6 +46,12 @@ def origin_rtts(value: object) -> dict[str, float | Literal["recorded"]]:
             hint = f"; write `{bare}`" if _HOST.fullmatch(bare) else ""
             raise ValueError(f"`{host}` is no host, like `cdn.example`{hint}")
     return {host: _own_rtt(host, rtt) for host, rtt in value.items()}
+
+
+def own_rtt_of_word(word: str) -> float | str:
+    """A word of the command line as `origin_rtts` takes it: a number is milliseconds, as in a
+    plan."""
+    return float(word) if _NUMBER.fullmatch(word) else word
 
 
 def _own_rtt(host: str, value: object) -> float | Literal["recorded"]:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.errors import PlanError
-from eyelevel.networks.origin_rtt import RECORDED, OriginRtts, origin_rtts
+from eyelevel.networks.origin_rtt import RECORDED, OriginRtts, origin_rtts, own_rtt_of_word
 
 OriginRttOption = Annotated[
     str | None,
@@ -19,10 +19,10 @@ OriginRttOption = Annotated[
 
 def parse_origin_rtt(text: str) -> OriginRtts:
     """`recorded`, a time of all origins, or `HOST=TIME` with commas between; `TIME` may be
-    `recorded` as well. Raises PlanError."""
+    `recorded` as well, and a number is milliseconds. Raises PlanError."""
     if "=" not in text:
-        return _checked(text.strip())
-    found: dict[str, str] = {}
+        return _checked(own_rtt_of_word(text.strip()))
+    found: dict[str, float | str] = {}
     for part in text.split(","):
         host, equals, time = (word.strip() for word in part.partition("="))
         if not (host and equals and time):
@@ -34,11 +34,11 @@ def parse_origin_rtt(text: str) -> OriginRtts:
             )
         if host in found:
             raise PlanError([f"--origin-rtt: it names `{host}` twice; give one time"])
-        found[host] = time
+        found[host] = own_rtt_of_word(time)
     return _checked(found)
 
 
-def _checked(asked: str | dict[str, str]) -> OriginRtts:
+def _checked(asked: float | str | dict[str, float | str]) -> OriginRtts:
     try:
         return origin_rtts(asked)
     except ValueError as error:

@@ -4,13 +4,12 @@ import json
 import re
 
 from eyelevel.errors import PlanError
-from eyelevel.networks.origin_rtt import OTHERS, RECORDED, origin_rtts
+from eyelevel.networks.origin_rtt import OTHERS, RECORDED, origin_rtts, own_rtt_of_word
 
 PREFIX = "rtt:"
 EXAMPLE = "rtt:cdn.example=90→20"
 _HOST_LENGTH_MAX = 30
 """Of a host in a stack's name, which has 64 signs."""
-_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
 
 
 def stacks_of_origin(word: str, given: list[str], base: str) -> tuple[str, str, list[str]]:
@@ -46,10 +45,8 @@ def stacks_of_origin(word: str, given: list[str], base: str) -> tuple[str, str, 
 
 def _own_rtt(text: str, host: str, word: str) -> float | str:
     """As a plan has it: a number is milliseconds."""
-    said = text.strip().strip('"')
-    value = float(said) if _NUMBER.fullmatch(said) else said
     try:
-        return origin_rtts({host: value})[host]
+        return origin_rtts({host: own_rtt_of_word(text.strip().strip('"'))})[host]
     except ValueError as error:
         raise PlanError([f"--change: `{word}={text}`: {error}"]) from error
 
