@@ -94,8 +94,10 @@ def test_an_origin_that_is_farther_than_recorded_is_a_bias_and_is_named(
     assert farther["verdict"].startswith("replays are faster than the page")
     bias = farther["metrics"]["page_load_time_ms"]["bias"]
     assert bias["high"] < 0 and farther["blocks_compared"] == BLOCKS
-    page = Estimate(bias["value"], bias["low"], bias["high"], bias["p"], n=BLOCKS)
-    assert holds(page, -ROUND_TRIPS * MORE_MS, ROUND_TRIPS * NEAR_MS), page
+    # They wait for one another, or all but one where the browser connects ahead.
+    slack_ms = ROUND_TRIPS * NEAR_MS
+    assert bias["low"] <= -(ROUND_TRIPS - 1) * MORE_MS + slack_ms, bias
+    assert bias["high"] >= -ROUND_TRIPS * MORE_MS - slack_ms, bias
     own = handshakes_bias(tmp_path / "farther", STATIC)
     assert holds(own, -HANDSHAKES * MORE_MS) and not holds(own, 0.0), own
     others = handshakes_bias(tmp_path / "farther", WWW)
