@@ -76,16 +76,11 @@ fn run_inside(command: &[String]) -> Result<i32, Error> {
             if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) < 0 {
                 return Err(std::io::Error::last_os_error());
             }
-            relay::unblock_signals().map_err(std::io::Error::other)
+            Ok(())
         });
     }
-    // The command decides what a signal does; this process waits. It may run before we know its
-    // number: what comes until then is kept waiting, and not lost.
-    relay::block_signals()?;
-    let child = child
-        .spawn()
-        .map_err(|e| Error::new(format!("run {} inside the lab", command[0]), e))?;
-    relay::relay_signals_to(&child)?;
+    // The command decides what a signal does; this process waits. A handler is not kept over exec.
+    let child = relay::start_relayed(&mut child, || format!("run {} inside the lab", command[0]))?;
     sandbox::wait_for(child.id() as i32)
 }
 

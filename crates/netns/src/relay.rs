@@ -4,7 +4,8 @@ use crate::Error;
 use crate::error::check;
 use crate::sandbox;
 use std::io;
-use std::process::Child;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -48,6 +49,25 @@ pub fn waiting_signal() -> Option<i32> {
             .into_iter()
             .find(|signal| libc::sigismember(&waiting, *signal) == 1)
     }
+}
+
+/// Starts `command` and passes signals on to it, those first that came before its number was known:
+/// it may run, and be heard of by others, while this process has yet to wake from starting it.
+///
+/// # Errors
+/// Where the kernel or the program refuses; `described` says what was to be run.
+pub(crate) fn start_relayed(
+    command: &mut Command,
+    described: impl FnOnce() -> String,
+) -> Result<Child, Error> {
+    block_signals()?;
+    // SAFETY: the call is async-signal-safe, and the closure allocates only where the kernel refuses.
+    unsafe {
+        command.pre_exec(|| change_mask(libc::SIG_UNBLOCK).map_err(io::Error::other));
+    }
+    let child = command.spawn().map_err(|e| Error::new(described(), e))?;
+    relay_signals_to(&child)?;
+    Ok(child)
 }
 
 /// Passes the signals on to `child`, those that waited first, until [`wait_for_child`].
@@ -156,5 +176,28 @@ extern "C" fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut l
         if target > 0 && (*info).si_code <= 0 {
             libc::kill(target, signal);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_that_comes_before_the_command_is_known_reaches_it() {
+        let mut command = Command::new("/bin/sleep");
+        command.arg("5"); // then it would end by itself, with status 0
+        // SAFETY: both calls take integers and are async-signal-safe. This thread alone is meant:
+        // others of the test's process have the signal let through.
+        let (process, thread) = unsafe { (libc::getpid(), libc::gettid()) };
+        unsafe {
+            command.pre_exec(move || {
+                // Its parent waits for the exec that comes next, and cannot know its number.
+                libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGTERM);
+                Ok(())
+            });
+        }
+        let mut child = start_relayed(&mut command, || "run sleep".into()).unwrap();
+        assert_eq!(wait_for_child(&mut child).unwrap(), 128 + libc::SIGTERM);
     }
 }
