@@ -21,9 +21,12 @@ from eyelevel.traces.campaigns import is_fcc, is_monroe, parse_fcc, parse_monroe
 from eyelevel.traces.delay_rate import DelayRate, is_delay_rate, parse_delay_rate
 from eyelevel.traces.light import LINE, parse_light
 from eyelevel.traces.lines import micro_lines, whole_lines
-from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
+from eyelevel.traces.mahimahi import OPPORTUNITY_BYTES, mean_rate_bit_s, parse_mahimahi
 from eyelevel.traces.rates import RateSeries, opportunities_of, text_bytes
 
+CELLREPLAY_BYTES = 1396
+"""Of an IP packet that fills one of its opportunities: its emulator gives each 1400 bytes, TUN's
+head of 4 among them (`PACKET_SIZE` in its `src/frontend/cellular_queue.hh` at 23de1af)."""
 HEAD_BYTES = 1 << 16
 """Of a file, in which its first line must end to tell its form; a train has a long one."""
 
@@ -121,14 +124,17 @@ def _cell(light: tuple[str, bytes], heavy: tuple[str, bytes], folder: str) -> Im
     opportunities_ms = _checked(*heavy)
     files = {f"{_stem(light[0])}.light": light[1], f"{_stem(heavy[0])}.trace": heavy[1]}
     delays = np.percentile(trains.delay_ms, (5, 50, 95))
+    mean_bit_s = mean_rate_bit_s(opportunities_ms) * CELLREPLAY_BYTES / OPPORTUNITY_BYTES
     said = (
         f"{len(trains.at_ms)} trains in {trains.at_ms[-1] / 1000:g} s, of "
         f"{trains.packets.min()} to {trains.packets.max()} packets, one way "
         f"{delays[0]:.3g}, {delays[1]:.3g}, {delays[2]:.3g} ms (p5, p50, p95); saturated "
-        f"({heavy[0]}): {_described(opportunities_ms)}"
+        f"({heavy[0]}): {opportunities_ms[-1] / 1000:g} s, {mean_bit_s / 1e6:.3g} Mbit/s in the "
+        f"mean of {CELLREPLAY_BYTES} bytes an opportunity"
     )
     names = " ".join(f"{folder}/{file}" for file in files)
-    return Imported(light[0], "CellReplay's two parts", said, files, {"either": f"cell {names}"})
+    stage = f"cell {names} opportunity {CELLREPLAY_BYTES}B"
+    return Imported(light[0], "CellReplay's two parts", said, files, {"either": stage})
 
 
 def _fcc(name: str, content: bytes, folder: str) -> Iterator[Imported]:

@@ -31,7 +31,7 @@ def test_each_form_is_told_by_its_content():
     ]
     assert [each.stages for each in found] == [
         {"either": "trace out/0.trace"},
-        {"either": "cell out/1.light out/2.trace"},
+        {"either": "cell out/1.light out/2.trace opportunity 1396B"},
         {
             "down": "jitter recorded out/3.delays 1000ms",
             "up": "jitter recorded out/3.delays 1000ms",
@@ -40,6 +40,13 @@ def test_each_form_is_told_by_its_content():
     assert found[0].files == {"0.trace": b"0\n5\n"}
     assert found[1].files == {"1.light": LIGHT, "2.trace": b"3\r\n9\r\n"}
     assert found[2].files == {"3.delays": b"5.000000\n10.000000\n"}
+
+
+def test_cellreplays_opportunities_carry_its_own_packets():
+    # Each millisecond one of its packets, 1400 bytes with TUN's 4: 11.168 Mbit/s of IP, not 12.
+    heavy = "".join(f"{at}\n" for at in range(1, 1001)).encode()
+    (found,) = imported(LIGHT, heavy)
+    assert "11.2 Mbit/s in the mean of 1396 bytes an opportunity" in found.said
 
 
 def test_names_become_words_of_a_stage():

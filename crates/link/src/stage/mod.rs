@@ -234,7 +234,7 @@ stages! {
          `opportunity_bytes` (1500), `packet_overhead_bytes` (0), `queue`";
     /// A cellular link from a light and a saturated recording of it.
     "cell": Cell(CellSpec) => Box<Cell<P>>,
-        "LIGHT HEAVY [`idle` TIME], two files",
+        "LIGHT HEAVY [`idle` TIME] [`opportunity` BYTES], two files",
         "`light` (list of `at_ms`, `delay_ms`, `opportunities_ms`, or a file with one such train a \
          line: `AT DELAY OPPORTUNITY ...`), `heavy` (as `trace`), `idle_ms` (0), \
          `opportunity_bytes` (1500), `queue`";

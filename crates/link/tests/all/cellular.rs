@@ -239,3 +239,42 @@ fn a_light_recording_is_refused_with_file_line_and_remedy() {
     let facts = eyelevel_link::DirectionFacts::new(&load("0 20 0\n9 18 0\n").unwrap()).unwrap();
     assert_eq!((facts.delay_ms_min, facts.rate_bit_s), (18.0, 2_666_666));
 }
+
+#[test]
+fn a_recording_of_other_packets_says_what_an_opportunity_carries() {
+    let rate = |text: &str| {
+        let mut stages = crate::common::parsed(text);
+        let mut read = |name: &str| {
+            Ok(eyelevel_link::FileText {
+                name: name.to_owned(),
+                text: if name == "light" {
+                    "0 20 0\n9 18 0\n"
+                } else {
+                    "1\n9\n"
+                }
+                .to_owned(),
+            })
+        };
+        stages[0].load_files(&mut read).unwrap();
+        eyelevel_link::DirectionFacts::new(&stages)
+            .unwrap()
+            .rate_bit_s
+    };
+    let heavy_bit_s = |bytes: u64| bytes * 8 * 2 * 1000 / 9;
+    assert_eq!(rate("cell light heavy"), heavy_bit_s(1500));
+    assert_eq!(
+        rate("cell light heavy opportunity 1396B"),
+        heavy_bit_s(1396)
+    );
+    assert_eq!(
+        rate("cell light heavy idle 5ms opportunity 1396 B"),
+        heavy_bit_s(1396)
+    );
+    let refused = |text: &str| {
+        eyelevel_link::StageSpec::parse_text(text)
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(refused("cell light heavy opportunity 5 GB").contains("more than 4 GB"));
+    assert!(refused("cell light heavy opportunity").contains("such as 1396B"));
+}

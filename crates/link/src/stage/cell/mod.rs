@@ -67,11 +67,19 @@ impl StageSettings for CellSpec {
     fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let (light, heavy) = (words.file()?, words.file()?);
         let idle_ms = if words.take("idle") { words.ms()? } else { 0.0 };
+        let opportunity_bytes = if words.take("opportunity") {
+            let expected = "write the bytes that an opportunity carries, such as 1396B";
+            let bytes = words.bytes(expected)?;
+            u32::try_from(bytes)
+                .map_err(|_| words.error("more than 4 GB an opportunity", expected))?
+        } else {
+            OPPORTUNITY_BYTES
+        };
         Ok(Self {
             light: Recorded::from_file(light),
             heavy: Recorded::from_file(heavy),
             idle_ms,
-            opportunity_bytes: OPPORTUNITY_BYTES,
+            opportunity_bytes,
             queue: QueueSpec::Infinite,
         })
     }
