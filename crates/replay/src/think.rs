@@ -3,6 +3,7 @@
 use crate::{NamedThinkTime, ThinkTime};
 use eyelevel_archive::{Exchange, Origin, Scheme};
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 /// Nanoseconds for each exchange; empty where no answer is kept back.
 ///
@@ -47,9 +48,18 @@ fn round_trips_ms<'a>(exchanges: &'a [Exchange], origins: &'a [Origin]) -> HashM
             *known = known.min(ms);
         }
     }
+    // One way leads to an address, and the path has the least of it (`eyelevel.networks.origin_rtt`).
+    let mut least: HashMap<IpAddr, f64> = HashMap::new();
+    for (address, ms) in origins
+        .iter()
+        .filter_map(|each| Some((each.address, each.handshake_rtt_ms_min?)))
+    {
+        let known = least.entry(address).or_insert(ms);
+        *known = known.min(ms);
+    }
     let of_handshakes = origins.iter().filter_map(|each| {
         let key = (each.scheme, each.host.as_str(), each.port);
-        Some((key, each.handshake_rtt_ms_min?))
+        Some((key, *least.get(&each.address)?))
     });
     found.extend(of_handshakes);
     found
@@ -103,6 +113,29 @@ mod tests {
         assert_eq!(think_ms(Some(20.0)), [10, 60]);
         // The path was never faster than a handshake, whatever a file says.
         assert_eq!(think_ms(Some(40.0)), [0, 40]);
+    }
+
+    #[test]
+    fn hosts_of_one_address_have_its_least_round_trip_as_on_the_path() {
+        let site = recorded();
+        let mut origins = site.origins().to_vec();
+        origins[0].handshake_rtt_ms_min = Some(24.0);
+        let mut beside = origins[0].clone();
+        beside.host = "b.test".into();
+        beside.handshake_rtt_ms_min = Some(20.0);
+        origins.push(beside.clone());
+        let recorded = ThinkTime::Named(NamedThinkTime::Recorded);
+        let think_ms = |origins: &[Origin]| -> Vec<u64> {
+            let times = times_ns(site.exchanges(), origins, recorded);
+            times.iter().map(|ns| ns / 1_000_000).collect()
+        };
+        assert_eq!(think_ms(&origins), [10, 60]);
+        // Also where it shook no hands of its own; another address has another way.
+        origins[0].handshake_rtt_ms_min = None;
+        assert_eq!(think_ms(&origins), [10, 60]);
+        origins[0].handshake_rtt_ms_min = Some(24.0);
+        origins[1].address = "198.18.0.99".parse().unwrap();
+        assert_eq!(think_ms(&origins), [6, 56]);
     }
 
     #[test]
