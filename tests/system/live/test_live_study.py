@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from made_internet import STATIC, URL, WWW, Internet, made_internet, needs_programs
+from made_internet import IMAGES, STATIC, URL, WWW, Internet, made_internet, needs_programs
 
 from eyelevel.run.live.comparison import LIVE_SIDE, REPLAY_SIDE, SIDES
 from eyelevel.run.live.trials import LIVE
@@ -17,8 +17,9 @@ from eyelevel.store.directory import committed, read_trial
 
 pytestmark = pytest.mark.alone
 
-BLOCKS = 6
-"""The fewest with an interval."""
+BLOCKS, BLOCKS_MIN = 9, 6
+"""Of a study, and the fewest with an interval: loads that a busy machine starves do not count."""
+OBJECTS = 2 + IMAGES
 RTT_MS, OWN_RTT_MS, MORE_MS = 30.0, 20.0, 60.0
 HANDSHAKES, ROUND_TRIPS = 2, 3
 """TCP's and TLS's; and what the page waits for of its second origin: these, and style and pictures
@@ -93,9 +94,11 @@ def test_an_origin_that_is_farther_than_recorded_is_a_bias_and_is_named(
         # What is there is not done again; what is not, is.
         more, said = study(internet, tmp_path / "same", "--blocks", str(BLOCKS))
         assert f"load 5 of {2 * BLOCKS}" in said and f"load 4 of {2 * BLOCKS}" not in said
-    assert same["verdict"].endswith("2 blocks are too few for a 95% interval")
-    assert more["blocks_compared"] == BLOCKS
-    assert more["protocols"] == {side: {"h2": 6 * BLOCKS} for side in SIDES}
+    assert same["verdict"].endswith(" too few for a 95% interval")
+    assert BLOCKS_MIN <= more["blocks_compared"] <= BLOCKS
+    for side in SIDES:
+        (seen,) = more["protocols"][side].items()
+        assert seen[0] == "h2" and seen[1] >= OBJECTS * more["blocks_compared"]
     for host in (WWW, STATIC):
         # The recorded round trips are on the replays' path: no bias where none was put.
         bias = handshakes_bias(tmp_path / "same", host)
@@ -107,9 +110,10 @@ def test_an_origin_that_is_farther_than_recorded_is_a_bias_and_is_named(
         farther, _ = study(internet, tmp_path / "farther", *words)
     assert farther["verdict"].startswith("replays are faster than the page")
     bias = farther["metrics"]["page_load_time_ms"]["bias"]
-    assert bias["high"] < 0 and farther["blocks_compared"] == BLOCKS
+    assert bias["high"] < 0 and farther["blocks_compared"] >= BLOCKS_MIN
     assert asked_at_once(tmp_path / "farther", STATIC)
-    page = Estimate(bias["value"], bias["low"], bias["high"], bias["p"], n=BLOCKS)
+    compared = farther["blocks_compared"]
+    page = Estimate(bias["value"], bias["low"], bias["high"], bias["p"], n=compared)
     assert holds(page, -ROUND_TRIPS * MORE_MS, ROUND_TRIPS * NEAR_MS), page
     own = handshakes_bias(tmp_path / "farther", STATIC)
     assert holds(own, -HANDSHAKES * MORE_MS) and not holds(own, 0.0), own

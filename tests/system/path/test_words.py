@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from loads import load
 from path_command import eyelevel
 
 pytestmark = pytest.mark.usefixtures("labs")
@@ -30,9 +31,7 @@ def words(tmp_path: Path) -> list[str]:
 def test_a_load_meets_the_path_and_its_record_has_all_of_it(
     words: list[str], small_site: Path, tmp_path: Path
 ) -> None:
-    done = eyelevel("load", str(small_site), *words, "--host-wait", "0", "--json")
-    assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)
+    row = load(str(small_site), *words, "--host-wait", "0")
     assert row["network"] == f"rtt {RTT_MS:g}ms + trace-down link.trace + up"
     down, up = (row["network_settings"][f"stages_{way}"] for way in ("down", "up"))
     assert [stage["stage"] for stage in down] == ["delay", "trace"]
