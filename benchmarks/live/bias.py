@@ -5,8 +5,9 @@
 On a made Internet (nginx and Caddy behind an emulated path; needs root) a page is recorded, and
 then loaded live and replayed in turns, twice: as it was recorded, and with MORE ms put on the way
 to one of its two origins, of which the recording knows nothing. The page waits for that origin's
-connection (two round trips), style (one) and pictures (one): 4 x MORE ms is what replays are too
-fast by then. DIR keeps all; an interrupted run goes on. Prints JSON: both studies and the truth.
+connection (two round trips), and for style and pictures, which it asks for at once (one): 3 x MORE
+ms is what replays are too fast by then. DIR keeps all; an interrupted run goes on. Prints JSON:
+both studies and the truth.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from made_internet import STATIC, URL, made_internet  # type: ignore[import-not-
 
 RTT_MS = 30.0
 OWN_RTT_MS = {STATIC: 15.0}
-ROUND_TRIPS = 4
+ROUND_TRIPS = 3
 STUDY_TIMEOUT_S = 4 * 3600
 
 
