@@ -4,6 +4,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,29 @@ GOOD = ("ok", "starved")
 """A machine that stays busy starves every attempt, and all that does not hang on time holds."""
 
 
-def load(*arguments: str, out: Path | None = None) -> dict[str, Any]:
-    """What `eyelevel load` says of one load. With `out`, its record is in the only folder there."""
-    for attempt in range(1 + RETRIES_MAX):
-        kept = ("--out", str(out / str(attempt))) if out else ()
-        command = [*COMMAND, "load", *arguments, *kept, "--json"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+Done = subprocess.CompletedProcess[str]
+
+
+def one_load(attempt: Callable[[int], Done]) -> tuple[dict[str, Any], Done, int]:
+    """What a command that loads once, with `--json`, says of its load, and at which attempt."""
+    for number in range(1 + RETRIES_MAX):
+        done = attempt(number)
         assert done.stdout, done.stderr
         (trial,) = json.loads(done.stdout)
         if trial["outcome"] not in RETRIED:
             break
     assert trial["outcome"] in GOOD, trial["outcome_detail"]
-    trial["kept_in"] = out and out / str(attempt)
-    return dict(trial)
+    return trial, done, number
+
+
+def load(*arguments: str, out: Path | None = None) -> dict[str, Any]:
+    """What `eyelevel load` says of one load. With `out`, its record is in the only folder there."""
+
+    def attempt(number: int) -> Done:
+        kept = ("--out", str(out / str(number))) if out else ()
+        command = [*COMMAND, "load", *arguments, *kept, "--json"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+
+    trial, _, number = one_load(attempt)
+    trial["kept_in"] = out and out / str(number)
+    return trial
