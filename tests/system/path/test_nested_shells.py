@@ -54,9 +54,8 @@ def authority(lab: Lab, folder: Path) -> str:
     return str(file)
 
 
-@pytest.mark.parametrize(
-    ("stack", "http", "family"), [("tcp+", "h2", 4), ("tcp+", "h2", 6), ("quic", "h3", 4)]
-)
+@pytest.mark.parametrize("family", ADDRESSES)
+@pytest.mark.parametrize(("stack", "http"), [("tcp+", "h2"), ("quic", "h3")])
 def test_a_command_behind_a_path_in_a_replay_reaches_its_servers_through_it(
     new_lab: Callable[..., Lab],
     sites: dict[int, Path],

@@ -214,6 +214,11 @@ pub(super) fn bind(
         socket
             .set_only_v6(true)
             .map_err(failed("setting IPV6_V6ONLY"))?;
+        // A recorded address is a route here and no device's own: of IPv6 the kernel lets nothing
+        // leave from such a one otherwise (EINVAL), and the server is silent.
+        socket
+            .set_freebind_v6(server.is_some())
+            .map_err(failed("setting IPV6_FREEBIND"))?;
     }
     socket
         .bind(&address.into())
