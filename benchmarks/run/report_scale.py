@@ -32,7 +32,8 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial, expand, plan_document
 from eyelevel.report.page import build_report
-from eyelevel.run.study.loop import planned, todo
+from eyelevel.run.study.loop import todo
+from eyelevel.run.study.prepare import planned
 from eyelevel.store.commit import RECORD_EFFORT
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,

@@ -38,7 +38,8 @@ from eyelevel.run.bundle.bundle import write_bundle
 from eyelevel.run.bundle.inputs import RunInputs
 from eyelevel.run.bundle.unpack import open_bundle
 from eyelevel.run.study import attempts
-from eyelevel.run.study.loop import planned, run_trials
+from eyelevel.run.study.loop import run_trials
+from eyelevel.run.study.prepare import planned
 from eyelevel.run.trial.trial import TrialResult
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.directory import ENVIRONMENT_FILE, write_document

@@ -24,7 +24,8 @@ from eyelevel.plan.plan import Plan
 from eyelevel.run.study.attempts import RETRIES, RETRIES_MAX
 from eyelevel.run.study.effects import live_effects
 from eyelevel.run.study.jobs import check_jobs
-from eyelevel.run.study.loop import Execution, prepare, run_trials
+from eyelevel.run.study.loop import Execution, run_trials
+from eyelevel.run.study.prepare import prepare
 from eyelevel.run.study.progress import Progress as RunProgress
 from eyelevel.run.study.stopping import stopping_rule
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX

@@ -2,24 +2,19 @@
 
 import os
 import signal
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from itertools import groupby, islice
+from itertools import islice
 from multiprocessing import get_context
 from types import FrameType
 
 from eyelevel.errors import ExpectedError
-from eyelevel.plan.trials import Trial
 from eyelevel.run.study.claimed_cores import claimed_cores
 from eyelevel.run.study.cores import Processors
 
 CORES_A_LAB = 2
 """One for the browser, one for the servers and the emulated path."""
-
-WAKE_S = 0.2
-"""How soon a signal is handled while loads run."""
 
 
 class JobsError(ExpectedError):
@@ -75,52 +70,6 @@ def lanes(sets: Sequence[frozenset[int]]) -> Iterator[list[ProcessPoolExecutor]]
     finally:
         for pool in pools:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-def run_blocks(
-    trials: Sequence[Trial],
-    pools: Sequence[ProcessPoolExecutor],
-    call: tuple[Callable[..., str], Callable[[Trial], tuple[object, ...]]],
-    on_start: Callable[[Trial], None],
-    on_end: Callable[[Trial, str], None],
-    interrupted: Callable[[], bool],
-) -> None:
-    """Run `trials` block by block: the stacks of one block on one set of cores, in their order.
-
-    `call` is a function and what gives its arguments for a trial. `on_start` and `on_end` are
-    called one at a time. An error in one lane ends all after their current loads.
-    """
-    blocks = iter([list(group) for _, group in groupby(trials, key=lambda trial: trial.block)])
-    lock = threading.Lock()
-    errors: list[BaseException] = []
-    function, arguments = call
-
-    def work(pool: ProcessPoolExecutor) -> None:
-        try:
-            while True:
-                with lock:
-                    block = next(blocks, None)
-                for trial in block or ():
-                    if interrupted() or errors:
-                        return
-                    with lock:
-                        on_start(trial)
-                    outcome = pool.submit(function, *arguments(trial)).result()
-                    with lock:
-                        on_end(trial, outcome)
-                if block is None:
-                    return
-        except BaseException as error:  # raised again below, in the caller's thread
-            errors.append(error)
-
-    threads = [threading.Thread(target=work, args=(pool,), daemon=True) for pool in pools]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        while thread.is_alive():
-            thread.join(WAKE_S)
-    if errors:
-        raise errors[0]
 
 
 def _begin(cores: frozenset[int]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from eyelevel.plan.trials import Trial
-from eyelevel.run.study.stopping import Ended
+from eyelevel.run.study.dispatch import Ended
 
 FIRST_GUESS_S = 8.0
 """For a load of which nothing is known yet; only the first seconds of a run's time left use it."""
@@ -57,8 +57,12 @@ class Accounts:
         self.tell()
 
     def end(self, trial: Trial, outcome: str) -> None:
-        """It is committed."""
-        self._clock.add(trial, time.monotonic() - self._began_s.pop(trial.hash))
+        """It is committed. Of a network whose loads have ended meanwhile it counts no more."""
+        took_s = time.monotonic() - self._began_s.pop(trial.hash)
+        self._queue.discard(trial.hash)
+        if self._ended.is_over(trial):
+            return
+        self._clock.add(trial, took_s)
         self.progress.done += 1
         self.progress.outcomes[outcome] += 1
         self.progress.left_s = self._clock.left_s()

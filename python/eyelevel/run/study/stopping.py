@@ -1,30 +1,17 @@
 """Which loads of a study that may stop early are not needed any more (spec/plan.md, `stop`)."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eyelevel.plan.plan import Plan
-from eyelevel.plan.trials import Trial
+from eyelevel.run.study.dispatch import Ended
 from eyelevel.store.directory import PLAN_FILE, STOP_FILE, read_document, write_document
 
 if TYPE_CHECKING:
     import polars as pl
 
     from eyelevel.analysis.trials.table import Measure
-
-
-@dataclass(frozen=True)
-class Ended:
-    """After which repetition each network's loads ended, and what has been decided, in words."""
-
-    networks: Mapping[str, int] = field(default_factory=dict)
-    reason: str = ""
-
-    def is_over(self, trial: Trial) -> bool:
-        """Whether this trial is not to be run any more."""
-        return trial.repetition > self.networks.get(trial.network, trial.repetition)
 
 
 class Stopping:

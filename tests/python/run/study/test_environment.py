@@ -7,7 +7,7 @@ from eyelevel.browser.chromium.process import EXECUTABLE_VARIABLE as CHROMIUM
 from eyelevel.browser.firefox.process import EXECUTABLE_VARIABLE as FIREFOX
 from eyelevel.errors import ExpectedError
 from eyelevel.plan.file.parse import parse_plan
-from eyelevel.run.study import loop
+from eyelevel.run.study import prepare
 from eyelevel.sites.recorded import open_site
 
 PLAN = """
@@ -28,7 +28,7 @@ def test_without_a_browser_nothing_is_written(
     site = ROOT / "vectors" / "golden" / "small.wacz"
     plan = parse_plan(PLAN.format(site=site, browser="chromium"), "plan.toml")
     with pytest.raises(ExpectedError, match="none"):
-        loop.prepare(plan, [open_site(str(site))], tmp_path / "run", resume=False)
+        prepare.prepare(plan, [open_site(str(site))], tmp_path / "run", resume=False)
     assert not (tmp_path / "run").exists()
 
 
@@ -40,11 +40,13 @@ def test_the_environment_names_the_browser_that_loads(
     program.write_text(f"#!/bin/sh\necho the {browser} of this plan\n", encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setenv(variable, str(program))
-    monkeypatch.setattr(loop, "short_validation", dict)
+    monkeypatch.setattr(prepare, "short_validation", dict)
     written = {}
-    monkeypatch.setattr(loop, "write_document", lambda _, name, text: written.update({name: text}))
+    monkeypatch.setattr(
+        prepare, "write_document", lambda _, name, text: written.update({name: text})
+    )
     site = ROOT / "vectors" / "golden" / "small.wacz"
     plan = parse_plan(PLAN.format(site=site, browser=browser), "plan.toml")
-    loop.prepare(plan, [open_site(str(site))], tmp_path / "run", resume=False)
-    versions = written[loop.ENVIRONMENT_FILE]["versions"]
+    prepare.prepare(plan, [open_site(str(site))], tmp_path / "run", resume=False)
+    versions = written[prepare.ENVIRONMENT_FILE]["versions"]
     assert versions["browser"] == f"the {browser} of this plan"

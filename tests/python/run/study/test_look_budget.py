@@ -1,4 +1,4 @@
-from eyelevel.run.study.loop import LOOKING_SHARE_MAX, Looks
+from eyelevel.run.study.looks import LOOKING_SHARE_MAX, Looks
 
 
 def test_looking_keeps_to_its_share_of_the_time():

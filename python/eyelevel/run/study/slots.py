@@ -1,0 +1,128 @@
+"""What does the loads of a run on this machine: here, or labs side by side.
+
+Each commits what it loads, trial by trial, so that an interrupt or a kill costs one load; the loop
+(`eyelevel.run.study.loop`) says which blocks, and keeps the account.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+from typing import Protocol
+
+from eyelevel.plan.trials import Trial
+from eyelevel.run.study.dispatch import Block
+from eyelevel.run.trial.quiet_host import HostWait, WaitInterruptedError
+
+HERE = "here"
+WAKE_S = 0.2
+"""How soon a signal is handled while loads run."""
+
+
+@dataclass(frozen=True)
+class Came:
+    """What a slot did: trials that are committed with their outcomes. Behind the last one of its
+    block it is free."""
+
+    slot: str
+    outcomes: tuple[tuple[Trial, str], ...] = ()
+    is_last: bool = False
+
+
+class Slots(Protocol):
+    """Places that take a block each; they hear of an interrupt by themselves."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the places."""
+
+    def start(self, slot: str, block: Block) -> None:
+        """A block begins there."""
+
+    def wait(self) -> Sequence[Came]:
+        """What came of the blocks that began, after a while; nothing may have."""
+
+
+Interrupted = Callable[[], bool]
+OnStart = Callable[[Trial], None]
+
+
+class Here:
+    """This process, a load at a time."""
+
+    names = (HERE,)
+
+    def __init__(
+        self,
+        commit: Callable[[Trial, HostWait], str],
+        on_start: OnStart,
+        on_wait: Callable[[str], None],
+        interrupted: Interrupted,
+    ) -> None:
+        """`commit` loads and commits a trial, and gives its outcome. `on_wait`: why a load does not
+        begin yet."""
+        self._commit, self._on_start, self._interrupted = commit, on_start, interrupted
+        self._wait = HostWait(told=on_wait, ended=interrupted)
+        self._left: list[Trial] = []
+
+    def start(self, slot: str, block: Block) -> None:
+        """As `Slots.start`."""
+        self._left = list(block.trials)
+
+    def wait(self) -> Sequence[Came]:
+        """The next load of the block."""
+        if self._interrupted():
+            return [Came(HERE, is_last=True)]
+        trial = self._left.pop(0)
+        self._on_start(trial)
+        try:
+            outcome = self._commit(trial, self._wait)
+        except WaitInterruptedError:
+            return [Came(HERE, is_last=True)]
+        return [Came(HERE, ((trial, outcome),), is_last=not self._left)]
+
+
+class Lanes:
+    """Other processes, one a lab, each on cores of its own."""
+
+    def __init__(
+        self,
+        executors: Sequence[Executor],
+        call: tuple[Callable[..., str], Callable[[Trial], tuple[object, ...]]],
+        on_start: OnStart,
+        interrupted: Interrupted,
+    ) -> None:
+        """`call`: what loads and commits a trial and gives its outcome, and its arguments."""
+        self._executors = {f"lane {number}": each for number, each in enumerate(executors, start=1)}
+        self._function, self._arguments = call
+        self._on_start, self._interrupted = on_start, interrupted
+        self._left: dict[str, list[Trial]] = {}
+        self._under_way: dict[Future[str], tuple[str, Trial]] = {}
+
+    @property
+    def names(self) -> Sequence[str]:
+        """As `Slots.names`."""
+        return list(self._executors)
+
+    def start(self, slot: str, block: Block) -> None:
+        """As `Slots.start`."""
+        self._left[slot] = list(block.trials)
+        self._begin_next(slot)
+
+    def wait(self) -> Sequence[Came]:
+        """The loads that ended meanwhile. An error of a lane is raised here."""
+        ended, _ = wait(self._under_way, WAKE_S, FIRST_COMPLETED)
+        came = []
+        for future in ended:
+            slot, trial = self._under_way.pop(future)
+            outcome = future.result()
+            is_last = not self._left[slot] or self._interrupted()
+            if not is_last:
+                self._begin_next(slot)
+            came.append(Came(slot, ((trial, outcome),), is_last))
+        return came
+
+    def _begin_next(self, slot: str) -> None:
+        trial = self._left[slot].pop(0)
+        self._on_start(trial)
+        future = self._executors[slot].submit(self._function, *self._arguments(trial))
+        self._under_way[future] = slot, trial
