@@ -12,6 +12,7 @@ import gc
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -278,7 +279,7 @@ class Runs:
         return [
             name
             for name, content in found.items()
-            if "/.writing-" not in f"/{name}"
+            if not re.search(r"(^|/)\.(writing|whole)-", name)
             and content not in (self._whole.get(name), self._before.get(name))
         ]
 

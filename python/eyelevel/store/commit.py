@@ -1,55 +1,47 @@
-"""A trial's commit: all or nothing, by steps that have names.
+"""The commit of a block's trials: all or nothing, by steps that have names.
 
-The trial's directory is staged under a name of its own, synced and renamed: it is there whole or
-not at all, and the first writer wins, on one machine or on many that share the directory. A kill, a
-full disk or a lost right at any step leaves no trial or a whole one; `--resume` goes on from both.
+They are staged under a name of their own, synced, marked as whole by one renaming, and then get
+their own names one by one. A kill, a full disk or a lost right at any step leaves none of them or a
+whole stage, which `recover` ends: a block is never committed in part. The first writer of a
+trial wins, on one machine or on many that share the directory.
 """
 
-import gzip
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 from eyelevel.disk.folders import locked_folder
 from eyelevel.disk.steps import reached
-from eyelevel.disk.whole import DRAFT_PREFIX, sync_directory, umask, write_synced
+from eyelevel.disk.whole import DRAFT_PREFIX, sync_directory, write_synced
 from eyelevel.json_types import JsonMapping
-from eyelevel.store.directory import (
-    FRAMES_FILE,
-    RECORD_FILE,
-    TRIALS,
-    check_record,
-    json_bytes,
-    refusals,
-    step_frames_file,
-)
+from eyelevel.store.directory import TRIALS, refusals, remove_leftovers
 from eyelevel.store.frames import Frames
-from eyelevel.store.pictures import PICTURES, keep_picture
+from eyelevel.store.packed import PackedTrial, pack
+from eyelevel.store.pictures import PICTURES, has_picture, keep_picture
 
-RECORD_EFFORT = 6
+WHOLE_PREFIX = ".whole-"
+"""Of a stage whose trials are on the disk and have their names yet to get."""
 
 
 @dataclass
 class Stage:
-    """A trial on its way from memory to its directory."""
+    """Trials on their way from memory to their directories."""
 
     directory: Path
     """The run's."""
     folder: Path
     """What is written to, under a name that no trial has."""
-    record: JsonMapping
-    films: Mapping[str, Frames]
-    """Frames by their file, none empty."""
-    log_files: Mapping[str, bytes]
-    won: bool = True
-    """False when another writer's trial was there first."""
+    trials: Sequence[PackedTrial]
+    won: list[str] = field(default_factory=list)
+    """The names of those that no other writer had committed before."""
 
     @property
-    def target(self) -> Path:
-        """The trial's directory."""
-        return self.directory / TRIALS / str(self.record["trial"]["hash"])
+    def whole(self) -> Path:
+        """The folder when all of it is on the disk."""
+        return self.folder.with_name(WHOLE_PREFIX + self.folder.name.removeprefix(DRAFT_PREFIX))
 
 
 @dataclass(frozen=True)
@@ -60,55 +52,82 @@ class Step:
     does: Callable[[Stage], None]
 
 
-def _write_films(stage: Stage) -> None:
-    for file, frames in stage.films.items():
-        # Before the trial that names it: a picture without a trial harms nobody.
-        last = keep_picture(stage.directory / PICTURES, frames.last())
-        write_synced(stage.folder / file, frames.to_bytes(last))
+def _keep_pictures(stage: Stage) -> None:
+    # Before the trials that name them: a picture without a trial harms nobody.
+    folder = stage.directory / PICTURES
+    pictures = {name: each for trial in stage.trials for name, each in trial.pictures.items()}
+    for name, content in pictures.items():
+        if not has_picture(folder, name):
+            keep_picture(folder, name, content)
 
 
-def _write_logs(stage: Stage) -> None:
-    for log, content in stage.log_files.items():
-        (stage.folder / log).parent.mkdir(exist_ok=True)
-        write_synced(stage.folder / log, content)
-
-
-def _write_record(stage: Stage) -> None:
-    # No time in the header: the same record gives the same bytes.
-    content = gzip.compress(json_bytes(stage.record), RECORD_EFFORT, mtime=0)
-    write_synced(stage.folder / RECORD_FILE, content)
+def _write_files(stage: Stage) -> None:
+    for trial in stage.trials:
+        folder = stage.folder / trial.name
+        folder.mkdir()
+        for name, content in trial.files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            write_synced(folder / name, content)
 
 
 def _sync(stage: Stage) -> None:
-    for folder in {(stage.folder / log).parent for log in stage.log_files} | {stage.folder}:
-        sync_directory(folder)
-    stage.folder.chmod(0o777 & ~umask())  # private until now
+    for trial in stage.trials:
+        for name in {str(Path(file).parent) for file in trial.files}:
+            sync_directory(stage.folder / trial.name / name)
+    sync_directory(stage.folder)
+
+
+def _mark_whole(stage: Stage) -> None:
+    stage.folder.rename(stage.whole)
+    sync_directory(stage.whole.parent)
 
 
 def _rename(stage: Stage) -> None:
-    try:
-        stage.folder.rename(stage.target)  # refuses a directory that is there and not empty
-    except OSError:
-        if not stage.target.exists():
-            raise
-        stage.won = False
+    stage.won = _rename_all(stage.whole)
 
 
-def _sync_name(stage: Stage) -> None:
-    sync_directory(stage.target.parent)
+def _sync_names(stage: Stage) -> None:
+    sync_directory(stage.whole.parent)
+
+
+def _remove(stage: Stage) -> None:
+    shutil.rmtree(stage.whole)
 
 
 STEPS = (
-    Step("trial frames", _write_films),
-    Step("trial logs", _write_logs),
-    Step("trial record", _write_record),
-    Step("trial sync", _sync),
-    Step("trial rename", _rename),
-    Step("trial sync name", _sync_name),
+    Step("pictures", _keep_pictures),
+    Step("block files", _write_files),
+    Step("block sync", _sync),
+    Step("block whole", _mark_whole),
+    Step("block rename", _rename),
+    Step("block sync names", _sync_names),
+    Step("block remove", _remove),
 )
 """What a commit does, in its order. It goes through this list, and so do tests of faults."""
 
-BEGUN, DONE = "trial begun", "trial done"
+BEGUN, RENAMED, DONE = "block begun", "trial renamed", "block done"
+
+
+def write_block(directory: Path, trials: Sequence[PackedTrial]) -> list[str]:
+    """Commit trials under `directory`, all or none; the names of those that were not there.
+
+    Raises StoreError when the disk refuses. What is staged whole then is committed by
+    `recover`.
+    """
+    folder = directory / TRIALS
+    with refusals(folder / trials[0].name if trials else folder):
+        reached(BEGUN)
+        folder.mkdir(parents=True, exist_ok=True)
+        absent = [trial for trial in trials if not os.path.lexists(folder / trial.name)]
+        if not absent:
+            return []
+        with locked_folder(folder, DRAFT_PREFIX) as draft:
+            stage = Stage(directory, draft, absent)
+            for step in STEPS:
+                reached(step.name)
+                step.does(stage)
+        reached(DONE)
+        return stage.won
 
 
 def write_trial(
@@ -123,21 +142,40 @@ def write_trial(
     The record is checked first, so that what could not be read is never written. Raises StoreError
     for a record that breaks the schema and when the disk refuses.
     """
-    name = record["trial"]["hash"]
-    check_record(record, f"trial {name}")
-    films = {FRAMES_FILE: frames}
-    films |= {step_frames_file(number): each for number, each in enumerate(step_frames, start=1)}
-    taken = {file: each for file, each in films.items() if each}
-    trials = directory / TRIALS
-    with refusals(trials / name):
-        reached(BEGUN)
-        trials.mkdir(parents=True, exist_ok=True)
-        if os.path.lexists(trials / name):
-            return False
-        with locked_folder(trials, DRAFT_PREFIX) as folder:
-            stage = Stage(directory, folder, record, taken, logs)
-            for step in STEPS:
-                reached(step.name)
-                step.does(stage)
-        reached(DONE)
-        return stage.won
+    if os.path.lexists(directory / TRIALS / record["trial"]["hash"]):
+        return False
+
+    def is_known(name: str) -> bool:
+        return has_picture(directory / PICTURES, name)
+
+    return bool(write_block(directory, [pack(record, frames, step_frames, logs, is_known)]))
+
+
+def recover(directory: Path) -> None:
+    """End what killed writers had begun: what was staged whole is committed, the rest removed.
+
+    Only who has claimed the directory may ask for it (`eyelevel.store.claim`). Raises StoreError
+    when the disk refuses.
+    """
+    with refusals(directory / TRIALS):
+        for whole in sorted((directory / TRIALS).glob(f"{WHOLE_PREFIX}*")):
+            _rename_all(whole)
+            sync_directory(whole.parent)
+            shutil.rmtree(whole)
+    remove_leftovers(directory)
+
+
+def _rename_all(whole: Path) -> list[str]:
+    """Give a whole stage's trials their names; of those that had one the first writer's stays."""
+    won = []
+    for trial in sorted(whole.iterdir()):
+        target = whole.parent / trial.name
+        try:
+            trial.rename(target)  # refuses a directory that is there and not empty
+        except OSError:
+            if not target.exists():
+                raise
+        else:
+            won.append(trial.name)
+        reached(RENAMED)
+    return won

@@ -20,15 +20,30 @@ PICTURES = "pictures"
 _NAME_DIGITS = 20
 
 
-def keep_picture(folder: Path, picture: Picture) -> str:
-    """Have `picture` in `folder`, written whole or not at all; its name. Raises OSError."""
-    name = _name_of(picture)
+def picture_name(picture: Picture) -> str:
+    """A picture's name: its pixels'."""
+    size = "x".join(map(str, picture.shape)).encode()
+    return hashlib.sha256(size + b":" + picture.tobytes()).hexdigest()[:_NAME_DIGITS]
+
+
+def packed_picture(picture: Picture) -> bytes:
+    """The content of its file."""
+    return encode_webp(picture, EFFORT)
+
+
+def has_picture(folder: Path, name: str) -> bool:
+    """Whether it is in `folder`, undamaged."""
     try:
         _read(folder, name)
-    except (OSError, ValueError):  # not there, or damaged
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(_file(folder, name), encode_webp(picture, EFFORT))
-    return name
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def keep_picture(folder: Path, name: str, content: bytes) -> None:
+    """Have it in `folder`, written whole or not at all. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(_file(folder, name), content)
 
 
 def read_picture(folder: Path, name: str) -> Picture:
@@ -46,15 +61,10 @@ def read_picture(folder: Path, name: str) -> Picture:
 def _read(folder: Path, name: str) -> Picture:
     file = _file(folder, name)
     picture = decode_webp(read_bytes(file, Source(str(file), PICTURE, ValueError)))
-    if _name_of(picture) != name:
+    if picture_name(picture) != name:
         raise ValueError("its pixels are not those that it is named after")
     return picture
 
 
 def _file(folder: Path, name: str) -> Path:
     return folder / f"{name}.webp"
-
-
-def _name_of(picture: Picture) -> str:
-    size = "x".join(map(str, picture.shape)).encode()
-    return hashlib.sha256(size + b":" + picture.tobytes()).hexdigest()[:_NAME_DIGITS]

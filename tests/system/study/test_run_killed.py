@@ -54,9 +54,9 @@ def test_each_trial_is_there_once_however_often_a_run_is_killed(
         done = subprocess.run(command, capture_output=True, timeout=HANG_S, check=False)
         assert done.returncode == -signal.SIGKILL, done.stderr.decode()
 
-    killed_at("trial record")
+    killed_at("block whole")
     assert committed(out) == set()
-    killed_at("trial sync name")
+    killed_at("block remove")
     first = tree(out / "trials")
     (name,) = committed(out)
     _killed_in_a_load([*COMMAND, *run], temporary)

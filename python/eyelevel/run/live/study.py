@@ -26,7 +26,8 @@ from eyelevel.run.study.attempts import RETRIES, commit_result, with_retries
 from eyelevel.run.trial.quiet_host import HostWait
 from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import RecordedSite
-from eyelevel.store.directory import StoredTrial, committed, read_trial, remove_leftovers
+from eyelevel.store.commit import recover
+from eyelevel.store.directory import StoredTrial, committed, read_trial
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def run_study(
     study: LiveStudy, directory: Path, host_wait: HostWait, told: Callable[[Done], None]
 ) -> None:
     """Do what is not done yet; `told` hears of each load."""
-    remove_leftovers(directory)
+    recover(directory)
     order, there = turns(study), committed(directory)
     rest = [turn for turn in order if turn.trial.hash not in there]
     lengths_s: list[float] = []

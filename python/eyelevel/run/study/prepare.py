@@ -13,11 +13,11 @@ from eyelevel.run.study.time_limits import check_time_limits
 from eyelevel.sites.cleartext import check_secure, secure_share
 from eyelevel.sites.recorded import RecordedSite, altered_in
 from eyelevel.store.claim import claim
+from eyelevel.store.commit import recover
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
     PLAN_FILE,
     read_document,
-    remove_leftovers,
     write_document,
 )
 from eyelevel.validation.path import short_validation
@@ -67,7 +67,7 @@ def planned(plan: Plan, sites: Sequence[Site], directory: Path, *, resume: bool)
                 f"writing {directory}: it holds this plan's run; continue it with --resume, "
                 "or choose another --out"
             )
-        remove_leftovers(directory)
+        recover(directory)
     else:
         write_document(directory, PLAN_FILE, plan_document(plan, sites, trials))
     return trials

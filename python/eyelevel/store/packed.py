@@ -1,0 +1,65 @@
+"""A trial as bytes: what lies in its folder, and the pictures that a run's trials share.
+
+It is made where the load was, so that who commits it, here or for many machines, writes bytes.
+"""
+
+import gzip
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from eyelevel.json_types import JsonMapping
+from eyelevel.store.directory import (
+    FRAMES_FILE,
+    RECORD_FILE,
+    check_record,
+    json_bytes,
+    step_frames_file,
+)
+from eyelevel.store.frames import Frames
+from eyelevel.store.pictures import packed_picture, picture_name
+
+RECORD_EFFORT = 6
+
+
+@dataclass(frozen=True)
+class PackedTrial:
+    """One trial, its record checked."""
+
+    name: str
+    """Its hash."""
+    outcome: str
+    files: Mapping[str, bytes]
+    """By their names in its folder; the record is the last one."""
+    pictures: Mapping[str, bytes]
+    """The last ones of its frames by name, but for those that are known."""
+
+
+def pack(
+    record: JsonMapping,
+    frames: Frames | None = None,
+    step_frames: Sequence[Frames] = (),
+    logs: Mapping[str, bytes] = MappingProxyType({}),
+    is_known: Callable[[str], bool] = lambda _: False,
+) -> PackedTrial:
+    """The bytes of a trial; the same trial gives the same. `is_known`: of the names of pictures.
+
+    Raises StoreError for a record that breaks the schema, so that what could not be read is never
+    written.
+    """
+    name = record["trial"]["hash"]
+    check_record(record, f"trial {name}")
+    films = {FRAMES_FILE: frames}
+    films |= {step_frames_file(number): each for number, each in enumerate(step_frames, start=1)}
+    files: dict[str, bytes] = {}
+    pictures: dict[str, bytes] = {}
+    for file, film in films.items():
+        if film:
+            last = film.last()
+            files[file] = film.to_bytes(of_last := picture_name(last))
+            if of_last not in pictures and not is_known(of_last):
+                pictures[of_last] = packed_picture(last)
+    # No time in the header: the same record gives the same bytes.
+    content = gzip.compress(json_bytes(record), RECORD_EFFORT, mtime=0)
+    files |= {**logs, RECORD_FILE: content}
+    return PackedTrial(name, str(record["outcome"]), files, pictures)
