@@ -38,6 +38,7 @@ SUBCOMMANDS: dict[str, str] = {
     "compare": "results.compare",
     "bundle": "results.bundle",
     "rerun": "run.rerun",
+    "worker": "run.worker",
     "list": "list_presets",
     "trace": "path.trace",
     "network": "path.network",

@@ -1,6 +1,6 @@
 """`eyelevel run`: a plan from its first load to its report."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
@@ -18,13 +18,14 @@ from eyelevel.cli.results.gate import UnsureOption, conclude, read_conditions
 from eyelevel.cli.results.report import make_report, print_summary
 from eyelevel.cli.run.plan_text import Corpus, read_plan
 from eyelevel.cli.run.sites import open_sites
+from eyelevel.cli.run.worker import check_installed
 from eyelevel.cli.values import duration
 from eyelevel.errors import Terminated
 from eyelevel.plan.plan import Plan
 from eyelevel.run.study.attempts import RETRIES, RETRIES_MAX
 from eyelevel.run.study.effects import live_effects
 from eyelevel.run.study.jobs import check_jobs
-from eyelevel.run.study.loop import Execution, run_trials
+from eyelevel.run.study.loop import Driver, Execution, run_trials
 from eyelevel.run.study.prepare import prepare
 from eyelevel.run.study.progress import Progress as RunProgress
 from eyelevel.run.study.stopping import stopping_rule
@@ -34,6 +35,12 @@ EXIT_INTERRUPTED = 130
 ENDING = "ending after the current load; Ctrl-C again breaks it off"
 
 Jobs = Annotated[int, typer.Option(min=1, help="Labs side by side, each on two cores of its own.")]
+ClusterOption = Annotated[
+    str,
+    typer.Option(
+        metavar="WHERE", help="Slots elsewhere: local:N, listen:HOST:PORT, a scheduler's address."
+    ),
+]
 Retries = Annotated[
     int,
     typer.Option(min=0, max=RETRIES_MAX, help="Of a load that the instrument failed, at most."),
@@ -62,6 +69,7 @@ def run(
     video: Annotated[bool, typer.Option("--video", help="There: HASH.mp4 of each.")] = False,
     filmstrip: Annotated[bool, typer.Option("--filmstrip", help="There: the pictures.")] = False,
     jobs: Jobs = 1,
+    cluster: ClusterOption = "",
     retries: Retries = RETRIES,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
     _unsafe_browser: UnsafeBrowserOption = False,
@@ -76,7 +84,10 @@ def run(
     check_conditions(conditions, parsed.blocks, may_stop=parsed.stop is not None)
     again = f"eyelevel run {plan} --out {out} --resume"
     execution = Execution(retries, jobs, host_wait_s, parsed.trace_files)
-    run_plan(parsed, out, resume=resume, how_to_resume=again, execution=execution, peek=peek)
+    run_plan(
+        parsed, out, resume=resume, how_to_resume=again, execution=execution, peek=peek,
+        cluster=cluster,
+    )  # fmt: skip
     exports = Exports(har, video, filmstrip)
     if any(astuple(exports)):  # after the last load: nothing else may run beside one
         for line in export_all(out, None, exports):
@@ -99,6 +110,7 @@ def run_plan(
     how_to_resume: str,
     execution: Execution | None = None,
     peek: bool = False,
+    cluster: str = "",
 ) -> None:
     """Run a plan's trials with progress shown; ends the command if it is interrupted.
 
@@ -113,7 +125,8 @@ def run_plan(
     rule, effects = stopping_rule(plan, out), live_effects(plan, out, peek=peek)
     try:
         with _shown_progress(len(trials)) as show:
-            result = run_trials(trials, archives, out, show, rule, execution, effects)
+            driver = _cluster_driver(cluster, out, archives, execution) if cluster else None
+            result = run_trials(trials, archives, out, show, rule, execution, effects, driver)
     except (KeyboardInterrupt, Terminated):
         hints.print(f"a load was broken off; {rest}", markup=False, soft_wrap=True)
         raise
@@ -123,6 +136,16 @@ def run_plan(
         raise typer.Exit(EXIT_INTERRUPTED)
     if result.stopped:
         hints.print(f"decided early: {result.stopped}", markup=False)
+
+
+def _cluster_driver(
+    where: str, out: Path, archives: Mapping[str, str], execution: Execution
+) -> Driver:
+    check_installed()
+    # Imported where it is used: Dask takes long, and few runs need it.
+    from eyelevel.cluster.driver import cluster_driver
+
+    return cluster_driver(where, out, archives, execution)
 
 
 @contextmanager

@@ -7,8 +7,9 @@ carries what the one says to the other, and looks at the records in between.
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -16,11 +17,13 @@ from typing import Any
 from eyelevel.plan.trials import Trial
 from eyelevel.run.study.attempts import RETRIES, commit_trial
 from eyelevel.run.study.dispatch import Dispatch, Ended
+from eyelevel.run.study.given_up import given_up
 from eyelevel.run.study.jobs import claimed_sets, lanes
 from eyelevel.run.study.looks import Looks
 from eyelevel.run.study.progress import Accounts, Progress
-from eyelevel.run.study.slots import Here, Lanes, Slots
+from eyelevel.run.study.slots import Came, Event, Here, Joined, Lanes, Lost, Slots
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
+from eyelevel.store.commit import write_block
 from eyelevel.store.directory import missing
 
 
@@ -52,6 +55,10 @@ ONE_BY_ONE = Execution()
 BESIDE = HostWait(alone=False)
 """Of a load that has others of this run beside it; it is in another process and tells nobody."""
 
+Interrupted = Callable[[], bool]
+Driver = Callable[[Accounts, Interrupted], AbstractContextManager[Slots]]
+"""What has slots while a run goes on."""
+
 
 def run_trials(
     trials: Sequence[Trial],
@@ -61,13 +68,14 @@ def run_trials(
     may_stop: Callable[[int], Ended] | None = None,
     execution: Execution = ONE_BY_ONE,
     effects: Callable[[], str] | None = None,
+    driver: Driver | None = None,
 ) -> RunResult:
     """Run what is missing of `trials`; `archives` maps a site's name to its file.
 
     `may_stop` is asked whenever all blocks up to a repetition are there, by its number, which
     networks' loads have ended; no further one of theirs is begun, and those that had begun are kept
     and not counted. `effects` is asked then, too, what is seen so far, if looking has taken no more
-    than its share of the time.
+    than its share of the time. `driver`: has the slots, if they are not to be here.
 
     The first Ctrl-C lets the current loads end, the second one ends them at once; what is committed
     stays. Raises JobsError if there are too few cores for the jobs, CoresTakenError if another
@@ -77,64 +85,105 @@ def run_trials(
     accounts = Accounts(trials, absent, execution.jobs, on_progress)
     left = {trial.hash for trial in absent}
     dispatch = Dispatch(trials, [trial.hash for trial in trials if trial.hash not in left])
+    driver = driver or partial(_here, archives, directory, execution)
+    with (
+        _interruptible(accounts.interrupt) as interrupted,
+        driver(accounts, interrupted) as slots,
+    ):
+        run = _Run(dispatch, slots, accounts, interrupted, directory, effects)
+        ended = run.to_its_end(may_stop)
+        progress = accounts.progress
+        return RunResult(directory, progress.total, progress.done, interrupted(), ended.reason)
+
+
+@contextmanager
+def _here(
+    archives: Mapping[str, str],
+    directory: Path,
+    execution: Execution,
+    accounts: Accounts,
+    interrupted: Interrupted,
+) -> Iterator[Slots]:
+    """Slots on this machine."""
 
     def arguments(trial: Trial, wait: HostWait = BESIDE) -> tuple[Any, ...]:
         files = dict(execution.trace_files)
         wait = replace(wait, limit_s=execution.host_wait_s)
         return trial, archives[trial.site], directory, files, execution.retries, wait
 
-    def here(trial: Trial, wait: HostWait) -> str:
+    def commit(trial: Trial, wait: HostWait) -> str:
         return commit_trial(*arguments(trial, wait))
 
-    with (
-        claimed_sets(execution.jobs) as sets,
-        _interruptible(accounts.interrupt) as interrupted,
-        lanes(sets) as pools,
-    ):
-        slots: Slots = (
-            Lanes(pools, (commit_trial, arguments), accounts.start, interrupted)
-            if pools
-            else Here(here, accounts.start, accounts.wait, interrupted)
-        )
-        ended = _run(dispatch, slots, accounts, interrupted, may_stop, effects)
-        progress = accounts.progress
-        return RunResult(directory, progress.total, progress.done, interrupted(), ended.reason)
+    with claimed_sets(execution.jobs) as sets, lanes(sets) as pools:
+        if pools:
+            yield Lanes(pools, (commit_trial, arguments), accounts.start, interrupted)
+        else:
+            yield Here(commit, accounts.start, accounts.wait, interrupted)
 
 
-def _run(
-    dispatch: Dispatch,
-    slots: Slots,
-    accounts: Accounts,
-    interrupted: Callable[[], bool],
-    may_stop: Callable[[int], Ended] | None,
-    effects: Callable[[], str] | None,
-) -> Ended:
-    """Until all is done that is to be done; what was decided early."""
-    looks, ended, seen = Looks(effects) if effects else None, Ended(), -1
-    for slot in slots.names:
-        dispatch.join(slot)
-    while True:
-        if interrupted():
-            dispatch.interrupt()
-        while seen < dispatch.closed and not interrupted():
-            is_first, seen = seen < 0, dispatch.closed
-            ended = may_stop(seen) if may_stop else ended
-            accounts.leave_out(ended)
-            dispatch.end_networks(ended)
-            is_over = accounts.progress.done >= accounts.progress.total
-            if looks and not is_first and not is_over and looks.may_look(time.monotonic()):
-                accounts.progress.effects = looks.look()
-                accounts.tell()
-        for slot, block in dispatch.starts(time.monotonic()):
-            slots.start(slot, block)
-        if dispatch.is_done:
-            return ended
-        for came in slots.wait():
-            dispatch.come(
-                came.slot, [trial.hash for trial, _ in came.outcomes], is_last=came.is_last
-            )
-            for trial, outcome in came.outcomes:
-                accounts.end(trial, outcome)
+class _Run:
+    """One run on its way."""
+
+    def __init__(
+        self,
+        dispatch: Dispatch,
+        slots: Slots,
+        accounts: Accounts,
+        interrupted: Interrupted,
+        directory: Path,
+        effects: Callable[[], str] | None,
+    ) -> None:
+        self._dispatch, self._slots, self._accounts = dispatch, slots, accounts
+        self._interrupted, self._directory = interrupted, directory
+        self._looks = Looks(effects) if effects else None
+
+    def to_its_end(self, may_stop: Callable[[int], Ended] | None) -> Ended:
+        """Until all is done that is to be done; what was decided early."""
+        dispatch, slots = self._dispatch, self._slots
+        ended, seen = Ended(), -1
+        while True:
+            if self._interrupted():
+                dispatch.interrupt()
+            while seen < dispatch.closed and not self._interrupted():
+                is_first, seen = seen < 0, dispatch.closed
+                ended = may_stop(seen) if may_stop else ended
+                self._accounts.leave_out(ended)
+                dispatch.end_networks(ended)
+                if not is_first:
+                    self._look()
+            if dispatch.is_done:
+                return ended
+            for slot, block in dispatch.starts(time.monotonic()):
+                slots.start(slot, block)
+            for slot in dispatch.overdue(time.monotonic()):
+                slots.restart(slot)
+            for event in slots.wait():
+                self._take(event)
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case Joined(slot, machine):
+                self._dispatch.join(slot, machine)
+            case Lost(slot):
+                if lost := self._dispatch.lose(slot):
+                    packed = [given_up(trial, lost.machines) for trial in lost.trials]
+                    write_block(self._directory, packed)
+                    for trial, each in zip(lost.trials, packed, strict=True):
+                        self._accounts.end(trial, each.outcome)
+            case Came(slot, outcomes, is_last, packed):
+                names = [trial.hash for trial, _ in outcomes]
+                taken = {each.hash for each in self._dispatch.come(slot, names, is_last=is_last)}
+                if due := [each for each in packed if each.name in taken]:
+                    write_block(self._directory, due)
+                for trial, outcome in outcomes:
+                    self._accounts.end(trial, outcome)
+
+    def _look(self) -> None:
+        progress = self._accounts.progress
+        is_over = progress.done >= progress.total
+        if self._looks and not is_over and self._looks.may_look(time.monotonic()):
+            progress.effects = self._looks.look()
+            self._accounts.tell()
 
 
 def todo(trials: Sequence[Trial], directory: Path) -> list[Trial]:

@@ -12,6 +12,7 @@ from typing import Protocol
 from eyelevel.plan.trials import Trial
 from eyelevel.run.study.dispatch import Block
 from eyelevel.run.trial.quiet_host import HostWait, WaitInterruptedError
+from eyelevel.store.packed import PackedTrial
 
 HERE = "here"
 WAKE_S = 0.2
@@ -20,26 +21,44 @@ WAKE_S = 0.2
 
 @dataclass(frozen=True)
 class Came:
-    """What a slot did: trials that are committed with their outcomes. Behind the last one of its
-    block it is free."""
+    """What a slot did: trials with their outcomes. Behind the last one of its block it is free."""
 
     slot: str
     outcomes: tuple[tuple[Trial, str], ...] = ()
     is_last: bool = False
+    packed: tuple[PackedTrial, ...] = ()
+    """Those that are still to be committed."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A slot takes blocks from now on."""
+
+    slot: str
+    machine: str = ""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A slot is gone, with what it did."""
+
+    slot: str
+
+
+Event = Came | Joined | Lost
 
 
 class Slots(Protocol):
     """Places that take a block each; they hear of an interrupt by themselves."""
 
-    @property
-    def names(self) -> Sequence[str]:
-        """Of the places."""
-
     def start(self, slot: str, block: Block) -> None:
         """A block begins there."""
 
-    def wait(self) -> Sequence[Came]:
-        """What came of the blocks that began, after a while; nothing may have."""
+    def restart(self, slot: str) -> None:
+        """What is there hangs: it is ended, which `wait` tells as a loss."""
+
+    def wait(self) -> Sequence[Event]:
+        """What happened, after a while; nothing may have. Slots join before they take blocks."""
 
 
 Interrupted = Callable[[], bool]
@@ -48,8 +67,6 @@ OnStart = Callable[[Trial], None]
 
 class Here:
     """This process, a load at a time."""
-
-    names = (HERE,)
 
     def __init__(
         self,
@@ -62,14 +79,20 @@ class Here:
         begin yet."""
         self._commit, self._on_start, self._interrupted = commit, on_start, interrupted
         self._wait = HostWait(told=on_wait, ended=interrupted)
-        self._left: list[Trial] = []
+        self._left: list[Trial] | None = None
 
     def start(self, slot: str, block: Block) -> None:
         """As `Slots.start`."""
         self._left = list(block.trials)
 
-    def wait(self) -> Sequence[Came]:
+    def restart(self, slot: str) -> None:
+        """Not asked: a load here ends by its own limits."""
+        raise NotImplementedError
+
+    def wait(self) -> Sequence[Event]:
         """The next load of the block."""
+        if self._left is None:
+            return [Joined(HERE)]
         if self._interrupted():
             return [Came(HERE, is_last=True)]
         trial = self._left.pop(0)
@@ -95,21 +118,24 @@ class Lanes:
         self._executors = {f"lane {number}": each for number, each in enumerate(executors, start=1)}
         self._function, self._arguments = call
         self._on_start, self._interrupted = on_start, interrupted
+        self._has_joined = False
         self._left: dict[str, list[Trial]] = {}
         self._under_way: dict[Future[str], tuple[str, Trial]] = {}
-
-    @property
-    def names(self) -> Sequence[str]:
-        """As `Slots.names`."""
-        return list(self._executors)
 
     def start(self, slot: str, block: Block) -> None:
         """As `Slots.start`."""
         self._left[slot] = list(block.trials)
         self._begin_next(slot)
 
-    def wait(self) -> Sequence[Came]:
+    def restart(self, slot: str) -> None:
+        """Not asked: a load here ends by its own limits."""
+        raise NotImplementedError
+
+    def wait(self) -> Sequence[Event]:
         """The loads that ended meanwhile. An error of a lane is raised here."""
+        if not self._has_joined:
+            self._has_joined = True
+            return [Joined(slot) for slot in self._executors]
         ended, _ = wait(self._under_way, WAKE_S, FIRST_COMPLETED)
         came = []
         for future in ended:

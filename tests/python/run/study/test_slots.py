@@ -24,8 +24,8 @@ def run(pools, arguments, interrupted=lambda ended: False):
     started, ended = [], []
     slots = Lanes(pools, (str.upper, arguments), started.append, lambda: interrupted(ended))
     dispatch = Dispatch(TRIALS)
-    for slot in slots.names:
-        dispatch.join(slot)
+    for joined in slots.wait():
+        dispatch.join(joined.slot)
     while not interrupted(ended):
         for slot, block in dispatch.starts(0):
             slots.start(slot, block)

@@ -1,0 +1,110 @@
+"""Where a run's slots are: what `--cluster` names, and a scheduler there."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from distributed import Client, LocalCluster
+
+from eyelevel.cluster.settings import configure
+from eyelevel.errors import ExpectedError
+
+SCHEDULER_FILE = "scheduler.json"
+CONNECT_S = 10
+END_S = 20.0
+LOOPBACK = "127.0.0.1"
+
+
+class ClusterError(ExpectedError):
+    """A cluster cannot be used."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """`local:N`, `listen:HOST:PORT`, or the address of a scheduler of Dask's."""
+
+    slots_here: int = 0
+    listen: tuple[str, int] | None = None
+    address: str = ""
+
+    @classmethod
+    def of(cls, text: str) -> "Where":
+        """Raises ClusterError for what is none of them."""
+        if found := re.fullmatch(r"local:([1-9]\d{0,3})", text):
+            return cls(slots_here=int(found[1]), listen=(LOOPBACK, 0))
+        if found := re.fullmatch(r"listen:(\[[0-9a-fA-F:.]+\]|[^:\[\]]+):(\d{1,5})", text):
+            return cls(listen=(found[1].strip("[]"), int(found[2])))
+        if found := re.fullmatch(r"(tcp|tls)://\S+:\d+", text):
+            return cls(address=text)
+        raise ClusterError(
+            f"reading --cluster {text}: it is none of local:N, listen:HOST:PORT and a scheduler's "
+            "address such as tcp://10.0.0.7:8786"
+        )
+
+
+@contextmanager
+def connected(where: Where, directory: Path) -> Iterator[Client]:
+    """A client of the scheduler, which is here unless it has an address; with slots if they are to
+    be here. The address of one here is in SCHEDULER_FILE of `directory` meanwhile.
+
+    Raises ClusterError if nobody is at the address.
+    """
+    configure()
+    if where.listen is None:
+        with _client(where.address) as client:
+            yield client
+        return
+    host, port = where.listen
+    file = directory / SCHEDULER_FILE
+    with (
+        LocalCluster(
+            n_workers=0,
+            host=host,
+            scheduler_port=port,
+            dashboard_address=None,
+            silence_logs=50,
+        ) as cluster,
+        _client(cluster.scheduler_address) as client,
+    ):
+        file.write_text(json.dumps({"address": cluster.scheduler_address}) + "\n")
+        try:
+            with _slots_here(cluster.scheduler_address, where.slots_here):
+                yield client
+        finally:
+            file.unlink(missing_ok=True)
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Client]:
+    try:
+        client = Client(address, timeout=CONNECT_S, set_as_default=False)
+    except OSError as error:
+        raise ClusterError(
+            f"connecting to the scheduler at {address}: nobody answered within {CONNECT_S} s; "
+            "start it, or give the address that it printed"
+        ) from error
+    with client:
+        yield client
+
+
+@contextmanager
+def _slots_here(address: str, count: int) -> Iterator[None]:
+    if not count:
+        yield
+        return
+    command = [sys.executable, "-m", "eyelevel", "worker", address, "--slots", str(count)]
+    # In a session of their own: a terminal's Ctrl-C is for the run to hear.
+    with subprocess.Popen(command, start_new_session=True) as process:
+        try:
+            yield
+        finally:
+            process.terminate()
+            try:
+                process.wait(END_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
