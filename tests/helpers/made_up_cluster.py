@@ -1,0 +1,112 @@
+"""A real cluster of Dask's on this machine, with loads that are made up."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+
+import cluster_stub
+from cluster_stub import ATTEMPTS, GATES, SCRIPT
+from hang import HANG_S
+from made_up_run import environment
+
+from eyelevel.cluster.slots import ClusterSlots
+from eyelevel.cluster.where import Where, connected
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.trials import Site, Trial
+from eyelevel.run.study.loop import Interrupted, RunResult, run_trials
+from eyelevel.run.study.packed_block import BlockWork
+from eyelevel.run.study.prepare import planned
+from eyelevel.run.study.progress import Accounts
+from eyelevel.run.study.slots import Slots
+from eyelevel.store.directory import ENVIRONMENT_FILE, write_document
+
+PLAN = """sites = ["startup"]
+networks = ["dsl", "lte"]
+stacks = ["tcp", "quic", "tcp+"]
+reference = "tcp"
+blocks = 3
+"""
+WORKER = """
+import asyncio, sys
+from eyelevel.cluster.worker import run_slots
+address, count, machine = sys.argv[1:]
+asyncio.run(run_slots(address, int(count), machine=machine))
+"""
+
+
+class MadeUpCluster:
+    """One run of PLAN in `folder`; `script`: what befalls a block's attempts."""
+
+    def __init__(self, folder: Path, script: Mapping[str, Sequence[str]], plan: str = PLAN) -> None:
+        self.plan = parse_plan(plan, "plan.toml")
+        self.run = folder / "run"
+        self.site = folder / "site"
+        for name in (ATTEMPTS, GATES):
+            (self.site / name).mkdir(parents=True, exist_ok=True)
+        stacks = len(self.plan.stacks)
+        (self.site / SCRIPT).write_text(json.dumps({**script, "stacks": stacks}))
+        for block, fates in script.items():
+            for attempt, fate in enumerate(fates):
+                if fate == "waits":
+                    os.mkfifo(self.gate(block, attempt))
+        self.workers: dict[str, subprocess.Popen[bytes]] = {}
+        self.address = ""
+
+    def gate(self, block: str, attempt: int = 0) -> Path:
+        """Which an attempt waits at."""
+        return self.site / GATES / f"{block.replace('/', '_')}.{attempt}"
+
+    def attempts(self, block: str) -> int:
+        """How often the block was begun."""
+        return len(list((self.site / ATTEMPTS).glob(f"{block.replace('/', '_')}.*")))
+
+    def trials(self) -> list[Trial]:
+        """All of the plan, which is written."""
+        name = self.plan.sites[0]
+        sites = [Site(name, f"sha256:{name * 8:.64}")]
+        trials = planned(self.plan, sites, self.run, resume=True)
+        write_document(self.run, ENVIRONMENT_FILE, environment())
+        return trials
+
+    def start(self, machine: str, slots: int = 1) -> None:
+        """A machine's worker."""
+        command = [sys.executable, "-c", WORKER, self.address, str(slots), machine]
+        paths = os.pathsep.join(filter(None, sys.path))
+        self.workers[machine] = subprocess.Popen(
+            command,
+            env={**os.environ, "PYTHONPATH": paths},
+            start_new_session=True,
+            stderr=subprocess.DEVNULL,
+        )
+
+    @contextmanager
+    def _driver(
+        self, machines: Sequence[str], accounts: Accounts, interrupted: Interrupted
+    ) -> Iterator[Slots]:
+        archives = {self.plan.sites[0]: str(self.site)}
+        work = BlockWork("client", archives, load=cluster_stub.load)
+        with ExitStack() as stack:
+            client = stack.enter_context(connected(Where.of("listen:127.0.0.1:0"), self.run))
+            self.address = str(json.loads((self.run / "scheduler.json").read_text())["address"])
+            stack.callback(self.end)
+            for machine in machines:
+                self.start(machine)
+            yield ClusterSlots(client, work, accounts.start)
+
+    def to_its_end(self, *machines: str) -> RunResult:
+        """The run, with a worker a machine."""
+        archives = {self.plan.sites[0]: str(self.site)}
+        driver = partial(self._driver, machines)
+        return run_trials(self.trials(), archives, self.run, lambda _: None, driver=driver)
+
+    def end(self) -> None:
+        """Of the workers."""
+        for worker in self.workers.values():
+            worker.terminate()
+        for worker in self.workers.values():
+            worker.wait(HANG_S)
