@@ -1,7 +1,8 @@
 """Loads that are made up, for slots of a real cluster, and what befalls them by block and attempt.
 
-The site's archive is a folder: `script.json` has for each block what its attempts meet, `attempts`
-an empty file for each that began, made exclusively, and `gates` a FIFO for each that waits.
+The site's recording is `script.json`: it has for each block what its attempts meet, and the folder
+of `attempts`, an empty file for each that began, made exclusively, and `gates`, FIFOs of those that
+wait.
 """
 
 import json
@@ -32,8 +33,8 @@ def made_up(trial: Trial) -> TrialResult:
 
 def load(trial: Trial, archive: str, **_: Any) -> TrialResult:
     """In the place of `run_trial`."""
-    folder = Path(archive)
-    script = json.loads((folder / SCRIPT).read_text())
+    script = json.loads(Path(archive).read_text())
+    folder = Path(script["folder"])
     block = trial.block.replace("/", "_")
     attempt = _attempt(folder, block, is_first=trial.position == 1)
     fates = script.get(trial.block, [])

@@ -1,5 +1,6 @@
 """A real cluster of Dask's on this machine, with loads that are made up."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -18,6 +19,7 @@ from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.cluster.where import Where, connected
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, Trial
+from eyelevel.run.study.inputs import Input
 from eyelevel.run.study.loop import Interrupted, RunResult, run_trials
 from eyelevel.run.study.packed_block import BlockWork
 from eyelevel.run.study.prepare import planned
@@ -49,7 +51,10 @@ class MadeUpCluster:
         for name in (ATTEMPTS, GATES):
             (self.site / name).mkdir(parents=True, exist_ok=True)
         stacks = len(self.plan.stacks)
-        (self.site / SCRIPT).write_text(json.dumps({**script, "stacks": stacks}))
+        told = {**script, "stacks": stacks, "folder": str(self.site)}
+        (self.site / SCRIPT).write_text(json.dumps(told))
+        digest = hashlib.sha256((self.site / SCRIPT).read_bytes()).hexdigest()
+        self.recording = Input(digest, str(self.site / SCRIPT))
         for block, fates in script.items():
             for attempt, fate in enumerate(fates):
                 if fate == "waits":
@@ -88,8 +93,8 @@ class MadeUpCluster:
     def _driver(
         self, machines: Sequence[str], accounts: Accounts, interrupted: Interrupted
     ) -> Iterator[Slots]:
-        archives = {self.plan.sites[0]: str(self.site)}
-        work = BlockWork("client", archives, load=cluster_stub.load)
+        recordings = {self.plan.sites[0]: self.recording}
+        work = BlockWork("client", recordings, load=cluster_stub.load)
         with ExitStack() as stack:
             client = stack.enter_context(connected(Where.of("listen:127.0.0.1:0"), self.run))
             self.address = str(json.loads((self.run / "scheduler.json").read_text())["address"])
@@ -98,11 +103,16 @@ class MadeUpCluster:
                 self.start(machine)
             yield ClusterSlots(client, work, accounts.start)
 
+    @contextmanager
+    def _local(self, accounts: Accounts, interrupted: Interrupted) -> Iterator[Slots]:
+        work = BlockWork("client", {self.plan.sites[0]: self.recording}, load=cluster_stub.load)
+        with connected(Where.of("local:1"), self.run) as client:
+            yield ClusterSlots(client, work, accounts.start)
+
     def to_its_end(self, *machines: str) -> RunResult:
-        """The run, with a worker a machine."""
-        archives = {self.plan.sites[0]: str(self.site)}
-        driver = partial(self._driver, machines)
-        return run_trials(self.trials(), archives, self.run, lambda _: None, driver=driver)
+        """The run, with a worker a machine; without any, as `--cluster local:1`."""
+        driver = partial(self._driver, machines) if machines else self._local
+        return run_trials(self.trials(), {}, self.run, lambda _: None, driver=driver)
 
     def end(self) -> None:
         """Of the workers."""

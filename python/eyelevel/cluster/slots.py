@@ -2,8 +2,10 @@
 
 import queue
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from distributed import Client, Future
@@ -12,7 +14,8 @@ from distributed.scheduler import KilledWorker
 from eyelevel.cluster.worker import machine_of
 from eyelevel.plan.trials import Trial
 from eyelevel.run.study.dispatch import Block
-from eyelevel.run.study.packed_block import BlockWork, load_block
+from eyelevel.run.study.inputs import keep_input
+from eyelevel.run.study.packed_block import BlockWork, Missing, load_block
 from eyelevel.run.study.slots import Came, Event, Joined, Lost, OnStart
 from eyelevel.store.packed import PackedTrial
 
@@ -27,7 +30,7 @@ class ClusterSlots:
     def __init__(self, client: Client, work: BlockWork, on_start: OnStart) -> None:
         self._client, self._work, self._on_start = client, work, on_start
         self._addresses: dict[str, str] = {}
-        self._blocks: dict[str, tuple[Block, Future]] = {}
+        self._blocks: dict[str, tuple[Block, Future[Any]]] = {}
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._polled_s = float("-inf")
 
@@ -35,18 +38,23 @@ class ClusterSlots:
         """As `Slots.start`: the block goes to that slot and to no other."""
         for trial in block.trials:
             self._on_start(trial)
-        future = self._client.submit(
-            load_block,
-            self._work,
-            block.trials,
-            key=f"{block.trials[0].block}-{uuid4()}",
+        self._begin(slot, block)
+
+    def _begin(self, slot: str, block: Block) -> None:
+        future = self._submitted(slot, load_block, self._work, block.trials)
+        self._blocks[slot] = block, future
+        future.add_done_callback(lambda _: self._ended.put(slot))
+
+    def _submitted(self, slot: str, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
+        return self._client.submit(
+            function,
+            *arguments,
+            key=f"{function.__name__}-{uuid4()}",
             workers=[self._addresses[slot]],
             allow_other_workers=False,
             pure=False,
             retries=0,
         )
-        self._blocks[slot] = block, future
-        future.add_done_callback(lambda _: self._ended.put(slot))
 
     def wait(self) -> Sequence[Event]:
         """As `Slots.wait`: slots come and go, too."""
@@ -79,7 +87,13 @@ class ClusterSlots:
             return []  # it was lost meanwhile
         block, future = self._blocks.pop(slot)
         try:
-            packed: list[PackedTrial] = future.result()
+            found: list[PackedTrial] | Missing = future.result()
+            if isinstance(found, Missing):
+                for needed in found.inputs:
+                    content = Path(needed.path).read_bytes()
+                    self._submitted(slot, keep_input, needed, content).result()
+                self._begin(slot, block)
+                return []
         except (KilledWorker, CancelledError):
             self._addresses.pop(slot, None)
             return [Lost(slot)]
@@ -87,6 +101,6 @@ class ClusterSlots:
             future.release()
         by_name = {trial.hash: trial for trial in block.trials}
         outcomes: tuple[tuple[Trial, str], ...] = tuple(
-            (by_name[each.name], each.outcome) for each in packed
+            (by_name[each.name], each.outcome) for each in found
         )
-        return [Came(slot, outcomes, is_last=True, packed=tuple(packed))]
+        return [Came(slot, outcomes, is_last=True, packed=tuple(found))]

@@ -98,8 +98,11 @@ def _slots_here(address: str, count: int) -> Iterator[None]:
         yield
         return
     command = [sys.executable, "-m", "eyelevel", "worker", address, "--slots", str(count)]
-    # In a session of their own: a terminal's Ctrl-C is for the run to hear.
-    with subprocess.Popen(command, start_new_session=True) as process:
+    # In a session of their own: a terminal's Ctrl-C is for the run to hear. Their input ends with
+    # this process, however that ends.
+    with subprocess.Popen(
+        [*command, "--while-open"], stdin=subprocess.PIPE, start_new_session=True
+    ) as process:
         try:
             yield
         finally:

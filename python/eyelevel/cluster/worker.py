@@ -3,6 +3,7 @@
 import asyncio
 import platform
 import signal
+import sys
 from collections.abc import Callable
 
 from distributed import Nanny
@@ -24,9 +25,15 @@ def machine_of(slot: str) -> str:
 
 
 async def run_slots(
-    address: str, count: int, *, machine: str = "", told: Callable[[str], None] = lambda _: None
+    address: str,
+    count: int,
+    *,
+    machine: str = "",
+    while_open: bool = False,
+    told: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Have `count` slots for the scheduler at `address` until SIGTERM or SIGINT.
+    """Have `count` slots for the scheduler at `address` until SIGTERM or SIGINT, or, with
+    `while_open`, until standard input ends.
 
     Where the scheduler is not there, or goes, they dial again.
     """
@@ -36,6 +43,8 @@ async def run_slots(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
+    if while_open:
+        loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is written to it
     slots = [
         asyncio.create_task(_slot(address, slot_name(machine, number), ended, told))
         for number in range(1, count + 1)

@@ -1,13 +1,19 @@
 """Whatever befalls slots, machines and the client: each trial is there once, each block whole."""
 
+import math
 import os
+import signal
+import subprocess
+import sys
 
 import cluster_stub
 import pytest
+from hang import HANG_S
 from made_up_cluster import MadeUpCluster
 
+from eyelevel.run.study import loop
 from eyelevel.store.commit import write_trial
-from eyelevel.store.directory import iterate_trials
+from eyelevel.store.directory import committed, iterate_trials
 
 FIRST = "startup/dsl/1"
 
@@ -59,16 +65,54 @@ def test_a_block_that_takes_three_slots_with_it_is_given_up_with_their_names(tmp
         assert each["outcome_detail"].startswith("its block was lost 3 times, with a slot of ")
 
 
-def test_a_machine_that_joins_late_takes_blocks(tmp_path, undisturbed):
+def test_a_block_that_takes_longer_than_its_limits_is_ended_with_its_slot(
+    tmp_path, undisturbed, monkeypatch
+):
     cluster = MadeUpCluster(tmp_path, {FIRST: ["waits"]})
-    started = cluster.start
+    over = []
 
-    def late(machine, slots=1):
-        started(machine, slots)
-        if machine == "one" and os.fork() == 0:  # another process lets it go on
-            cluster.gate(FIRST).open("wb").close()
-            os._exit(0)
+    def limit_s(trials, retries, host_wait_s):
+        if trials[0].block == FIRST and cluster.attempts(FIRST) and not over:
+            over.append(True)
+            return 0.0
+        return math.inf
 
-    cluster.start = late
+    monkeypatch.setattr(loop, "block_limit_s", limit_s)
     assert cluster.to_its_end("one").done == 18
-    assert tree(cluster.run) == undisturbed
+    assert tree(cluster.run) == undisturbed and cluster.attempts(FIRST) == 2
+
+
+CLIENT = """
+import os, signal, sys
+from pathlib import Path
+from eyelevel.disk.steps import watched
+from made_up_cluster import MadeUpCluster
+folder, step, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+seen = []
+def kill(reached):
+    seen.append(reached)
+    if seen.count(step) == count:
+        os.kill(os.getpid(), signal.SIGKILL)
+with watched(kill):
+    MadeUpCluster(folder, {}).to_its_end()
+"""
+
+
+@pytest.mark.parametrize("step", ["block files", "block rename", "trial renamed"])
+def test_a_client_that_dies_is_resumed_and_leaves_no_worker(tmp_path, undisturbed, step):
+    paths = os.pathsep.join(filter(None, sys.path))
+    environment = {**os.environ, "PYTHONPATH": paths, "TMPDIR": str(tmp_path)}
+
+    def client(count):
+        # This waits for all who hold standard error: workers that stayed would hang it.
+        command = [sys.executable, "-c", CLIENT, str(tmp_path), step, str(count)]
+        done = subprocess.run(
+            command, env=environment, timeout=HANG_S, capture_output=True, text=True
+        )
+        return done.returncode, done.stderr
+
+    assert client(2)[0] == -signal.SIGKILL
+    assert 0 < len(committed(tmp_path / "run")) < 18
+    status, said = client(99)  # to its end
+    assert status == 0, said
+    assert tree(tmp_path / "run") == undisturbed

@@ -1,6 +1,6 @@
 """`eyelevel run`: a plan from its first load to its report."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
@@ -30,6 +30,7 @@ from eyelevel.run.study.prepare import prepare
 from eyelevel.run.study.progress import Progress as RunProgress
 from eyelevel.run.study.stopping import stopping_rule
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
+from eyelevel.sites.recorded import RecordedSite
 
 EXIT_INTERRUPTED = 130
 ENDING = "ending after the current load; Ctrl-C again breaks it off"
@@ -125,7 +126,7 @@ def run_plan(
     rule, effects = stopping_rule(plan, out), live_effects(plan, out, peek=peek)
     try:
         with _shown_progress(len(trials)) as show:
-            driver = _cluster_driver(cluster, out, archives, execution) if cluster else None
+            driver = _cluster_driver(cluster, out, sites, execution) if cluster else None
             result = run_trials(trials, archives, out, show, rule, execution, effects, driver)
     except (KeyboardInterrupt, Terminated):
         hints.print(f"a load was broken off; {rest}", markup=False, soft_wrap=True)
@@ -139,13 +140,13 @@ def run_plan(
 
 
 def _cluster_driver(
-    where: str, out: Path, archives: Mapping[str, str], execution: Execution
+    where: str, out: Path, sites: Sequence[RecordedSite], execution: Execution
 ) -> Driver:
     check_installed()
     # Imported where it is used: Dask takes long, and few runs need it.
     from eyelevel.cluster.driver import cluster_driver
 
-    return cluster_driver(where, out, archives, execution)
+    return cluster_driver(where, out, sites, execution)
 
 
 @contextmanager

@@ -29,6 +29,7 @@ def worker(
         str, typer.Argument(metavar="ADDRESS|FILE", help="The scheduler's, or scheduler.json.")
     ],
     slots: Annotated[int, typer.Option(min=1, help="Labs side by side.")] = 1,
+    while_open: Annotated[bool, typer.Option("--while-open", hidden=True)] = False,
 ) -> None:
     """Load blocks for the run whose scheduler is there, until it is told to end.
 
@@ -39,4 +40,8 @@ def worker(
 
     path = Path(where)
     address = json.loads(path.read_text())["address"] if path.is_file() else where
-    asyncio.run(run_slots(address, slots, told=lambda line: hints.print(line, markup=False)))
+    asyncio.run(run_slots(address, slots, while_open=while_open, told=_tell))
+
+
+def _tell(line: str) -> None:
+    hints.print(line, markup=False)

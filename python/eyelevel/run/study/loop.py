@@ -16,12 +16,13 @@ from typing import Any
 
 from eyelevel.plan.trials import Trial
 from eyelevel.run.study.attempts import RETRIES, commit_trial
-from eyelevel.run.study.dispatch import Dispatch, Ended
+from eyelevel.run.study.dispatch import Block, Dispatch, Ended
 from eyelevel.run.study.given_up import given_up
 from eyelevel.run.study.jobs import claimed_sets, lanes
 from eyelevel.run.study.looks import Looks
 from eyelevel.run.study.progress import Accounts, Progress
 from eyelevel.run.study.slots import Came, Event, Here, Joined, Lanes, Lost, Slots
+from eyelevel.run.study.time_limits import block_limit_s
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.store.commit import write_block
 from eyelevel.store.directory import missing
@@ -49,6 +50,10 @@ class Execution:
     """For how long a load waits for the machine at most."""
     trace_files: Mapping[str, str] = field(default_factory=dict)
     """Recorded traces of the networks by digest (`Plan.trace_files`)."""
+
+    def block_limit_s(self, block: Block) -> float:
+        """How long a slot may take for a block at most."""
+        return block_limit_s(block.trials, self.retries, self.host_wait_s)
 
 
 ONE_BY_ONE = Execution()
@@ -84,7 +89,8 @@ def run_trials(
     absent = todo(trials, directory)
     accounts = Accounts(trials, absent, execution.jobs, on_progress)
     left = {trial.hash for trial in absent}
-    dispatch = Dispatch(trials, [trial.hash for trial in trials if trial.hash not in left])
+    there = [trial.hash for trial in trials if trial.hash not in left]
+    dispatch = Dispatch(trials, there, execution.block_limit_s)
     driver = driver or partial(_here, archives, directory, execution)
     with (
         _interruptible(accounts.interrupt) as interrupted,

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from eyelevel.plan.trials import Trial
 from eyelevel.run.study.attempts import RETRIES, with_retries
+from eyelevel.run.study.inputs import Input, resolve
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.store.packed import PackedTrial, pack
@@ -31,9 +32,10 @@ class BlockWork:
 
     client: str
     """Unique to the one who commits: what was sent to it need not be sent again."""
-    archives: Mapping[str, str]
-    """The sites' files by name."""
-    trace_files: Mapping[str, str] = field(default_factory=dict)
+    recordings: Mapping[str, Input]
+    """By the sites' names."""
+    traces: Mapping[str, Input] = field(default_factory=dict)
+    """By their digests."""
     retries: int = RETRIES
     host_wait_s: float = WAIT_S_MAX
     load: Load = run_trial
@@ -43,15 +45,28 @@ _sent: dict[str, set[str]] = {}
 """The names of pictures that each client has from this process."""
 
 
-def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial]:
-    """The trials one after another, each packed."""
+@dataclass(frozen=True)
+class Missing:
+    """Files that a block needs and this machine lacks."""
+
+    inputs: tuple[Input, ...]
+
+
+def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | Missing:
+    """The trials one after another, each packed; nothing is loaded if files are missing."""
+    sites = {trial.site: work.recordings[trial.site] for trial in trials}
+    digests = [name for trial in trials for name in trial.network_settings.file_digests()]
+    archives, no_archives = resolve(sites)
+    traces, no_traces = resolve({name: work.traces[name] for name in digests})
+    if no_archives or no_traces:
+        return Missing((*no_archives, *no_traces))
     if work.client not in _sent:
         _sent.clear()  # one client at a time has this slot
         _sent[work.client] = set()
     known = _sent[work.client]
     packed = []
     for trial in trials:
-        result = with_retries(_loaded(work, trial), work.retries)
+        result = with_retries(_loaded(work, trial, archives[trial.site], traces), work.retries)
         packed.append(
             pack(
                 result.record,
@@ -65,8 +80,8 @@ def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial]:
     return packed
 
 
-def _loaded(work: BlockWork, trial: Trial) -> Callable[[], TrialResult]:
+def _loaded(
+    work: BlockWork, trial: Trial, archive: str, traces: Mapping[str, str]
+) -> Callable[[], TrialResult]:
     wait = HostWait(limit_s=work.host_wait_s)
-    return lambda: work.load(
-        trial, work.archives[trial.site], trace_files=work.trace_files, host_wait=wait
-    )
+    return lambda: work.load(trial, archive, trace_files=traces, host_wait=wait)

@@ -86,8 +86,7 @@ class Here:
         self._left = list(block.trials)
 
     def restart(self, slot: str) -> None:
-        """Not asked: a load here ends by its own limits."""
-        raise NotImplementedError
+        """Nothing: a load here ends by its own limits."""
 
     def wait(self) -> Sequence[Event]:
         """The next load of the block."""
@@ -128,8 +127,7 @@ class Lanes:
         self._begin_next(slot)
 
     def restart(self, slot: str) -> None:
-        """Not asked: a load here ends by its own limits."""
-        raise NotImplementedError
+        """Nothing: a load here ends by its own limits."""
 
     def wait(self) -> Sequence[Event]:
         """The loads that ended meanwhile. An error of a lane is raised here."""

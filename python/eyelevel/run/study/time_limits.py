@@ -3,12 +3,18 @@
 from collections.abc import Sequence
 
 from eyelevel.errors import PlanError
+from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.time_limit import LIMIT_S_MIN, Weight, tight_cells
+from eyelevel.plan.trials import Trial
 from eyelevel.sites.recorded import RecordedSite
 
 NAMED_MAX = 3
 """The slowest cells; a plan may have hundreds."""
+AROUND_A_LOAD_S = 300.0
+"""For browser and lab to begin and end, for what is collected and encoded, each with its limit."""
+STEP_S = 60.0
+"""For a step after the load, with what it waits for."""
 
 
 def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
@@ -54,3 +60,17 @@ def limits_said(plan: Plan, sites: Sequence[RecordedSite]) -> str:
         f"{len(limits)} cells the bytes need more time, at most {limits[longest]:g} s "
         f"(`{longest[0]}` over `{longest[1]}`)"
     )
+
+
+def block_limit_s(trials: Sequence[Trial], retries: int, host_wait_s: float) -> float:
+    """What a block's own limits add up to: a slot that takes longer hangs."""
+    return sum(
+        (1 + retries) * (host_wait_s + _limit_s(trial.browser, trial.network_settings.settling_s))
+        for trial in trials
+    )
+
+
+def _limit_s(browser: Browser, settling_s: float) -> float:
+    visits = 1 if browser.visit == "first" else 2
+    load_s = visits * (browser.timeout_s or LIMIT_S_MIN)
+    return settling_s + load_s + STEP_S * len(browser.steps) + AROUND_A_LOAD_S

@@ -1,0 +1,88 @@
+"""A run's recordings and traces where it is loaded: seen there, or sent once a machine.
+
+Both are named by digests. A path of the client's that is there and has the digest is used; else a
+copy in this machine's cache; else it is asked for.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from eyelevel.disk.whole import write_whole
+from eyelevel.errors import StoreError
+from eyelevel.plan.plan import ARCHIVE_SUFFIXES
+
+FOLDER_MODE = 0o700
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file that loads need."""
+
+    digest: str
+    """Its SHA-256."""
+    path: str
+    """Where the client has it."""
+
+    @property
+    def name(self) -> str:
+        """Of its copy; with the suffix by which recordings are told apart."""
+        suffix = next((each for each in ARCHIVE_SUFFIXES if self.path.endswith(each)), "")
+        return self.digest + suffix
+
+
+_found: dict[str, str] = {}
+"""Where this process has each, by digest; a load checks what it opens."""
+
+
+def resolve(needed: Mapping[str, Input]) -> tuple[dict[str, str], list[Input]]:
+    """Where the files are on this machine, by the same keys; and those that are not."""
+    paths, missing = {}, []
+    for key, each in needed.items():
+        if path := _here(each):
+            paths[key] = path
+        else:
+            missing.append(each)
+    return paths, missing
+
+
+def keep_input(needed: Input, content: bytes) -> None:
+    """Keep a copy for all slots of this machine. Raises StoreError if it is damaged or refused."""
+    folder = _cache()
+    file = folder / needed.name
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
+        write_whole(file, content)
+    except OSError as error:
+        raise StoreError(f"writing {file}: {error.strerror}") from error
+    if not _has_digest(needed, file):
+        file.unlink(missing_ok=True)
+        raise StoreError(
+            f"keeping {needed.path} of the client: what came has another digest than "
+            f"{needed.digest}; it was damaged on its way, or changed since the plan was read"
+        )
+
+
+def _here(needed: Input) -> str | None:
+    if needed.digest not in _found:
+        files = (Path(needed.path), _cache() / needed.name)
+        found = next((file for file in files if file.is_file() and _has_digest(needed, file)), None)
+        if found is None:
+            return None
+        _found[needed.digest] = str(found)
+    return _found[needed.digest]
+
+
+def _has_digest(needed: Input, file: Path) -> bool:
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest() == needed.digest
+    except OSError:
+        return False
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "eyelevel" / "inputs"
