@@ -61,6 +61,7 @@ class MadeUpCluster:
                     os.mkfifo(self.gate(block, attempt))
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
         self.address = ""
+        self.where = "listen:127.0.0.1:0"
 
     def gate(self, block: str, attempt: int = 0) -> Path:
         """Which an attempt waits at."""
@@ -96,18 +97,18 @@ class MadeUpCluster:
         recordings = {self.plan.sites[0]: self.recording}
         work = BlockWork("client", recordings, load=cluster_stub.load)
         with ExitStack() as stack:
-            client = stack.enter_context(connected(Where.of("listen:127.0.0.1:0"), self.run))
-            self.address = str(json.loads((self.run / "scheduler.json").read_text())["address"])
+            connection = stack.enter_context(connected(Where.of(self.where), self.run))
+            self.address = connection.address
             stack.callback(self.end)
             for machine in machines:
                 self.start(machine)
-            yield ClusterSlots(client, work, accounts.start)
+            yield ClusterSlots(connection, work, accounts.start)
 
     @contextmanager
     def _local(self, accounts: Accounts, interrupted: Interrupted) -> Iterator[Slots]:
         work = BlockWork("client", {self.plan.sites[0]: self.recording}, load=cluster_stub.load)
-        with connected(Where.of("local:1"), self.run) as client:
-            yield ClusterSlots(client, work, accounts.start)
+        with connected(Where.of("local:1"), self.run) as connection:
+            yield ClusterSlots(connection, work, accounts.start)
 
     def to_its_end(self, *machines: str) -> RunResult:
         """The run, with a worker a machine; without any, as `--cluster local:1`."""

@@ -22,12 +22,11 @@ def cluster_driver(
     place = Where.of(where)
     recordings = {site.name: Input(site.digest, str(site.path.resolve())) for site in sites}
     traces = {digest: Input(digest, file) for digest, file in execution.trace_files.items()}
-    client = str(uuid4())
-    work = BlockWork(client, recordings, traces, execution.retries, execution.host_wait_s)
+    work = BlockWork(str(uuid4()), recordings, traces, execution.retries, execution.host_wait_s)
 
     @contextmanager
     def driver(accounts: Accounts, interrupted: Interrupted) -> Iterator[Slots]:
-        with connected(place, directory) as client:
-            yield ClusterSlots(client, work, accounts.start)
+        with connected(place, directory) as connection:
+            yield ClusterSlots(connection, work, accounts.start)
 
     return driver

@@ -1,16 +1,20 @@
 """Slots of a Dask cluster for the loop of a run."""
 
+import pickle
 import queue
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from distributed import Client, Future
+from distributed import Future
+from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
+from eyelevel.cluster.connection import Connection
 from eyelevel.cluster.worker import machine_of
 from eyelevel.plan.trials import Trial
 from eyelevel.run.study.dispatch import Block
@@ -24,14 +28,26 @@ POLL_S = 0.5
 WAKE_S = 0.2
 
 
+@dataclass(frozen=True)
+class _Called:
+    """A call that is made as it is unpickled. A scheduler reads the tasks that pass through it, and
+    has nothing of ours: to it this is bytes for a function of Python's."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return self.function, self.arguments
+
+
 class ClusterSlots:
     """A slot a worker process; its name is the worker's and unique to the process."""
 
-    def __init__(self, client: Client, work: BlockWork, on_start: OnStart) -> None:
-        self._client, self._work, self._on_start = client, work, on_start
+    def __init__(self, connection: Connection, work: BlockWork, on_start: OnStart) -> None:
+        self._connection, self._work, self._on_start = connection, work, on_start
         self._addresses: dict[str, str] = {}
         self._blocks: dict[str, tuple[Block, Future[Any]]] = {}
-        self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[tuple[str, Future[Any]]] = queue.SimpleQueue()
         self._polled_s = float("-inf")
 
     def start(self, slot: str, block: Block) -> None:
@@ -43,18 +59,19 @@ class ClusterSlots:
     def _begin(self, slot: str, block: Block) -> None:
         future = self._submitted(slot, load_block, self._work, block.trials)
         self._blocks[slot] = block, future
-        future.add_done_callback(lambda _: self._ended.put(slot))
+        future.add_done_callback(lambda _: self._ended.put((slot, future)))
 
     def _submitted(self, slot: str, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
-        return self._client.submit(
-            function,
-            *arguments,
+        future: Future[Any] = self._connection.client.submit(
+            pickle.loads,
+            pickle.dumps(_Called(function, arguments)),
             key=f"{function.__name__}-{uuid4()}",
             workers=[self._addresses[slot]],
             allow_other_workers=False,
             pure=False,
             retries=0,
         )
+        return future
 
     def wait(self) -> Sequence[Event]:
         """As `Slots.wait`: slots come and go, too."""
@@ -63,29 +80,43 @@ class ClusterSlots:
             events += self._polled()
             self._polled_s = time.monotonic()
         try:
-            slot = self._ended.get(timeout=0.0 if events else WAKE_S)
+            slot, future = self._ended.get(timeout=0.0 if events else WAKE_S)
         except queue.Empty:
             return events
-        return [*events, *self._over(slot)]
+        return [*events, *self._over(slot, future)]
 
     def restart(self, slot: str) -> None:
         """Its process is ended and another begun; the loss is told by `wait`."""
-        self._client.restart_workers([self._addresses[slot]], raise_for_error=False)
+        self._connection.client.restart_workers([self._addresses[slot]], raise_for_error=False)
 
     def _polled(self) -> list[Event]:
-        workers = self._client.scheduler_info(n_workers=-1)["workers"]
-        there = {f"{each['name']}@{each['id']}": address for address, each in workers.items()}
+        was_up, there = self._connection.is_up, self._workers()
         lost = [slot for slot in self._addresses if slot not in there]
         joined = [slot for slot in there if slot not in self._addresses]
         self._addresses = there
         for slot in lost:
             self._blocks.pop(slot, None)
-        return [*map(Lost, lost), *(Joined(slot, machine_of(slot)) for slot in joined)]
+        # What a scheduler took with it is no fault of what it had.
+        is_blamed = was_up and self._connection.is_up
+        losses = [Lost(slot, is_blamed=is_blamed) for slot in lost]
+        return [*losses, *(Joined(slot, machine_of(slot)) for slot in joined)]
 
-    def _over(self, slot: str) -> list[Event]:
-        if slot not in self._blocks:
+    def _workers(self) -> dict[str, str]:
+        """The addresses of those that are there, by slot; none without a scheduler."""
+        if not self._connection.is_up and not self._connection.dial():
+            return {}
+        try:
+            self._connection.beat()
+            workers = self._connection.client.scheduler_info(n_workers=-1)["workers"]
+        except (OSError, CommClosedError, TimeoutError):  # it went at this moment
+            return {}
+        return {f"{each['name']}@{each['id']}": address for address, each in workers.items()}
+
+    def _over(self, slot: str, future: "Future[Any]") -> list[Event]:
+        block, expected = self._blocks.get(slot, (None, None))
+        if block is None or expected is not future:
             return []  # it was lost meanwhile
-        block, future = self._blocks.pop(slot)
+        del self._blocks[slot]
         try:
             found: list[PackedTrial] | Missing = future.result()
             if isinstance(found, Missing):
@@ -96,7 +127,7 @@ class ClusterSlots:
                 return []
         except (KilledWorker, CancelledError):
             self._addresses.pop(slot, None)
-            return [Lost(slot)]
+            return [Lost(slot, is_blamed=self._connection.is_up)]
         finally:
             future.release()
         by_name = {trial.hash: trial for trial in block.trials}

@@ -9,19 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from distributed import Client, LocalCluster
+from distributed import LocalCluster
 
+from eyelevel.cluster.connection import ClusterError, Connection
 from eyelevel.cluster.settings import configure
-from eyelevel.errors import ExpectedError
 
 SCHEDULER_FILE = "scheduler.json"
-CONNECT_S = 10
 END_S = 20.0
 LOOPBACK = "127.0.0.1"
-
-
-class ClusterError(ExpectedError):
-    """A cluster cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +43,16 @@ class Where:
 
 
 @contextmanager
-def connected(where: Where, directory: Path) -> Iterator[Client]:
-    """A client of the scheduler, which is here unless it has an address; with slots if they are to
-    be here. The address of one here is in SCHEDULER_FILE of `directory` meanwhile.
+def connected(where: Where, directory: Path) -> Iterator[Connection]:
+    """To the scheduler, which is here unless it has an address; with slots if they are to be here.
+    The address of one here is in SCHEDULER_FILE of `directory` meanwhile.
 
-    Raises ClusterError if nobody is at the address.
+    Raises ClusterError if nobody is at the address, or another run has it.
     """
     configure()
     if where.listen is None:
-        with _client(where.address) as client:
-            yield client
+        with Connection(where.address, directory) as connection:
+            yield connection
         return
     host, port = where.listen
     file = directory / SCHEDULER_FILE
@@ -69,27 +64,14 @@ def connected(where: Where, directory: Path) -> Iterator[Client]:
             dashboard_address=None,
             silence_logs=50,
         ) as cluster,
-        _client(cluster.scheduler_address) as client,
+        Connection(cluster.scheduler_address, directory) as connection,
     ):
         file.write_text(json.dumps({"address": cluster.scheduler_address}) + "\n")
         try:
             with _slots_here(cluster.scheduler_address, where.slots_here):
-                yield client
+                yield connection
         finally:
             file.unlink(missing_ok=True)
-
-
-@contextmanager
-def _client(address: str) -> Iterator[Client]:
-    try:
-        client = Client(address, timeout=CONNECT_S, set_as_default=False)
-    except OSError as error:
-        raise ClusterError(
-            f"connecting to the scheduler at {address}: nobody answered within {CONNECT_S} s; "
-            "start it, or give the address that it printed"
-        ) from error
-    with client:
-        yield client
 
 
 @contextmanager

@@ -2,15 +2,19 @@
 
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack, contextmanager
+from threading import Event, Thread
 
 import cluster_stub
 import pytest
 from hang import HANG_S
 from made_up_cluster import MadeUpCluster
 
+from eyelevel.cluster.connection import ClusterError, Connection
 from eyelevel.run.study import loop
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import committed, iterate_trials
@@ -80,6 +84,61 @@ def test_a_block_that_takes_longer_than_its_limits_is_ended_with_its_slot(
     monkeypatch.setattr(loop, "block_limit_s", limit_s)
     assert cluster.to_its_end("one").done == 18
     assert tree(cluster.run) == undisturbed and cluster.attempts(FIRST) == 2
+
+
+@contextmanager
+def scheduler(port):
+    """One of Dask's own, apart from any run."""
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
+    command += ["--host", "127.0.0.1", "--port", str(port)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if found := re.search(r"Scheduler at: +(tcp://127.0.0.1:(\d+))", line):
+                break
+        drained = Thread(target=process.stderr.read)
+        drained.start()
+        try:
+            yield process, found[1], int(found[2])
+        finally:
+            process.kill()
+            drained.join()
+
+
+def test_a_lost_scheduler_costs_what_was_under_way_and_is_waited_for(tmp_path, undisturbed):
+    cluster = MadeUpCluster(tmp_path, {FIRST: ["waits"]})
+    with ExitStack() as stack:
+        first, cluster.where, port = stack.enter_context(scheduler(0))
+
+        def replaced():
+            # It is at its gate when somebody can write there: then its scheduler goes.
+            with cluster.gate(FIRST).open("wb"):
+                first.kill()
+                first.wait()
+            stack.enter_context(scheduler(port))
+
+        replacing = Thread(target=replaced, daemon=True)
+        replacing.start()
+        assert cluster.to_its_end("one").done == 18
+        replacing.join()
+    assert tree(cluster.run) == undisturbed and cluster.attempts(FIRST) == 2
+
+
+def test_a_second_run_is_refused_a_schedulers_slots_with_the_firsts_name(tmp_path):
+    with scheduler(0) as (_, address, _):
+        with Connection(address, tmp_path / "first") as first:
+            beating = Thread(target=beat_until, args=(first, done := Event()))
+            beating.start()
+            with pytest.raises(ClusterError, match=r"process .*first uses it"):
+                Connection(address, tmp_path / "second").__enter__()
+            done.set()
+            beating.join()
+        with Connection(address, tmp_path / "second"):
+            pass
+
+
+def beat_until(connection, done):
+    while not done.wait(0.2):
+        connection.beat()
 
 
 CLIENT = """

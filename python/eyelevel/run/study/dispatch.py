@@ -126,15 +126,18 @@ class Dispatch:
             heapq.heappush(self._waiting, work.block)
         return taken
 
-    def lose(self, slot: str) -> GivenUp | None:
-        """A slot is gone, with what it did; what is given up is to be committed as failed."""
+    def lose(self, slot: str, *, is_blamed: bool = True) -> GivenUp | None:
+        """A slot is gone, with what it did; what is given up is to be committed as failed.
+
+        `is_blamed`: whether its block may have been why.
+        """
         machine = self._machines.pop(slot)
         self._retired.discard(slot)
         work = self._work.pop(slot, None)
         if work is None or work.block not in self._left:
             return None
         losses = self._losses.setdefault(work.block, [])
-        losses.append(machine)
+        losses += [machine] if is_blamed else []
         if len(losses) < LOSSES_MAX:
             heapq.heappush(self._waiting, work.block)
             return None

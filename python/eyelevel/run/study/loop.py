@@ -170,8 +170,8 @@ class _Run:
         match event:
             case Joined(slot, machine):
                 self._dispatch.join(slot, machine)
-            case Lost(slot):
-                if lost := self._dispatch.lose(slot):
+            case Lost(slot, is_blamed):
+                if lost := self._dispatch.lose(slot, is_blamed=is_blamed):
                     packed = [given_up(trial, lost.machines) for trial in lost.trials]
                     write_block(self._directory, packed)
                     for trial, each in zip(lost.trials, packed, strict=True):

@@ -43,6 +43,8 @@ class Lost:
     """A slot is gone, with what it did."""
 
     slot: str
+    is_blamed: bool = True
+    """Whether its block may have been why."""
 
 
 Event = Came | Joined | Lost

@@ -1,0 +1,120 @@
+"""The way to a scheduler: whose it is, and what happens when it goes."""
+
+import os
+import platform
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from distributed import Client
+
+from eyelevel.errors import ExpectedError
+
+CONNECT_S = 10.0
+RETRY_S = 2.0
+WITHOUT_S_MAX = 600.0
+"""How long a run waits for a lost scheduler."""
+BEAT_S = 3.0
+SILENCE_S = 4 * BEAT_S
+"""A client that says nothing for so long is gone, however it ended."""
+KEY = "eyelevel"
+"""Of the scheduler's metadata: who uses it, and a number that grows while that one lives."""
+
+
+class ClusterError(ExpectedError):
+    """A cluster cannot be used."""
+
+
+class SchedulerLostError(ExpectedError):
+    """A scheduler went and did not come again; what is committed stays."""
+
+
+class Connection:
+    """One run's use of a scheduler, which no second one has meanwhile."""
+
+    def __init__(self, address: str, directory: Path) -> None:
+        self.address = address
+        self._owner = f"process {os.getpid()} on {platform.node()}, writing {directory.resolve()}"
+        self._beats = 0
+        self._beaten_s = 0.0
+        self._lost_s: float | None = None
+        self._client: Client | None = None
+
+    def __enter__(self) -> Self:
+        """Raises ClusterError if nobody is there, or another run uses it."""
+        try:
+            self._client = Client(self.address, timeout=CONNECT_S, set_as_default=False)
+        except OSError as error:
+            raise ClusterError(
+                f"connecting to the scheduler at {self.address}: nobody answered within "
+                f"{CONNECT_S:g} s; start it, or give the address that it printed"
+            ) from error
+        self._claim(self._client)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._client is not None:
+            if self.is_up:
+                self._client.set_metadata([KEY], None)
+            self._client.close()
+
+    @property
+    def client(self) -> Client:
+        """While the scheduler is there."""
+        assert self._client is not None
+        return self._client
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the scheduler is there; what it had is lost if it is not."""
+        return self._client is not None and self._client.status == "running"
+
+    def beat(self) -> None:
+        """Tell that this run lives, if it is time."""
+        if time.monotonic() >= self._beaten_s + BEAT_S:
+            self._tell(self.client)
+
+    def dial(self) -> bool:
+        """Try to reach a lost scheduler again; raises SchedulerLostError after WITHOUT_S_MAX."""
+        if self._client is not None:
+            self._client.close(timeout=RETRY_S)
+            self._client, self._lost_s = None, time.monotonic()
+        try:
+            self._client = Client(self.address, timeout=RETRY_S, set_as_default=False)
+        except OSError:
+            assert self._lost_s is not None
+            if time.monotonic() - self._lost_s > WITHOUT_S_MAX:
+                raise SchedulerLostError(
+                    f"the scheduler at {self.address} went, and did not come again within "
+                    f"{WITHOUT_S_MAX / 60:g} minutes; what is committed stays"
+                ) from None
+            return False
+        self._tell(self._client)
+        return True
+
+    def _claim(self, client: Client) -> None:
+        """Take the scheduler, unless its owner says something meanwhile."""
+        found = client.get_metadata([KEY], None)
+        until_s = time.monotonic() + SILENCE_S
+        while found is not None and time.monotonic() < until_s:
+            time.sleep(BEAT_S / 4)
+            now = client.get_metadata([KEY], None)
+            if now is not None and now != found:
+                client.close()
+                raise ClusterError(
+                    f"using the scheduler at {self.address}: {now['owner']} uses it; wait until "
+                    "that run has ended, or have a scheduler for each"
+                )
+            found = now
+        self._tell(client)
+
+    def _tell(self, client: Client) -> None:
+        self._beats += 1
+        client.set_metadata([KEY], {"owner": self._owner, "beats": self._beats})
+        self._beaten_s = time.monotonic()
