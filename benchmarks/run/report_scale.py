@@ -26,7 +26,7 @@ sys.path.append(str(Path(__file__).parents[2] / "tests" / "helpers"))
 from made_up_run import environment, metrics_of, record_of
 
 from benchmarks.shared.command import parser_of
-from eyelevel.analysis.trials.table import TABLE_FILE
+from eyelevel.analysis.trials.kept_rows import TABLE_FILE
 from eyelevel.networks.presets import network_named
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from benchmarks.shared.markdown import print_head
 from eyelevel.analysis.decisions import rule_of
 from eyelevel.analysis.study import read_contents
-from eyelevel.analysis.trials.table import Measure
+from eyelevel.analysis.trials.rows import Measure
 from eyelevel.metrics.compute import measure
 from eyelevel.networks.presets import NETWORKS
 from eyelevel.plan.file.change import BLOCKS_MAX, BLOCKS_MIN, question_plan

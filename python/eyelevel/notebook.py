@@ -9,7 +9,7 @@ import polars as pl
 from eyelevel.analysis.claims import no_verdict_because, verdict_of
 from eyelevel.analysis.gains.exclusions import MEASURED
 from eyelevel.analysis.study import Contents, read_contents
-from eyelevel.analysis.trials.table import PROGRESS_COLUMNS
+from eyelevel.analysis.trials.rows import PROGRESS_COLUMNS
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.frames import Frames
 

@@ -12,7 +12,8 @@ import polars as pl
 from pydantic import TypeAdapter, ValidationError
 
 from eyelevel.analysis.decisions import STOP_VERSION, judged
-from eyelevel.analysis.trials.table import Columns, Measure, trials_table
+from eyelevel.analysis.trials.rows import Columns, Measure
+from eyelevel.analysis.trials.table import trials_table
 from eyelevel.errors import PlanError, StoreError
 from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
@@ -59,12 +60,21 @@ def read_facts(
     The table is kept beside the records when its metrics are those of `eyelevel.metrics`. Raises
     StoreError for a damaged record.
     """
-    version = code_version() if measured_by is measure else None
-    columns = Columns(tuple(METRICS_BY_NAME), measured_by, version)
+    columns = kept_columns() if measured_by is measure else columns_of(measured_by)
     every = trials_table(directory, columns, processes)
     return every.height, every.join(
         planned_hashes(plan), on="hash", how="semi", maintain_order="left"
     )
+
+
+def kept_columns() -> Columns:
+    """What a run's rows have, computed by this code."""
+    return columns_of(measure, code_version())
+
+
+def columns_of(measured_by: Measure, version: str | None = None) -> Columns:
+    """All metrics, as `measured_by` finds them."""
+    return Columns(tuple(METRICS_BY_NAME), measured_by, version)
 
 
 def read_table(directory: Path, plan: JsonMapping) -> pl.DataFrame:

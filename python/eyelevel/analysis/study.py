@@ -35,7 +35,7 @@ from eyelevel.analysis.run_files import (
 from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks
 from eyelevel.analysis.trials.event_rates import event_rates
-from eyelevel.analysis.trials.table import Measure
+from eyelevel.analysis.trials.rows import Measure
 from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.compute import measure
 from eyelevel.networks.network import Network

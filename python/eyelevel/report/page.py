@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eyelevel.analysis.study import Contents, read_contents
-from eyelevel.analysis.trials.table import Measure
+from eyelevel.analysis.trials.rows import Measure
 from eyelevel.disk.whole import write_whole
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.compute import measure

@@ -7,6 +7,7 @@ import gzip
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import (
@@ -33,6 +34,8 @@ class PackedTrial:
     """By their names in its folder; the record is the last one."""
     pictures: Mapping[str, bytes]
     """The last ones of its frames by name, but for those that are known."""
+    row: tuple[Any, ...] | None = None
+    """Its row in the run's table (`eyelevel.analysis.trials.rows`), if it was computed."""
 
 
 def pack(

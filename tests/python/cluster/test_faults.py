@@ -3,10 +3,12 @@
 import math
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from threading import Event, Thread
 
 import cluster_stub
@@ -14,6 +16,8 @@ import pytest
 from hang import HANG_S
 from made_up_cluster import MadeUpCluster
 
+from eyelevel.analysis.run_files import kept_columns
+from eyelevel.analysis.trials.table import trials_table
 from eyelevel.cluster.connection import ClusterError, Connection
 from eyelevel.run.study import loop
 from eyelevel.store.commit import write_trial
@@ -44,7 +48,19 @@ def test_a_clusters_run_is_the_one_that_a_machine_alone_gives(tmp_path, undistur
     assert (result.done, result.total, result.interrupted) == (18, 18, False)
     assert tree(cluster.run) == undisturbed
     assert not (cluster.run / "scheduler.json").exists()
+    assert_rows_came_with_the_trials(cluster.run)
     assert all(cluster.attempts(block) == 1 for block in {t.block for t in cluster.trials()})
+
+
+def assert_rows_came_with_the_trials(directory):
+    def nobody(record, frames):
+        raise AssertionError("a row is computed again")
+
+    columns = kept_columns()
+    came = trials_table(directory, replace(columns, measure=nobody))
+    shutil.rmtree(directory / "rows", ignore_errors=True)
+    (directory / "trials.parquet").unlink()
+    assert came.height == 18 and came.equals(trials_table(directory, columns))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import polars as pl
 from PIL import Image
 
 from eyelevel.analysis.study import Contents
-from eyelevel.analysis.trials.table import PROGRESS_COLUMNS
+from eyelevel.analysis.trials.rows import PROGRESS_COLUMNS
 from eyelevel.json_types import JsonObject
 from eyelevel.store.frames import Frame
 

@@ -1,32 +1,20 @@
 """All trials of a run as one tidy table: one row a trial, one column a metric.
 
-Computing metrics from frames is what takes time, so the table is kept as `trials.parquet` beside
-the records. It is never trusted further than its inputs: a row is used again only while the SHA-256
-of its record's bytes and the size and time of its frames file are the same, and none at all once
-the code that computes it has changed. Deleting it costs time and nothing else.
+Computing metrics from frames is what takes time, so rows are kept beside the records
+(`eyelevel.analysis.trials.kept_rows`).
 """
 
-import contextlib
-import hashlib
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
-from eyelevel.disk.whole import whole_file
-from eyelevel.errors import OutsideError
-from eyelevel.from_outside.limits import PARQUET
-from eyelevel.from_outside.parquet import read_parquet
-from eyelevel.from_outside.source import Source
-from eyelevel.json_types import JsonMapping
-from eyelevel.metrics.compute import Measured
+from eyelevel.analysis.trials.kept_rows import has_parts, keep, read_kept, sources_of
+from eyelevel.analysis.trials.rows import SOURCE_COLUMNS, Columns
 from eyelevel.store.directory import (
-    FRAMES_FILE,
     RECORD_FILE,
     TRIALS,
     StoredTrial,
@@ -34,42 +22,8 @@ from eyelevel.store.directory import (
     parse_record,
     read_record_file,
 )
-from eyelevel.store.frames import Frames
 
-TABLE_FILE = "trials.parquet"
 CHUNK_TRIALS = 2500  # bounds what a process holds at once
-
-Measure = Callable[[JsonMapping, Frames], Measured]
-
-# Of the loads that ended `ok`: times, and from each on the share of the picture that is there.
-PROGRESS_COLUMNS: dict[str, pl.DataType] = {
-    "progress_at_ms": pl.List(pl.Float32()),
-    "progress_share": pl.List(pl.Float32()),
-}
-
-# What a row was computed from.
-_SOURCE_COLUMNS: dict[str, pl.DataType] = {
-    "record_sha256": pl.String(),
-    "frames_stamp": pl.String(),
-    "computed_by": pl.String(),
-}
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What is computed of each load that ended: the metrics' names, and what measures.
-
-    `version` names the code that computes; None: nothing is kept and nothing kept is used.
-    """
-
-    names: tuple[str, ...]
-    measure: Measure
-    version: str | None = None
-
-    def schema(self) -> dict[str, pl.DataType]:
-        """Every column of the table."""
-        metrics = {name: pl.Float64() for name in self.names}
-        return TRIAL_COLUMNS | FACT_COLUMNS | metrics | PROGRESS_COLUMNS | _SOURCE_COLUMNS
 
 
 def trials_table(directory: Path, columns: Columns, processes: int = 1) -> pl.DataFrame:
@@ -82,7 +36,7 @@ def trials_table(directory: Path, columns: Columns, processes: int = 1) -> pl.Da
     StoreError at a damaged record.
     """
     names = sorted(committed(directory))
-    kept = _kept(directory, columns)
+    kept = read_kept(directory, columns)
     known = dict(kept.select("hash", pl.concat_str("record_sha256", "frames_stamp")).iter_rows())
     work = [
         (
@@ -96,9 +50,10 @@ def trials_table(directory: Path, columns: Columns, processes: int = 1) -> pl.Da
     fresh = pl.concat([pl.DataFrame(schema=columns.schema()), *parts])
     unchanged = set(names) - set(fresh["hash"])
     table = pl.concat([kept.filter(pl.col("hash").is_in(list(unchanged))), fresh]).sort("hash")
-    if columns.version is not None and (fresh.height or kept.height != table.height):
-        _keep(directory, table)
-    return table.drop(*_SOURCE_COLUMNS)
+    is_new = fresh.height or kept.height != table.height or has_parts(directory)
+    if columns.version is not None and is_new:
+        keep(directory, table)
+    return table.drop(*SOURCE_COLUMNS)
 
 
 _Work = tuple[Path, Columns, list[tuple[str, str | None]]]
@@ -121,57 +76,10 @@ def _rows(work: _Work) -> pl.DataFrame:
     rows = []
     for name, known in wanted:
         content = read_record_file(f"{trials}/{name}")
-        digest, stamp = (
-            hashlib.sha256(content).hexdigest(),
-            _stamp(f"{trials}/{name}/{FRAMES_FILE}"),
-        )
+        digest, stamp = sources_of(directory, name, content)
         if known == digest + stamp:
             continue
         path = directory / TRIALS / name
-        record = parse_record(content, name, path / RECORD_FILE)
-        found = Measured({})
-        if _ended(record):
-            found = columns.measure(record, StoredTrial(path, record).frames())
-        metrics = (found.metrics.get(name) for name in columns.names)
-        progress = zip(*found.progress, strict=True) if found.progress else (None, None)
-        source = (digest, stamp, columns.version)
-        rows.append((*facts_of(record), *metrics, *progress, *source))
+        stored = StoredTrial(path, parse_record(content, name, path / RECORD_FILE))
+        rows.append((*columns.row(stored.record, stored.frames), digest, stamp, columns.version))
     return pl.DataFrame(rows, schema=columns.schema(), orient="row")
-
-
-def _ended(record: JsonMapping) -> bool:
-    """Whether the page came, so that the load has values, be it counted or not."""
-    outcome, navigation = record["outcome"], record["navigation"]
-    if outcome in ("ok", "timeout"):
-        return bool(outcome == "ok")
-    return navigation is not None and navigation["page_load_time_ms"] is not None
-
-
-def _stamp(file: str) -> str:
-    """What changes when a file does."""
-    try:
-        status = os.stat(file)  # noqa: PTH116
-    except FileNotFoundError:
-        return "none"
-    return f"{status.st_size}.{status.st_mtime_ns}"
-
-
-def _kept(directory: Path, columns: Columns) -> pl.DataFrame:
-    """The rows that were kept by this very code; none where it was another's or is damaged."""
-    empty = pl.DataFrame(schema=columns.schema())
-    if columns.version is None or not (directory / TABLE_FILE).exists():
-        return empty
-    file = directory / TABLE_FILE
-    try:
-        table = read_parquet(file, empty.columns, Source(str(file), PARQUET))
-    except OutsideError:
-        return empty
-    if table.schema != empty.schema:
-        return empty
-    return table.filter(pl.col("computed_by") == columns.version)
-
-
-def _keep(directory: Path, table: pl.DataFrame) -> None:
-    # A directory that is read only can be read all the same.
-    with contextlib.suppress(OSError), whole_file(directory / TABLE_FILE) as stream:
-        table.write_parquet(stream)

@@ -11,7 +11,8 @@ import typer
 
 from eyelevel.analysis.trials.facts import TRIAL_COLUMNS
 from eyelevel.analysis.trials.judgement import judge_table
-from eyelevel.analysis.trials.table import Columns, trials_table
+from eyelevel.analysis.trials.rows import Columns
+from eyelevel.analysis.trials.table import trials_table
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
 from eyelevel.errors import ExpectedError

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from eyelevel.analysis.run_files import read_environment, read_plan_document, read_stopped
-from eyelevel.analysis.trials.table import TABLE_FILE
+from eyelevel.analysis.trials.kept_rows import TABLE_FILE
 from eyelevel.disk.whole import whole_file
 from eyelevel.errors import StoreError
 from eyelevel.run.bundle.inputs import RunInputs

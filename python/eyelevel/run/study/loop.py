@@ -16,6 +16,7 @@ from typing import Any
 
 from eyelevel.plan.trials import Trial
 from eyelevel.run.study.attempts import RETRIES, commit_trial
+from eyelevel.run.study.committer import Committer
 from eyelevel.run.study.dispatch import Block, Dispatch, Ended
 from eyelevel.run.study.given_up import given_up
 from eyelevel.run.study.jobs import claimed_sets, lanes
@@ -24,7 +25,6 @@ from eyelevel.run.study.progress import Accounts, Progress
 from eyelevel.run.study.slots import Came, Event, Here, Joined, Lanes, Lost, Slots
 from eyelevel.run.study.time_limits import block_limit_s
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
-from eyelevel.store.commit import write_block
 from eyelevel.store.directory import missing
 
 
@@ -94,9 +94,10 @@ def run_trials(
     driver = driver or partial(_here, archives, directory, execution)
     with (
         _interruptible(accounts.interrupt) as interrupted,
+        Committer(directory) as committer,
         driver(accounts, interrupted) as slots,
     ):
-        run = _Run(dispatch, slots, accounts, interrupted, directory, effects)
+        run = _Run(dispatch, slots, accounts, interrupted, committer, effects)
         ended = run.to_its_end(may_stop)
         progress = accounts.progress
         return RunResult(directory, progress.total, progress.done, interrupted(), ended.reason)
@@ -136,11 +137,11 @@ class _Run:
         slots: Slots,
         accounts: Accounts,
         interrupted: Interrupted,
-        directory: Path,
+        committer: Committer,
         effects: Callable[[], str] | None,
     ) -> None:
         self._dispatch, self._slots, self._accounts = dispatch, slots, accounts
-        self._interrupted, self._directory = interrupted, directory
+        self._interrupted, self._committer = interrupted, committer
         self._looks = Looks(effects) if effects else None
 
     def to_its_end(self, may_stop: Callable[[int], Ended] | None) -> Ended:
@@ -173,14 +174,13 @@ class _Run:
             case Lost(slot, is_blamed):
                 if lost := self._dispatch.lose(slot, is_blamed=is_blamed):
                     packed = [given_up(trial, lost.machines) for trial in lost.trials]
-                    write_block(self._directory, packed)
+                    self._committer.commit(packed)
                     for trial, each in zip(lost.trials, packed, strict=True):
                         self._accounts.end(trial, each.outcome)
             case Came(slot, outcomes, is_last, packed):
                 names = [trial.hash for trial, _ in outcomes]
                 taken = {each.hash for each in self._dispatch.come(slot, names, is_last=is_last)}
-                if due := [each for each in packed if each.name in taken]:
-                    write_block(self._directory, due)
+                self._committer.commit([each for each in packed if each.name in taken])
                 for trial, outcome in outcomes:
                     self._accounts.end(trial, outcome)
 

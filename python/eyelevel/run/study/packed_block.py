@@ -1,7 +1,7 @@
 """A block where it is loaded, and its trials as bytes for who commits them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from eyelevel.plan.trials import Trial
@@ -67,17 +67,18 @@ def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | 
     packed = []
     for trial in trials:
         result = with_retries(_loaded(work, trial, archives[trial.site], traces), work.retries)
-        packed.append(
-            pack(
-                result.record,
-                result.frames,
-                result.step_frames,
-                result.logs,
-                known.__contains__,
-            )
-        )
+        packed.append(_packed(result, known.__contains__))
         known |= packed[-1].pictures.keys()
     return packed
+
+
+def _packed(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial:
+    # Imported where it is used: metrics take long, and only what has slots computes them here.
+    from eyelevel.analysis.run_files import kept_columns
+
+    row = kept_columns().row(result.record, lambda: result.frames)
+    packed = pack(result.record, result.frames, result.step_frames, result.logs, is_known)
+    return replace(packed, row=row)
 
 
 def _loaded(

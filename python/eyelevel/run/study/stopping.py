@@ -11,7 +11,7 @@ from eyelevel.store.directory import PLAN_FILE, STOP_FILE, read_document, write_
 if TYPE_CHECKING:
     import polars as pl
 
-    from eyelevel.analysis.trials.table import Measure
+    from eyelevel.analysis.trials.rows import Measure
 
 
 class Stopping:

@@ -1,0 +1,99 @@
+"""Rows that were computed before, kept beside the records so that nothing is computed twice.
+
+They are never trusted further than their inputs: a row is used again only while the SHA-256 of its
+record's bytes and the size and time of its frames file are the same, and none at all once the code
+that computes it has changed. Deleting them costs time and nothing else.
+"""
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+
+import polars as pl
+
+from eyelevel.analysis.trials.rows import Columns, Row
+from eyelevel.disk.whole import whole_file
+from eyelevel.errors import OutsideError
+from eyelevel.from_outside.limits import PARQUET
+from eyelevel.from_outside.parquet import read_parquet
+from eyelevel.from_outside.source import Source
+from eyelevel.store.directory import FRAMES_FILE, TRIALS
+
+TABLE_FILE = "trials.parquet"
+ROWS = "rows"
+"""A folder of a run: rows that came with their trials, until a reader puts them into the table."""
+PART_ROWS = 500
+
+
+def sources_of(directory: Path, name: str, record: bytes) -> tuple[str, str]:
+    """What a trial's row depends on: its record's digest, and what changes when its frames do."""
+    return hashlib.sha256(record).hexdigest(), _stamp(f"{directory / TRIALS}/{name}/{FRAMES_FILE}")
+
+
+def _stamp(file: str) -> str:
+    try:
+        status = os.stat(file)  # noqa: PTH116
+    except FileNotFoundError:
+        return "none"
+    return f"{status.st_size}.{status.st_mtime_ns}"
+
+
+def read_kept(directory: Path, columns: Columns) -> pl.DataFrame:
+    """The rows that were kept by this very code; none where it was another's or is damaged."""
+    empty = pl.DataFrame(schema=columns.schema())
+    if columns.version is None:
+        return empty
+    files = [directory / TABLE_FILE, *sorted((directory / ROWS).glob("*.parquet"))]
+    parts = [_read(file, empty) for file in files if file.exists()]
+    rows = pl.concat([empty, *parts]).filter(pl.col("computed_by") == columns.version)
+    return rows.unique("hash", keep="last")
+
+
+def _read(file: Path, empty: pl.DataFrame) -> pl.DataFrame:
+    try:
+        table = read_parquet(file, empty.columns, Source(str(file), PARQUET))
+    except OutsideError:
+        return empty
+    return table if table.schema == empty.schema else empty
+
+
+def has_parts(directory: Path) -> bool:
+    """Whether there are rows that are not in the table yet."""
+    return any((directory / ROWS).glob("*.parquet"))
+
+
+def keep(directory: Path, table: pl.DataFrame) -> None:
+    """Keep all rows as one table. A directory that is read only can be read all the same."""
+    with contextlib.suppress(OSError):
+        parts = list((directory / ROWS).glob("*.parquet"))
+        with whole_file(directory / TABLE_FILE) as stream:
+            table.write_parquet(stream)
+        for part in parts:
+            part.unlink()
+
+
+class RowParts:
+    """Rows that come with trials, written in parts of PART_ROWS."""
+
+    def __init__(self, directory: Path, columns: Columns) -> None:
+        self._directory, self._columns = directory, columns
+        self._rows: list[Row] = []
+
+    def add(self, name: str, row: Row, record: bytes) -> None:
+        """Of a trial that is committed; `record`: its file's content. Raises OSError."""
+        sources = sources_of(self._directory, name, record)
+        self._rows.append((*row, *sources, self._columns.version))
+        if len(self._rows) >= PART_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is there. Raises OSError."""
+        if not self._rows:
+            return
+        part = pl.DataFrame(self._rows, schema=self._columns.schema(), orient="row")
+        folder = self._directory / ROWS
+        folder.mkdir(exist_ok=True)
+        with whole_file(folder / f"{part['hash'][0]}.parquet") as stream:
+            part.write_parquet(stream)
+        self._rows.clear()

@@ -1,0 +1,64 @@
+"""One trial as one row: who made it, its facts, a column a metric, and the picture's progress."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
+from eyelevel.json_types import JsonMapping
+from eyelevel.metrics.compute import Measured
+from eyelevel.store.frames import Frames
+
+Measure = Callable[[JsonMapping, Frames], Measured]
+Row = tuple[Any, ...]
+
+# Of the loads that ended `ok`: times, and from each on the share of the picture that is there.
+PROGRESS_COLUMNS: dict[str, pl.DataType] = {
+    "progress_at_ms": pl.List(pl.Float32()),
+    "progress_share": pl.List(pl.Float32()),
+}
+
+# What a row was computed from.
+SOURCE_COLUMNS: dict[str, pl.DataType] = {
+    "record_sha256": pl.String(),
+    "frames_stamp": pl.String(),
+    "computed_by": pl.String(),
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is computed of each load that ended: the metrics' names, and what measures.
+
+    `version` names the code that computes; None: nothing is kept and nothing kept is used.
+    """
+
+    names: tuple[str, ...]
+    measure: Measure
+    version: str | None = None
+
+    def schema(self) -> dict[str, pl.DataType]:
+        """Every column of the table."""
+        metrics = {name: pl.Float64() for name in self.names}
+        return TRIAL_COLUMNS | FACT_COLUMNS | metrics | PROGRESS_COLUMNS | SOURCE_COLUMNS
+
+    def row(self, record: JsonMapping, frames: Callable[[], Frames]) -> Row:
+        """A trial's values, in the schema's order but for SOURCE_COLUMNS."""
+        found = self.measure(record, frames()) if _ended(record) else Measured({})
+        metrics = (found.metrics.get(name) for name in self.names)
+        progress = zip(*found.progress, strict=True) if found.progress else (None, None)
+        return (*facts_of(record), *metrics, *map(_listed, progress))
+
+
+def _listed(values: Any) -> list[float] | None:
+    return None if values is None else list(values)
+
+
+def _ended(record: JsonMapping) -> bool:
+    """Whether the page came, so that the load has values, be it counted or not."""
+    outcome, navigation = record["outcome"], record["navigation"]
+    if outcome in ("ok", "timeout"):
+        return bool(outcome == "ok")
+    return navigation is not None and navigation["page_load_time_ms"] is not None
