@@ -69,3 +69,13 @@ def _attempt(folder: Path, block: str, *, is_first: bool) -> int:
         return there - 1
     (folder / ATTEMPTS / f"{block}.{there}").open("x").close()
     return there
+
+
+class Questions:
+    """All machines are alike."""
+
+    def shown(self) -> tuple[dict[str, str], tuple[str, ...]]:
+        return {"kernel": "6.1"}, ()
+
+    def loads(self) -> list[tuple[float, float]]:
+        return [(1000.0, 2.0)] * 5

@@ -15,10 +15,12 @@ from cluster_stub import ATTEMPTS, GATES, SCRIPT
 from hang import HANG_S
 from made_up_run import environment
 
+from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.cluster.where import Where, connected
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, Trial
+from eyelevel.run.machines.files import read_fleet
 from eyelevel.run.study.inputs import Input
 from eyelevel.run.study.loop import Interrupted, RunResult, run_trials
 from eyelevel.run.study.packed_block import BlockWork
@@ -37,7 +39,7 @@ WORKER = """
 import asyncio, sys
 from eyelevel.cluster.worker import run_slots
 address, count, machine = sys.argv[1:]
-asyncio.run(run_slots(address, int(count), machine=machine))
+asyncio.run(run_slots(address, int(count), host=machine))
 """
 
 
@@ -90,6 +92,10 @@ class MadeUpCluster:
             stderr=subprocess.DEVNULL,
         )
 
+    def _admissions(self, submit: Submit) -> Admissions:
+        fleet = read_fleet(self.run, mixed=False)
+        return Admissions(submit, cluster_stub.Questions(), fleet, self.run, lambda _: None)
+
     @contextmanager
     def _driver(
         self, machines: Sequence[str], accounts: Accounts, interrupted: Interrupted
@@ -102,13 +108,13 @@ class MadeUpCluster:
             stack.callback(self.end)
             for machine in machines:
                 self.start(machine)
-            yield ClusterSlots(connection, work, accounts.start)
+            yield ClusterSlots(connection, work, accounts.start, self._admissions)
 
     @contextmanager
     def _local(self, accounts: Accounts, interrupted: Interrupted) -> Iterator[Slots]:
         work = BlockWork("client", {self.plan.sites[0]: self.recording}, load=cluster_stub.load)
         with connected(Where.of("local:1"), self.run) as connection:
-            yield ClusterSlots(connection, work, accounts.start)
+            yield ClusterSlots(connection, work, accounts.start, self._admissions)
 
     def to_its_end(self, *machines: str) -> RunResult:
         """The run, with a worker a machine; without any, as `--cluster local:1`."""

@@ -1,12 +1,25 @@
 """The slots of a cluster as a run's loop takes them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
+from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.cluster.where import Where, connected
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.stacks import Stack
+from eyelevel.run.level.measure import stacks_of
+from eyelevel.run.machines.evidence import (
+    level_problems,
+    machine_facts,
+    machine_problems,
+    slot_loads,
+)
+from eyelevel.run.machines.files import read_fleet
 from eyelevel.run.study.inputs import Input
 from eyelevel.run.study.loop import Driver, Execution, Interrupted
 from eyelevel.run.study.packed_block import BlockWork
@@ -15,18 +28,52 @@ from eyelevel.run.study.slots import Slots
 from eyelevel.sites.recorded import RecordedSite
 
 
+@dataclass(frozen=True)
+class OfThisPlan:
+    """What machines are asked before a plan's first block."""
+
+    browser: Browser
+    pairs: Sequence[tuple[Stack, Stack]]
+
+    def shown(self) -> tuple[dict[str, str], tuple[str, ...]]:
+        """As `Questions.shown`."""
+        return machine_facts(self.browser), machine_problems() + level_problems(self.pairs)
+
+    def loads(self) -> list[tuple[float, float]]:
+        """As `Questions.loads`."""
+        return slot_loads()
+
+
 def cluster_driver(
-    where: str, directory: Path, sites: Sequence[RecordedSite], execution: Execution
+    where: str,
+    directory: Path,
+    plan: Plan,
+    sites: Sequence[RecordedSite],
+    execution: Execution,
+    *,
+    mixed: bool,
+    told: Callable[[str], None],
 ) -> Driver:
-    """Raises ClusterError for a place that cannot be read; the driver, if nobody is there."""
+    """Raises ClusterError for a place that cannot be read; the driver, if nobody is there.
+
+    `mixed`: machines that differ are taken as classes. `told`: what happens to machines, in lines.
+    """
     place = Where.of(where)
     recordings = {site.name: Input(site.digest, str(site.path.resolve())) for site in sites}
     traces = {digest: Input(digest, file) for digest, file in execution.trace_files.items()}
     work = BlockWork(str(uuid4()), recordings, traces, execution.retries, execution.host_wait_s)
+    stacks = {stack.name: stack for stack in stacks_of(plan)}
+    pairs = [(stacks[each.reference], stacks[each.stack]) for each in plan.comparisons]
+    questions = OfThisPlan(plan.browser, pairs if plan.browser.is_chromium else [])
 
     @contextmanager
     def driver(accounts: Accounts, interrupted: Interrupted) -> Iterator[Slots]:
+        fleet = read_fleet(directory, mixed=mixed)
+
+        def admissions(submit: Submit) -> Admissions:
+            return Admissions(submit, questions, fleet, directory, told)
+
         with connected(place, directory) as connection:
-            yield ClusterSlots(connection, work, accounts.start)
+            yield ClusterSlots(connection, work, accounts.start, admissions)
 
     return driver

@@ -14,8 +14,9 @@ from distributed import Future
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
+from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import Connection
-from eyelevel.cluster.worker import machine_of
+from eyelevel.cluster.names import is_ours
 from eyelevel.plan.trials import Trial
 from eyelevel.run.study.dispatch import Block
 from eyelevel.run.study.inputs import keep_input
@@ -43,8 +44,16 @@ class _Called:
 class ClusterSlots:
     """A slot a worker process; its name is the worker's and unique to the process."""
 
-    def __init__(self, connection: Connection, work: BlockWork, on_start: OnStart) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        work: BlockWork,
+        on_start: OnStart,
+        admissions: Callable[[Submit], Admissions],
+    ) -> None:
         self._connection, self._work, self._on_start = connection, work, on_start
+        self._admissions = admissions(self._asked)
+        self._joined: set[str] = set()
         self._addresses: dict[str, str] = {}
         self._blocks: dict[str, tuple[Block, Future[Any]]] = {}
         self._ended: queue.SimpleQueue[tuple[str, Future[Any]]] = queue.SimpleQueue()
@@ -60,6 +69,11 @@ class ClusterSlots:
         future = self._submitted(slot, load_block, self._work, block.trials)
         self._blocks[slot] = block, future
         future.add_done_callback(lambda _: self._ended.put((slot, future)))
+
+    def _asked(self, slot: str, question: Callable[[], Any]) -> "Future[Any]":
+        future = self._submitted(slot, question)
+        future.add_done_callback(lambda _: self._ended.put((slot, future)))
+        return future
 
     def _submitted(self, slot: str, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         future: Future[Any] = self._connection.client.submit(
@@ -92,14 +106,27 @@ class ClusterSlots:
     def _polled(self) -> list[Event]:
         was_up, there = self._connection.is_up, self._workers()
         lost = [slot for slot in self._addresses if slot not in there]
-        joined = [slot for slot in there if slot not in self._addresses]
+        came = [slot for slot in there if slot not in self._addresses]
         self._addresses = there
+        events: list[Event] = []
         for slot in lost:
-            self._blocks.pop(slot, None)
-        # What a scheduler took with it is no fault of what it had.
-        is_blamed = was_up and self._connection.is_up
-        losses = [Lost(slot, is_blamed=is_blamed) for slot in lost]
-        return [*losses, *(Joined(slot, machine_of(slot)) for slot in joined)]
+            # What a scheduler took with it is no fault of what it had.
+            events += self._went(slot, is_blamed=was_up and self._connection.is_up)
+        for slot in came:
+            events += self._admissions.came(slot)
+        return self._noted(events)
+
+    def _went(self, slot: str, *, is_blamed: bool) -> list[Event]:
+        self._blocks.pop(slot, None)
+        self._admissions.went(slot)
+        if slot not in self._joined:
+            return []
+        self._joined.discard(slot)
+        return [Lost(slot, is_blamed)]
+
+    def _noted(self, events: list[Event]) -> list[Event]:
+        self._joined |= {event.slot for event in events if isinstance(event, Joined)}
+        return events
 
     def _workers(self) -> dict[str, str]:
         """The addresses of those that are there, by slot; none without a scheduler."""
@@ -110,12 +137,15 @@ class ClusterSlots:
             workers = self._connection.client.scheduler_info(n_workers=-1)["workers"]
         except (OSError, CommClosedError, TimeoutError):  # it went at this moment
             return {}
-        return {f"{each['name']}@{each['id']}": address for address, each in workers.items()}
+        slots = {f"{each['name']}@{each['id']}": address for address, each in workers.items()}
+        return {slot: address for slot, address in slots.items() if is_ours(slot)}
 
     def _over(self, slot: str, future: "Future[Any]") -> list[Event]:
         block, expected = self._blocks.get(slot, (None, None))
-        if block is None or expected is not future:
+        if slot not in self._addresses:
             return []  # it was lost meanwhile
+        if block is None or expected is not future:
+            return self._noted(self._admissions.over(slot, future))
         del self._blocks[slot]
         try:
             found: list[PackedTrial] | Missing = future.result()
@@ -126,8 +156,8 @@ class ClusterSlots:
                 self._begin(slot, block)
                 return []
         except (KilledWorker, CancelledError):
-            self._addresses.pop(slot, None)
-            return [Lost(slot, is_blamed=self._connection.is_up)]
+            del self._addresses[slot]
+            return self._went(slot, is_blamed=self._connection.is_up)
         finally:
             future.release()
         by_name = {trial.hash: trial for trial in block.trials}

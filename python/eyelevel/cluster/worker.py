@@ -8,27 +8,19 @@ from collections.abc import Callable
 
 from distributed import Nanny
 
+from eyelevel.cluster.names import SlotName, machine_id
 from eyelevel.cluster.settings import OURS, configure
+from eyelevel.run.study.packed_block import SLOT_VARIABLE
 
 CONNECT_S = 10.0
 """How long one try to reach the scheduler takes; it is tried again and again."""
-
-
-def slot_name(machine: str, number: int) -> str:
-    """A slot's name: unique, and telling its machine."""
-    return f"{machine}/{number}"
-
-
-def machine_of(slot: str) -> str:
-    """The machine of a slot's name."""
-    return slot.rpartition("/")[0]
 
 
 async def run_slots(
     address: str,
     count: int,
     *,
-    machine: str = "",
+    host: str = "",
     while_open: bool = False,
     told: Callable[[str], None] = lambda _: None,
 ) -> None:
@@ -38,7 +30,7 @@ async def run_slots(
     Where the scheduler is not there, or goes, they dial again.
     """
     configure()
-    machine = machine or platform.node()
+    host = host or platform.node()
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -46,19 +38,24 @@ async def run_slots(
     if while_open:
         loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is written to it
     slots = [
-        asyncio.create_task(_slot(address, slot_name(machine, number), ended, told))
+        asyncio.create_task(
+            _slot(address, SlotName(machine_id(host), host, number, count), ended, told)
+        )
         for number in range(1, count + 1)
     ]
     await ended.wait()
     await asyncio.gather(*slots)
 
 
-async def _slot(address: str, name: str, ended: asyncio.Event, told: Callable[[str], None]) -> None:
+async def _slot(
+    address: str, name: SlotName, ended: asyncio.Event, told: Callable[[str], None]
+) -> None:
     while not ended.is_set():
         nanny = Nanny(
             address,
             nthreads=1,
-            name=name,
+            name=str(name),
+            env={SLOT_VARIABLE: f"{name.machine}/{name.number}"},
             memory_limit=0,
             dashboard=False,
             death_timeout=CONNECT_S,
@@ -72,7 +69,7 @@ async def _slot(address: str, name: str, ended: asyncio.Event, told: Callable[[s
         stop.cancel()
         await asyncio.gather(over, stop, return_exceptions=True)
         if not ended.is_set():
-            told(f"{name}: nobody at {address}; trying again")
+            told(f"slot {name.number}: nobody at {address}; trying again")
 
 
 async def _until_over(nanny: Nanny) -> None:

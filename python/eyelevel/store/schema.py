@@ -139,7 +139,8 @@ class StepEntry(TypedDict):
 class Host(TypedDict):
     """What the machine did during the load, and how long the trial took and waited for it.
 
-    Where a lab was built it also has what that said of itself, and our servers' processor time.
+    Where a lab was built it also has what that said of itself, and our servers' processor time;
+    of a run on a cluster the machine's ID and which of its slots it was.
     """
 
     cpu_steal_share: Number
@@ -149,6 +150,8 @@ class Host(TypedDict):
     wall_ms: Milliseconds
     waited_for_host_ms: Milliseconds
     server_cpu_s: NotRequired[Number | None]
+    machine: NotRequired[str]
+    slot: NotRequired[Count]
 
 
 @with_config(CLOSED)

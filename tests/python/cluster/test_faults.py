@@ -1,5 +1,7 @@
 """Whatever befalls slots, machines and the client: each trial is there once, each block whole."""
 
+import gzip
+import json
 import math
 import os
 import re
@@ -21,15 +23,24 @@ from eyelevel.analysis.trials.table import trials_table
 from eyelevel.cluster.connection import ClusterError, Connection
 from eyelevel.run.study import loop
 from eyelevel.store.commit import write_trial
-from eyelevel.store.directory import committed, iterate_trials
+from eyelevel.store.directory import RECORD_FILE, committed, iterate_trials
 
 FIRST = "startup/dsl/1"
+PLACE = ("machine", "slot")
 
 
 def tree(directory):
     folders = [directory / "trials", directory / "pictures"]
     files = (file for folder in folders for file in folder.rglob("*") if file.is_file())
-    return {str(file.relative_to(directory)): file.read_bytes() for file in files}
+    return {str(file.relative_to(directory)): content_of(file) for file in files}
+
+
+def content_of(file):
+    """Bytes; of a record all but where it was made."""
+    if file.name != RECORD_FILE:
+        return file.read_bytes()
+    record = json.loads(gzip.decompress(file.read_bytes()))
+    return record | {"host": {k: v for k, v in record["host"].items() if k not in PLACE}}
 
 
 @pytest.fixture(scope="module")

@@ -126,7 +126,7 @@ def run_plan(
     rule, effects = stopping_rule(plan, out), live_effects(plan, out, peek=peek)
     try:
         with _shown_progress(len(trials)) as show:
-            driver = _cluster_driver(cluster, out, sites, execution) if cluster else None
+            driver = _cluster_driver(cluster, out, plan, sites, execution) if cluster else None
             result = run_trials(trials, archives, out, show, rule, execution, effects, driver)
     except (KeyboardInterrupt, Terminated):
         hints.print(f"a load was broken off; {rest}", markup=False, soft_wrap=True)
@@ -140,13 +140,13 @@ def run_plan(
 
 
 def _cluster_driver(
-    where: str, out: Path, sites: Sequence[RecordedSite], execution: Execution
+    where: str, out: Path, plan: Plan, sites: Sequence[RecordedSite], execution: Execution
 ) -> Driver:
     check_installed()
     # Imported where it is used: Dask takes long, and few runs need it.
     from eyelevel.cluster.driver import cluster_driver
 
-    return cluster_driver(where, out, sites, execution)
+    return cluster_driver(where, out, plan, sites, execution, mixed=False, told=hints.print)
 
 
 @contextmanager

@@ -23,11 +23,11 @@ def describe(browser: Browser) -> JsonObject:
     findings = run_tool(["doctor"])
     return {
         "version": 1,
-        "versions": versions(_first_line([find_browser(browser), "--version"])),
-        "data_plane": _first_line([find_binary(), "--version"]),
+        "versions": versions(first_line([find_browser(browser), "--version"])),
+        "data_plane": first_line([find_binary(), "--version"]),
         "python": platform.python_version(),
         "machine": platform.machine(),
-        "cpu": _cpu_model(),
+        "cpu": cpu_model(),
         "cores": os.cpu_count(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "load_1min": os.getloadavg()[0],
@@ -39,7 +39,8 @@ def describe(browser: Browser) -> JsonObject:
     }
 
 
-def _first_line(command: list[str]) -> str:
+def first_line(command: list[str]) -> str:
+    """What a command prints first; empty if it cannot be run."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_VERSION_TIMEOUT_S, check=False
@@ -49,7 +50,8 @@ def _first_line(command: list[str]) -> str:
     return done.stdout.strip().split("\n", 1)[0]
 
 
-def _cpu_model() -> str:
+def cpu_model() -> str:
+    """As the kernel names it."""
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith("model name"):
             return line.split(":", 1)[1].strip()

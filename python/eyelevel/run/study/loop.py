@@ -22,7 +22,7 @@ from eyelevel.run.study.given_up import given_up
 from eyelevel.run.study.jobs import claimed_sets, lanes
 from eyelevel.run.study.looks import Looks
 from eyelevel.run.study.progress import Accounts, Progress
-from eyelevel.run.study.slots import Came, Event, Here, Joined, Lanes, Lost, Slots
+from eyelevel.run.study.slots import Came, Event, Here, Joined, Lanes, Lost, Retired, Slots
 from eyelevel.run.study.time_limits import block_limit_s
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.store.directory import missing
@@ -171,6 +171,8 @@ class _Run:
         match event:
             case Joined(slot, machine):
                 self._dispatch.join(slot, machine)
+            case Retired(slot):
+                self._dispatch.retire(slot)
             case Lost(slot, is_blamed):
                 if lost := self._dispatch.lose(slot, is_blamed=is_blamed):
                     packed = [given_up(trial, lost.machines) for trial in lost.trials]

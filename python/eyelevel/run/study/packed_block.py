@@ -1,9 +1,11 @@
 """A block where it is loaded, and its trials as bytes for who commits them."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from eyelevel.json_types import JsonObject
 from eyelevel.plan.trials import Trial
 from eyelevel.run.study.attempts import RETRIES, with_retries
 from eyelevel.run.study.inputs import Input, resolve
@@ -41,6 +43,9 @@ class BlockWork:
     load: Load = run_trial
 
 
+SLOT_VARIABLE = "EYELEVEL_SLOT"
+"""The environment's: `MACHINE/NUMBER` of the slot that a process is."""
+
 _sent: dict[str, set[str]] = {}
 """The names of pictures that each client has from this process."""
 
@@ -76,9 +81,16 @@ def _packed(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial
     # Imported where it is used: metrics take long, and only what has slots computes them here.
     from eyelevel.analysis.run_files import kept_columns
 
+    result.record["host"] |= _place()
     row = kept_columns().row(result.record, lambda: result.frames)
     packed = pack(result.record, result.frames, result.step_frames, result.logs, is_known)
     return replace(packed, row=row)
+
+
+def _place() -> JsonObject:
+    """Which machine and slot this is, as a record's `host` says it."""
+    machine, _, number = os.environ.get(SLOT_VARIABLE, "").rpartition("/")
+    return {"machine": machine, "slot": int(number)} if machine else {}
 
 
 def _loaded(

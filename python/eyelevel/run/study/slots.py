@@ -47,7 +47,14 @@ class Lost:
     """Whether its block may have been why."""
 
 
-Event = Came | Joined | Lost
+@dataclass(frozen=True)
+class Retired:
+    """A slot takes no further block; what it does it may end."""
+
+    slot: str
+
+
+Event = Came | Joined | Lost | Retired
 
 
 class Slots(Protocol):

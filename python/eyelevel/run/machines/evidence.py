@@ -1,0 +1,127 @@
+"""What this machine shows of itself before its first block."""
+
+import hashlib
+import platform
+import subprocess
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.metadata import distributions
+from pathlib import Path
+
+import eyelevel
+from eyelevel.binary import run_tool
+from eyelevel.browser.browsers import find_browser
+from eyelevel.errors import LabError
+from eyelevel.json_types import JsonMapping
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.stacks import Stack
+from eyelevel.plan.trials import Trial, expand
+from eyelevel.run.level.measure import measured_level, validate_level
+from eyelevel.run.study.environment import cpu_model, first_line
+from eyelevel.run.study.jobs import CORES_A_LAB
+from eyelevel.run.trial.trial import TrialResult, run_trial
+from eyelevel.sites.recorded import open_site
+from eyelevel.validation.path import short_validation
+from eyelevel.validation.stack_cache import build
+
+TRIAL_SITE = "dashboard"
+TRIAL_LOADS = f"""sites = ["{TRIAL_SITE}"]
+networks = ["lte"]
+stacks = ["tcp+"]
+blocks = 5
+"""
+"""Enough for a median; a site with scripts, so that a slow processor shows."""
+DIGEST_HEX = 16
+LISTING_TIMEOUT_S = 20.0
+
+
+@cache
+def machine_facts(browser: Browser) -> dict[str, str]:
+    """What is equal on machines of a class, by names that a refusal says."""
+    built = build()
+    return {
+        "eyelevel": f"{built['eyelevel']} of {_code()}",
+        "eyelevel-lab": str(built["binary"]),
+        "installed packages": _packages(),
+        "browser": first_line([find_browser(browser), "--version"]),
+        "kernel": platform.release(),
+        "processor": cpu_model(),
+        "cores a slot": str(CORES_A_LAB),
+        "real-time permission": "yes" if run_tool(["doctor"])["realtime_allowed"] else "no",
+        "fonts": _fonts(),
+    }
+
+
+@cache
+def machine_problems() -> tuple[str, ...]:
+    """Why no load can be made or believed here, a sentence each."""
+    doctor = run_tool(["doctor"])
+    if doctor["lab_failure"] is not None:
+        return (f"no lab can be built: {doctor['lab_failure']}; run eyelevel doctor there",)
+    failed = [name for name, check in short_validation().items() if check["passed"] is False]
+    return tuple(f"its emulated path is not exact: {name}" for name in failed)
+
+
+@cache
+def slot_loads(run: Callable[[Trial, str], TrialResult] = run_trial) -> list[tuple[float, float]]:
+    """Of each trial load on this slot its page load time in ms and its processor time in s.
+
+    Raises LabError if one fails.
+    """
+    site = open_site(TRIAL_SITE)
+    trials = expand(parse_plan(TRIAL_LOADS, "trial loads"), [site.of_plan()])
+    return [_times(run(trial, str(site.path)).record) for trial in trials]
+
+
+def _times(record: JsonMapping) -> tuple[float, float]:
+    if record["outcome"] != "ok":
+        raise LabError(
+            f"a trial load of {TRIAL_SITE} was {record['outcome']}: {record['outcome_detail']}"
+        )
+    processor_s = record["browser"]["cpu_s"] + (record["host"].get("server_cpu_s") or 0.0)
+    return record["navigation"]["page_load_time_ms"], processor_s
+
+
+def _code() -> str:
+    """Ours: a source tree has many codes of one version."""
+    digest = hashlib.sha256()
+    package = Path(eyelevel.__file__).parent
+    for file in sorted(package.rglob("*.py")):
+        digest.update(str(file.relative_to(package)).encode() + b"\0" + file.read_bytes())
+    return f"digest {digest.hexdigest()[:DIGEST_HEX]}"
+
+
+def level_problems(pairs: Sequence[tuple[Stack, Stack]]) -> tuple[str, ...]:
+    """Where stacks that are compared are not level here, measured anew where it was not yet."""
+    found = []
+    for first, second in pairs:
+        level = measured_level(first, second)
+        if level is None or not level.complete:
+            level = validate_level(first, second, lambda _: None)
+        unequal = [row.aspect for row in level.rows if row.word == "unequal"]
+        if unequal:
+            found.append(f"{first.name} and {second.name} are not level here: {unequal[0]}")
+    return tuple(found)
+
+
+def _packages() -> str:
+    names = sorted({f"{each.name.lower()}=={each.version}" for each in distributions()})
+    return _digest(names)
+
+
+def _fonts() -> str:
+    try:
+        listed = subprocess.run(
+            ["fc-list", "--format", "%{file}\\n"],
+            capture_output=True, text=True, timeout=LISTING_TIMEOUT_S, check=True,
+        ).stdout  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    files = sorted(Path(line) for line in listed.splitlines())
+    return _digest([f"{file.name} {file.stat().st_size}" for file in files if file.is_file()])
+
+
+def _digest(lines: Sequence[str]) -> str:
+    text = "\n".join(lines)
+    return f"{len(lines)} of digest {hashlib.sha256(text.encode()).hexdigest()[:DIGEST_HEX]}"

@@ -1,0 +1,74 @@
+"""Machines that differ from the first make times that differ: they are refused, or a class."""
+
+from dataclasses import replace
+
+import pytest
+
+from eyelevel.run.machines.fleet import Evidence, Fleet
+
+FACTS = {"kernel": "6.1", "browser": "Chromium 140", "cpu": "EPYC", "cores a slot": "2"}
+
+
+def machine(name, load_ms=1000.0, processor_s=2.0, **facts):
+    loads = [load_ms * share for share in (0.97, 0.99, 1.0, 1.01, 1.4)]
+    processor = [processor_s * share for share in (0.9, 1.0, 1.0, 1.0, 1.3)]
+    return Evidence(name, f"host-{name}", 4, FACTS | facts, loads, processor)
+
+
+def classes(fleet):
+    return {name: number for name, (_, number) in fleet.members.items()}
+
+
+def test_machines_like_the_first_are_of_its_class():
+    fleet = Fleet()
+    for name in "abcd":
+        [verdict] = fleet.admit(machine(name))
+        assert (verdict.machine, verdict.machine_class, verdict.reason) == (name, 1, "")
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_a_machine_that_differs_in_any_fact_is_refused_with_it(fact):
+    fleet = Fleet()
+    fleet.admit(machine("a"))
+    [verdict] = fleet.admit(machine("b", **{fact: "other"}))
+    assert verdict.machine_class is None and classes(fleet) == {"a": 1}
+    assert verdict.reason == (
+        f"its {fact} is other and not {FACTS[fact]}, unlike host-a; --mixed takes it as another "
+        "class"
+    )
+
+
+def test_mixed_takes_what_differs_as_classes_of_their_own():
+    fleet = Fleet(mixed=True)
+    for name, kernel in (("a", "6.1"), ("b", "6.6"), ("c", "6.6"), ("d", "6.9"), ("e", "6.1")):
+        fleet.admit(machine(name, kernel=kernel))
+    assert classes(fleet) == {"a": 1, "b": 2, "c": 2, "d": 3, "e": 1}
+
+
+def test_two_machines_that_differ_in_times_wait_for_a_third():
+    fleet = Fleet()
+    assert fleet.admit(machine("a", load_ms=1100.0))[0].machine_class == 1
+    assert fleet.admit(machine("b"))[0].machine_class == 1
+    verdicts = {each.machine: each for each in fleet.admit(machine("c", load_ms=1004.0))}
+    assert verdicts["c"].machine_class == 1
+    assert verdicts["a"].machine_class is None
+    assert verdicts["a"].reason.startswith("its page load time is +9.6% off the fleet's median")
+    assert classes(fleet) == {"b": 1, "c": 1}
+
+
+@pytest.mark.parametrize(
+    ("load_ms", "processor_s", "admitted"),
+    [(1049.0, 2.0, True), (1051.0, 2.0, False), (1000.0, 2.29, True), (1000.0, 1.69, False)],
+)
+def test_the_bounds_are_of_the_medians(load_ms, processor_s, admitted):
+    fleet = Fleet()
+    for name in "abcd":
+        fleet.admit(machine(name))
+    [verdict] = fleet.admit(machine("e", load_ms, processor_s))
+    assert (verdict.machine_class == 1) == admitted
+
+
+def test_what_keeps_a_machine_from_loading_is_said():
+    broken = replace(machine("a"), problems=("no lab can be built here",))
+    [verdict] = Fleet().admit(broken)
+    assert (verdict.machine_class, verdict.reason) == (None, "no lab can be built here")
