@@ -35,10 +35,10 @@ from eyelevel.errors import ExpectedError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, Trial
 from eyelevel.report import page as report_page
+from eyelevel.run.block import attempts
 from eyelevel.run.bundle.bundle import write_bundle
 from eyelevel.run.bundle.inputs import RunInputs
 from eyelevel.run.bundle.unpack import open_bundle
-from eyelevel.run.study import attempts
 from eyelevel.run.study.loop import run_trials
 from eyelevel.run.study.prepare import planned
 from eyelevel.run.trial.trial import TrialResult

@@ -10,7 +10,7 @@ from typing import Any
 
 from hang import HANG_S
 
-from eyelevel.run.study.attempts import RETRIED, RETRIES_MAX
+from eyelevel.run.block.attempts import RETRIED, RETRIES_MAX
 
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
 GOOD = ("ok", "starved")

@@ -20,10 +20,10 @@ from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.cluster.where import Where, connected
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, Trial
+from eyelevel.run.block.inputs import Input
+from eyelevel.run.block.load import BlockWork
 from eyelevel.run.machines.files import read_fleet
-from eyelevel.run.study.inputs import Input
 from eyelevel.run.study.loop import Interrupted, RunResult, run_trials
-from eyelevel.run.study.packed_block import BlockWork
 from eyelevel.run.study.prepare import planned
 from eyelevel.run.study.progress import Accounts
 from eyelevel.run.study.slots import Slots

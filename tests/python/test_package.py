@@ -73,6 +73,7 @@ UNTYPED = {
     "analysis/trials/judgement.py": "polars gives a row's values without types",
     "cli/path/commands.py": "a private class of typer is the argument of what it overrides",
     "cli/probe/commands.py": "the same",
+    "cluster/slots.py": "arguments and answers of functions on other machines",
     "figures/chart.py": "Vega-Lite's specifications",
     "figures/connection_charts.py": "altair's keyword arguments",
     "json_types.py": "JSON by name",

@@ -4,5 +4,5 @@
 a process a slot, each with a nanny that begins it again; `slots` gives the loop of a run
 (`eyelevel.run.study`) these slots as if they were here; `settings` turns off what Dask does beside
 tasks, since that would be beside loads. What a slot does with a block is
-`eyelevel.run.study.packed_block`'s, which knows nothing of Dask.
+`eyelevel.run.block.load`'s, which knows nothing of Dask.
 """

@@ -12,17 +12,17 @@ from eyelevel.cluster.where import Where, connected
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
+from eyelevel.run.block.inputs import Input
+from eyelevel.run.block.load import BlockWork
 from eyelevel.run.level.measure import stacks_of
 from eyelevel.run.machines.evidence import (
-    level_problems,
+    level_facts,
     machine_facts,
     machine_problems,
     slot_loads,
 )
 from eyelevel.run.machines.files import read_fleet
-from eyelevel.run.study.inputs import Input
 from eyelevel.run.study.loop import Driver, Execution, Interrupted
-from eyelevel.run.study.packed_block import BlockWork
 from eyelevel.run.study.progress import Accounts
 from eyelevel.run.study.slots import Slots
 from eyelevel.sites.recorded import RecordedSite
@@ -37,7 +37,9 @@ class OfThisPlan:
 
     def shown(self) -> tuple[dict[str, str], tuple[str, ...]]:
         """As `Questions.shown`."""
-        return machine_facts(self.browser), machine_problems() + level_problems(self.pairs)
+        problems = machine_problems()
+        level = {} if problems else level_facts(self.pairs)
+        return machine_facts(self.browser) | level, problems
 
     def loads(self) -> list[tuple[float, float]]:
         """As `Questions.loads`."""

@@ -1,12 +1,13 @@
 """Dask's settings for slots in which times are measured, and whose blocks are counted by us."""
 
+import logging
+import os
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 import dask
 
-OURS: Mapping[str, Any] = MappingProxyType(
+OURS: Mapping[str, object] = MappingProxyType(
     {
         # A block goes to the slot that it was given to, and to no other.
         "distributed.scheduler.work-stealing": False,
@@ -33,6 +34,12 @@ OURS: Mapping[str, Any] = MappingProxyType(
 )
 
 
+LOG_LEVEL_VARIABLE = "DASK_LOGGING__DISTRIBUTED"
+"""Dask's own, which processes that are started read, too: `info` shows each connection."""
+
+
 def configure() -> None:
     """Have them in this process, and in those that it starts."""
     dask.config.set(OURS)
+    level = os.environ.setdefault(LOG_LEVEL_VARIABLE, "critical")
+    logging.getLogger("distributed").setLevel(level.upper())

@@ -18,9 +18,9 @@ from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import Connection
 from eyelevel.cluster.names import is_ours
 from eyelevel.plan.trials import Trial
+from eyelevel.run.block.inputs import keep_input
+from eyelevel.run.block.load import BlockWork, Missing, load_block
 from eyelevel.run.study.dispatch import Block
-from eyelevel.run.study.inputs import keep_input
-from eyelevel.run.study.packed_block import BlockWork, Missing, load_block
 from eyelevel.run.study.slots import Came, Event, Joined, Lost, OnStart
 from eyelevel.store.packed import PackedTrial
 

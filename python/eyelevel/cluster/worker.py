@@ -10,7 +10,7 @@ from distributed import Nanny
 
 from eyelevel.cluster.names import SlotName, machine_id
 from eyelevel.cluster.settings import OURS, configure
-from eyelevel.run.study.packed_block import SLOT_VARIABLE
+from eyelevel.run.block.load import SLOT_VARIABLE
 
 CONNECT_S = 10.0
 """How long one try to reach the scheduler takes; it is tried again and again."""

@@ -7,7 +7,6 @@ import gzip
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import (
@@ -34,7 +33,7 @@ class PackedTrial:
     """By their names in its folder; the record is the last one."""
     pictures: Mapping[str, bytes]
     """The last ones of its frames by name, but for those that are known."""
-    row: tuple[Any, ...] | None = None
+    row: tuple[object, ...] | None = None
     """Its row in the run's table (`eyelevel.analysis.trials.rows`), if it was computed."""
 
 

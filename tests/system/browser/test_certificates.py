@@ -9,7 +9,7 @@ from eyelevel.networks.network import Network
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
-from eyelevel.run.study.attempts import RETRIES_MAX, with_retries
+from eyelevel.run.block.attempts import RETRIES_MAX, with_retries
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 from eyelevel.validation.bulk import bulk_site, transfer

@@ -18,8 +18,8 @@ from eyelevel.browser.chromium.request_scheduling import (
 from eyelevel.level.made_page import IMAGES
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import expand
+from eyelevel.run.block.attempts import RETRIED, RETRIES_MAX
 from eyelevel.run.level.runs import IMAGES_HOST, ImagesHost, write_made_page
-from eyelevel.run.study.attempts import RETRIED, RETRIES_MAX
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 

@@ -1,8 +1,7 @@
 """One trial as one row: who made it, its facts, a column a metric, and the picture's progress."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -12,7 +11,7 @@ from eyelevel.metrics.compute import Measured
 from eyelevel.store.frames import Frames
 
 Measure = Callable[[JsonMapping, Frames], Measured]
-Row = tuple[Any, ...]
+Row = tuple[object, ...]
 
 # Of the loads that ended `ok`: times, and from each on the share of the picture that is there.
 PROGRESS_COLUMNS: dict[str, pl.DataType] = {
@@ -52,7 +51,7 @@ class Columns:
         return (*facts_of(record), *metrics, *map(_listed, progress))
 
 
-def _listed(values: Any) -> list[float] | None:
+def _listed(values: Iterable[float] | None) -> list[float] | None:
     return None if values is None else list(values)
 
 

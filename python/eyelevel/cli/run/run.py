@@ -22,7 +22,7 @@ from eyelevel.cli.run.worker import check_installed
 from eyelevel.cli.values import duration
 from eyelevel.errors import Terminated
 from eyelevel.plan.plan import Plan
-from eyelevel.run.study.attempts import RETRIES, RETRIES_MAX
+from eyelevel.run.block.attempts import RETRIES, RETRIES_MAX
 from eyelevel.run.study.effects import live_effects
 from eyelevel.run.study.jobs import check_jobs
 from eyelevel.run.study.loop import Driver, Execution, run_trials

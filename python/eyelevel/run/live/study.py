@@ -19,10 +19,10 @@ from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Trial, expand, random_number
+from eyelevel.run.block.attempts import RETRIES, commit_result, with_retries
 from eyelevel.run.live.comparison import LIVE_SIDE, REPLAY_SIDE, Load
 from eyelevel.run.live.load import LivePage, run_live_trial
 from eyelevel.run.live.trials import live_site, live_trials
-from eyelevel.run.study.attempts import RETRIES, commit_result, with_retries
 from eyelevel.run.trial.quiet_host import HostWait
 from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import RecordedSite

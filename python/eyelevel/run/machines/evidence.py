@@ -92,17 +92,17 @@ def _code() -> str:
     return f"digest {digest.hexdigest()[:DIGEST_HEX]}"
 
 
-def level_problems(pairs: Sequence[tuple[Stack, Stack]]) -> tuple[str, ...]:
-    """Where stacks that are compared are not level here, measured anew where it was not yet."""
-    found = []
+def level_facts(pairs: Sequence[tuple[Stack, Stack]]) -> dict[str, str]:
+    """In what stacks that are compared are unequal here, measured anew where it was not yet: by
+    design or not, it is the same on machines of a class."""
+    found = {}
     for first, second in pairs:
         level = measured_level(first, second)
         if level is None or not level.complete:
             level = validate_level(first, second, lambda _: None)
         unequal = [row.aspect for row in level.rows if row.word == "unequal"]
-        if unequal:
-            found.append(f"{first.name} and {second.name} are not level here: {unequal[0]}")
-    return tuple(found)
+        found[f"level of {first.name} and {second.name}"] = ", ".join(unequal) or "equal"
+    return found
 
 
 def _packages() -> str:

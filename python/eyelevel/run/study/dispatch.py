@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from types import MappingProxyType
 
 from eyelevel.plan.trials import Trial
 
@@ -189,11 +188,6 @@ class Dispatch:
     def closed(self) -> int:
         """The last repetition up to which every block is committed that was to be run."""
         return self._closed
-
-    @property
-    def under_way(self) -> Mapping[str, int]:
-        """The numbers of blocks by the slot that they are on."""
-        return MappingProxyType({slot: work.block for slot, work in self._work.items()})
 
     @property
     def is_done(self) -> bool:

@@ -15,10 +15,9 @@ from types import FrameType
 from typing import Any
 
 from eyelevel.plan.trials import Trial
-from eyelevel.run.study.attempts import RETRIES, commit_trial
+from eyelevel.run.block.attempts import RETRIES, commit_trial, given_up
 from eyelevel.run.study.committer import Committer
 from eyelevel.run.study.dispatch import Block, Dispatch, Ended
-from eyelevel.run.study.given_up import given_up
 from eyelevel.run.study.jobs import claimed_sets, lanes
 from eyelevel.run.study.looks import Looks
 from eyelevel.run.study.progress import Accounts, Progress

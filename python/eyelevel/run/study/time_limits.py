@@ -13,6 +13,8 @@ NAMED_MAX = 3
 """The slowest cells; a plan may have hundreds."""
 AROUND_A_LOAD_S = 300.0
 """For browser and lab to begin and end, for what is collected and encoded, each with its limit."""
+VISITS_MAX = 2
+"""The one that is measured, and the one that it repeats."""
 STEP_S = 60.0
 """For a step after the load, with what it waits for."""
 
@@ -71,6 +73,5 @@ def block_limit_s(trials: Sequence[Trial], retries: int, host_wait_s: float) -> 
 
 
 def _limit_s(browser: Browser, settling_s: float) -> float:
-    visits = 1 if browser.visit == "first" else 2
-    load_s = visits * (browser.timeout_s or LIMIT_S_MIN)
+    load_s = VISITS_MAX * (browser.timeout_s or LIMIT_S_MIN)
     return settling_s + load_s + STEP_S * len(browser.steps) + AROUND_A_LOAD_S

@@ -10,7 +10,7 @@ from eyelevel.networks.presets import find_network
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import Site, expand
-from eyelevel.run.study.attempts import commit_trial
+from eyelevel.run.block.attempts import commit_trial
 from eyelevel.run.trial import trial as trials
 
 

@@ -1,13 +1,20 @@
-"""One trial to its committed record: bounded, counted retries of the instrument's own failures."""
+"""One trial to its record: bounded, counted retries of the instrument's own failures, and what is
+recorded if no attempt came back."""
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
+from eyelevel.lab.client import LabSummary
 from eyelevel.plan.trials import Trial
+from eyelevel.run.trial.coding import NO_PICTURES
+from eyelevel.run.trial.host import HostSample
 from eyelevel.run.trial.quiet_host import HostWait
-from eyelevel.run.trial.trial import TrialResult, run_trial
+from eyelevel.run.trial.trial import TrialResult, run_trial, trial_result
 from eyelevel.store.commit import write_trial
 from eyelevel.store.outcomes import OUTCOMES
+from eyelevel.store.packed import PackedTrial, pack
 
 RETRIED = tuple(outcome.name for outcome in OUTCOMES if outcome.tried_again)
 
@@ -33,6 +40,11 @@ def commit_trial(
     return commit_result(directory, with_retries(run, retries))
 
 
+def packed(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial:
+    """It as bytes, but for pictures of known names. Raises StoreError as `pack`."""
+    return pack(result.record, result.frames, result.step_frames, result.logs, is_known)
+
+
 def commit_result(directory: Path, result: TrialResult) -> str:
     """Write its record under `directory`; its outcome."""
     write_trial(directory, result.record, result.frames, result.step_frames, result.logs)
@@ -54,3 +66,14 @@ def with_retries(run: Callable[[], TrialResult], retries: int) -> TrialResult:
     if failed:
         result.record["retried"] = failed
     return result
+
+
+def given_up(trial: Trial, machines: Sequence[str]) -> PackedTrial:
+    """A failure of the instrument: each of `machines` was lost while it had the trial's block."""
+    now_s = time.monotonic()
+    sample = HostSample.take(now_s)
+    host = {**sample.until(sample), "waited_for_host_ms": 0.0, "wall_ms": 0.0}
+    detail = f"its block was lost {len(machines)} times, with a slot of {', '.join(machines)}"
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    lost = trial_result(trial, at, "lab-failed", detail, None, NO_PICTURES, LabSummary(), host)
+    return pack(lost.record)

@@ -7,11 +7,11 @@ from typing import Protocol
 
 from eyelevel.json_types import JsonObject
 from eyelevel.plan.trials import Trial
-from eyelevel.run.study.attempts import RETRIES, with_retries
-from eyelevel.run.study.inputs import Input, resolve
+from eyelevel.run.block.attempts import RETRIES, packed, with_retries
+from eyelevel.run.block.inputs import Input, resolve
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.run.trial.trial import TrialResult, run_trial
-from eyelevel.store.packed import PackedTrial, pack
+from eyelevel.store.packed import PackedTrial
 
 
 class Load(Protocol):
@@ -69,12 +69,12 @@ def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | 
         _sent.clear()  # one client at a time has this slot
         _sent[work.client] = set()
     known = _sent[work.client]
-    packed = []
+    done = []
     for trial in trials:
         result = with_retries(_loaded(work, trial, archives[trial.site], traces), work.retries)
-        packed.append(_packed(result, known.__contains__))
-        known |= packed[-1].pictures.keys()
-    return packed
+        done.append(_packed(result, known.__contains__))
+        known |= done[-1].pictures.keys()
+    return done
 
 
 def _packed(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial:
@@ -83,8 +83,7 @@ def _packed(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial
 
     result.record["host"] |= _place()
     row = kept_columns().row(result.record, lambda: result.frames)
-    packed = pack(result.record, result.frames, result.step_frames, result.logs, is_known)
-    return replace(packed, row=row)
+    return replace(packed(result, is_known), row=row)
 
 
 def _place() -> JsonObject:

@@ -5,7 +5,7 @@ from sample_record import sample_record
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.report.sections.outcomes import outcomes_section
-from eyelevel.run.study.attempts import with_retries
+from eyelevel.run.block.attempts import with_retries
 from eyelevel.run.trial.trial import TrialResult
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import read_trial
