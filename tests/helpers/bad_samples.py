@@ -108,6 +108,8 @@ def plans() -> list[bytes]:
         'protocols = ["h3"] } }]\n[stop]\ninterval_width_max = 0.1\n[[networks]]\nbase = "dsl"\n'
         'name = "y"\nloss_two_way = "1 %"\n[[networks]]\nname = "z"\nrate_down_bit_s = "1 Mbit/s"\n'
         'rate_up_bit_s = 1_000_000\nrtt_ms_min = "20 ms"\nqueue_ms = 200\n'
+        '[[networks]]\nname = "w"\nrtt = "9 ms"\ndown = "rate 1 Mbit/s, loss 1%"\n'
+        '[[networks]]\nname = "v"\nbase = "das-att-30"\nup = "delay 5ms"\n'
     )
     small = 'sites = ["plain"]\nnetworks = ["dsl"]\nstacks = ["tcp", "quic"]\nreference = "tcp"\n'
     return [much.encode(), (small + "blocks = 2\n").encode()]

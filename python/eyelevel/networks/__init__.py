@@ -4,7 +4,7 @@
 in groups with their source; `network.lab_path` makes of one the stages of both directions, as the
 data plane takes them. `stages` has those that a plan spells out, `cross_traffic` what shares
 the path, `from_csv` makes weighted networks of what a site's users have, `compose` one of the words
-of a command line.
+of a command line or a plan, which `plan_text` writes.
 
 `operators` are models of cellular links, in whose place `recorded_links` finds recordings: it lists
 a folder, which nothing else here does.

@@ -1,7 +1,7 @@
 """A network of the words of `eyelevel path`: a preset, or a round trip and traces, and stages.
 
 The shell itself composes in Rust (`crates/lab/src/shell/arguments.rs`); vectors/path_words
-holds both to the same paths and the same refusals.
+holds both, and a plan's tables of networks, to the same paths and the same refusals.
 """
 
 import json
@@ -11,18 +11,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from eyelevel.errors import NetworkError
-from eyelevel.networks.network import Network, as_stages, lab_path, trace_stage
+from eyelevel.networks.network import Network, as_stages, trace_stage
 from eyelevel.networks.presets import find_network
 from eyelevel.networks.recorded_links import recorded_pair
-from eyelevel.networks.stages import MADE, Stage, StagesRead, at_mean_rates, with_files
+from eyelevel.networks.stages import NOTHING, Stage, StagesRead, at_mean_rates, with_files
 
 DEFAULT_NETWORK = "dsl"
 """Where no word is given."""
 
 NAME_LENGTH_MAX = 64
 _PLAIN = re.compile(r"[A-Za-z0-9 .,:%+_/-]+")
-_NOT_OF_NAMES = re.compile(r"[^A-Za-z0-9 ._+@-]+")
-"""What a plan's names have not (`eyelevel.plan.file.model`)."""
 
 ReadStages = Callable[[str], StagesRead]
 """One direction's stages by their text; ValueError where they make no sense."""
@@ -54,6 +52,14 @@ class NetworkWords:
         return {option: text for option, text in said.items() if text is not None}
 
 
+class WordError(NetworkError):
+    """One word makes no sense: `word` is its field of NetworkWords, `problem` what is wrong."""
+
+    def __init__(self, word: str, problem: str) -> None:
+        super().__init__(f"--{word.replace('_', '-')}: {problem}")
+        self.word, self.problem = word, problem
+
+
 @dataclass(frozen=True)
 class Composed:
     """A network and the files of its stages by their digests."""
@@ -82,40 +88,32 @@ def compose(words: NetworkWords, read: ReadStages, default: str = DEFAULT_NETWOR
         preset = _recorded(preset, pair, _name(given), read, files)
         if given.keys() == {"--network", "--traces"}:
             return Composed(preset, files)
+    return Composed(put_together(_name(given), preset, words, read, files), files)
+
+
+def put_together(
+    name: str,
+    preset: Network | None,
+    words: NetworkWords,
+    read: ReadStages,
+    files: dict[str, str],
+) -> Network:
+    """The network of a preset's stages, or a round trip and traces, and the stages of the words.
+
+    Of the words those that say which preset are passed over. Files are noted in `files`, which has
+    the preset's, by their digests. Raises WordError.
+    """
     of_preset = as_stages(preset) if preset else {"down": [], "up": []}
     delay = _half_of(words.rtt, read)
-    trace_down = _trace("--trace-down", words.trace_down, read, files)
-    trace_up = _trace("--trace-up", words.trace_up, read, files)
-    own_down = _stages("--down", words.down, read, files)
-    own_up = _stages("--up", words.up, read, files)
-    down = _as_one("--down", [*of_preset["down"], *delay, *trace_down, *own_down], read, files)
-    up = _as_one("--up", [*own_up, *trace_up, *delay, *of_preset["up"]], read, files)
-    return Composed(Network.of_stages(_name(given), down, up), files)
-
-
-def plan_table(composed: Composed) -> str:
-    """The network as a plan's `networks`, in its text: by name, or spelled out with its files.
-
-    Raises NetworkError for a made course with stages beside it, which a plan's text cannot have.
-    """
-    network = composed.network
-    if not network.is_staged and not composed.files:
-        return f"networks = [{_quoted(network.name)}]"
-    if any(MADE in stage for stages in as_stages(network).values() for stage in stages):
-        raise NetworkError(
-            f"`{network.name}`: a made course cannot be spelled out in a plan; leave --down and "
-            "--up out, or write one as a file (eyelevel trace synth) for --trace-down"
-        )
-    path = {way: json.dumps(stages) for way, stages in lab_path(network, composed.files).items()}
-    plain = network.name.replace(",", "").replace("%", " percent")
-    keys = {"name": _NOT_OF_NAMES.sub("-", plain)[:NAME_LENGTH_MAX], **path}
-    return f"networks = [{{ {', '.join(f'{key} = {_quoted(keys[key])}' for key in keys)} }}]"
-
-
-def _quoted(text: str) -> str:
-    """As TOML has it: literally where it may, so that people can read JSON in it."""
-    literal = '"' in text and "'" not in text and text.isprintable()
-    return f"'{text}'" if literal else json.dumps(text, ensure_ascii=False)
+    trace_down = _trace("trace_down", words.trace_down, read, files)
+    trace_up = _trace("trace_up", words.trace_up, read, files)
+    own_down = _own("down", words.down, read, files)
+    own_up = _own("up", words.up, read, files)
+    before = [*of_preset["down"], *delay, *trace_down]
+    behind = [*trace_up, *delay, *of_preset["up"]]
+    down = _as_one("down", [*before, *own_down.stages], own_down, read, files)
+    up = _as_one("up", [*own_up.stages, *behind], own_up, read, files)
+    return Network.of_stages(name, down, up)
 
 
 def refuse_what_is_unclear(words: NetworkWords) -> None:
@@ -145,14 +143,14 @@ def pair_of(preset: Network, folder: str) -> tuple[str, str]:
     try:
         return recorded_pair(folder, preset.name)
     except ValueError as error:
-        raise NetworkError(f"--traces: {error}") from error
+        raise WordError("traces", str(error)) from error
 
 
 def _recorded(
     preset: Network, pair: tuple[str, str], name: str, read: ReadStages, files: dict[str, str]
 ) -> Network:
     """The preset with the courses of these files."""
-    found = [_read("--traces", json.dumps([trace_stage(file)]), read) for file in pair]
+    found = [_read("traces", json.dumps([trace_stage(file)]), read) for file in pair]
     for each in found:
         files.update(each.files)
     down, up = found
@@ -163,41 +161,45 @@ def _recorded(
 def _half_of(rtt: str | None, read: ReadStages) -> list[Stage]:
     if rtt is None:
         return []
-    stages = _read("--rtt", f"delay {rtt}", read).stages
+    stages = _read("rtt", f"delay {rtt}", read).stages
     if len(stages) != 1 or set(stages[0]) != {"stage", "delay_ms"}:
-        raise NetworkError(f"--rtt: {rtt} is no time; use 40ms")
+        raise WordError("rtt", f"{rtt} is no time; use 40ms")
     return [{**stages[0], "delay_ms": stages[0]["delay_ms"] / 2}]
 
 
-def _trace(
-    option: str, file: str | None, read: ReadStages, files: dict[str, str]
-) -> Sequence[Stage]:
+def _trace(word: str, file: str | None, read: ReadStages, files: dict[str, str]) -> Sequence[Stage]:
     # As JSON, since a file's name may hold what separates clauses of the text form.
     text = None if file is None else json.dumps([trace_stage(file)])
-    return _stages(option, text, read, files)
+    return _own(word, text, read, files).stages
 
 
-def _stages(option: str, text: str | None, read: ReadStages, files: dict[str, str]) -> list[Stage]:
+def _own(word: str, text: str | None, read: ReadStages, files: dict[str, str]) -> StagesRead:
     if text is None:
-        return []
-    found = _read(option, text, read)
+        return NOTHING
+    found = _read(word, text, read)
     files.update(found.files)
-    return list(found.stages)
+    return found
 
 
 def _as_one(
-    option: str, stages: Sequence[Stage], read: ReadStages, files: Mapping[str, str]
+    word: str,
+    stages: Sequence[Stage],
+    own: StagesRead,
+    read: ReadStages,
+    files: Mapping[str, str],
 ) -> StagesRead:
-    """A direction, and what its stages come to together."""
+    """A direction, and what its stages come to together; those of its `own` word are read."""
+    if len(stages) == len(own.stages):
+        return own
     played = with_files(at_mean_rates(stages), files.__getitem__)
-    return replace(_read(option, json.dumps(played), read), stages=tuple(stages))
+    return replace(_read(word, json.dumps(played), read), stages=tuple(stages))
 
 
-def _read(option: str, text: str, read: ReadStages) -> StagesRead:
+def _read(word: str, text: str, read: ReadStages) -> StagesRead:
     try:
         return read(text)
     except ValueError as error:
-        raise NetworkError(f"{option}: {error}") from error
+        raise WordError(word, str(error)) from error
 
 
 def _name(given: Mapping[str, str]) -> str:

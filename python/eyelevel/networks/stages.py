@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eyelevel.json_types import JsonMapping
+from eyelevel.traces.spec import SYNTH_MODELS
 
 Stage = JsonMapping
 
@@ -18,7 +19,8 @@ MADE = "synth"
 
 _FILE = re.compile(rf"{DIGEST}[0-9a-f]{{64}}")
 _WORDS = ("stage", "kind", "discipline")
-"""Keys whose text is a word of the data plane's; every other text names a file."""
+"""Keys whose text is a word of the data plane's; every other text but a made trace's model names a
+file."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,10 @@ class StagesRead:
     rate_bit_s: int
     delay_ms_min: float
     queue_ms_max: float
+
+
+NOTHING = StagesRead((), {}, 0, 0.0, 0.0)
+"""A direction in which packets meet no stage."""
 
 
 def with_files(stages: Sequence[Stage], replaced: Callable[[str], str]) -> tuple[Stage, ...]:
@@ -58,7 +64,8 @@ def unnamed_file(stages: Sequence[Stage]) -> str:
         elif isinstance(value, list | tuple):
             left += [(key, item) for item in value]
         elif isinstance(value, str) and not (key in _WORDS or _FILE.fullmatch(value)):
-            return value
+            if key != "model" or value not in SYNTH_MODELS:
+                return value
     return ""
 
 

@@ -9,8 +9,9 @@ import pytest
 from repository import ROOT
 
 from eyelevel.errors import NetworkError
-from eyelevel.networks.compose import NAME_LENGTH_MAX, NetworkWords, compose, plan_table
+from eyelevel.networks.compose import NAME_LENGTH_MAX, NetworkWords, compose
 from eyelevel.networks.network import Network, lab_path
+from eyelevel.networks.plan_text import plan_table
 from eyelevel.networks.presets import find_network
 from eyelevel.run.trial.traces import read_stages
 
@@ -113,16 +114,13 @@ def test_the_name_says_what_it_was_made_of(words, name):
     assert len(name) <= NAME_LENGTH_MAX
 
 
-def test_a_plans_table_says_the_same_path():
+def test_a_plans_table_has_the_same_words():
     words = {"rtt": "9ms", "trace_down": str(TRACE), "up": "loss 2%"}
-    found = composed(**words)
-    (table,) = tomllib.loads(plan_table(found))["networks"]
-    assert table["name"] == "rtt 9ms + trace-down ten-a-second.trace + up loss 2 percent"
-    ways = {way: json.loads(table[way]) for way in ("down", "up")}
-    assert ways == lab_path(found.network, found.files)
-    assert plan_table(composed(network="das-1.70-151")) == 'networks = ["das-1.7-151"]'
-    with pytest.raises(NetworkError, match=r"^`das-att-30 \+ up loss 1%`: a made course"):
-        plan_table(composed(network="das-att-30", up="loss 1%"))
+    (table,) = tomllib.loads(plan_table(NetworkWords(**words), composed(**words)))["networks"]
+    name = "rtt 9ms + trace-down ten-a-second.trace + up loss 2 percent"
+    assert table == {"name": name, **words}
+    preset = NetworkWords(network="das-1.70-151")
+    assert plan_table(preset, compose(preset, read_stages)) == 'networks = ["das-1.7-151"]'
 
 
 @pytest.mark.parametrize(

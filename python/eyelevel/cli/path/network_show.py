@@ -6,8 +6,8 @@ import typer
 
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.output import hints, print_json, say
-from eyelevel.errors import NetworkError
-from eyelevel.networks.compose import NetworkWords, compose, plan_table
+from eyelevel.networks.compose import NetworkWords, compose
+from eyelevel.networks.plan_text import plan_table
 from eyelevel.run.trial.traces import read_stages
 
 
@@ -18,20 +18,13 @@ def show(
 ) -> None:
     """Print a network as a plan has it, from the words that `load` and the others take.
 
-    Its stages, or its numbers, are said beside that. With --json its settings, and under `plan` a
-    plan's text, which is null of a made course with stages, since no plan can spell that out.
+    What they come to, its stages or its numbers, is said beside that. With --json its settings,
+    and under `plan` the plan's text.
     """
     composed = compose(words, read_stages)
-    network = composed.network
-    try:
-        table, why = plan_table(composed), ""
-    except NetworkError as error:
-        table, why = None, str(error)
+    network, table = composed.network, plan_table(words, composed)
     if as_json:
         print_json({**network.stated(), "plan": table})
         return
     say(hints, f"{network.name}: {network.described()}")
-    if table is None:
-        say(hints, why)
-    else:
-        print(table)  # plain: rich would take the brackets for its own marks
+    print(table)  # plain: rich would take the brackets for its own marks

@@ -21,8 +21,9 @@ from eyelevel.cli.values import EXAMPLE, is_page_url
 from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import PlanError
 from eyelevel.metrics.catalogue import PRIMARY_METRICS
-from eyelevel.networks.compose import NetworkWords, compose, plan_table
+from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.networks.from_csv import toml_of
+from eyelevel.networks.plan_text import plan_table
 from eyelevel.networks.recorded_links import recorded_pair
 from eyelevel.plan.file.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
 from eyelevel.plan.file.parse import parse_plan
@@ -132,7 +133,7 @@ def _networks(
         )
     if words.given():
         composed = compose(words, read_stages)
-        return [], plan_table(composed), [composed.network.name]
+        return [], plan_table(words, composed), [composed.network.name]
     named = NETWORKS if networks is None else networks
     chosen = list(dict.fromkeys(name.strip() for name in named.split(",") if name.strip()))
     return chosen, "", chosen if networks else []

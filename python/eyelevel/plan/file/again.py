@@ -4,18 +4,15 @@ Who gets a run from somebody else reads the text, and what is run is the documen
 says otherwise than its text was changed, or its presets are others here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from eyelevel.errors import PlanError
 from eyelevel.from_outside.limits import PLAN
 from eyelevel.from_outside.source import Source, plan_error
 from eyelevel.from_outside.toml_text import parse_toml
 from eyelevel.from_outside.words import quoted
-from eyelevel.json_types import JsonObject
-from eyelevel.networks.network import Network
-from eyelevel.networks.stages import StagesRead
+from eyelevel.plan.file.from_document import readers_of
 from eyelevel.plan.file.parse import plan_of_toml
-from eyelevel.plan.file.tables import Readers, TraceFile
 from eyelevel.plan.plan import Plan
 
 _APART = ("source", "sites", "trace_files")
@@ -33,7 +30,7 @@ def check_text(plan: Plan, source: str, mean_rate_bit_s: Callable[[str], int]) -
         return
     data = parse_toml(plan.source, Source(f"{source}: the plan's text", PLAN, plan_error))
     data["sites"] = list(plan.sites)
-    readers = _told_by(plan.networks, data, mean_rate_bit_s)
+    readers = readers_of(plan.networks, data, mean_rate_bit_s)
     resolved = plan_of_toml(data, plan.source, f"{source}: the plan's text", readers=readers)
     stated, said = plan.stated(without=_APART), resolved.stated(without=_APART)
     if (found := _difference(stated, said)) is not None:
@@ -45,49 +42,6 @@ def check_text(plan: Plan, source: str, mean_rate_bit_s: Callable[[str], int]) -
                 "wrote it, or get it again"
             ]
         )
-
-
-def _told_by(
-    networks: Sequence[Network], data: JsonObject, mean_rate_bit_s: Callable[[str], int]
-) -> Readers:
-    """Readers of what the text's networks name, which answer from the document; `data` gets names
-    that tell one use of a file from another."""
-    by_name = {network.name: network for network in networks}
-    traces: dict[str, str] = {}
-    stages: dict[str, StagesRead] = {}
-    tables = data.get("networks")
-    for place, table in enumerate(tables if isinstance(tables, list) else ()):
-        if not isinstance(table, dict) or not isinstance(table.get("name"), str):
-            continue
-        network = by_name.get(table["name"])
-        if network is None:
-            continue
-        of_folder = isinstance(table.get("traces"), str)
-        for way in ("down", "up"):
-            use = f"{place} {way}"
-            digest = getattr(network, f"trace_{way}_sha256")
-            if of_folder and digest is not None:
-                table["traces"], traces[use] = str(place), digest
-            elif isinstance(table.get(f"trace_{way}"), str) and digest is not None:
-                table[f"trace_{way}"], traces[use] = use, digest
-            spelled = getattr(network, f"stages_{way}")
-            if isinstance(table.get(way), str) and spelled is not None:
-                table[way], stages[use] = use, StagesRead(files={}, **network.stages_as_read(way))
-
-    def trace(use: str) -> TraceFile:
-        if use not in traces:
-            raise ValueError(f"{quoted(use)}: the document has no trace of this network")
-        return TraceFile("", traces[use], mean_rate_bit_s(traces[use]))
-
-    def stages_of(use: str) -> StagesRead:
-        if use not in stages:
-            raise ValueError(f"{quoted(use)}: the document has no stages of this network")
-        return stages[use]
-
-    def recordings(place: str, _link: str) -> tuple[str, str]:
-        return f"{place} down", f"{place} up"
-
-    return Readers(trace, stages_of, recordings)
 
 
 def _difference(has: object, would: object, key: str = "") -> tuple[str, object, object] | None:

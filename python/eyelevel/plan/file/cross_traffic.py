@@ -9,6 +9,8 @@ from eyelevel.networks.network import Network
 from eyelevel.plan.file.model import NetworkKeys
 
 TWIN_SUFFIX = "+cross"
+BESIDE_THE_PATH = ("name", "weight", "cross_traffic")
+"""Keys of a network's table that do not say what its path does."""
 
 
 def checked_cross_traffic(

@@ -64,6 +64,14 @@ def explain_mistake(found: object) -> tuple[Path, str]:
     return path, f"`{name}`: {found['msg'].removeprefix('Value error, ')}"
 
 
+class KeyedError(ValueError):
+    """What is wrong with one key of a table; `key` is for its line."""
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
 MESSAGE_MAX = 600
 Report = Callable[[Path, str], None]
 

@@ -25,7 +25,7 @@ from eyelevel.plan.plan import (
     Weight,
 )
 from eyelevel.plan.stacks import Stack
-from eyelevel.settings import Share, about, annotations_of
+from eyelevel.settings import About, Share, about, annotations_of
 
 # Letters, digits and the few signs that names of presets have: names stand in paths and tables.
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 ._+@-]{0,63}$"
@@ -50,15 +50,24 @@ class Based(Table):
     base: str | None = None
 
 
+_Text = str | None
+_Rtt = Annotated[_Text, About("without another link: the minimum round trip, half of it each way")]
+_Trace = Annotated[_Text, About("a file in Mahimahi's format, in the place of this way's link")]
+_Traces = Annotated[_Text, About("a folder with recordings of the operator's link `base`")]
+_Stages = Annotated[_Text, About("more stages this way: toward the client last, from it first")]
+
+
 class NetworkKeys(Based):
-    """A network: a preset's name as `base`, and what differs from it; or all of it."""
+    """A network: a preset's name as `base`, and what differs from it; all of it; or the words of a
+    path, which may also come on top of either."""
 
     weight: Weight | None = None
-    trace_down: str | None = None
-    trace_up: str | None = None
-    traces: str | None = None
-    down: str | None = None
-    up: str | None = None
+    rtt: _Rtt = None
+    trace_down: _Trace = None
+    trace_up: _Trace = None
+    traces: _Traces = None
+    down: _Stages = None
+    up: _Stages = None
     loss_two_way: Share | None = None
 
 

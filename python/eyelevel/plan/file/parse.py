@@ -17,9 +17,9 @@ from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.causes import with_causes
 from eyelevel.plan.file.comparisons import comparisons_of
 from eyelevel.plan.file.cross_traffic import checked_cross_traffic, with_twins
-from eyelevel.plan.file.diagnostics import Problems, Report, explain_mistake
+from eyelevel.plan.file.diagnostics import KeyedError, Problems, Report, explain_mistake
 from eyelevel.plan.file.model import PlanKeys, read_plan_file
-from eyelevel.plan.file.tables import KeyedError, Readers, network_of, stack_of
+from eyelevel.plan.file.tables import Readers, network_of, stack_of
 from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.plan import Plan, is_archive_path
 from eyelevel.plan.stacks import Stack

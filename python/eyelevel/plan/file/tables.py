@@ -1,6 +1,6 @@
 """From a plan's tables to networks and stacks: presets, and what differs from them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from eyelevel.errors import unknown
@@ -10,6 +10,7 @@ from eyelevel.networks.presets import network_named, why_none
 from eyelevel.networks.stages import StagesRead
 from eyelevel.plan.file.cross_traffic import checked_cross_traffic
 from eyelevel.plan.file.model import Based, NetworkKeys, StackKeys
+from eyelevel.plan.file.path_words import take_words, with_words
 from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS_BY_NAME
 from eyelevel.plan.stack_terms import (
     EXTERNAL_SERVER_MARK,
@@ -27,14 +28,6 @@ class TraceFile:
     file: str
     sha256: str
     rate_bit_s_mean: int
-
-
-class KeyedError(ValueError):
-    """What is wrong with one key of a table; `key` is for its line."""
-
-    def __init__(self, key: str, message: str) -> None:
-        super().__init__(message)
-        self.key = key
 
 
 @dataclass(frozen=True)
@@ -58,12 +51,29 @@ def network_of(table: NetworkKeys, readers: Readers | None, trace_files: dict[st
     base = network_named(table.base) if table.base is not None else None
     if table.base is not None and base is None:
         raise ValueError(why_none(table.base))
-    flows = checked_cross_traffic(changes.pop("cross_traffic", None))
-    if flows is not None:  # `none` is what presets have
-        changes["cross_traffic"] = flows
-    name = _name_of("network", table, changes)
-    if "down" in changes or "up" in changes:
-        return _spelled_out(name, changes, table, readers, trace_files)
+    cross_traffic = checked_cross_traffic(changes.pop("cross_traffic", None))
+    # `none` is what presets have, and makes no other network of one.
+    further = {"cross_traffic": cross_traffic} if cross_traffic else {}
+    name = _name_of("network", table, {**changes, **further})
+    words, alone = take_words(changes, has_base=base is not None)
+    network = None if alone else _described(name, base, changes, words, readers, trace_files)
+    if network is None or words:
+        read = readers.stages if readers is not None else None
+        network = with_words(network, name, words, read, trace_files)
+    return replace(network, cross_traffic=cross_traffic)
+
+
+def _described(
+    name: str,
+    base: Network | None,
+    changes: JsonObject,
+    words: Mapping[str, str],
+    readers: Readers | None,
+    trace_files: dict[str, str],
+) -> Network:
+    """The network of the keys that are no words of a path: a preset, and what differs from it; or
+    all of its numbers. `words` are those that come on top of it."""
+    given = list(changes)
     if (folder := changes.pop("traces", None)) is not None:
         changes |= _recorded(folder, base, changes, readers)
     if "loss_two_way" in changes:
@@ -78,7 +88,9 @@ def network_of(table: NetworkKeys, readers: Readers | None, trace_files: dict[st
     else:
         needed = ("rate_down_bit_s", "rate_up_bit_s", "rtt_ms_min", "queue_ms")
         if absent := [key for key in needed if key not in changes]:
-            raise ValueError(f"network `{name}` has no `base` and lacks {', '.join(absent)}")
+            lacks = f"network `{name}` has no `base` and lacks {', '.join(absent)}"
+            alone = f"; or drop {_named(given)}: {_named(words)} can stand alone" if words else ""
+            raise ValueError(lacks + alone)
         network = Network(name=name, **changes)
     if network.queue_ms <= 0:
         raise ValueError("`queue_ms` must be above 0: a link without a queue drops every packet")
@@ -88,33 +100,8 @@ def network_of(table: NetworkKeys, readers: Readers | None, trace_files: dict[st
     return network
 
 
-def _spelled_out(
-    name: str,
-    changes: JsonObject,
-    table: NetworkKeys,
-    readers: Readers | None,
-    trace_files: dict[str, str],
-) -> Network:
-    """A network of stages; the names of their files are noted in `trace_files`."""
-    others = [key for key in changes if key not in ("down", "up", "cross_traffic")]
-    others += ["base"] if table.base is not None else []
-    if others:
-        named = ", ".join(f"`{other}`" for other in others)
-        raise ValueError(f"`down` and `up` are all that a network does; drop {named}")
-    if absent := [key for key in ("down", "up") if key not in changes]:
-        raise ValueError(f'`{absent[0]}` is missing; `{absent[0]} = "none"` does nothing that way')
-    if readers is None:
-        raise ValueError("`down` and `up`: stages cannot be read here")
-    by_direction: dict[str, StagesRead] = {}
-    for direction in ("down", "up"):
-        try:
-            by_direction[direction] = readers.stages(changes[direction])
-        except ValueError as error:
-            raise KeyedError(direction, f"`{direction}`: {error}") from error
-        trace_files.update(by_direction[direction].files)
-    return Network.of_stages(
-        name, by_direction["down"], by_direction["up"], changes.get("cross_traffic")
-    )
+def _named(keys: Iterable[str]) -> str:
+    return ", ".join(f"`{key}`" for key in keys)
 
 
 def _recorded(

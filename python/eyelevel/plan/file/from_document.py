@@ -1,0 +1,125 @@
+"""Readers of what a plan's text names, which answer from the `plan.json` that has the text.
+
+The files themselves are elsewhere, and stages are the data plane's to read: both are taken as the
+document has them, and digests name what they are.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+
+from eyelevel.from_outside.words import quoted
+from eyelevel.json_types import JsonObject
+from eyelevel.networks.network import Network, as_stages
+from eyelevel.networks.stages import MADE, Stage, StagesRead, with_files
+from eyelevel.plan.file.cross_traffic import BESIDE_THE_PATH
+from eyelevel.plan.file.model import NetworkTable
+from eyelevel.plan.file.path_words import ON_TOP, WORDS
+from eyelevel.plan.file.tables import Readers, TraceFile, network_of
+from eyelevel.settings import IN_MS, Units
+
+_UNITS = Units((("ns", 1e-6), *IN_MS.factors))
+"""Of times in stages."""
+
+
+def readers_of(
+    networks: Sequence[Network], data: JsonObject, mean_rate_bit_s: Callable[[str], int]
+) -> Readers:
+    """Readers of what the text's networks name, which answer from the document; `data`, its TOML,
+    gets names that tell one use of a file from another, and words of a path spelled out."""
+    by_name = {network.name: network for network in networks}
+    traces: dict[str, str] = {}
+    stages: dict[str, StagesRead] = {}
+
+    def trace(use: str) -> TraceFile:
+        if use not in traces:
+            raise ValueError(f"{quoted(use)}: the document has no trace of this network")
+        return TraceFile("", traces[use], mean_rate_bit_s(traces[use]))
+
+    def stages_of(use: str) -> StagesRead:
+        if use not in stages:
+            raise ValueError(f"{quoted(use)}: the document has no stages of this network")
+        return stages[use]
+
+    def recordings(place: str, _link: str) -> tuple[str, str]:
+        return f"{place} down", f"{place} up"
+
+    readers = Readers(trace, stages_of, recordings)
+    tables = data.get("networks")
+    for place, table in enumerate(tables if isinstance(tables, list) else ()):
+        if not isinstance(table, dict) or not isinstance(table.get("name"), str):
+            continue
+        if (network := by_name.get(table["name"])) is not None:
+            _name_uses(place, table, network, traces)
+            if network.is_staged:
+                _spell_out(place, table, network, readers, stages)
+    return readers
+
+
+def _name_uses(place: int, table: JsonObject, network: Network, traces: dict[str, str]) -> None:
+    """Put a name in the place of each trace of the table; `traces` gets its digest."""
+    of_folder = isinstance(table.get("traces"), str)
+    for way in ("down", "up"):
+        use, key = f"{place} {way}", f"trace_{way}"
+        digest = getattr(network, f"trace_{way}_sha256") or _of_link(network, way)
+        if digest is None:
+            continue
+        if of_folder:
+            table["traces"], traces[use] = str(place), digest
+        elif isinstance(table.get(key), str):
+            table[key], traces[use] = use, digest
+
+
+def _of_link(network: Network, way: str) -> str | None:
+    """The digest of the trace of a network's own link, which comes first down and last up."""
+    digests: list[str] = []
+
+    def note(digest: str) -> str:
+        digests.append(digest)
+        return digest
+
+    with_files(getattr(network, f"stages_{way}") or (), note)
+    return digests[0 if way == "down" else -1] if digests else None
+
+
+def _spell_out(
+    place: int,
+    table: JsonObject,
+    network: Network,
+    readers: Readers,
+    stages: dict[str, StagesRead],
+) -> None:
+    """Put names of all stages of both ways in the place of a table's words.
+
+    What the text says without the data plane, a preset or a round trip, is as the text has it; the
+    rest is the document's.
+    """
+    alone = not table.keys() - {*WORDS, *BESIDE_THE_PATH}
+    try:
+        beside = _around(table, alone, readers)
+    except ValueError:
+        return  # what is wrong with the table is said when it is read
+    for way in ("down", "up"):
+        known = beside[way]
+        read = network.stages_as_read(way)
+        found = tuple(read["stages"])
+        has_own = way in table or (alone and f"trace_{way}" in table)
+        own = found[len(known) :] if way == "down" else found[: len(found) - len(known)]
+        # A course is made for a preset alone, and no word names one.
+        own = tuple(stage for stage in own if MADE not in stage) if has_own else ()
+        read["stages"] = (*known, *own) if way == "down" else (*own, *known)
+        stages[f"{place} {way}"] = StagesRead(files={}, **read)
+    for key in table.keys() - set(BESIDE_THE_PATH):
+        del table[key]
+    table.update({way: f"{place} {way}" for way in ("down", "up")})
+
+
+def _around(table: JsonObject, alone: bool, readers: Readers) -> dict[str, list[Stage]]:
+    """The stages that a table's text has beside those of its words, by direction."""
+    if not alone:
+        bare = {key: value for key, value in table.items() if key not in ON_TOP}
+        keys = NetworkTable.model_validate_json(json.dumps(bare, default=str))
+        return as_stages(network_of(keys, readers, {}))
+    if "rtt" not in table:
+        return {"down": [], "up": []}
+    delay = {"stage": "delay", "delay_ms": float(_UNITS.quantity(table["rtt"])) / 2}
+    return {"down": [delay], "up": [delay]}
