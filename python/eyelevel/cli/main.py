@@ -39,6 +39,7 @@ SUBCOMMANDS: dict[str, str] = {
     "bundle": "results.bundle",
     "rerun": "run.rerun",
     "worker": "run.worker",
+    "fetch": "run.fetch",
     "list": "list_presets",
     "trace": "path.trace",
     "network": "path.network",

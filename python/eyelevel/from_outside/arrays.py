@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from eyelevel.from_outside.packed import open_pack
 from eyelevel.from_outside.source import Source
@@ -25,7 +25,7 @@ _HEADER = re.compile(
 
 
 def read_arrays(
-    path: Path, wanted: Mapping[str, str], source: Source
+    path: Path | IO[bytes], wanted: Mapping[str, str], source: Source
 ) -> "dict[str, NDArray[np.generic[Any]]]":
     """The arrays of these names, each of its type (`<f8`, `|u1`, ...).
 

@@ -66,6 +66,13 @@ BUNDLE = Limit(
     _AGAIN,
     1_000_000,
 )
+BLOCK = Limit(
+    "block of a run",
+    2_000 * MB,
+    "a worker returns 1 GiB at most; most blocks take 200 kB",
+    "remove that object, and run the plan again with --resume and --copy-to where its directory is",
+    100_000,
+)
 LOG = Limit(
     "log of a load", 2_000 * MB, "qlog of a load of minutes takes 500 MB", _RESTORE, 5_000_000
 )
@@ -133,7 +140,7 @@ WORD_LINE_BYTES_MAX = 4096
 """Of a line with a name: DNS has at most 253 letters."""
 
 LIMITS: tuple[Limit, ...] = (
-    *(PLAN, PLAN_DOCUMENT, DOCUMENT, RECORD, FRAMES, PICTURE, MANIFEST, BUNDLE, LOG, PATH_LOG),
-    *(TRACE, TABLE, NAMES, OPT_OUT, PROBES, PARQUET, SCRIPT, CERTIFICATES, KEPT),
+    *(PLAN, PLAN_DOCUMENT, DOCUMENT, RECORD, FRAMES, PICTURE, MANIFEST, BUNDLE, BLOCK, LOG),
+    *(PATH_LOG, TRACE, TABLE, NAMES, OPT_OUT, PROBES, PARQUET, SCRIPT, CERTIFICATES, KEPT),
     *(LEDGER, PAGES, CHECKED, TARGETS, CDN_MARKS),
 )

@@ -34,6 +34,8 @@ FRAMES_FILE = "frames.npz"
 PLAN_FILE = "plan.json"
 ENVIRONMENT_FILE = "environment.json"
 STOP_FILE = "stop.json"
+FETCH_FILE = "fetch.json"
+"""Of a directory into which a run is fetched from a bucket, and whose it is."""
 LOGS = "logs"
 """A trial's folder of logs of connections and packets."""
 

@@ -160,6 +160,16 @@ def read_frames(path: Path, pictures: Path) -> Frames:
         raise _damaged(str(path), error) from error
 
 
+def name_of_last(content: bytes, file: str) -> str:
+    """The name of the last picture, from a frames file's content. Raises StoreError."""
+    source = Source(file, FRAMES, StoreError)
+    last = read_arrays(io.BytesIO(content), {"last": _ARRAYS["last"]}, source)["last"].tobytes()
+    name = last.decode("ascii", errors="replace")
+    if not _NAME.fullmatch(name):
+        raise _damaged(file, ValueError("its last picture has no name"))
+    return name
+
+
 def _damaged(source: str, error: Exception) -> StoreError:
     return StoreError(
         f"reading the frames of {source}: damaged ({error}); remove its directory and run the "

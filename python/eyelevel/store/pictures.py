@@ -43,7 +43,15 @@ def has_picture(folder: Path, name: str) -> bool:
 def keep_picture(folder: Path, name: str, content: bytes) -> None:
     """Have it in `folder`, written whole or not at all. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(_file(folder, name), content)
+    write_whole(picture_file(folder, name), content)
+
+
+def is_picture(content: bytes, name: str) -> bool:
+    """Whether these are the bytes of a file of that picture."""
+    try:
+        return picture_name(decode_webp(content)) == name
+    except ValueError:
+        return False
 
 
 def read_picture(folder: Path, name: str) -> Picture:
@@ -51,20 +59,22 @@ def read_picture(folder: Path, name: str) -> Picture:
     try:
         return _read(folder, name)
     except (OSError, ValueError) as error:
+        file = picture_file(folder, name)
         raise StoreError(
-            f"reading {_file(folder, name)}, the last picture of loads of this run: {error}; copy "
-            "it from where the run was copied from, or run the plan again elsewhere (a load that "
-            "ends with this picture writes it)"
+            f"reading {file}, the last picture of loads of this run: {error}; "
+            "copy it from where the run was copied from, or run the plan again elsewhere (a load "
+            "that ends with this picture writes it)"
         ) from error
 
 
 def _read(folder: Path, name: str) -> Picture:
-    file = _file(folder, name)
+    file = picture_file(folder, name)
     picture = decode_webp(read_bytes(file, Source(str(file), PICTURE, ValueError)))
     if picture_name(picture) != name:
         raise ValueError("its pixels are not those that it is named after")
     return picture
 
 
-def _file(folder: Path, name: str) -> Path:
+def picture_file(folder: Path, name: str) -> Path:
+    """Where it is."""
     return folder / f"{name}.webp"

@@ -16,6 +16,7 @@ from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.results.export import Exports, export_all
 from eyelevel.cli.results.gate import UnsureOption, conclude, read_conditions
 from eyelevel.cli.results.report import make_report, print_summary
+from eyelevel.cli.run.copies import CopyTo
 from eyelevel.cli.run.plan_text import Corpus, read_plan
 from eyelevel.cli.run.sites import open_sites
 from eyelevel.cli.run.worker import check_installed
@@ -40,6 +41,12 @@ ClusterOption = Annotated[
     str,
     typer.Option(
         metavar="WHERE", help="Slots elsewhere: local:N, listen:HOST:PORT, a scheduler's address."
+    ),
+]
+CopyToOption = Annotated[
+    str,
+    typer.Option(
+        metavar="URL", help="Copy each block to a bucket: s3://, gs://, az:// or file:///PATH."
     ),
 ]
 Retries = Annotated[
@@ -71,6 +78,7 @@ def run(
     filmstrip: Annotated[bool, typer.Option("--filmstrip", help="There: the pictures.")] = False,
     jobs: Jobs = 1,
     cluster: ClusterOption = "",
+    copy_to: CopyToOption = "",
     retries: Retries = RETRIES,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
     _unsafe_browser: UnsafeBrowserOption = False,
@@ -84,10 +92,11 @@ def run(
     conditions = read_conditions(fail_if, parsed)
     check_conditions(conditions, parsed.blocks, may_stop=parsed.stop is not None)
     again = f"eyelevel run {plan} --out {out} --resume"
+    again += f" --copy-to {copy_to}" if copy_to else ""
     execution = Execution(retries, jobs, host_wait_s, parsed.trace_files)
     run_plan(
         parsed, out, resume=resume, how_to_resume=again, execution=execution, peek=peek,
-        cluster=cluster,
+        cluster=cluster, copy_to=copy_to,
     )  # fmt: skip
     exports = Exports(har, video, filmstrip)
     if any(astuple(exports)):  # after the last load: nothing else may run beside one
@@ -112,6 +121,7 @@ def run_plan(
     execution: Execution | None = None,
     peek: bool = False,
     cluster: str = "",
+    copy_to: str = "",
 ) -> None:
     """Run a plan's trials with progress shown; ends the command if it is interrupted.
 
@@ -119,15 +129,20 @@ def run_plan(
     """
     execution = execution or Execution(trace_files=plan.trace_files)
     check_jobs(execution.jobs)
+    copies = CopyTo(copy_to)
     sites = open_sites(plan.sites)
     trials = prepare(plan, sites, out, resume=resume)
     archives = {site.name: str(site.path.resolve()) for site in sites}
     rest = f"the rest: {how_to_resume}"
     rule, effects = stopping_rule(plan, out), live_effects(plan, out, peek=peek)
     try:
-        with _shown_progress(len(trials)) as show:
-            driver = _cluster_driver(cluster, out, plan, sites, execution) if cluster else None
-            result = run_trials(trials, archives, out, show, rule, execution, effects, driver)
+        with copies.of(out, trials, are_beside_loads=bool(cluster) or execution.jobs > 1):
+            with _shown_progress(len(trials)) as show:
+                driver = _cluster_driver(cluster, out, plan, sites, execution) if cluster else None
+                result = run_trials(
+                    trials, archives, out, show, rule, execution, effects, driver, copies.committed
+                )
+            copies.finish(is_interrupted=result.interrupted)
     except (KeyboardInterrupt, Terminated):
         hints.print(f"a load was broken off; {rest}", markup=False, soft_wrap=True)
         raise

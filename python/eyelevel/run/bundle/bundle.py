@@ -14,13 +14,12 @@ from eyelevel.analysis.trials.kept_rows import TABLE_FILE
 from eyelevel.disk.whole import whole_file
 from eyelevel.errors import StoreError
 from eyelevel.run.bundle.inputs import RunInputs
-from eyelevel.run.bundle.members import BUNDLE_VERSION, MANIFEST
+from eyelevel.run.bundle.members import BUNDLE_VERSION, MANIFEST, PACKED_SUFFIXES
 from eyelevel.sites.recorded import recording_name
 from eyelevel.store.directory import ENVIRONMENT_FILE, iterate_trials
 
 # ZIP cannot say earlier years; one date makes the same run the same bundle.
 _DATE = (1980, 1, 1, 0, 0, 0)
-_PACKED = (".npz", ".webp", ".wacz", ".gz")  # these do not shrink further
 
 
 def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
@@ -54,7 +53,7 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
         pack.writestr(zipfile.ZipInfo(MANIFEST, _DATE), json.dumps(manifest))
         for name, content in members:
             entry = zipfile.ZipInfo(name, _DATE)
-            packed = PurePosixPath(name).suffix in _PACKED
+            packed = PurePosixPath(name).suffix in PACKED_SUFFIXES
             entry.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
             with _opened(content) as source, pack.open(entry, "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target)

@@ -10,13 +10,16 @@ BUNDLE_VERSION = 1
 MANIFEST = "bundle.json"
 PLAN_MEMBER = f"run/{PLAN_FILE}"
 
-_TRIAL = (
-    r"trials/[0-9a-z]{1,64}/"
+TRIAL_FILE = (
+    r"[0-9a-z]{1,64}/"
     r"(?:record\.json\.gz|frames\.npz|after-load-\d{1,3}\.npz|netlog\.json\.gz|trace\.json\.gz"
     r"|logs/[A-Za-z0-9][A-Za-z0-9._-]{0,99})"
 )
+"""A regular expression of a trial's files, from the folder on that has its hash as name."""
+PACKED_SUFFIXES = (".npz", ".webp", ".wacz", ".gz")
+"""Of files that do not shrink further."""
 _TAKEN = re.compile(
-    rf"run/(?:(?:plan|environment|stop)\.json|{_TRIAL}|pictures/[0-9a-f]{{20}}\.webp)"
+    rf"run/(?:(?:plan|environment|stop)\.json|trials/{TRIAL_FILE}|pictures/[0-9a-f]{{20}}\.webp)"
     r"|sites/[^./\\][^/\\]{0,220}"
     r"|files/[0-9a-f]{64}"
     r"|locks/[A-Za-z0-9][A-Za-z0-9._-]{0,99}"

@@ -62,6 +62,8 @@ BESIDE = HostWait(alone=False)
 Interrupted = Callable[[], bool]
 Driver = Callable[[Accounts, Interrupted], AbstractContextManager[Slots]]
 """What has slots while a run goes on."""
+OnCommitted = Callable[[Sequence[str]], None]
+"""Hears the hashes of trials."""
 
 
 def run_trials(
@@ -73,13 +75,15 @@ def run_trials(
     execution: Execution = ONE_BY_ONE,
     effects: Callable[[], str] | None = None,
     driver: Driver | None = None,
+    on_committed: OnCommitted = lambda names: None,
 ) -> RunResult:
     """Run what is missing of `trials`; `archives` maps a site's name to its file.
 
     `may_stop` is asked whenever all blocks up to a repetition are there, by its number, which
     networks' loads have ended; no further one of theirs is begun, and those that had begun are kept
     and not counted. `effects` is asked then, too, what is seen so far, if looking has taken no more
-    than its share of the time. `driver`: has the slots, if they are not to be here.
+    than its share of the time. `driver`: has the slots, if they are not to be here. `on_committed`
+    hears which trials are in the directory, between two loads where they are here one by one.
 
     The first Ctrl-C lets the current loads end, the second one ends them at once; what is committed
     stays. Raises JobsError if there are too few cores for the jobs, CoresTakenError if another
@@ -96,7 +100,7 @@ def run_trials(
         Committer(directory) as committer,
         driver(accounts, interrupted) as slots,
     ):
-        run = _Run(dispatch, slots, accounts, interrupted, committer, effects)
+        run = _Run(dispatch, slots, accounts, interrupted, committer, effects, on_committed)
         ended = run.to_its_end(may_stop)
         progress = accounts.progress
         return RunResult(directory, progress.total, progress.done, interrupted(), ended.reason)
@@ -138,9 +142,11 @@ class _Run:
         interrupted: Interrupted,
         committer: Committer,
         effects: Callable[[], str] | None,
+        on_committed: OnCommitted,
     ) -> None:
         self._dispatch, self._slots, self._accounts = dispatch, slots, accounts
         self._interrupted, self._committer = interrupted, committer
+        self._on_committed = on_committed
         self._looks = Looks(effects) if effects else None
 
     def to_its_end(self, may_stop: Callable[[int], Ended] | None) -> Ended:
@@ -178,12 +184,14 @@ class _Run:
                     self._committer.commit(packed)
                     for trial, each in zip(lost.trials, packed, strict=True):
                         self._accounts.end(trial, each.outcome)
+                    self._on_committed([trial.hash for trial in lost.trials])
             case Came(slot, outcomes, is_last, packed):
                 names = [trial.hash for trial, _ in outcomes]
                 taken = {each.hash for each in self._dispatch.come(slot, names, is_last=is_last)}
                 self._committer.commit([each for each in packed if each.name in taken])
                 for trial, outcome in outcomes:
                     self._accounts.end(trial, outcome)
+                self._on_committed(names)
 
     def _look(self) -> None:
         progress = self._accounts.progress

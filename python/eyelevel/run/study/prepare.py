@@ -16,6 +16,7 @@ from eyelevel.store.claim import claim
 from eyelevel.store.commit import recover
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
+    FETCH_FILE,
     PLAN_FILE,
     read_document,
     write_document,
@@ -68,6 +69,12 @@ def planned(plan: Plan, sites: Sequence[Site], directory: Path, *, resume: bool)
                 "or choose another --out"
             )
         recover(directory)
+        (directory / FETCH_FILE).unlink(missing_ok=True)  # from now on it is a run of its own
+    elif (directory / FETCH_FILE).exists():
+        raise StoreError(
+            f"writing {directory}: it holds a part of a run that was fetched; `eyelevel fetch` it "
+            "to its end, or choose another --out"
+        )
     else:
         write_document(directory, PLAN_FILE, plan_document(plan, sites, trials))
     return trials

@@ -1,0 +1,111 @@
+"""A block as one file: a ZIP of its trials' folders, each member named `HASH/FILE`."""
+
+import io
+import os
+import re
+import zipfile
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from eyelevel.errors import StoreError
+from eyelevel.from_outside.files import read_bytes
+from eyelevel.from_outside.limits import BLOCK, LOG
+from eyelevel.from_outside.packed import open_pack
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
+from eyelevel.run.bundle.members import PACKED_SUFFIXES, TRIAL_FILE
+from eyelevel.store.directory import FRAMES_FILE, RECORD_FILE, TRIALS, parse_record
+from eyelevel.store.frames import name_of_last
+from eyelevel.store.packed import PackedTrial
+
+Files = Mapping[str, bytes]
+"""A block's, by `HASH/FILE`."""
+
+_DATE = (1980, 1, 1, 0, 0, 0)  # one date makes the same block the same file
+_MEMBER = re.compile(TRIAL_FILE)
+
+
+def read_block(directory: Path, names: Iterable[str]) -> Files:
+    """The files of the committed trials of these names, as they lie in a run's `directory`.
+
+    Raises StoreError where one cannot be read.
+    """
+    files = {}
+    for name in names:
+        for member in sorted(_members_of(directory / TRIALS, name)):
+            path = directory / TRIALS / member
+            files[member] = read_bytes(path, Source(str(path), LOG, StoreError))
+    return files
+
+
+def _members_of(folder: Path, name: str) -> Iterator[str]:
+    for place, _, files in os.walk(folder / name):
+        for file in files:
+            member = Path(place, file).relative_to(folder).as_posix()
+            if _MEMBER.fullmatch(member):
+                yield member
+
+
+def pack_block(files: Files) -> bytes:
+    """One file of them, the same of the same."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as pack:
+        for member, content in files.items():
+            entry = zipfile.ZipInfo(member, _DATE)
+            if PurePosixPath(member).suffix not in PACKED_SUFFIXES:
+                entry.compress_type = zipfile.ZIP_DEFLATED
+            pack.writestr(entry, content)
+    return buffer.getvalue()
+
+
+def same_block(ours: bytes, theirs: bytes) -> bool:
+    """Whether both have the same files, however they are compressed."""
+    if ours == theirs:
+        return True
+    source = Source("a copy", BLOCK, StoreError)
+    try:
+        return _unpacked(ours, source) == _unpacked(theirs, source)
+    except StoreError:
+        return False
+
+
+def _unpacked(content: bytes, source: Source) -> Files:
+    if len(content) > source.limit.bytes_max:
+        raise source.too_long()
+    with open_pack(io.BytesIO(content), source) as pack:
+        return {name: pack.read(name, source.limit.bytes_max) for name in pack.names}
+
+
+def unpack_block(content: bytes, names: Collection[str], source: Source) -> list[PackedTrial]:
+    """The trials of a file that came from elsewhere, which are to have these names.
+
+    Records are checked, and frames name a picture. Raises the source's error, or StoreError for a
+    record, where it is damaged or another block's.
+    """
+    trials: dict[str, dict[str, bytes]] = {}
+    for member, read in _unpacked(content, source).items():
+        if not _MEMBER.fullmatch(member):
+            raise source.refusal(f"`{quoted(member)}` is no file of a trial")
+        name, _, file = member.partition("/")
+        trials.setdefault(name, {})[file] = read
+    if trials.keys() != set(names):
+        raise source.refusal("its trials are not those of this block of the plan")
+    return [_trial(name, trials[name], source) for name in names]
+
+
+def _trial(name: str, files: dict[str, bytes], source: Source) -> PackedTrial:
+    record = files.pop(RECORD_FILE, None)
+    if record is None:
+        raise source.refusal(f"trial {name} has no record")
+    outcome = parse_record(record, name, Path(f"{source.name}: {name}/{RECORD_FILE}"))["outcome"]
+    # The record is the last one of a trial's, as where it was packed first.
+    return PackedTrial(name, str(outcome), {**files, RECORD_FILE: record}, {})
+
+
+def pictures_in(files: Files, where: str) -> set[str]:
+    """The names of the last pictures that frames among these files need. Raises StoreError."""
+    return {
+        name_of_last(content, f"{where}: {file}")
+        for file, content in files.items()
+        if PurePosixPath(file).suffix == PurePosixPath(FRAMES_FILE).suffix
+    }

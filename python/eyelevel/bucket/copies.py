@@ -1,0 +1,224 @@
+"""A run's copies as it goes on: each block once it is whole, and what describes the run.
+
+A bucket that does not answer stops no load: what is to be put waits, one of it is tried again after
+a while, and all of it at the end. One that has something else under a name of this run's stops it.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+
+from eyelevel.bucket.block_file import pack_block, pictures_in, read_block, same_block
+from eyelevel.bucket.known import Known
+from eyelevel.bucket.layout import (
+    BLOCKS,
+    block_number,
+    block_object,
+    machine_object,
+    picture_object,
+)
+from eyelevel.bucket.objects import BucketError, Objects
+from eyelevel.bucket.once import DifferentError, Same, put_once
+from eyelevel.errors import StoreError
+from eyelevel.from_outside.files import read_bytes
+from eyelevel.from_outside.limits import DOCUMENT, PICTURE, PLAN_DOCUMENT, Limit
+from eyelevel.from_outside.source import Source
+from eyelevel.run.machines.files import MACHINES
+from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, committed
+from eyelevel.store.pictures import PICTURES, is_picture, picture_file
+
+AT_ONCE = 8
+PAUSE_S, PAUSE_S_MAX = 15.0, 240.0
+"""Until a bucket that did not answer is tried again; it doubles."""
+END_S_MAX = 600.0
+"""How long a run waits for it at its end."""
+
+
+Shown = Callable[[str], None]
+
+
+def _show_nobody(said: str) -> None:
+    pass
+
+
+class CopiesUnfinishedError(BucketError):
+    """Not all of a run is in its bucket."""
+
+
+class Copies:
+    """Of one run, whose `directory` this process has claimed."""
+
+    def __init__(
+        self,
+        objects: Objects,
+        url: str,
+        directory: Path,
+        blocks: Sequence[Sequence[str]],
+        *,
+        is_beside_loads: bool,
+        told: Callable[[str], None] = lambda _: None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """`blocks`: the hashes of each block's trials, in the plan's order. `is_beside_loads`:
+        whether loads go on meanwhile; else they wait. `told`: that a bucket does not answer."""
+        self._objects, self._url, self._directory = objects, url, directory
+        self._told, self._is_beside_loads = told, is_beside_loads
+        self._clock, self._sleep = clock, sleep
+        self._blocks, self._left = blocks, [set(names) for names in blocks]
+        self._number_of = {name: n for n, names in enumerate(blocks) for name in names}
+        self._known = Known(directory, url)
+        self._waiting: deque[int | Path] = deque()
+        """Blocks, and documents that changed."""
+        self._on_its_way: dict[Future[None], int | Path] = {}
+        self._pool = ThreadPoolExecutor(AT_ONCE, "copies")
+        self._documents: dict[Path, tuple[int, int]] = {}
+        self._pictures: set[str] = set()
+        self._fault = ""
+        self._shown: Shown = _show_nobody
+        self._since_s, self._count = 0.0, 0
+        self._pause_s = self._again_s = 0.0
+
+    def begin(self, shown: Shown = _show_nobody) -> None:
+        """See whose the bucket is, and put what is committed and not there. `shown`: how much is
+        left.
+
+        Raises BucketError if it does not answer, DifferentError if another run is there.
+        """
+        self._show_in(shown)
+        whose = {PLAN_FILE: "another plan's run", ENVIRONMENT_FILE: "another run of this plan"}
+        for name, other in whose.items():
+            limit = PLAN_DOCUMENT if name == PLAN_FILE else DOCUMENT
+            try:
+                put_once(self._objects, name, _read(self._directory / name, limit))
+            except DifferentError:
+                raise DifferentError(
+                    f"copying to {self._url}: {other} is there; choose another --copy-to"
+                ) from None
+        there = {block_number(file) for file in self._objects.names(BLOCKS)}
+        known = self._known.read() & there
+        for name in committed(self._directory) & self._number_of.keys():
+            self._left[self._number_of[name]].discard(name)
+        self._waiting += [n for n, left in enumerate(self._left) if not left and n not in known]
+        self._advance()
+
+    def committed(self, names: Iterable[str]) -> None:
+        """Trials are in the directory. Raises DifferentError once that is known."""
+        for name in names:
+            number = self._number_of[name]
+            if name in self._left[number]:
+                self._left[number].discard(name)
+                self._waiting += [] if self._left[number] else [number]
+        self._advance()
+
+    def finish(self, wait_s: float = END_S_MAX, shown: Shown = _show_nobody) -> None:
+        """Put all that is left, waiting so long for a bucket that does not answer. `shown`: how
+        much is left.
+
+        Raises CopiesUnfinishedError, and DifferentError.
+        """
+        self._is_beside_loads = False
+        self._show_in(shown)
+        until_s, self._again_s = self._clock() + wait_s, 0.0
+        while True:
+            self._advance()
+            if not self._waiting:
+                return
+            if (left_s := until_s - self._clock()) <= 0:
+                raise CopiesUnfinishedError(
+                    f"copying to {self._url}: {len(self._waiting)} objects are not there yet "
+                    f"({self._fault}); {self._directory} has them, and --resume puts them there"
+                )
+            self._sleep(min(left_s, max(0.0, self._again_s - self._clock())))
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _advance(self) -> None:
+        """Put what waits; where no load is beside it, until all is there or nobody answers."""
+        self._waiting.extendleft(self._changed())
+        while True:
+            for future in [each for each in self._on_its_way if each.done()]:
+                self._ended(future, self._on_its_way.pop(future))
+            at_once = 1 if self._fault else 2 * AT_ONCE
+            while self._waiting and len(self._on_its_way) < at_once and self._may_try():
+                what = self._waiting.popleft()
+                self._on_its_way[self._pool.submit(self._put, what)] = what
+            if not self._on_its_way or self._is_beside_loads:
+                return
+            self._shown(self._said())
+            wait(self._on_its_way, return_when=FIRST_COMPLETED)
+
+    def _show_in(self, shown: Shown) -> None:
+        self._shown, self._since_s, self._count = shown, self._clock(), 0
+
+    def _said(self) -> str:
+        left = len(self._waiting) + len(self._on_its_way)
+        said = f"copying to {self._url}: {left} objects left"
+        if not self._count:
+            return said
+        left_s = (self._clock() - self._since_s) / self._count * left
+        return f"{said}, {left_s:.0f} s"
+
+    def _may_try(self) -> bool:
+        return self._clock() >= self._again_s
+
+    def _ended(self, future: Future[None], what: int | Path) -> None:
+        try:
+            future.result()
+        except BucketError as error:
+            self._waiting.appendleft(what)
+            if not self._fault:
+                self._told(f"{error}; the run goes on, and this is tried again")
+            if self._may_try():  # of several at once the first one counts
+                self._pause_s = min(2 * self._pause_s or PAUSE_S, PAUSE_S_MAX)
+                self._again_s = self._clock() + self._pause_s
+            self._fault = str(error)
+        else:
+            self._fault, self._pause_s, self._again_s = "", 0.0, 0.0
+            self._count += 1
+            if isinstance(what, int):
+                self._known.add(what)
+
+    def _put(self, what: int | Path) -> None:
+        if isinstance(what, int):
+            self._put_block(what)
+        else:
+            name = what.relative_to(self._directory).as_posix()
+            self._objects.replace(name, _read(what, DOCUMENT))
+
+    def _put_block(self, number: int) -> None:
+        files = read_block(self._directory, self._blocks[number])
+        for name in pictures_in(files, str(self._directory)) - self._pictures:
+            content = _read(picture_file(self._directory / PICTURES, name), PICTURE)
+            put_once(self._objects, picture_object(name), content, _same_picture(name))
+            self._pictures.add(name)
+        put_once(self._objects, block_object(number), pack_block(files), same_block)
+
+    def _changed(self) -> list[Path]:
+        """Documents that are another since they were queued."""
+        machines = (self._directory / MACHINES).glob("*.json")
+        files = [file for file in machines if machine_object(file.name)]
+        changed = []
+        for file in (self._directory / STOP_FILE, *files):
+            try:
+                status = file.stat()
+            except FileNotFoundError:
+                continue
+            stamp = status.st_mtime_ns, status.st_size
+            if self._documents.get(file) != stamp:
+                self._documents[file] = stamp
+                changed.append(file)
+        return changed
+
+
+def _same_picture(name: str) -> Same:
+    """By its pixels: other encoders give other bytes."""
+    return lambda _, found: is_picture(found, name)
+
+
+def _read(file: Path, limit: Limit) -> bytes:
+    return read_bytes(file, Source(str(file), limit, StoreError))

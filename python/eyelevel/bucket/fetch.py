@@ -1,0 +1,190 @@
+"""A run's directory rebuilt from its copy: what comes is checked, and there whole or not at all.
+
+`plan.json` is written last: until then the directory is no run's, and nobody takes a part of one
+for the whole. Who fetches again goes on, and later gets what has come meanwhile.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from eyelevel.analysis.run_files import checked_plan
+from eyelevel.bucket.block_file import pictures_in, unpack_block
+from eyelevel.bucket.layout import (
+    BLOCKS,
+    block_number,
+    block_object,
+    blocks_of,
+    machine_object,
+    picture_object,
+    picture_of,
+)
+from eyelevel.bucket.objects import Objects
+from eyelevel.disk.whole import write_whole
+from eyelevel.errors import StoreError
+from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.limits import BLOCK, DOCUMENT, PICTURE, PLAN_DOCUMENT, Limit
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
+from eyelevel.run.machines.files import MACHINES
+from eyelevel.store.claim import claim
+from eyelevel.store.commit import recover, write_block
+from eyelevel.store.directory import (
+    ENVIRONMENT_FILE,
+    FETCH_FILE,
+    PLAN_FILE,
+    STOP_FILE,
+    committed,
+    read_document,
+    refusals,
+    write_document,
+)
+from eyelevel.store.packed import PackedTrial
+from eyelevel.store.pictures import PICTURES, has_picture, is_picture, keep_picture
+
+AT_ONCE = 8
+REMEDY = "give the URL that --copy-to had, or copy the run again"
+OnProgress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """How many blocks are in a directory now, and how many the plan has."""
+
+    blocks: int
+    total: int
+
+
+def fetch_run(
+    objects: Objects, url: str, directory: Path, on_progress: OnProgress = lambda done, total: None
+) -> Fetched:
+    """Rebuild in `directory` what `objects` have of a run. `on_progress`: blocks, and of how many.
+
+    Raises StoreError for what is damaged or no run's, and if `directory` holds anything else;
+    PlanError for another eyelevel's plan; BucketError where nobody answers.
+    """
+    copy = _Copy(objects, url)
+    _take(directory, copy)
+    listed = sorted(copy.blocks_there())
+    # After the list of blocks: a block is put after its pictures.
+    copy.fetch_pictures(directory)
+    there = committed(directory)
+    absent = [number for number in listed if not there.issuperset(copy.blocks[number])]
+    done = len(listed) - len(absent)
+    on_progress(done, len(listed))
+    for trials in copy.fetch_blocks(absent, directory):
+        write_block(directory, trials)
+        done += 1
+        on_progress(done, len(listed))
+    copy.fetch_documents(directory)
+    return Fetched(done, len(copy.blocks))
+
+
+def _take(directory: Path, copy: "_Copy") -> None:
+    """Make the directory this fetch's; raises StoreError if it is anything else's."""
+    attempt = f"fetching {copy.url}"
+    is_there = directory.exists() and any(directory.iterdir())
+    if is_there and not (directory / FETCH_FILE).exists():
+        what = "a run that was not fetched" if (directory / PLAN_FILE).exists() else "other files"
+        raise StoreError(f"{attempt}: {directory} holds {what}; choose another directory")
+    if is_there and read_document(directory, FETCH_FILE).get("of") != copy.identity:
+        raise StoreError(f"{attempt}: {directory} holds another run; choose another directory")
+    claim(directory)
+    write_document(directory, FETCH_FILE, {"url": copy.url, "of": copy.identity})
+    recover(directory)
+
+
+class _Copy:
+    """A run in a bucket, of which nothing is believed."""
+
+    def __init__(self, objects: Objects, url: str) -> None:
+        self.url = quoted(url)
+        self._objects = objects
+        self._plan = self._needed(PLAN_FILE, PLAN_DOCUMENT)
+        self._environment = self._needed(ENVIRONMENT_FILE, DOCUMENT)
+        where = self._source(PLAN_FILE, PLAN_DOCUMENT)
+        document = parse_object(self._plan, where)
+        checked_plan(document, where.name)
+        self.blocks = blocks_of((each["block"], each["hash"]) for each in document["trials"])
+        self.identity = sha256(self._plan + self._environment).hexdigest()
+
+    def blocks_there(self) -> Iterator[int]:
+        """The numbers of those of the plan."""
+        for name in self._objects.names(BLOCKS):
+            number = block_number(name)
+            if number is not None and number < len(self.blocks):
+                yield number
+
+    def fetch_pictures(self, directory: Path) -> None:
+        """All that are not in the directory."""
+        folder = directory / PICTURES
+        names = [name for file in self._objects.names(PICTURES) if (name := picture_of(file))]
+        absent = {picture_object(name): name for name in names if not has_picture(folder, name)}
+        for place, content in self._each(absent, PICTURE):
+            if not is_picture(content, absent[place]):
+                raise self._source(place, PICTURE).refusal("damaged, not the picture of its name")
+            with refusals(directory / place):
+                keep_picture(folder, absent[place], content)
+
+    def fetch_blocks(self, numbers: Iterable[int], directory: Path) -> Iterator[list[PackedTrial]]:
+        """Their trials, checked, with all that they need in the directory."""
+        known: set[str] = set()
+        places = {block_object(number): number for number in numbers}
+        for place, content in self._each(places, BLOCK):
+            source = self._source(place, BLOCK)
+            trials = unpack_block(content, self.blocks[places[place]], source)
+            for trial in trials:
+                for name in pictures_in(trial.files, f"{source.name}: {trial.name}") - known:
+                    if not has_picture(directory / PICTURES, name):
+                        raise source.refusal(f"it needs {picture_object(name)}, which is not there")
+                    known.add(name)
+            yield trials
+
+    def fetch_documents(self, directory: Path) -> None:
+        """What describes the run; the plan last, by which the directory is one."""
+        machines = (machine_object(file) for file in self._objects.names(MACHINES))
+        for name in (STOP_FILE, *filter(None, machines)):
+            content = self._objects.get(name, DOCUMENT.bytes_max)
+            if content is not None:
+                _keep(directory / name, self._checked(name, content))
+        _keep(directory / ENVIRONMENT_FILE, self._checked(ENVIRONMENT_FILE, self._environment))
+        _keep(directory / PLAN_FILE, self._plan)
+
+    def _checked(self, name: str, content: bytes) -> bytes:
+        parse_object(content, self._source(name, DOCUMENT))
+        return content
+
+    def _each(self, names: Iterable[str], limit: Limit) -> Iterator[tuple[str, bytes]]:
+        """The objects of these names, AT_ONCE on their way."""
+        coming: deque[tuple[str, Future[bytes]]] = deque()
+        pool = ThreadPoolExecutor(AT_ONCE, "fetch")
+        try:
+            for name in names:
+                coming.append((name, pool.submit(self._needed, name, limit)))
+                if len(coming) == AT_ONCE:
+                    first, future = coming.popleft()
+                    yield first, future.result()
+            for name, future in coming:
+                yield name, future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _needed(self, name: str, limit: Limit) -> bytes:
+        content = self._objects.get(name, limit.bytes_max)
+        if content is None:
+            raise StoreError(f"fetching {self.url}: it has no {name}; {REMEDY}")
+        if len(content) > limit.bytes_max:
+            raise self._source(name, limit).too_long()
+        return content
+
+    def _source(self, name: str, limit: Limit) -> Source:
+        return Source(f"{self.url.rstrip('/')}/{name}", limit, StoreError)
+
+
+def _keep(file: Path, content: bytes) -> None:
+    with refusals(file):
+        file.parent.mkdir(exist_ok=True)
+        write_whole(file, content)

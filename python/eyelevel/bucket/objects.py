@@ -1,0 +1,162 @@
+"""What a bucket can do: create an object, replace one, give one, list names."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import unquote, urlsplit
+
+from eyelevel.errors import ExpectedError
+from eyelevel.from_outside.words import quoted
+
+if TYPE_CHECKING:
+    from obstore import PutMode
+    from obstore.store import ObjectStore
+
+SCHEMES = ("s3", "gs", "az", "abfs", "abfss", "file")
+CONNECT = "5s"
+REQUEST = "120s"
+"""Of one request at most: a block with logs of connections has some hundred megabytes."""
+PROBED = "plan.json"
+RETRIES = 2
+RETRY_S_MAX = 10.0
+"""Of obstore's own: a put that fails is tried again between later blocks, not beside a load."""
+
+
+class BucketError(ExpectedError):
+    """A bucket cannot be used, or does not answer; one line with the way out."""
+
+
+class ExistsError(Exception):
+    """An object is said to be there already. It may be so, or nothing has landed
+    (arrow-rs-object-store#852)."""
+
+
+class Objects(Protocol):
+    """A bucket, from its URL on. All raise BucketError where it does not answer."""
+
+    def create(self, name: str, content: bytes) -> None:
+        """Put an object that is not there; raises ExistsError."""
+
+    def replace(self, name: str, content: bytes) -> None:
+        """Put an object, in the place of what was there."""
+
+    def get(self, name: str, bytes_max: int) -> bytes | None:
+        """An object, None if it is not there; of a longer one `bytes_max` + 1 bytes."""
+
+    def names(self, folder: str) -> Iterator[str]:
+        """The objects in a folder, without its name."""
+
+
+def check_url(url: str) -> None:
+    """Raises BucketError for what is no bucket's URL, and for a bucket that does not answer, so
+    that nothing is begun that could not be copied."""
+    scheme = _scheme(url)
+    if scheme != "file":  # a folder is made when it is needed
+        open_objects(url, is_new=False).get(PROBED, 0)
+
+
+def _scheme(url: str) -> str:
+    scheme, separator, _ = url.partition("://")
+    if not separator or scheme not in SCHEMES:
+        raise BucketError(
+            f"opening {quoted(url)}: it is none of s3://BUCKET/PATH, gs://BUCKET/PATH, "
+            "az://CONTAINER/PATH and file:///PATH"
+        )
+    if find_spec("obstore") is None:
+        raise BucketError(
+            f"opening {quoted(url)}: obstore is not installed; pip install 'eyelevel[bucket]'"
+        )
+    return scheme
+
+
+def open_objects(url: str, *, is_new: bool) -> Objects:
+    """`is_new`: a folder (`file://`) is made. Nothing else is asked of a bucket yet.
+
+    Raises BucketError for what is no bucket's URL, and without obstore.
+    """
+    scheme, attempt = _scheme(url), f"opening {quoted(url)}"
+    from obstore.exceptions import BaseError
+    from obstore.store import LocalStore, from_url
+
+    try:
+        if scheme == "file":
+            if not is_new and not Path(unquote(urlsplit(url).path)).is_dir():
+                raise BucketError(f"{attempt}: there is no such folder")
+            return ObstoreObjects(LocalStore.from_url(url, mkdir=is_new), f"using {quoted(url)}")
+        store = from_url(
+            url,
+            client_options={"connect_timeout": CONNECT, "timeout": REQUEST},
+            retry_config={
+                "max_retries": RETRIES,
+                "retry_timeout": timedelta(seconds=RETRY_S_MAX),
+            },
+        )
+    except (BaseError, ValueError, OSError) as error:
+        raise _failed(attempt, error) from error
+    return ObstoreObjects(store, f"using {quoted(url)}")
+
+
+class ObstoreObjects:
+    """As obstore has it."""
+
+    def __init__(self, store: "ObjectStore", attempt: str) -> None:
+        self._store, self._attempt = store, attempt
+
+    def create(self, name: str, content: bytes) -> None:
+        """As `Objects.create`."""
+        self._put(name, content, is_new=True)
+
+    def replace(self, name: str, content: bytes) -> None:
+        """As `Objects.replace`."""
+        self._put(name, content, is_new=False)
+
+    def _put(self, name: str, content: bytes, *, is_new: bool) -> None:
+        import obstore
+        from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
+
+        mode: PutMode = "create" if is_new else "overwrite"
+        try:
+            # In one piece: an upload in parts knows no condition.
+            obstore.put(self._store, name, content, mode=mode, use_multipart=False)
+        except (AlreadyExistsError, PreconditionError) as error:
+            raise ExistsError from error
+        except (BaseError, OSError) as error:
+            raise _failed(self._attempt, error) from error
+
+    def get(self, name: str, bytes_max: int) -> bytes | None:
+        """As `Objects.get`."""
+        import obstore
+        from obstore.exceptions import BaseError
+
+        pieces, left = [], bytes_max + 1
+        try:
+            for piece in obstore.get(self._store, name).stream():
+                pieces.append(bytes(piece[:left]))
+                left -= len(pieces[-1])
+                if not left:
+                    break
+        except FileNotFoundError:
+            return None
+        except (BaseError, OSError) as error:
+            raise _failed(self._attempt, error) from error
+        return b"".join(pieces)
+
+    def names(self, folder: str) -> Iterator[str]:
+        """As `Objects.names`."""
+        import obstore
+        from obstore.exceptions import BaseError
+
+        try:
+            for part in obstore.list(self._store, folder):
+                for each in part:
+                    yield str(each["path"]).removeprefix(f"{folder}/")
+        except (BaseError, OSError) as error:
+            raise _failed(self._attempt, error) from error
+
+
+def _failed(attempt: str, error: Exception) -> BucketError:
+    """The first line says what; below it obstore has its own internals."""
+    said = str(error).partition("\n")[0]
+    return BucketError(f"{attempt}: {quoted(said)}; check the URL, its credentials and the network")

@@ -1,0 +1,70 @@
+"""A run's copies in a bucket: `run --copy-to`, beside the bar of the run."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eyelevel.cli.output import hints, say
+from eyelevel.plan.trials import Trial
+
+if TYPE_CHECKING:
+    from eyelevel.bucket.copies import Copies
+
+
+class CopyTo:
+    """Of one run, or of none if `url` is empty. Raises BucketError for what is no bucket's URL, and
+    for a bucket that does not answer."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._copies: Copies | None = None
+        if url:
+            # Imported where it is used: few runs need it.
+            from eyelevel.bucket.objects import check_url
+
+            check_url(url)
+
+    @contextmanager
+    def of(
+        self, directory: Path, trials: Sequence[Trial], *, are_beside_loads: bool
+    ) -> Iterator[None]:
+        """Begin, and end in order; what is committed and not there yet is put first.
+
+        Raises BucketError if the bucket does not answer, DifferentError if it is another run's.
+        """
+        if not self._url:
+            yield
+            return
+        from eyelevel.bucket.copies import Copies
+        from eyelevel.bucket.layout import blocks_of
+        from eyelevel.bucket.objects import open_objects
+
+        self._copies = Copies(
+            open_objects(self._url, is_new=True),
+            self._url,
+            directory,
+            blocks_of((trial.block, trial.hash) for trial in trials),
+            is_beside_loads=are_beside_loads,
+            told=lambda line: say(hints, line),
+        )
+        try:
+            with hints.waiting(f"copying to {self._url}") as status:
+                self._copies.begin(status.update)
+            yield
+        finally:
+            self._copies.close()
+
+    def committed(self, names: Sequence[str]) -> None:
+        """Trials are in the directory."""
+        if self._copies is not None:
+            self._copies.committed(names)
+
+    def finish(self, *, is_interrupted: bool) -> None:
+        """Put what is left. Raises CopiesUnfinishedError if the bucket does not answer."""
+        if self._copies is None:
+            return
+        from eyelevel.bucket.copies import END_S_MAX
+
+        with hints.waiting(f"copying to {self._url}") as status:
+            self._copies.finish(0.0 if is_interrupted else END_S_MAX, status.update)
