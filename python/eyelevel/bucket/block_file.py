@@ -97,7 +97,7 @@ def _trial(name: str, files: dict[str, bytes], source: Source) -> PackedTrial:
     record = files.pop(RECORD_FILE, None)
     if record is None:
         raise source.refusal(f"trial {name} has no record")
-    outcome = parse_record(record, name, Path(f"{source.name}: {name}/{RECORD_FILE}"))["outcome"]
+    outcome = parse_record(record, name, f"{source.name}: {name}/{RECORD_FILE}")["outcome"]
     # The record is the last one of a trial's, as where it was packed first.
     return PackedTrial(name, str(outcome), {**files, RECORD_FILE: record}, {})
 

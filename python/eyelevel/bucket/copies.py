@@ -92,7 +92,7 @@ class Copies:
         for name, other in whose.items():
             limit = PLAN_DOCUMENT if name == PLAN_FILE else DOCUMENT
             try:
-                put_once(self._objects, name, _read(self._directory / name, limit))
+                self._put_once(name, _read(self._directory / name, limit))
             except DifferentError:
                 raise DifferentError(
                     f"copying to {self._url}: {other} is there; choose another --copy-to"
@@ -194,9 +194,12 @@ class Copies:
         files = read_block(self._directory, self._blocks[number])
         for name in pictures_in(files, str(self._directory)) - self._pictures:
             content = _read(picture_file(self._directory / PICTURES, name), PICTURE)
-            put_once(self._objects, picture_object(name), content, _same_picture(name))
+            self._put_once(picture_object(name), content, _same_picture(name))
             self._pictures.add(name)
-        put_once(self._objects, block_object(number), pack_block(files), same_block)
+        self._put_once(block_object(number), pack_block(files), same_block)
+
+    def _put_once(self, name: str, content: bytes, same: Same = bytes.__eq__) -> None:
+        put_once(self._objects, name, content, same, self._sleep)
 
     def _changed(self) -> list[Path]:
         """Documents that are another since they were queued."""

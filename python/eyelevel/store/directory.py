@@ -84,7 +84,7 @@ def has_record(folder: Path) -> bool:
     return (folder / RECORD_FILE).exists()
 
 
-def parse_record(compressed: bytes, name: str, file: Path) -> JsonObject:
+def parse_record(compressed: bytes, name: str, file: Path | str) -> JsonObject:
     """The record of `file`'s bytes, checked against the schema, its hash and `name`.
 
     Raises StoreError as `read_trial` does.

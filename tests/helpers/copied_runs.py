@@ -1,0 +1,52 @@
+"""Runs that are copied: what tests of buckets share."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from made_up_bucket import Clock, MadeUpBucket
+
+from eyelevel.bucket.copies import Copies
+from eyelevel.bucket.layout import blocks_of
+
+URL = "s3://bucket/run"
+
+
+class Run:
+    """A run that is all there, of 12 blocks of 3 stacks."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.plan = json.loads((directory / "plan.json").read_bytes())
+        self.blocks = blocks_of((each["block"], each["hash"]) for each in self.plan["trials"])
+
+
+def copies(
+    run: Run, bucket: MadeUpBucket, clock: Clock | None = None, beside: bool = False, **named: Any
+) -> Copies:
+    """Of the run, which waits for them unless loads are `beside`."""
+    clock = clock or Clock()
+    return Copies(
+        bucket, URL, run.directory, run.blocks, is_beside_loads=beside, clock=clock,
+        sleep=clock.sleep, **named,
+    )  # fmt: skip
+
+
+def copy_all(run: Run, bucket: MadeUpBucket, clock: Clock | None = None) -> None:
+    """As a run that is resumed and lacks nothing."""
+    copying = copies(run, bucket, clock)
+    try:
+        copying.begin()
+        copying.finish()
+    finally:
+        copying.close()
+
+
+def tree(directory: Path) -> dict[str, bytes]:
+    """What is a run's own."""
+    files = (path for path in directory.rglob("*") if path.is_file())
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in files
+        if not path.name.startswith(".copied-") and path.name != "fetch.json"
+    }
