@@ -1,5 +1,6 @@
 """What a bucket can do: create an object, replace one, give one, list names."""
 
+import os
 from collections.abc import Iterator
 from datetime import timedelta
 from importlib.util import find_spec
@@ -18,6 +19,8 @@ SCHEMES = ("s3", "gs", "az", "abfs", "abfss", "file")
 CONNECT = "5s"
 REQUEST = "120s"
 """Of one request at most: a block with logs of connections has some hundred megabytes."""
+ALLOW_HTTP = ("AWS_ALLOW_HTTP", "AZURE_ALLOW_HTTP", "GOOGLE_ALLOW_HTTP")
+"""Of the environment; obstore forgets its own reading of them once it is given options."""
 PROBED = "plan.json"
 RETRIES = 2
 RETRY_S_MAX = 10.0
@@ -87,7 +90,11 @@ def open_objects(url: str, *, is_new: bool) -> Objects:
             return ObstoreObjects(LocalStore.from_url(url, mkdir=is_new), f"using {quoted(url)}")
         store = from_url(
             url,
-            client_options={"connect_timeout": CONNECT, "timeout": REQUEST},
+            client_options={
+                "connect_timeout": CONNECT,
+                "timeout": REQUEST,
+                "allow_http": any(os.environ.get(name) == "true" for name in ALLOW_HTTP),
+            },
             retry_config={
                 "max_retries": RETRIES,
                 "retry_timeout": timedelta(seconds=RETRY_S_MAX),

@@ -62,7 +62,9 @@ def test_a_gain_without_an_interval_is_not_shown(tmp_path):
 def test_the_command_shows_them_as_it_was_asked(words, more, shown, tmp_path, monkeypatch):
     seen = []
 
-    def run_trials(trials, archives, directory, show, rule, execution, effects, driver):
+    def run_trials(
+        trials, archives, directory, show, rule, execution, effects, driver, on_committed
+    ):
         assert driver is None
         seen.append(effects)
         return RunResult(directory, 1, 0, interrupted=True)
