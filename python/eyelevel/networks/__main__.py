@@ -40,7 +40,7 @@ def _path(words: NetworkWords) -> JsonObject:
     network = find_network(words.network)
     if words.traces is None:
         return lab_path(network)
-    down, up = pair_of(network, words.traces)
+    down, up = pair_of(network.name, words.traces)
     # What they carry in the mean sizes no queue in time, and the shell reads them for itself.
     recorded = network.recorded(network.name, ("down", "up"))
     return lab_path(recorded, {"down": down, "up": up})

@@ -83,7 +83,7 @@ def compose(words: NetworkWords, read: ReadStages, default: str = DEFAULT_NETWOR
     files: dict[str, str] = {}
     preset = find_network(words.network) if words.network is not None else None
     if preset is not None and words.traces is not None:
-        pair = pair_of(preset, words.traces)
+        pair = pair_of(preset.name, words.traces)
         given["--traces"] = PurePath(pair[0]).stem
         preset = _recorded(preset, pair, _name(given), read, files)
         if given.keys() == {"--network", "--traces"}:
@@ -138,10 +138,10 @@ def refuse_what_is_unclear(words: NetworkWords) -> None:
             )
 
 
-def pair_of(preset: Network, folder: str) -> tuple[str, str]:
-    """The files down and up that the folder has of the preset's link; NetworkError without them."""
+def pair_of(preset: str, folder: str) -> tuple[str, str]:
+    """The files down and up that the folder has of this preset's link; NetworkError without."""
     try:
-        return recorded_pair(folder, preset.name)
+        return recorded_pair(folder, preset)
     except ValueError as error:
         raise WordError("traces", str(error)) from error
 

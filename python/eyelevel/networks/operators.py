@@ -121,6 +121,18 @@ def link_of(name: str) -> tuple[OperatorLink, float] | None:
     return LINKS_BY_NAME[found[1]], rtt_ms
 
 
+_OF_DAS = re.compile(r"das-(verizon|att)-[0-9.]+", re.ASCII)
+
+
+def recorded_link_of(name: str) -> OperatorLink | None:
+    """The link whose recordings stand for the network `name`; Das's two, by his round trips, are
+    the LTE links of their operators. None where it has none."""
+    if of_das := _OF_DAS.fullmatch(name):
+        return LINKS_BY_NAME[f"{of_das[1]}-lte"]
+    found = link_of(name)
+    return found[0] if found else None
+
+
 # As Mahimahi and the corpus of Das call theirs: Verizon-LTE-short.down, TMobile-UMTS-driving.up.
 _RECORDING = re.compile(
     r"(verizon|at&?t|t-?mobile|sprint)[-_ ](lte|4g|3g|umts|hspa\+?|evdo|ehrpd)(?:[-_ .].*)?",

@@ -10,7 +10,12 @@ _NOT_OF_NAMES = re.compile(r"[^A-Za-z0-9 ._+@-]+")
 
 
 def plan_table(words: NetworkWords, composed: Composed) -> str:
-    """A plan's `networks` of what these words were composed to: by name where that is all.
+    """A plan's `networks` of what these words were composed to."""
+    return f"networks = [{network_text(words, composed)}]"
+
+
+def network_text(words: NetworkWords, composed: Composed) -> str:
+    """What these words were composed to, in a plan's list: a name, where that is all, or a table.
 
     Files are named as they were, relative to the working directory, as a plan's are.
     """
@@ -20,10 +25,10 @@ def plan_table(words: NetworkWords, composed: Composed) -> str:
     said |= {"down": words.down, "up": words.up}
     given = {key: text for key, text in said.items() if text is not None}
     if given.keys() <= {"base"}:
-        return f"networks = [{_quoted(network.name)}]"
+        return _quoted(network.name)
     plain = network.name.replace(",", "").replace("%", " percent")
     keys = {"name": _NOT_OF_NAMES.sub("-", plain)[:NAME_LENGTH_MAX].strip(), **given}
-    return f"networks = [{{ {', '.join(f'{key} = {_quoted(keys[key])}' for key in keys)} }}]"
+    return f"{{ {', '.join(f'{key} = {_quoted(keys[key])}' for key in keys)} }}"
 
 
 def _quoted(text: str) -> str:

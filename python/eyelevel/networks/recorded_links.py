@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from eyelevel.from_outside.words import quoted
-from eyelevel.networks.operators import LINKS_BY_NAME, link_of, recordings
+from eyelevel.networks.operators import LINKS_BY_NAME, recorded_link_of, recordings
 
 FILES_MAX = 10_000
 """Of a folder that are looked at: Mahimahi's has about twenty."""
@@ -19,14 +19,16 @@ def recorded_pair(folder: str, name: str) -> tuple[str, str]:
     The folder is relative to the working directory; of a checkout of Mahimahi the traces are found.
     Raises ValueError where there are none, with what there is and the way out.
     """
-    named = link_of(name)
+    if not folder:
+        raise ValueError("it names no folder; name one with recorded traces")
+    named = recorded_link_of(name)
     if named is None:
         known = ", ".join(LINKS_BY_NAME)
         raise ValueError(
             f"recordings in {quoted(folder)} for `{quoted(name)}`: they are for operators' links "
             f"alone ({known}); another network takes its own by trace_down and trace_up"
         )
-    link = named[0].name
+    link = named.name
     seen: list[str] = []
     for place in (Path(folder), Path(folder) / BELOW):
         found = recordings(_files(place, must_be=place == Path(folder)))

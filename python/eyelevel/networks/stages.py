@@ -63,10 +63,14 @@ def unnamed_file(stages: Sequence[Stage]) -> str:
             left += value.items()
         elif isinstance(value, list | tuple):
             left += [(key, item) for item in value]
-        elif isinstance(value, str) and not (key in _WORDS or _FILE.fullmatch(value)):
-            if key != "model" or value not in SYNTH_MODELS:
-                return value
+        elif isinstance(value, str) and not _is_known(key, value):
+            return value
     return ""
+
+
+def _is_known(key: str, text: str) -> bool:
+    is_model = key == "model" and text in SYNTH_MODELS
+    return key in _WORDS or is_model or _FILE.fullmatch(text) is not None
 
 
 def describe(stages: Sequence[Stage]) -> str:

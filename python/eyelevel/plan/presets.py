@@ -113,7 +113,7 @@ networks = [
         "das-2014-cellular",
         "The cellular study of Das 2014, section 6: links whose rate varies, RTT 30, 120, 300 ms. "
         "Of his two operators the links have the mean rates; their courses are made, not recorded: "
-        "recordings stand in a plan as `traces`. "
+        "`--traces FOLDER` takes recordings. "
         "`quic+das-2014` and `quic+sprout` are as unpaced as his.",
         None,
         """\
@@ -305,6 +305,11 @@ def preset_text(
         raise PlanError([f"the plan `{name}` needs a site; name a recorded one"])
     quoted = ", ".join(_toml_string(site) for site in chosen)
     return f"sites = [{quoted}]\n{SMALLEST_EFFECT_REASON}{text}"
+
+
+def with_networks(text: str, networks: Sequence[str]) -> str:
+    """A preset's text with these networks, each as TOML, in the place of its own."""
+    return _replaced(text, "".join(["networks = [\n", *(f"    {n},\n" for n in networks), "]\n"]))
 
 
 def _replaced(text: str, changes: str) -> str:

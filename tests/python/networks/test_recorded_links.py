@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from eyelevel.cli.run.plan_text import preset_options, read_plan
 from eyelevel.errors import NetworkError, PlanError
 from eyelevel.networks.__main__ import main
 from eyelevel.networks.compose import NetworkWords, compose
@@ -117,6 +118,55 @@ def test_a_mistake_of_the_words_names_the_option(words, said):
     assert str(error.value).startswith(said) and "\n" not in str(error.value)
 
 
+def test_a_presets_links_take_the_folder_as_load_does(checkout):
+    recorded(checkout / "traces", "Verizon-LTE-walk", 4)
+    plan = read_plan("das-2014-cellular", ["agency"], traces=str(checkout))
+    for name in ("verizon-lte-30", "verizon-lte", "verizon-lte-300", "att-lte-30", "att-lte-300"):
+        words = NetworkWords(network=name, traces=str(checkout))
+        assert compose(words, read_tool).network in plan.networks
+    assert len(plan.networks) == 6
+    assert {network.course() for network in plan.networks} == {"recorded"}
+    small = read_plan("das-2014-cellular", ["agency"], "small", traces=str(checkout))
+    assert [network.rtt_ms_min for network in small.networks] == [30, 300]
+    # What was said to a preset is said again where a run is to go on.
+    asked = preset_options(["agency"], "small", None, "a b")
+    assert asked == ["--site", "agency", "--traces", "a b", "--scale", "small"]
+    assert preset_options([], "full", None, None) == []
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        ("quickstart", "--traces: recordings in F for `dsl`: they are for operators' links alone"),
+        ("das-2014", "--traces: recordings in F for `das-[0-9]*`: they are for operators' links"),
+        ("das-2014-object", "--traces: recordings in F for `unlimited`: they are for operators'"),
+        ("das-2014-cellular", "--traces: F: No such file or directory; name a folder with"),
+    ],
+)
+def test_a_preset_that_has_no_such_links_is_refused_as_load_does(plan, said):
+    with pytest.raises(NetworkError) as error:
+        read_plan(plan, ["agency"], traces="F")
+    assert str(error.value).startswith(said) and "\n" not in str(error.value)
+
+
+def test_a_plan_file_names_its_folder_itself(tmp_path):
+    (tmp_path / "p.toml").write_text("")
+    with pytest.raises(PlanError, match="--traces and --scale are for presets; change the plan"):
+        read_plan(str(tmp_path / "p.toml"), [], traces="F")
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("das-att-30", "ATT-LTE-driving.up"), ("das-verizon-120", "Verizon-LTE-x.up")],
+)
+def test_the_links_that_das_has_are_their_operators_lte(checkout, name, file):
+    recorded(checkout / "traces", "Verizon-LTE-x", 10)
+    recorded(checkout / "traces", "Verizon-3G-x", 10)
+    assert recorded_pair(str(checkout), name)[1].endswith(file)
+    with pytest.raises(ValueError, match="they are for operators' links alone"):
+        recorded_pair(str(checkout), "das-3-30")
+
+
 def test_the_folder_itself_comes_before_the_one_below_it(checkout):
     recorded(checkout, "AT&T-4G-mine", 5)
     assert recorded_pair(str(checkout), "att-lte")[0] == str(checkout / "AT&T-4G-mine.down")
@@ -151,6 +201,8 @@ def test_what_a_folder_has_not_is_refused_and_no_model_takes_its_place(checkout,
 def test_a_folder_without_recordings_or_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(ValueError, match="it has none of any operator"):
         recorded_pair(str(tmp_path), "att-lte")
+    with pytest.raises(ValueError, match="it names no folder; name one with recorded traces"):
+        recorded_pair("", "att-lte")
     with pytest.raises(ValueError, match="No such file or directory; name a folder"):
         recorded_pair(str(tmp_path / "none"), "att-lte")
 

@@ -9,7 +9,7 @@ import typer
 from eyelevel.analysis.conditions import smallest_effect_said
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.results.gate import read_conditions
-from eyelevel.cli.run.plan_text import Corpus, read_plan
+from eyelevel.cli.run.plan_text import Corpus, Traces, read_plan
 from eyelevel.cli.run.sites import open_sites
 from eyelevel.cli.values import duration
 from eyelevel.plan.plan import Plan
@@ -34,10 +34,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 @app.command("check")
 def check(
-    plan: PlanArgument, site: Sites = None, corpus: Corpus = None, scale: Scale = "full"
+    plan: PlanArgument,
+    site: Sites = None,
+    corpus: Corpus = None,
+    traces: Traces = None,
+    scale: Scale = "full",
 ) -> None:
     """Check a plan; every problem is named with file, line and the nearest known word."""
-    parsed = read_plan(plan, site or [], scale, corpus=corpus)
+    parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
     sites = _checked_sites(parsed)
     trials = len(expand(parsed, [site.of_plan() for site in sites]))
     results.print(
@@ -56,11 +60,12 @@ def expand_(
     plan: PlanArgument,
     site: Sites = None,
     corpus: Corpus = None,
+    traces: Traces = None,
     scale: Scale = "full",
     as_json: Json = False,
 ) -> None:
     """List every trial in its order, tab-separated: hash, block, stack, position, seed."""
-    parsed = read_plan(plan, site or [], scale, corpus=corpus)
+    parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
     trials = expand(parsed, [site.of_plan() for site in _checked_sites(parsed)])
     if as_json:
         print_json([trial.record_key() for trial in trials])
@@ -75,6 +80,7 @@ def estimate(
     plan: PlanArgument,
     site: Sites = None,
     corpus: Corpus = None,
+    traces: Traces = None,
     scale: Scale = "full",
     like: Annotated[
         Path | None, typer.Option(help="An earlier run's directory, whose loads to go by.")
@@ -85,7 +91,7 @@ def estimate(
     as_json: Json = False,
 ) -> None:
     """Predict time, disk, the smallest effect that the blocks can show, and a gate's blocks."""
-    parsed = read_plan(plan, site or [], scale, corpus=corpus)
+    parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
     sites = _checked_sites(parsed)
     conditions = read_conditions(fail_if, parsed)
     estimated = estimate_plan(parsed, sites, like, conditions)

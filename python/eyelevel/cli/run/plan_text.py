@@ -1,5 +1,6 @@
 """Read what a command's PLAN argument names: a file or a preset."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,12 +11,15 @@ from eyelevel.errors import PlanError
 from eyelevel.from_outside.files import read_text
 from eyelevel.from_outside.limits import PLAN
 from eyelevel.from_outside.source import Source, plan_error
+from eyelevel.from_outside.toml_text import parse_toml
 from eyelevel.metrics.catalogue import PRIMARY_METRICS
+from eyelevel.networks.compose import NetworkWords, compose, pair_of
+from eyelevel.networks.plan_text import network_text
 from eyelevel.networks.recorded_links import recorded_pair
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan
-from eyelevel.plan.presets import PRESETS_BY_NAME, preset_text
+from eyelevel.plan.presets import PRESETS_BY_NAME, preset_text, with_networks
 from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.recorded import matching, shipped
 
@@ -26,20 +30,35 @@ Corpus = Annotated[
         help="Of a preset: the recordings of a corpus instead of its own sites.",
     ),
 ]
+Traces = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Of a preset of operators' links: recorded traces in the place of the models.",
+    ),
+]
 
 
 def read_plan(
-    plan: str, sites: list[str], scale: str = "full", *, corpus: str | None = None
+    plan: str,
+    sites: list[str],
+    scale: str = "full",
+    *,
+    corpus: str | None = None,
+    traces: str | None = None,
 ) -> Plan:
-    """Parse a plan file or a preset; PlanError names file and line, CorpusError the corpus."""
+    """Parse a plan file or a preset; PlanError names file and line, CorpusError the corpus, and
+    NetworkError what `traces` has not."""
     known = shipped()
     if plan in PRESETS_BY_NAME:
         if corpus is not None:
             sites = [*sites, *(member.of_plan for member in members(corpus))]
         text, name = preset_text(plan, list(known), sites, scale), f"preset {plan}"
+        if traces is not None:
+            text = _over_recordings(text, name, traces)
     elif Path(plan).is_file():
-        if sites or corpus or scale != "full":
-            own = "--site, --corpus and --scale are for presets"
+        if sites or corpus or traces is not None or scale != "full":
+            own = "--site, --corpus, --traces and --scale are for presets"
             raise PlanError([f'{plan}: {own}; change the plan, such as `sites = ["FOLDER/"]`'])
         text, name = read_text(plan, Source(plan, PLAN, plan_error)), plan
     else:
@@ -53,3 +72,24 @@ def read_plan(
         matching=matching,
         readers=Readers(read_trace_file, read_stages, recorded_pair),
     )
+
+
+def preset_options(
+    sites: Sequence[str], scale: str, corpus: str | None, traces: str | None
+) -> list[str]:
+    """The words that say again what a preset was asked for."""
+    pairs = [("--site", site) for site in sites]
+    pairs += [("--corpus", corpus or ""), ("--traces", traces or "")]
+    pairs += [("--scale", "" if scale == "full" else scale)]
+    return [word for option, value in pairs if value for word in (option, value)]
+
+
+def _over_recordings(text: str, name: str, folder: str) -> str:
+    """A preset's text with recordings of its operators' links, as `load --traces` takes them."""
+    tables = []
+    for network in parse_toml(text, Source(name, PLAN, plan_error))["networks"]:
+        base = network if isinstance(network, str) else network["name"]
+        pair_of(base, folder)  # which refuses patterns and tables, too
+        words = NetworkWords(network=base, traces=folder)
+        tables.append(network_text(words, compose(words, read_stages)))
+    return with_networks(text, tables)

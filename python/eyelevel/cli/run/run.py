@@ -1,5 +1,6 @@
 """`eyelevel run`: a plan from its first load to its report."""
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
@@ -17,7 +18,7 @@ from eyelevel.cli.results.export import Exports, export_all
 from eyelevel.cli.results.gate import UnsureOption, conclude, read_conditions
 from eyelevel.cli.results.report import make_report, print_summary
 from eyelevel.cli.run.copies import CopyTo
-from eyelevel.cli.run.plan_text import Corpus, read_plan
+from eyelevel.cli.run.plan_text import Corpus, Traces, preset_options, read_plan
 from eyelevel.cli.run.sites import open_sites
 from eyelevel.cli.run.worker import check_installed
 from eyelevel.cli.values import duration
@@ -62,6 +63,7 @@ def run(
         list[str] | None, typer.Option(help="Of a preset: recorded sites instead of its own.")
     ] = None,
     corpus: Corpus = None,
+    traces: Traces = None,
     scale: Annotated[str, typer.Option(help="Of a preset: `small` makes a smoke test.")] = "full",
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
     peek: Annotated[
@@ -88,11 +90,13 @@ def run(
 
     Ctrl-C ends after the current load; run again with --resume to continue.
     """
-    parsed = read_plan(plan, site or [], scale, corpus=corpus)
+    parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
     conditions = read_conditions(fail_if, parsed)
     check_conditions(conditions, parsed.blocks, may_stop=parsed.stop is not None)
-    again = f"eyelevel run {plan} --out {out} --resume"
-    again += f" --copy-to {copy_to}" if copy_to else ""
+    asked = preset_options(site or [], scale, corpus, traces)
+    copies = ["--copy-to", str(copy_to)] if copy_to else []
+    words = ["eyelevel", "run", plan, *asked, "--out", str(out), "--resume", *copies]
+    again = shlex.join(words)
     execution = Execution(retries, jobs, host_wait_s, parsed.trace_files)
     run_plan(
         parsed, out, resume=resume, how_to_resume=again, execution=execution, peek=peek,
