@@ -1,6 +1,7 @@
 """A made-up run for tests: records and frames of pages that never were."""
 
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -47,10 +48,12 @@ def write_run(
     outcomes: dict[tuple[str, str], str] | None = None,
     text: str | None = None,
     noise: float = 0.03,
+    placed: Callable[[Trial], tuple[dict[str, Any], float]] | None = None,
 ) -> Plan:
     """Write a run of the quickstart's trials, each stack against `tcp`, or of `text`.
 
-    `outcomes` by (block, stack), else `ok`.
+    `outcomes` by (block, stack), else `ok`. `placed`: what a trial's machine says of itself, and by
+    how much it takes longer there.
     """
     plan = parse_plan(text or quickstart_against_tcp(), "plan.toml")
     sites = [Site(name, f"sha256:{name * 8:.64}") for name in plan.sites]
@@ -62,8 +65,11 @@ def write_run(
         load_ms = LOAD_MS.get(trial.network, 1000.0) * SPEED.get(trial.stack, 1.0)
         load_ms *= 1.3 if trial.site == "dashboard" else 1.0
         load_ms *= 1 + noise * float(draw.standard_normal())
+        machine, factor = placed(trial) if placed else ({}, 1.0)
+        load_ms *= factor
         outcome = (outcomes or {}).get((trial.block, trial.stack), "ok")
         record = record_of(trial, load_ms, outcome)
+        record["host"] = {**record["host"], **machine}
         write_trial(directory, record, _frames(trial.site, load_ms) if outcome == "ok" else [])
     return plan
 

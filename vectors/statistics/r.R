@@ -96,6 +96,43 @@ papers_gain <- function(x, r) {
   ratio - 1 + t.test(x - ratio * r)$conf.int / mean(r)
 }
 
+# Blocks of three sites on six machines, one of them 14 % off; site and machine do not cross evenly.
+set.seed(18, "Mersenne-Twister", "Inversion")
+fleet <- data.frame(site = factor(rep(1:3, c(17, 16, 15))), machine = factor(c(1:6)[(0:47 * 5 + 0:47 %/% 7) %% 6 + 1]))
+fleet <- fleet[-c(3, 11, 20, 21, 40), ]
+fleet$y <- round(c(-0.05, -0.12, 0.02)[fleet$site] + 0.14 * (fleet$machine == 4) + rnorm(nrow(fleet), 0, 0.06), 4)
+of_sites <- lm(y ~ site, fleet); of_both <- lm(y ~ site + machine, fleet, contrasts = list(machine = "contr.sum"))
+at_random <- lme(y ~ 0 + site, fleet, ~ 1 | machine, method = "REML")
+combined <- function(rows) {
+  estimate <- rows %*% coef(of_both); error <- sqrt(diag(rows %*% vcov(of_both) %*% t(rows)))
+  cbind(estimate, error, 2 * pt(-abs(estimate / error), df.residual(of_both)))
+}
+gains_of_machines <- function() {
+  found <- combined(cbind(1, 1 / 3, 1 / 3, contr.sum(6)))
+  c(t(found[, 1] + qt(0.975, df.residual(of_both)) * found[, 2] %o% c(0, -1, 1)))
+}
+distances <- function() combined(cbind(0, 0, 0, contr.sum(6)))
+# Three machines of 24, 21 and 23 blocks, each cut into four batches in their order.
+of_long <- rep(1:3, c(24, 21, 23))
+long <- data.frame(machine = factor(of_long), site = factor((seq_along(of_long) * 3 + of_long) %% 4))
+long$batch <- interaction(of_long, ave(of_long, of_long, FUN = function(own) ((seq_along(own) - 1) * 4) %/% length(own)))
+long$y <- round(0.05 * (long$machine == 2) + rnorm(12, 0, 0.04)[long$batch] + rnorm(nrow(long), 0, 0.06), 4)
+of_batches <- function() {
+  steps <- anova(lm(y ~ site, long), lm(y ~ site + machine, long), lm(y ~ site + batch, long))
+  error <- steps[3, "Sum of Sq"] / steps[3, "Df"]; f <- steps[2, "Sum of Sq"] / steps[2, "Df"] / error
+  c(f, steps[2:3, "Df"], pf(f, steps[2, "Df"], steps[3, "Df"], lower.tail = FALSE), error)
+}
+of_one_long <- function() {
+  fit <- lm(y ~ site + machine, long, contrasts = list(machine = "contr.sum"))
+  row <- c(1, 1 / 4, 1 / 4, 1 / 4, 1, 0); scale <- of_batches()[5] / summary(fit)$sigma^2
+  error <- sqrt(scale * drop(row %*% vcov(fit) %*% row))
+  drop(row %*% coef(fit)) + c(0, -1, 1) * qt(0.975, of_batches()[3]) * error
+}
+another_machine <- function() {
+  between <- as.numeric(VarCorr(at_random)[1, 1]); mean <- mean(fixef(at_random))
+  c(mean, mean + c(-1, 1) * qt(0.975, 6 - 2) * sqrt(between + sum(vcov(at_random)) / 3^2))
+}
+
 value <- function(name, ...) {
   numbers <- vapply(c(...), function(each) trimws(formatC(each, digits = 15, format = "g")), "")
   sprintf('  "%s": [%s]', name, paste(numbers, collapse = ", "))
@@ -159,6 +196,20 @@ cat(paste(c(
   by("Games and Howell, ctrl - trt1", "games_howell(ctrl, trt1, 3)"),
   by("Games and Howell, trt1 - trt2", "games_howell(trt1, trt2, 3)"),
   by("confidence sequence at 5 %", "sequence(colMeans(log_ratios), 0.05)"),
-  by("confidence sequence, 6 values at 1 %", "sequence(colMeans(log(quic_again / tcp_again))[1:6], 0.01)")
+  by("confidence sequence, 6 values at 1 %", "sequence(colMeans(log(quic_again / tcp_again))[1:6], 0.01)"),
+  value("given, blocks: site", fleet$site),
+  value("given, blocks: machine", fleet$machine),
+  value("given, blocks: y", fleet$y),
+  by("machines, F test", "unlist(anova(of_sites, of_both)[2, c('F', 'Df', 'Res.Df', 'Pr(>F)')])"),
+  by("machines, gains with bounds", "gains_of_machines()"),
+  by("machines, distances", "distances()[, 1]"),
+  by("machines, distances, p after Holm", "p.adjust(distances()[, 3], 'holm')"),
+  by("machines, deviations", "as.numeric(VarCorr(at_random)[, 2])"),
+  by("another machine", "another_machine()"),
+  value("given, long: site", long$site),
+  value("given, long: machine", long$machine),
+  value("given, long: y", long$y),
+  by("machines against batches, F test", "of_batches()[1:4]"),
+  by("machines against batches, gain of the first", "of_one_long()")
 ), collapse = ",\n"))
 cat("\n}\n")

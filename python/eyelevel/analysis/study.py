@@ -1,8 +1,8 @@
 """Everything that a report says, computed from a run's directory alone."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -18,6 +18,12 @@ from eyelevel.analysis.gains.exclusions import (
     ExclusionEffect,
     exclusion_effects,
     with_excluded,
+)
+from eyelevel.analysis.gains.machines import (
+    BetweenMachines,
+    MachineRow,
+    between_machines,
+    machine_rows,
 )
 from eyelevel.analysis.gains.other_sites import NetworkModel, models_over_sites
 from eyelevel.analysis.gains.p_values import GainTests, gain_tests
@@ -47,6 +53,7 @@ from eyelevel.store.directory import (
     StoredTrial,
     read_trial,
 )
+from eyelevel.store.machines import read_machines
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,8 @@ class Contents:
     """What the plan asks, if what is compared here was chosen afterwards."""
     drawn: str = ""
     """The metric of maps and curves that was asked for in the place of the primary one."""
+    machine_documents: Mapping[str, JsonMapping] = field(default_factory=dict)
+    """What is known of a cluster's machines, by ID."""
     sites_chosen: bool = False
     """Whether only some of the plan's sites are here, chosen afterwards: nothing is claimed."""
 
@@ -202,6 +211,18 @@ class Contents:
         )
         return tuple(models)
 
+    @cached_property
+    def machines(self) -> tuple[MachineRow, ...]:
+        """What each machine loaded; empty if there is one alone."""
+        return machine_rows(self.table, self.machine_documents)
+
+    @cached_property
+    def between_machines(self) -> tuple[BetweenMachines, ...]:
+        """By how much the primary metric's gains hang on the machine; empty if there is one."""
+        return between_machines(
+            self.blocks.kept, self.cells, self.primary_metric, self.comparisons, self.networks
+        )
+
     @property
     def stacks(self) -> list[str]:
         """The stacks' names, those first that others are held against."""
@@ -301,5 +322,6 @@ def read_contents(
         failure_rates=event_rates(table, stacks, "instrument"),
         declared=declared,
         drawn=metric,
+        machine_documents=read_machines(directory),
         sites_chosen=bool(sites),
     )

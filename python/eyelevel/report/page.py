@@ -25,6 +25,7 @@ from eyelevel.report.sections.gains import (
     gains_section,
 )
 from eyelevel.report.sections.level import level_json, level_section
+from eyelevel.report.sections.machines import machines_json, machines_section
 from eyelevel.report.sections.methods import methods_section
 from eyelevel.report.sections.outcomes import outcomes_json, outcomes_section
 from eyelevel.report.sections.robustness import robustness_json, robustness_section
@@ -80,6 +81,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("figures", figures_section),
     Section("cross traffic", _text(cross_traffic_section), cross_traffic_json),
     Section("outcomes", _text(outcomes_section), outcomes_json),
+    Section("machines", _text(machines_section), machines_json),
     Section("setup", _text(setup_section)),
     Section("level", _text(level_section), level_json),
     Section("yardstick", _text(appendix_section)),

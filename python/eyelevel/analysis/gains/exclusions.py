@@ -50,12 +50,14 @@ class ExclusionEffect(Compared):
 
 
 def with_excluded(table: pl.DataFrame, metric: str, stacks: Sequence[str]) -> pl.DataFrame:
-    """The trials of every block that ran whole, as if none had failed: `metric` as it was measured.
+    """The trials of every block that ran whole on one machine, as if none had failed: `metric` as
+    it was measured.
 
     `table` is the study's (`eyelevel.analysis.run_files.read_table`).
     """
     late = pl.col("outcome") == "timeout"
     whole = pl.col("stack").n_unique().over("block") == len(stacks)
+    whole &= pl.col("machine").n_unique().over("block") == 1
     return table.filter(whole).with_columns(
         pl.col(MEASURED).alias(metric),
         outcome=pl.when(late).then(pl.lit("timeout")).otherwise(pl.lit("ok")),

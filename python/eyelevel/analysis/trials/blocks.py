@@ -17,6 +17,10 @@ Loads = Mapping[str, Mapping[str, Floats]]
 if a load has no such metric."""
 
 
+ALONE = "one without a cluster"
+"""What a machine is called that no record names."""
+
+
 @dataclass(frozen=True)
 class ExcludedBlock:
     """A block that is left out, with all its stacks, and why."""
@@ -27,7 +31,7 @@ class ExcludedBlock:
     repetition: int
     reason: str
     failed: bool = True
-    """Whether a load failed; else one was not run yet."""
+    """Whether a load failed; else one was not run yet, or they were on two machines."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,8 @@ def select_blocks(table: pl.DataFrame, stacks: Collection[str]) -> Blocks:
 
     A failure of the instrument in one load excludes the loads of all stacks of its site, network
     and repetition, so that no stack is favoured by whose load failed; so does a load that was not
-    run yet. `table` has the columns of `eyelevel.analysis.trials.table`.
+    run yet. A block that was loaded on two machines is left out, too: its stacks differ in more
+    than themselves. `table` has the columns of `eyelevel.analysis.trials.table`.
     """
     excluding = [name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.excludes_block]
     summary = (
@@ -53,12 +58,13 @@ def select_blocks(table: pl.DataFrame, stacks: Collection[str]) -> Blocks:
             pl.concat_str("stack", pl.lit(": "), "outcome")
             .filter(pl.col("outcome").is_in(excluding))
             .alias("failed"),
+            pl.col("machine").fill_null(ALONE).unique().sort().alias("machines"),
         )
         .sort("network", "site", "repetition")
     )
     excluded = []
     for row in summary.iter_rows(named=True):
-        reason = _reason(row["stack"], row["failed"], stacks)
+        reason = _reason(row["stack"], row["failed"], stacks, row["machines"])
         if reason:
             key = (row["block"], row["site"], row["network"], row["repetition"])
             excluded.append(ExcludedBlock(*key, reason, bool(row["failed"])))
@@ -66,11 +72,15 @@ def select_blocks(table: pl.DataFrame, stacks: Collection[str]) -> Blocks:
     return Blocks(table.filter(~pl.col("block").is_in(names)), tuple(excluded))
 
 
-def _reason(there: Sequence[str], failed: Sequence[str], stacks: Collection[str]) -> str:
+def _reason(
+    there: Sequence[str], failed: Sequence[str], stacks: Collection[str], machines: Sequence[str]
+) -> str:
     if failed:
         return ", ".join(sorted(failed))
     if absent := sorted(set(stacks) - set(there)):
         return f"not run: {', '.join(absent)}"
+    if len(machines) > 1:
+        return f"on two machines: {' and '.join(machines)}"
     return ""
 
 

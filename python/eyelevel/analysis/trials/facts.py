@@ -60,6 +60,8 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "limit_ms": pl.Float64(),  # after which it ended as a timeout
     "retried": pl.Int64(),  # attempts that failed before
     "cross_traffic": pl.String(),  # canonical JSON; null: none
+    "machine": pl.String(),  # its ID; null: the run was on one machine
+    "slot": pl.Int64(),  # of the machine, from 1 on
     **dict.fromkeys((*MEASURES, *LIMITS), pl.Float64()),
 }
 
@@ -97,6 +99,8 @@ def facts_of(record: JsonMapping) -> tuple[object, ...]:
         1000.0 * trial["browser"]["timeout_s"],
         len(record.get("retried", ())),
         _cross_traffic(record),
+        record["host"].get("machine"),
+        record["host"].get("slot"),
         *measures_of(record),
         *limits_of(record),
     )

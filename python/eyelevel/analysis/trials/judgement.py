@@ -27,6 +27,10 @@ TIMER_GAP_MARGIN_MS = 200.0
 """The page stood still when its timer's gap is above twice the median of the page's loads over the
 network, whatever the stack, and 200 ms above it."""
 
+MACHINE_CLASS = "machine_class"
+"""The column of a load's class of machines: another kernel, processor or font makes other times and
+pictures, so that a load is judged by the loads of its own class alone."""
+
 Judged = Mapping[str, tuple[str, str]]
 
 
@@ -121,9 +125,9 @@ def _stood_still(loads: pl.DataFrame) -> Judged:
 def _groups(
     loads: pl.DataFrame, by: Sequence[str], column: str
 ) -> Iterable[tuple[list[str], list[Any]]]:
-    """Hashes and values of `column` by group."""
+    """Hashes and values of `column` by group, each within a class of machines."""
     groups: dict[tuple[Any, ...], tuple[list[str], list[Any]]] = defaultdict(lambda: ([], []))
-    for row in loads.select(*by, "hash", column).iter_rows():
+    for row in loads.select(MACHINE_CLASS, *by, "hash", column).iter_rows():
         names, values = groups[row[:-2]]
         names.append(row[-2])
         values.append(row[-1])

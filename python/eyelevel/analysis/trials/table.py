@@ -6,14 +6,16 @@ Computing metrics from frames is what takes time, so rows are kept beside the re
 
 import multiprocessing
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import polars as pl
 
 from eyelevel.analysis.trials.kept_rows import has_parts, keep, read_kept, sources_of
+from eyelevel.analysis.trials.judgement import MACHINE_CLASS
 from eyelevel.analysis.trials.rows import SOURCE_COLUMNS, Columns
+from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import (
     RECORD_FILE,
     TRIALS,
@@ -22,6 +24,7 @@ from eyelevel.store.directory import (
     parse_record,
     read_record_file,
 )
+from eyelevel.store.machines import read_machines
 
 CHUNK_TRIALS = 2500  # bounds what a process holds at once
 
@@ -53,7 +56,19 @@ def trials_table(directory: Path, columns: Columns, processes: int = 1) -> pl.Da
     is_new = fresh.height or kept.height != table.height or has_parts(directory)
     if columns.version is not None and is_new:
         keep(directory, table)
-    return table.drop(*SOURCE_COLUMNS)
+    return with_classes(table.drop(*SOURCE_COLUMNS), read_machines(directory))
+
+
+def with_classes(table: pl.DataFrame, machines: Mapping[str, JsonMapping]) -> pl.DataFrame:
+    """With the column MACHINE_CLASS: which loads may be judged by each other, as all that have the
+    same word. A machine that was refused after loads of its own is a class of its own, and so is
+    one of which nothing is known; `machines`: their documents by ID."""
+    known = {
+        name: str(each["class"]) for name, each in machines.items() if each["class"] is not None
+    }
+    alone = pl.concat_str(pl.lit("machine "), "machine")
+    words = pl.col("machine").replace_strict(known, default=alone, return_dtype=pl.String)
+    return table.with_columns(words.fill_null("").alias(MACHINE_CLASS))
 
 
 _Work = tuple[Path, Columns, list[tuple[str, str | None]]]

@@ -5,7 +5,8 @@ from dataclasses import replace
 import polars as pl
 
 from eyelevel.analysis.decisions import rule_of
-from eyelevel.analysis.formats import NO_BREAK, format_percent
+from eyelevel.analysis.formats import NO_BREAK, format_p_equation, format_percent
+from eyelevel.analysis.gains.machines import ALARM_SHARE
 from eyelevel.analysis.gains.sequential import (
     BLOCKS_COUNTED_MAX,
     ComparisonState,
@@ -15,6 +16,7 @@ from eyelevel.analysis.gains.sequential import (
 from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL, detectable
 from eyelevel.analysis.study import Contents
 from eyelevel.report.sections.level import not_level, not_measured
+from eyelevel.report.sections.machines import name_of
 
 # Load average over cores, read before the run needs any: the half of them must be free.
 BUSY_SHARE = 0.5
@@ -66,6 +68,7 @@ def of_answer(contents: Contents) -> list[Warning]:
         text = f"{contents.stopped['reason']}. These intervals hold whenever one stops."
         found.append((head, text))
     found += not_sure_enough(contents)
+    found += machines_deviate(contents)
     if (blocks := contents.plan["blocks"]) < FEW_BLOCKS and not contents.may_stop:
         found.append(_few_blocks(contents, blocks))
     return found
@@ -125,10 +128,47 @@ def of_machine(contents: Contents) -> list[Warning]:
             "excluded; `eyelevel validate path` shows whether the machine can do better."
         )
         found.append(("The emulated network was not within its bounds.", text))
+    found += _machine_is_off(contents)
     if len(_versions(contents)) > 1:
         text = "The loads were made with more than one version; see what was run."
         found.append(("Versions changed during the run.", text))
     return found
+
+
+def machines_deviate(contents: Contents) -> list[Warning]:
+    """Where gains hang on the machine by more than half of what matters: the worst of them."""
+    smallest = contents.smallest_effect
+    over = [each for each in contents.between_machines if each.exceeds(smallest)]
+    if not over:
+        return []
+    worst = max(over, key=lambda each: each.model.deviation_machines or 0.0)
+    assert worst.model.deviation_machines is not None
+    shares = [worst.model.deviation_machines, ALARM_SHARE * smallest]
+    deviation, bound = (format_percent(share, signed=False) for share in shares)
+    chance = "which chance seldom does" if worst.alarms else "which may be chance"
+    text = (
+        f"The gain of {worst.comparison} on {worst.network} deviates by {deviation} from one to "
+        f"the other, {chance}; half of the smallest effect of interest is {bound}. The table of "
+        "machines says which."
+    )
+    return [("Machines differ.", text)]
+
+
+def _machine_is_off(contents: Contents) -> list[Warning]:
+    """One sentence where machines do not give one gain, however little they deviate."""
+    found = [each for each in contents.between_machines if each.alarms]
+    if not found:
+        return []
+    worst = min(found, key=lambda each: each.p_holm or 0.0)
+    assert worst.farthest is not None and worst.p_holm is not None
+    machine, of_machine = worst.farthest
+    gain = "unknown" if of_machine.gain.value is None else format_percent(of_machine.gain.value)
+    text = (
+        f"Of {worst.comparison} on {worst.network} machines do not give one gain "
+        f"({format_p_equation(worst.p_holm)}); {name_of(contents, machine)} is least like the "
+        f"others, with {gain}."
+    )
+    return [("Gains hang on the machine.", text)]
 
 
 def outcomes_differ(contents: Contents) -> list[Warning]:

@@ -32,6 +32,7 @@ def table(loads):
                     "outcome": value if isinstance(value, str) else "ok",
                     "speed": None if isinstance(value, str) else float(value),
                     "speed_ms": None if isinstance(value, str) else float(value),
+                    "machine": None,
                     "limit_ms": LIMIT_MS * (2 if site == "b" else 1),
                 }
             )

@@ -1,0 +1,161 @@
+"""The machine as a factor: what each loaded, and by how much gains hang on where loads were made."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+import polars as pl
+
+from eyelevel.analysis.gains.cells import Cell
+from eyelevel.analysis.trials.judgement import MACHINE_CLASS
+from eyelevel.json_types import JsonMapping
+from eyelevel.plan.comparisons import Compared, Comparison
+from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL
+from eyelevel.stats.families import holm
+from eyelevel.stats.machines import (
+    MachinesModel,
+    OfMachine,
+    gain_over_machines,
+    largest_distance,
+    no_model,
+)
+from eyelevel.stats.timeouts import too_many, up_to_limit
+from eyelevel.store.outcomes import OUTCOMES_BY_NAME
+
+ALARM_SHARE = 0.5
+"""Of the smallest effect of interest: machines that deviate by more may turn a finding."""
+
+FAILED = tuple(name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.fault == "instrument")
+
+
+@dataclass(frozen=True)
+class MachineRow:
+    """One machine of a run: its loads, how many of them failed by the instrument's fault, and its
+    class; `reason`: why it is not of the first one, or none of its slots takes blocks any more."""
+
+    machine: str
+    name: str
+    machine_class: str
+    loads: int
+    failures: int
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class BetweenMachines(Compared):
+    """One comparison on one network: `model` has the machines in the order of `machines`.
+
+    `p_holm`: of the model's test, over all networks and comparisons.
+    """
+
+    network: str
+    stack: str
+    reference: str
+    metric: str
+    machines: tuple[str, ...]
+    model: MachinesModel
+    p_holm: float | None = None
+
+    @property
+    def alarms(self) -> bool:
+        """Whether machines do not give one gain."""
+        return self.p_holm is not None and self.p_holm <= SIGNIFICANCE_LEVEL
+
+    @property
+    def farthest(self) -> tuple[str, OfMachine] | None:
+        """The machine that is least like the others, and what is known of it."""
+        place = largest_distance(self.model.machines)
+        return None if place is None else (self.machines[place], self.model.machines[place])
+
+    def exceeds(self, smallest_effect: float) -> bool:
+        """Whether machines deviate by more than half of what matters."""
+        deviation = self.model.deviation_machines
+        return deviation is not None and deviation > ALARM_SHARE * smallest_effect
+
+
+def machine_rows(
+    table: pl.DataFrame, documents: Mapping[str, JsonMapping]
+) -> tuple[MachineRow, ...]:
+    """One a machine that loaded anything, by name; empty if there is one alone.
+
+    `documents`: of machines by ID (`eyelevel.store.machines`).
+    """
+    counted = table.group_by("machine", MACHINE_CLASS).agg(
+        pl.len().alias("loads"), pl.col("outcome").is_in(FAILED).sum().alias("failures")
+    )
+    if counted.height < 2:
+        return ()
+    rows = []
+    for machine, of_class, loads, failures in counted.iter_rows():
+        known = documents.get(machine or "", {})
+        retired = [f"slot {each['slot']}: {each['reason']}" for each in known.get("retired", ())]
+        said = [known.get("reason", ""), *retired]
+        rows.append(
+            MachineRow(
+                machine or "",
+                known.get("name", "") or "without a cluster" * (machine is None),
+                of_class,
+                loads,
+                failures,
+                "; ".join(filter(None, said)),
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: (row.name, row.machine)))
+
+
+def between_machines(
+    kept: pl.DataFrame,
+    cells: Sequence[Cell],
+    metric: str,
+    comparisons: Sequence[Comparison],
+    networks: Sequence[str],
+) -> tuple[BetweenMachines, ...]:
+    """One a network and comparison, from its cells and the kept blocks; none of one machine.
+
+    A timeout counts as its limit.
+    """
+    blocks = kept.group_by("network", "site", "repetition").agg(
+        pl.col("machine").first().fill_null(""), pl.col("started_at").min()
+    )
+    machines = tuple(sorted(blocks["machine"].unique()))
+    if len(machines) < 2:
+        return ()
+    where = {
+        (network, site, repetition): (started_at, machines.index(machine))
+        for network, site, repetition, machine, started_at in blocks.iter_rows()
+    }
+    by_key: dict[tuple[str, Comparison], list[Cell]] = {}
+    for cell in cells:
+        if cell.metric == metric and len(cell.loads[0]):
+            by_key.setdefault((cell.network, cell.comparison), []).append(cell)
+    found = [
+        BetweenMachines(
+            network, asked.stack, asked.reference, metric, machines,
+            _model(by_key.get((network, asked), []), where, len(machines)),
+        )
+        for network, asked in product(networks, comparisons)
+    ]  # fmt: skip
+    adjusted = holm([each.model.test.p for each in found])
+    return tuple(replace(each, p_holm=p) for each, p in zip(found, adjusted, strict=True))
+
+
+def _model(
+    cells: Sequence[Cell], where: Mapping[tuple[str, str, int], tuple[str, int]], machines: int
+) -> MachinesModel:
+    late = max(sum(cell.timeouts for cell in cells), sum(cell.timeouts_reference for cell in cells))
+    if reason := too_many(late, sum(cell.pairs for cell in cells)):
+        return no_model(reason, machines)
+    rows = []
+    for place, cell in enumerate(cells):
+        repetitions, *pair = cell.loads
+        x, r = (up_to_limit(values, cell.limit) for values in pair)
+        if not ((x > 0).all() and (r > 0).all() and np.isfinite(x).all() and np.isfinite(r).all()):
+            return no_model(f"{cell.site} has no ratios", machines)
+        for repetition, ratio in zip(repetitions.tolist(), np.log(x / r).tolist(), strict=True):
+            started_at, machine = where[cell.network, cell.site, repetition]
+            rows.append((started_at, repetition, place, machine, ratio))
+    if not rows:
+        return no_model("no complete block is left", machines)
+    _, _, sites, of_machines, ratios = zip(*sorted(rows), strict=True)
+    return gain_over_machines(ratios, sites, of_machines, machines)

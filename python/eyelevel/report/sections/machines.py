@@ -1,0 +1,169 @@
+"""Machines: what each of a cluster's loaded, and by how much gains hang on where loads were made."""
+
+from eyelevel.analysis.formats import format_p, format_percent
+from eyelevel.analysis.gains.machines import BetweenMachines
+from eyelevel.analysis.shown import title_of
+from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
+from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.report.statistic_cells import (
+    compared_json,
+    estimate_cell,
+    tested_cell,
+    tested_json,
+    undetermined_cell,
+)
+
+GAINS_MAX = 4
+"""Columns of gains; more cannot be read beside one another, and `--json` has all."""
+NOTE = (
+    "A machine's gain is that of all sites, each counting alike; where it did not load a site, it "
+    "is taken to differ there as on the others. The deviation is by how much machines' gains are "
+    "apart, chance taken off; blocks scatter by what is left within a machine. The test holds "
+    "machines against batches of their blocks, so that what disturbs one for some minutes is no "
+    "difference, and is corrected after Holm over all networks and comparisons. It assumes that "
+    "blocks scatter alike on every machine and site."
+)
+OTHERS_NOTE = (
+    " On another machine like these the gain would lie in the last column's interval, in 19 of 20 "
+    "cases, if these are a random sample of such machines."
+)
+STOPPING_NOTE = " It does not allow for a study that stops when it has seen enough."
+
+
+def machines_section(contents: Contents) -> Markup:
+    """Nothing of a run on one machine."""
+    if not contents.machines:
+        return Markup("")
+    between = contents.between_machines
+    has_others = any(each.model.other_machines.determined for each in between)
+    note = NOTE + (OTHERS_NOTE if has_others else "") + STOPPING_NOTE * contents.may_stop
+    parts = [_machines_table(contents)]
+    if between:
+        parts += [_between_table(contents, has_others), element("p", note, class_="note")]
+    return titled_section("machines", "Machines", *parts)
+
+
+def _machines_table(contents: Contents) -> Markup:
+    shown = contents.between_machines[:GAINS_MAX]
+    has_reasons = any(row.reason for row in contents.machines)
+    columns = ["machine", "class", "loads", "failed", *map(_heading, shown)]
+    rows: list[list[object]] = []
+    for row in contents.machines:
+        cells: list[object] = [
+            join([row.name or row.machine, element("small", row.machine)]),
+            row.machine_class or "none",
+            row.loads,
+            row.failures,
+        ]
+        for each in shown:
+            if row.machine in each.machines:
+                of_machine = each.model.machines[each.machines.index(row.machine)]
+                cells.append(estimate_cell(of_machine.gain, format_percent))
+            else:
+                cells.append(undetermined_cell("no complete block is left"))
+        rows.append([*cells, *([row.reason or "none"] if has_reasons else [])])
+    caption = f"Loads of each machine, and the gains that they show: {_metric(contents)}"
+    if left_out := len(contents.between_machines) - len(shown):
+        caption += f" ({left_out} more by report --json)"
+    columns += ["what was said of it"] * has_reasons
+    return table(caption, columns, rows, class_="gain-details")
+
+
+def _heading(between: BetweenMachines) -> str:
+    return f"gain of {between.comparison} on {between.network}, 95 % interval"
+
+
+def _between_table(contents: Contents, has_others: bool) -> Markup:
+    columns = [
+        "network", "stack", "reference", "machines deviate by", "blocks scatter by",
+        "p of no deviation", "least like the others",
+    ]  # fmt: skip
+    columns += ["gain on another such machine, 95 % interval"] * has_others
+    rows: list[list[object]] = []
+    for each in contents.between_machines:
+        model = each.model
+        deviation: object = _format_share(model.deviation_machines)
+        if each.exceeds(contents.smallest_effect):
+            deviation = element("strong", deviation)
+        cells: list[object] = [
+            each.network,
+            each.stack,
+            each.reference,
+            deviation,
+            _format_share(model.deviation_blocks),
+            tested_cell(model.test, "F") if each.p_holm is None else _tested(each),
+            _farthest(contents, each),
+        ]
+        if has_others:
+            cells.append(estimate_cell(model.other_machines, format_percent))
+        rows.append(cells)
+    caption = f"Between machines: {_metric(contents)}"
+    return table(caption, columns, rows, class_="gain-details")
+
+
+def _tested(between: BetweenMachines) -> Markup:
+    assert between.p_holm is not None
+    freedom = ", ".join(f"{count:.3g}" for count in between.model.test.degrees_of_freedom)
+    statistic = element("small", f"F({freedom}) = {between.model.test.statistic:.3g}")
+    return join([format_p(between.p_holm), statistic])
+
+
+def _farthest(contents: Contents, between: BetweenMachines) -> object:
+    if between.farthest is None:
+        return "none"
+    machine, found = between.farthest
+    p = "" if found.p_holm is None else f"p = {format_p(found.p_holm)}"
+    return join([name_of(contents, machine), element("small", p)])
+
+
+def name_of(contents: Contents, machine: str) -> str:
+    """What people call it; its ID where two have one name."""
+    names = [row.name for row in contents.machines]
+    name = next((row.name for row in contents.machines if row.machine == machine), "")
+    return name if name and names.count(name) == 1 else machine
+
+
+def _metric(contents: Contents) -> str:
+    return title_of(contents.primary_metric)
+
+
+def _format_share(value: float | None) -> str:
+    return "none" if value is None else format_percent(value, signed=False)
+
+
+def machines_json(contents: Contents) -> JsonObject:
+    """The same for machines; both lists are empty of a run on one."""
+    return {
+        "machines": [
+            {
+                "machine": row.machine or None,
+                "name": row.name,
+                "class": row.machine_class or None,
+                "loads": row.loads,
+                "failures": row.failures,
+                "reason": row.reason or None,
+            }
+            for row in contents.machines
+        ],
+        "between_machines": [
+            {
+                **compared_json(each),
+                "machines": [
+                    {
+                        "machine": machine or None,
+                        "gain": found.gain.as_json(),
+                        "distance": found.distance,
+                        "p_holm": found.p_holm,
+                    }
+                    for machine, found in zip(each.machines, each.model.machines, strict=True)
+                ],
+                "deviation_machines": each.model.deviation_machines,
+                "deviation_blocks": each.model.deviation_blocks,
+                "test": tested_json(each.model.test),
+                "p_holm": each.p_holm,
+                "other_machines": each.model.other_machines.as_json(),
+            }
+            for each in contents.between_machines
+        ],
+    }

@@ -1,0 +1,283 @@
+"""Machines as a factor beside sites: do they give the same gain, and what would another one give?"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike, NDArray
+
+from eyelevel.stats.estimate import (
+    CONFIDENCE,
+    ROUNDING,
+    Estimate,
+    Floats,
+    t_estimate,
+    undetermined,
+)
+from eyelevel.stats.families import holm
+from eyelevel.stats.hypothesis.difference import DifferenceTest, checked
+from eyelevel.stats.repetitions import NO_SPREAD, as_gain
+
+Places = NDArray[np.int64]
+
+MACHINES_MIN = 5
+"""A spread between machines that is estimated from fewer says nothing of other machines."""
+BATCHES_MAX, BATCH_BLOCKS_MIN = 12, 5
+BATCHES_FREEDOM_MIN = 8
+"""What disturbs a machine lasts for some blocks, which then count as fewer: its blocks are cut in
+the order of their loads into batches, and machines are held against the scatter of batches. With
+fewer degrees of freedom than this batches tell too little, and blocks count as independent."""
+_RATIOS = (1e-6, 1e8)  # of the variance between machines to that within: beyond is none, or all
+_RATIOS_TRIED = 141  # ten a decade
+
+_FEW = "one machine has nothing to differ from"
+_APART = "machines loaded different sites, so that the one cannot be told from the other"
+_NO_REPEATS = "too few blocks to tell machines from chance"
+
+
+@dataclass(frozen=True)
+class OfMachine:
+    """One machine's gain over all sites, and its distance from the mean of the machines.
+
+    `distance` is of the logarithm; `p_holm` of no distance, corrected over the machines.
+    """
+
+    gain: Estimate
+    distance: float | None = None
+    p_holm: float | None = None
+
+
+@dataclass(frozen=True)
+class MachinesModel:
+    """What machines have to do with a gain. Deviations are of the logarithm: 0.1 is about 10 %.
+
+    `test`: F, that all machines give one gain. `other_machines`: the typical gain, and the interval
+    in which the gain of one further machine like these lies.
+    """
+
+    test: DifferenceTest
+    machines: tuple[OfMachine, ...] = ()
+    deviation_machines: float | None = None
+    deviation_blocks: float | None = None
+    other_machines: Estimate = field(default_factory=lambda: undetermined(_FEW))
+
+
+def no_model(reason: str, count: int) -> MachinesModel:
+    """Of `count` machines, undetermined with the reason."""
+    each = OfMachine(undetermined(reason))
+    test = DifferenceTest(reason=reason)
+    return MachinesModel(test, (each,) * count, other_machines=undetermined(reason))
+
+
+def gain_over_machines(
+    log_ratios: ArrayLike, sites: ArrayLike, machines: ArrayLike, count: int
+) -> MachinesModel:
+    """log(value / reference) of each block = its site + its machine + chance.
+
+    `sites` and `machines` are places from 0 on, one a block, in the order in which blocks were
+    loaded; there are `count` machines. A machine's gain is that of all sites, each counting alike,
+    as least squares give it: where it did not load a site, it is taken to differ there as on the
+    others. `test` is the F test of machines against batches of their blocks (BATCHES_MAX), nested
+    in them; intervals and p values of single machines, after Holm, are by the same error. The
+    deviation between machines is by restricted maximum likelihood with machines at random
+    (Patterson and Thompson, Biometrika 58, 1971), whose error contrasts leave sites out. The
+    interval of a further machine is Higgins, Thompson and Spiegelhalter's (JRSS A 172, 2009):
+    Student's t with two degrees of freedom less than there are machines, on the deviation and the
+    typical gain's error. Assumes batches that are independent, and blocks that scatter alike, about
+    normally on the log scale, on every machine and site. R: `anova(lm(y ~ site), lm(y ~ site +
+    machine), lm(y ~ site + batch))`, `nlme::lme(y ~ 0 + site, random = ~ 1 | machine)`.
+    """
+    y = np.asarray(log_ratios, dtype=float)
+    site, machine = np.asarray(sites, dtype=int), np.asarray(machines, dtype=int)
+    there = np.unique(machine)
+    if len(there) < 2:
+        return no_model(_FEW, count)
+    machine = np.searchsorted(there, machine)
+    design = _Design.of(y, site, machine)
+    values, vectors = np.linalg.eigh(design.crossed)
+    known = values > _zero(values)
+    if int(known.sum()) < len(there) - 1:
+        return no_model(_APART, count)
+    inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T
+    distances = inverse @ design.sums
+    explained = float(design.sums @ distances)
+    found = _error(y, site, machine, design, explained)
+    if isinstance(found, str):
+        return no_model(found, count)
+    variance, freedom = found
+    freedoms = (len(there) - 1.0, freedom)
+    statistic = explained / freedoms[0] / variance
+    test = checked(statistic, float(scipy.special.fdtrc(*freedoms, statistic)), freedoms)
+    fixed = _of_machines(design, inverse, distances, variance, freedom)
+    machines_found = [OfMachine(undetermined("no complete block is left"))] * count
+    for place, each in zip(there.tolist(), fixed, strict=True):
+        machines_found[place] = each
+    between, within = _variances(design, values, vectors)
+    return MachinesModel(
+        test,
+        tuple(machines_found),
+        math.sqrt(between),
+        math.sqrt(within),
+        _of_another(design, between, within),
+    )
+
+
+@dataclass(frozen=True)
+class _Design:
+    """What the model needs of the blocks, once their sites' means are taken off.
+
+    `crossed` is Z'MZ and `sums` Z'My, with Z the machines' columns and M what takes sites off;
+    `squares` is y'My. `shares`: the part of each site's blocks that each machine has.
+    """
+
+    blocks: int
+    site_means: Floats
+    site_counts: Floats
+    shares: Floats
+    crossed: Floats
+    sums: Floats
+    squares: float
+
+    @classmethod
+    def of(cls, y: Floats, site: Places, machine: Places) -> "_Design":
+        _, site = np.unique(site, return_inverse=True)
+        count = int(machine.max()) + 1
+        of_both = np.zeros((int(site.max()) + 1, count))
+        np.add.at(of_both, (site, machine), 1.0)
+        site_counts = of_both.sum(axis=1)
+        means = np.bincount(site, y) / site_counts
+        residuals = y - means[site]
+        shares = of_both / site_counts[:, None]
+        return cls(
+            len(y),
+            means,
+            site_counts,
+            shares,
+            np.diag(of_both.sum(axis=0)) - of_both.T @ shares,
+            np.bincount(machine, residuals, count).astype(float),
+            float(residuals @ residuals),
+        )
+
+    @property
+    def error_of_sites(self) -> float:
+        """The variance of the mean of sites' means, in that of a block."""
+        return float((1 / self.site_counts).sum()) / len(self.site_counts) ** 2
+
+
+def _error(
+    y: Floats, site: Places, machine: Places, design: _Design, explained: float
+) -> tuple[float, float] | str:
+    """The variance of a block by which machines are judged and its degrees of freedom, or why there
+    is none."""
+    count = len(design.sums)
+    freedom = len(y) - len(design.site_counts) - (count - 1)
+    if freedom < 1:
+        return _NO_REPEATS
+    left = max(0.0, design.squares - explained)
+    if left <= ROUNDING**2 * max(1.0, design.squares):
+        return NO_SPREAD
+    batches = _Design.of(y, site, _batches(machine))
+    values, vectors = np.linalg.eigh(batches.crossed)
+    known = values > _zero(values)
+    of_batches = float(((vectors[:, known].T @ batches.sums) ** 2 / values[known]).sum())
+    nested = int(known.sum()) - (count - 1)
+    if nested < BATCHES_FREEDOM_MIN:
+        return left / freedom, float(freedom)
+    return (of_batches - explained) / nested, float(nested)
+
+
+def _zero(values: Floats) -> float:
+    """What an eigenvalue of 0 is at most."""
+    return ROUNDING * max(1.0, float(values.max())) * len(values)
+
+
+def _batches(machine: Places) -> Places:
+    """Each block's batch, a number that no other machine's has."""
+    numbers = np.zeros(len(machine), dtype=int)
+    begun = 0
+    for each in np.unique(machine):
+        (own,) = np.nonzero(machine == each)
+        batches = max(1, min(BATCHES_MAX, len(own) // BATCH_BLOCKS_MIN))
+        numbers[own] = begun + np.arange(len(own)) * batches // len(own)
+        begun += batches
+    return numbers
+
+
+def _of_machines(
+    design: _Design, inverse: Floats, distances: Floats, variance: float, freedom: float
+) -> list[OfMachine]:
+    mean, shares = float(design.site_means.mean()), design.shares.mean(axis=0)
+    gains, ps = [], []
+    for place in range(len(distances)):
+        own = -shares
+        own[place] += 1.0
+        error = math.sqrt(variance * (design.error_of_sites + float(own @ inverse @ own)))
+        estimate = t_estimate(mean + float(own @ distances), error, freedom, design.blocks)
+        gains.append(replace(as_gain(estimate), p=None))
+        reach = math.sqrt(variance * float(inverse[place, place]))
+        ps.append(2 * float(scipy.special.stdtr(freedom, -abs(distances[place]) / reach)))
+    adjusted = holm(ps)
+    return [
+        OfMachine(gain, float(distance), p)
+        for gain, distance, p in zip(gains, distances, adjusted, strict=True)
+    ]
+
+
+def _variances(design: _Design, values: Floats, vectors: Floats) -> tuple[float, float]:
+    """Between machines and within, by restricted likelihood, profiled over their ratio."""
+    turned = (vectors.T @ design.sums) ** 2
+    freedom = design.blocks - len(design.site_counts)
+
+    def within(ratio: Floats) -> Floats:
+        spread = 1 + np.multiply.outer(ratio, values)
+        variances: Floats = (design.squares - ratio * (turned / spread).sum(axis=-1)) / freedom
+        return variances
+
+    def loss(ratio: Floats) -> Floats:
+        spread = np.log1p(np.multiply.outer(ratio, values))
+        losses: Floats = freedom * np.log(within(ratio)) + spread.sum(axis=-1)
+        return losses
+
+    candidates = np.concatenate([[0.0], np.geomspace(*_RATIOS, _RATIOS_TRIED)])
+    best = int(loss(candidates).argmin())
+    ratio = float(candidates[best])
+    if best > 0:
+        # A ratio of 0 is its own answer; between the others the least loss is sought.
+        ends = np.log(candidates[[max(1, best - 1), min(len(candidates) - 1, best + 1)]])
+        ratio = math.exp(
+            scipy.optimize.minimize_scalar(
+                lambda on_log: float(loss(np.exp(np.array([on_log])))[0]),
+                bounds=tuple(ends),
+                method="bounded",
+                options={"xatol": 1e-9},
+            ).x
+        )
+    variance = float(within(np.array([ratio]))[0])
+    return ratio * variance, variance
+
+
+def _of_another(design: _Design, between: float, within: float) -> Estimate:
+    """One further machine's gain over these sites."""
+    count = len(design.sums)
+    if count < MACHINES_MIN:
+        return undetermined(f"fewer than {MACHINES_MIN} machines", count)
+    ratio, shares = between / within, design.shares.mean(axis=0)
+    solved = np.linalg.solve(
+        np.eye(count) + ratio * design.crossed, np.column_stack([design.sums, shares])
+    )
+    typical = float(design.site_means.mean() - ratio * shares @ solved[:, 0])
+    error = within * (design.error_of_sites + ratio * float(shares @ solved[:, 1]))
+    estimate = t_estimate(typical, math.sqrt(between + error), count - 2, count, CONFIDENCE)
+    return replace(as_gain(estimate), p=None)
+
+
+def largest_distance(machines: Sequence[OfMachine]) -> int | None:
+    """The place of the machine that is least like the others; None where nothing is known."""
+    known = [
+        ((each.p_holm, -abs(each.distance or 0.0)), place)
+        for place, each in enumerate(machines)
+        if each.p_holm is not None
+    ]
+    return min(known)[1] if known else None

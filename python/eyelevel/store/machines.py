@@ -1,0 +1,87 @@
+"""`machines/ID.json` of a run: what each machine showed of itself, and what became of it."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import NotRequired, TypedDict  # pydantic needs it before Python 3.12
+
+from eyelevel.errors import StoreError
+from eyelevel.from_outside.files import read_bytes
+from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.limits import DOCUMENT
+from eyelevel.from_outside.source import Source
+from eyelevel.from_outside.words import quoted
+from eyelevel.json_types import JsonObject
+from eyelevel.store.values import OBSERVED, Count, Number
+
+MACHINES = "machines"
+MACHINE_VERSION = 1
+MACHINES_MAX = 10_000
+
+
+@with_config(OBSERVED)
+class RetiredSlot(TypedDict):
+    """A slot that took no further block, and why."""
+
+    slot: Count
+    reason: str
+
+
+@with_config(OBSERVED)
+class Machine(TypedDict):
+    """`class`: which machines its loads are compared with; null: none, since it was refused, and
+    what it had loaded before stands alone. `reason`: why it is not of the first class."""
+
+    version: Literal[1]
+    machine: str
+    name: str
+    slots: Count
+    facts: dict[str, str]
+    page_load_time_ms: list[Number]
+    processor_s: list[Number]
+    problems: list[str]
+    of_class: Annotated[Count | None, Field(alias="class")]
+    reason: str
+    retired: NotRequired[list[RetiredSlot]]
+
+
+MACHINE: TypeAdapter[Machine] = TypeAdapter(Machine)
+
+
+def machine_file(directory: Path, machine: str) -> Path:
+    """Of one machine by its ID."""
+    return directory / MACHINES / f"{machine}.json"
+
+
+def read_machine(file: Path) -> JsonObject:
+    """One machine's file; raises StoreError when it is damaged or of another version."""
+    source = Source(str(file), DOCUMENT, StoreError)
+    document = parse_object(read_bytes(file, source), source)
+    if document.get("version") != MACHINE_VERSION:
+        raise StoreError(
+            f"reading {file}: its version is not {MACHINE_VERSION}; use the eyelevel that wrote it"
+        )
+    try:
+        MACHINE.validate_python(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = quoted(".".join(str(part) for part in first["loc"]))
+        raise StoreError(
+            f"reading {file}: `{key}`: {first['msg']}; restore it from where the run was copied "
+            "from"
+        ) from error
+    if document["machine"] != file.stem:
+        raise StoreError(f"reading {file}: it is of machine {quoted(document['machine'])}")
+    return document
+
+
+def read_machines(directory: Path) -> dict[str, JsonObject]:
+    """All of a run by their IDs; none of a run on one machine. Raises StoreError."""
+    files = sorted((directory / MACHINES).glob("*.json"))
+    if len(files) > MACHINES_MAX:
+        raise StoreError(
+            f"reading {directory / MACHINES}: more than {MACHINES_MAX} machines; "
+            "no run has so many, so take out what is not of this one"
+        )
+    return {file.stem: read_machine(file) for file in files}

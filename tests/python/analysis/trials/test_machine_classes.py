@@ -1,0 +1,96 @@
+"""Loads are judged by loads of machines that are like theirs, and blocks are on one machine."""
+
+from itertools import count
+
+import polars as pl
+import pytest
+from made_up_fleet import Placed, fleet_run, write_machine_document
+from made_up_run import TWO_STACKS, metrics_of, read_run
+from sample_record import sample_record
+
+from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.trials.blocks import ALONE
+from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
+from eyelevel.analysis.trials.judgement import MACHINE_CLASS, judge_table
+from eyelevel.analysis.trials.table import with_classes
+
+
+class Split(Placed):
+    """`quic` of one block is on another machine than `tcp`."""
+
+    def __call__(self, trial):
+        host, factor = super().__call__(trial)
+        if (trial.block, trial.stack) == ("startup/dsl/2", "quic"):
+            host = {"machine": "z", "slot": 1}
+        if (trial.block, trial.stack) == ("startup/dsl/3", "quic"):
+            host = {}
+        return host, factor
+
+
+@pytest.fixture(scope="module")
+def split(tmp_path_factory):
+    return read_run(tmp_path_factory.mktemp("run"), None, TWO_STACKS, 0.03, Split(("a",)))
+
+
+def test_a_block_on_two_machines_is_excluded_with_that_reason(split):
+    reasons = {block.block: block.reason for block in split.blocks.excluded}
+    assert reasons == {
+        "startup/dsl/2": "on two machines: a and z",
+        "startup/dsl/3": f"on two machines: a and {ALONE}",
+    }
+    assert not set(reasons) & set(split.blocks.kept["block"])
+
+
+def test_it_is_no_failure_whose_effect_is_shown(split):
+    assert split.exclusions == ()
+
+
+def facts(of_machines):
+    """One load of a page each: {machine: CPU pressures}."""
+    numbers, rows = count(), []
+    for machine, pressures in of_machines.items():
+        for pressure in pressures:
+            record = sample_record()
+            record["host"] = {**record["host"], "cpu_pressure_share": pressure}
+            if machine:
+                record["host"]["machine"] = machine
+            record["trial"] = {
+                **record["trial"], "hash": f"{next(numbers):064}", "block": f"startup/dsl/{len(rows)}",
+            }  # fmt: skip
+            rows.append(facts_of(record))
+    return pl.DataFrame(rows, schema=TRIAL_COLUMNS | FACT_COLUMNS, orient="row")
+
+
+CALM, BUSY = [0.05] * 6, [0.5] * 6
+
+
+@pytest.mark.parametrize(
+    ("classes", "starved"),
+    [
+        ({"a": 1, "b": 1}, 6),
+        ({"a": 1, "b": 2}, 0),
+        ({"a": 1}, 0),
+        ({}, 0),
+        ({"a": 1, "b": None}, 0),
+    ],
+)
+def test_a_load_is_judged_by_the_loads_of_its_class_alone(classes, starved):
+    documents = {name: {"class": number} for name, number in classes.items()}
+    table = judge_table(with_classes(facts({"a": [*CALM, 0.05], "b": BUSY}), documents))
+    assert table.filter(outcome="starved").height == starved
+
+
+def test_loads_without_a_machine_are_a_class_of_their_own():
+    table = judge_table(with_classes(facts({"": [*CALM, 0.05], "b": BUSY}), {"b": {"class": 1}}))
+    assert set(table[MACHINE_CLASS]) == {"", "1"} and not table.filter(outcome="starved").height
+
+
+def test_a_machine_that_was_refused_after_loads_is_a_class_of_its_own(tmp_path):
+    contents = fleet_run(tmp_path, ("a", "b", "c"), blocks=3)
+    assert set(contents.table[MACHINE_CLASS]) == {"1"}
+    reason = "its page load time is +9.0% off the fleet's median"
+    write_machine_document(tmp_path, "b", **{"class": None, "reason": reason})
+    again = read_contents(tmp_path, metrics_of)
+    of_class = dict(again.table.select("machine", MACHINE_CLASS).unique().iter_rows())
+    assert of_class == {"a": "1", "b": "machine b", "c": "1"}
+    assert {row.machine: row.reason for row in again.machines} == {"a": "", "b": reason, "c": ""}
