@@ -1,4 +1,4 @@
-"""Machines as a factor beside sites: do they give the same gain, and what would another one give?"""
+"""Machines as a factor beside sites: do they give one gain, and what would another one give?"""
 
 import math
 from collections.abc import Sequence

@@ -1,10 +1,10 @@
 """`machines/ID.json` of a run: what each machine showed of itself, and what became of it."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field, TypeAdapter, ValidationError, with_config
-from typing_extensions import NotRequired, TypedDict  # pydantic needs it before Python 3.12
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from eyelevel.errors import StoreError
 from eyelevel.from_outside.files import read_bytes

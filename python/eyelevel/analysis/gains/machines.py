@@ -1,4 +1,4 @@
-"""The machine as a factor: what each loaded, and by how much gains hang on where loads were made."""
+"""The machine as a factor: what each loaded, and how much gains hang on where loads were made."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import polars as pl
 
-from eyelevel.analysis.trials.kept_rows import has_parts, keep, read_kept, sources_of
 from eyelevel.analysis.trials.judgement import MACHINE_CLASS
+from eyelevel.analysis.trials.kept_rows import has_parts, keep, read_kept, sources_of
 from eyelevel.analysis.trials.rows import SOURCE_COLUMNS, Columns
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import (

@@ -1,4 +1,4 @@
-"""Machines: what each of a cluster's loaded, and by how much gains hang on where loads were made."""
+"""Machines: what each of a cluster's loaded, how much gains hang on where loads were made."""
 
 from eyelevel.analysis.formats import format_p, format_percent
 from eyelevel.analysis.gains.machines import BetweenMachines

@@ -55,7 +55,7 @@ def facts(of_machines):
             if machine:
                 record["host"]["machine"] = machine
             record["trial"] = {
-                **record["trial"], "hash": f"{next(numbers):064}", "block": f"startup/dsl/{len(rows)}",
+                **record["trial"], "hash": f"{next(numbers):064}", "block": f"x/dsl/{len(rows)}",
             }  # fmt: skip
             rows.append(facts_of(record))
     return pl.DataFrame(rows, schema=TRIAL_COLUMNS | FACT_COLUMNS, orient="row")
