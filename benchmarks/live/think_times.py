@@ -35,8 +35,12 @@ TIMEOUT_S = 60.0
 PROTOCOLS = ("--http2", "--http1.1")
 
 
-def recorded_ms(internet: Internet, binary: str, protocol: str, folder: Path) -> list[float]:
-    """Times from requests to first bytes as one recording has them."""
+AT_ONCE = "--parallel-immediate"
+"""A connection a request; without it curl waits for one that they can share."""
+
+
+def recorded_ms(internet: Internet, binary: str, folder: Path, *how: str) -> list[float]:
+    """Times from requests to first bytes as one recording has them; `how` curl asks."""
     out, har, authority = (folder / name for name in ("made.wacz", "made.har", "proxy.pem"))
     words = ["record", "--out", str(out), "--port", "0"]
     command = [*internet.lab.command_prefix, binary, *words]
@@ -48,14 +52,7 @@ def recorded_ms(internet: Internet, binary: str, protocol: str, folder: Path) ->
         ready = json.loads(recorder.stdout.readline())
         authority.write_text(ready["ca_certificate"])
         urls = [URL, *(f"https://{STATIC}/{number}.png" for number in range(IMAGES))]
-        curl = [
-            "curl",
-            "--no-progress-meter",
-            "--parallel",
-            "--parallel-immediate",
-            protocol,
-            "--cacert",
-        ]
+        curl = ["curl", "--no-progress-meter", "--parallel", *how]
         proxy = ["-x", f"http://{ready['credentials']}@{ready['address']}"]
         wanted = [word for url in urls for word in ("-o", "/dev/null", url)]
         subprocess.run(
@@ -97,20 +94,25 @@ def main() -> None:
             for _ in range(given.rounds):
                 for protocol in PROTOCOLS:
                     for name, binary in binaries.items():
-                        found = recorded_ms(internet, binary, protocol, folder)
+                        found = recorded_ms(internet, binary, folder, AT_ONCE, protocol)
                         excess_ms[name, protocol] += [ms - RTT_MS for ms in found]
     finally:
         for loop in loops:
             loop.kill()
     told = {
-        f"{name} {protocol.removeprefix('--')}": {
-            "requests": len(each),
-            "median_ms": round(statistics.median(each), 3),
-            "p90_ms": round(statistics.quantiles(each, n=10)[-1], 3),
-        }
+        f"{name} {protocol.removeprefix('--')}": summary(each)
         for (name, protocol), each in excess_ms.items()
     }
     print(json.dumps(told, indent=2))
+
+
+def summary(excess_ms: list[float]) -> dict[str, float]:
+    """What is printed of some requests."""
+    return {
+        "requests": len(excess_ms),
+        "median_ms": round(statistics.median(excess_ms), 3),
+        "p90_ms": round(statistics.quantiles(excess_ms, n=10)[-1], 3),
+    }
 
 
 if __name__ == "__main__":

@@ -71,15 +71,18 @@ def made_internet(
     names: Mapping[str, str] | None = None,
     *,
     ipv6: bool = False,
+    is_cold: bool = False,
 ) -> Iterator[Internet]:
     """Servers behind this round trip, and hosts behind `own_rtt_ms` more; their files are in
     `folder`, made once.
 
     `names`: what the resolver knows beside theirs. `ipv6`: servers and machine have it, too.
+    `is_cold`: the servers have not answered anybody yet.
     """
     authority = _certificates(folder)
     _write_files(folder / "files")
-    about = {"nginx": ADDRESSES[WWW], "caddy": ADDRESSES[STATIC], "files": str(folder / "files")}
+    about: dict[str, str | bool] = {"nginx": ADDRESSES[WWW], "caddy": ADDRESSES[STATIC]}
+    about |= {"files": str(folder / "files"), "is_cold": is_cold}
     about |= {"certificate": str(folder / "chain.pem"), "key": str(folder / "leaf.key")}
     if ipv6:
         about |= {"nginx6": ADDRESSES6[WWW], "caddy6": ADDRESSES6[STATIC]}
