@@ -1,11 +1,13 @@
 """Dask's settings for slots in which times are measured, and whose blocks are counted by us."""
 
 import logging
-import os
 from collections.abc import Mapping
 from types import MappingProxyType
 
 import dask
+
+LOG_LEVEL = "critical"
+"""What befalls slots is told by the run; Dask logs each connection."""
 
 OURS: Mapping[str, object] = MappingProxyType(
     {
@@ -28,18 +30,19 @@ OURS: Mapping[str, object] = MappingProxyType(
         "distributed.worker.memory.terminate": False,
         "distributed.client.scheduler-info-interval": "10s",
         "distributed.diagnostics.nvml": False,
+        # Read where a slot's process begins, before it has this table.
+        "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": LOG_LEVEL,
         "distributed.scheduler.http.routes": [],
         "distributed.worker.http.routes": [],
     }
 )
 
 
-LOG_LEVEL_VARIABLE = "DASK_LOGGING__DISTRIBUTED"
-"""Dask's own, which processes that are started read, too: `info` shows each connection."""
+NO_HTTP_ADDRESS = "127.0.0.1:0"
+"""Each process of Dask's has a server for HTTP; it has no pages, and is for this machine alone."""
 
 
 def configure() -> None:
     """Have them in this process, and in those that it starts."""
     dask.config.set(OURS)
-    level = os.environ.setdefault(LOG_LEVEL_VARIABLE, "critical")
-    logging.getLogger("distributed").setLevel(level.upper())
+    logging.getLogger("distributed").setLevel(LOG_LEVEL.upper())

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from distributed import Nanny
 
 from eyelevel.cluster.names import SlotName, machine_id
-from eyelevel.cluster.settings import OURS, configure
+from eyelevel.cluster.settings import NO_HTTP_ADDRESS, OURS, configure
 from eyelevel.run.block.load import SLOT_VARIABLE
 
 CONNECT_S = 10.0
@@ -58,6 +58,7 @@ async def _slot(
             env={SLOT_VARIABLE: f"{name.machine}/{name.number}"},
             memory_limit=0,
             dashboard=False,
+            dashboard_address=NO_HTTP_ADDRESS,
             death_timeout=CONNECT_S,
             config=dict(OURS),
         )

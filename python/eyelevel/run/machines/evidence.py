@@ -13,8 +13,10 @@ from eyelevel.binary import run_tool
 from eyelevel.browser.browsers import find_browser
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonMapping
+from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.browser import Browser
-from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.single_load_plan import one_cell
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Trial, expand
 from eyelevel.run.level.measure import measured_level, validate_level
@@ -25,12 +27,8 @@ from eyelevel.sites.recorded import open_site
 from eyelevel.validation.path import short_validation
 from eyelevel.validation.stack_cache import build
 
-TRIAL_SITE = "dashboard"
-TRIAL_LOADS = f"""sites = ["{TRIAL_SITE}"]
-networks = ["lte"]
-stacks = ["tcp+"]
-blocks = 5
-"""
+TRIAL_SITE, TRIAL_NETWORK, TRIAL_STACK = "dashboard", "lte", "tcp+"
+TRIAL_LOADS, TRIAL_LOADS_SEED = 5, 1
 """Enough for a median; a site with scripts, so that a slow processor shows."""
 DIGEST_HEX = 16
 LISTING_TIMEOUT_S = 20.0
@@ -70,7 +68,9 @@ def slot_loads(run: Callable[[Trial, str], TrialResult] = run_trial) -> list[tup
     Raises LabError if one fails.
     """
     site = open_site(TRIAL_SITE)
-    trials = expand(parse_plan(TRIAL_LOADS, "trial loads"), [site.of_plan()])
+    network, stack = NETWORKS_BY_NAME[TRIAL_NETWORK], STACKS_BY_NAME[TRIAL_STACK]
+    plan = one_cell(site.name, [network], stack, TRIAL_LOADS, TRIAL_LOADS_SEED)
+    trials = expand(plan, [site.of_plan()])
     return [_times(run(trial, str(site.path)).record) for trial in trials]
 
 
