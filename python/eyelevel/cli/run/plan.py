@@ -88,13 +88,16 @@ def estimate(
     fail_if: Annotated[
         list[str] | None, typer.Option(help="As of `run`: how many blocks that gate needs.")
     ] = None,
+    slots: Annotated[
+        int, typer.Option(min=1, help="Labs at a time, of --jobs or on all machines.")
+    ] = 1,
     as_json: Json = False,
 ) -> None:
     """Predict time, disk, the smallest effect that the blocks can show, and a gate's blocks."""
     parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
     sites = _checked_sites(parsed)
     conditions = read_conditions(fail_if, parsed)
-    estimated = estimate_plan(parsed, sites, like, conditions)
+    estimated = estimate_plan(parsed, sites, like, conditions, slots)
     if as_json:
         print_json(asdict(estimated))
         return

@@ -1,5 +1,6 @@
 """What a plan costs, and what its number of runs can show: predicted before the first load."""
 
+import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ LOAD_BYTES = 40_000
 """Of a load with its frames: of the shipped sites 21 to 55 kB (docs/decisions/frame-capture.md)."""
 PICTURE_BYTES = 100_000
 """Of a site's last picture, kept once: of the shipped sites 43 to 146 kB."""
+COMMIT_S = 0.01
+"""A trial of a cluster's at its one writer: the bound of `benchmarks/cluster.py`."""
 DEVIATION = 0.10
 """Of a block's difference as a share of the reference, if nothing is known; seen on an otherwise
 idle machine: 0.03 to 0.15."""
@@ -45,7 +48,8 @@ class PlanEstimate:
     The effect is that of one network's gain over the sites, before Holm's correction, if nothing
     disturbs a stack on several sites at once; of a plan that may stop early what made-up studies
     show by its own rule, the level shared by all comparisons as in its report: `sequential`, which
-    also says after how many blocks they end. Time and disk are those of all blocks.
+    also says after how many blocks they end. Time and disk are those of all blocks; `seconds` on
+    `slots`, a whole block on one, without what machines are asked before their first block.
     `timeout_s_max`: the longest time limit of a load.
     `gate_blocks`: how many a gate needs that was given (`eyelevel.run.study.gate_blocks`), None
     without one or where 1,000 are too few.
@@ -62,6 +66,7 @@ class PlanEstimate:
     gate_blocks: int | None = None
     gate_source: str = ""
     sequential: SequentialEstimate | None = None
+    slots: int = 1
 
 
 def estimate(
@@ -69,15 +74,15 @@ def estimate(
     sites: Sequence[RecordedSite],
     like: Path | None = None,
     conditions: Sequence[Condition] = (),
+    slots: int = 1,
 ) -> PlanEstimate:
     """Predict from the recordings' sizes, or from an earlier run's records in `like`."""
-    loads = len(plan.stacks) * plan.blocks
-    trials = loads * len(sites) * len(plan.networks)
-    seconds = loads * math.fsum(
-        TRIAL_OVERHEAD_S + load_s(site.body_bytes(), network)
+    trials = len(plan.stacks) * plan.blocks * len(sites) * len(plan.networks)
+    cells_s = [
+        len(plan.stacks) * (TRIAL_OVERHEAD_S + load_s(site.body_bytes(), network))
         for site in sites
         for network in plan.networks
-    )
+    ]
     timeout_s_max = max(
         plan.browser.limit_of(site.body_bytes(), network)
         for site in sites
@@ -91,7 +96,8 @@ def estimate(
         table = read_table(like, document)
         wall_ms: float | None = table.select(pl.col("wall_ms").mean()).item()
         if wall_ms is not None:
-            seconds, time_source = trials * wall_ms / 1e3, f"mean load of {like}"
+            cells_s = [len(plan.stacks) * wall_ms / 1e3] * len(cells_s)
+            time_source = f"mean load of {like}"
         if (measured_bytes := _disk_bytes_like(plan, len(sites), like, document)) is not None:
             disk, disk_source = measured_bytes
         if (seen := _deviation(plan, document, table)) is not None:
@@ -114,6 +120,12 @@ def estimate(
         gate_source = (
             f"equal stacks, kept budgets pass in {DECIDING_POWER:.0%} of runs; {scatter_source}"
         )
+    seconds = _spread_s(cells_s * plan.blocks, slots)
+    if slots > 1:
+        time_source += f"; {slots} slots once their machines are admitted"
+        if (commits_s := COMMIT_S * trials) > seconds:
+            seconds = commits_s
+            time_source += ", as fast as one writer commits"
     if plan.stop:
         time_source += "; at most, since it may stop early"
     return PlanEstimate(
@@ -128,7 +140,18 @@ def estimate(
         gate,
         gate_source,
         sequential,
+        slots,
     )
+
+
+def _spread_s(blocks_s: Sequence[float], slots: int) -> float:
+    """How long blocks of these times take: in their order, each on the slot that is free first."""
+    if slots == 1:
+        return math.fsum(blocks_s)
+    free_s = [0.0] * min(slots, len(blocks_s))
+    for block_s in blocks_s:
+        heapq.heapreplace(free_s, free_s[0] + block_s)
+    return max(free_s)
 
 
 def _sequential(plan: Plan, deviation: float, source: str) -> tuple[SequentialEstimate, str]:

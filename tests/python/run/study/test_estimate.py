@@ -160,3 +160,25 @@ def test_a_gate_needs_more_blocks_for_a_lower_limit_a_family_and_a_noisier_run(s
     write_run(noisy, text=text, noise=0.2)
     write_run(quiet, text=text, noise=0.02)
     assert blocks(ten, like=quiet) < blocks(ten) < blocks(ten, like=noisy)
+
+
+def test_blocks_are_whole_on_slots_in_their_order(sites, like):
+    def seconds(slots, text=TEXT, like=like):
+        return estimate(plan_of(text), sites, like, slots=slots).seconds
+
+    block_s = seconds(1) / 12  # an earlier run's mean makes all alike
+    rounds = [round(seconds(slots) / block_s, 6) for slots in (1, 2, 5, 11, 12, 10**9)]
+    assert rounds == [12, 6, 3, 2, 1, 1]
+    # Of several lengths the longest block bounds it, and the sum over the slots.
+    several = [seconds(slots, like=None) for slots in (1, 5, 12)]
+    assert several[0] / 5 < several[1] < several[0] / 5 + several[2]
+
+
+def test_one_writer_bounds_many_slots(sites, like):
+    many = TEXT.replace("blocks = 3", "blocks = 500")
+    found = estimate(plan_of(many), sites, like, slots=10**6)
+    assert found.seconds == pytest.approx(found.trials * 0.01)
+    assert found.time_source.endswith("as fast as one writer commits")
+    few = estimate(plan_of(many), sites, like, slots=3)
+    assert few.time_source.endswith("3 slots once their machines are admitted")
+    assert "slots" not in estimate(plan_of(many), sites, like).time_source
