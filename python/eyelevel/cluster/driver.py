@@ -54,13 +54,15 @@ def cluster_driver(
     execution: Execution,
     *,
     mixed: bool,
+    is_trusted: bool = False,
     told: Callable[[str], None],
 ) -> Driver:
     """Raises ClusterError for a place that cannot be read; the driver, if nobody is there.
 
-    `mixed`: machines that differ are taken as classes. `told`: what happens to machines, in lines.
+    `mixed`: machines that differ are taken as classes. `is_trusted`: nobody else is on the network.
+    `told`: what happens to machines, in lines.
     """
-    place = Where.of(where)
+    place = Where.of(where, is_trusted=is_trusted)
     recordings = {site.name: Input(site.digest, str(site.path.resolve())) for site in sites}
     traces = {digest: Input(digest, file) for digest, file in execution.trace_files.items()}
     work = BlockWork(str(uuid4()), recordings, traces, execution.retries, execution.host_wait_s)

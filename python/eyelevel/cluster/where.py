@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from distributed import LocalCluster
+from distributed.security import Security
 
 from eyelevel.cluster.connection import ClusterError, Connection
 from eyelevel.cluster.settings import configure
+from eyelevel.cluster.trust import Protocol, check_address, listening_protocol
 
 SCHEDULER_FILE = "scheduler.json"
 END_S = 20.0
@@ -26,15 +28,21 @@ class Where:
     slots_here: int = 0
     listen: tuple[str, int] | None = None
     address: str = ""
+    protocol: Protocol = "tcp"
+    """What a scheduler here speaks."""
 
     @classmethod
-    def of(cls, text: str) -> "Where":
-        """Raises ClusterError for what is none of them."""
+    def of(cls, text: str, *, is_trusted: bool = False) -> "Where":
+        """Raises ClusterError for what is none of them, and for what others could reach or be,
+        unless the network is trusted."""
         if found := re.fullmatch(r"local:([1-9]\d{0,3})", text):
             return cls(slots_here=int(found[1]), listen=(LOOPBACK, 0))
         if found := re.fullmatch(r"listen:(\[[0-9a-fA-F:.]+\]|[^:\[\]]+):(\d{1,5})", text):
-            return cls(listen=(found[1].strip("[]"), int(found[2])))
+            host = found[1].strip("[]")
+            protocol = listening_protocol(host, is_trusted=is_trusted)
+            return cls(listen=(host, int(found[2])), protocol=protocol)
         if found := re.fullmatch(r"(tcp|tls)://\S+:\d+", text):
+            check_address(text, "client", is_trusted=is_trusted)
             return cls(address=text)
         raise ClusterError(
             f"reading --cluster {text}: it is none of local:N, listen:HOST:PORT and a scheduler's "
@@ -61,6 +69,8 @@ def connected(where: Where, directory: Path) -> Iterator[Connection]:
             n_workers=0,
             host=host,
             scheduler_port=port,
+            protocol=f"{where.protocol}://",
+            security=Security(require_encryption=where.protocol == "tls"),
             dashboard_address=None,
             silence_logs=50,
         ) as cluster,

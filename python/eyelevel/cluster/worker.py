@@ -10,6 +10,7 @@ from distributed import Nanny
 
 from eyelevel.cluster.names import SlotName, machine_id
 from eyelevel.cluster.settings import NO_HTTP_ADDRESS, OURS, configure
+from eyelevel.cluster.trust import check_address
 from eyelevel.run.block.load import SLOT_VARIABLE
 
 CONNECT_S = 10.0
@@ -21,14 +22,17 @@ async def run_slots(
     count: int,
     *,
     host: str = "",
+    is_trusted: bool = False,
     while_open: bool = False,
     told: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Have `count` slots for the scheduler at `address` until SIGTERM or SIGINT, or, with
     `while_open`, until standard input ends.
 
-    Where the scheduler is not there, or goes, they dial again.
+    Where the scheduler is not there, or goes, they dial again. Raises ClusterError for an address
+    at which others could be, unless the network is trusted.
     """
+    check_address(address, "worker", is_trusted=is_trusted)
     configure()
     host = host or platform.node()
     ended = asyncio.Event()

@@ -20,7 +20,7 @@ from eyelevel.cli.results.report import make_report, print_summary
 from eyelevel.cli.run.copies import CopyTo
 from eyelevel.cli.run.plan_text import Corpus, Traces, preset_options, read_plan
 from eyelevel.cli.run.sites import open_sites
-from eyelevel.cli.run.worker import check_installed
+from eyelevel.cli.run.worker import TrustOption, check_installed
 from eyelevel.cli.values import duration
 from eyelevel.errors import Terminated
 from eyelevel.plan.plan import Plan
@@ -80,6 +80,7 @@ def run(
     filmstrip: Annotated[bool, typer.Option("--filmstrip", help="There: the pictures.")] = False,
     jobs: Jobs = 1,
     cluster: ClusterOption = "",
+    trust_network: TrustOption = False,
     copy_to: CopyToOption = "",
     retries: Retries = RETRIES,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
@@ -100,7 +101,7 @@ def run(
     execution = Execution(retries, jobs, host_wait_s, parsed.trace_files)
     run_plan(
         parsed, out, resume=resume, how_to_resume=again, execution=execution, peek=peek,
-        cluster=cluster, copy_to=copy_to,
+        cluster=cluster, trust_network=trust_network, copy_to=copy_to,
     )  # fmt: skip
     exports = Exports(har, video, filmstrip)
     if any(astuple(exports)):  # after the last load: nothing else may run beside one
@@ -125,6 +126,7 @@ def run_plan(
     execution: Execution | None = None,
     peek: bool = False,
     cluster: str = "",
+    trust_network: bool = False,
     copy_to: str = "",
 ) -> None:
     """Run a plan's trials with progress shown; ends the command if it is interrupted.
@@ -135,6 +137,9 @@ def run_plan(
     check_jobs(execution.jobs)
     copies = CopyTo(copy_to)
     sites = open_sites(plan.sites)
+    driver = None
+    if cluster:
+        driver = _cluster_driver(cluster, out, plan, sites, execution, is_trusted=trust_network)
     trials = prepare(plan, sites, out, resume=resume)
     archives = {site.name: str(site.path.resolve()) for site in sites}
     rest = f"the rest: {how_to_resume}"
@@ -142,7 +147,6 @@ def run_plan(
     try:
         with copies.of(out, trials, are_beside_loads=bool(cluster) or execution.jobs > 1):
             with _shown_progress(len(trials)) as show:
-                driver = _cluster_driver(cluster, out, plan, sites, execution) if cluster else None
                 result = run_trials(
                     trials, archives, out, show, rule, execution, effects, driver, copies.committed
                 )
@@ -159,13 +163,21 @@ def run_plan(
 
 
 def _cluster_driver(
-    where: str, out: Path, plan: Plan, sites: Sequence[RecordedSite], execution: Execution
+    where: str,
+    out: Path,
+    plan: Plan,
+    sites: Sequence[RecordedSite],
+    execution: Execution,
+    *,
+    is_trusted: bool,
 ) -> Driver:
     check_installed()
     # Imported where it is used: Dask takes long, and few runs need it.
     from eyelevel.cluster.driver import cluster_driver
 
-    return cluster_driver(where, out, plan, sites, execution, mixed=False, told=hints.print)
+    return cluster_driver(
+        where, out, plan, sites, execution, mixed=False, is_trusted=is_trusted, told=hints.print
+    )
 
 
 @contextmanager

@@ -11,6 +11,13 @@ import typer
 from eyelevel.cli.output import hints
 from eyelevel.errors import ExpectedError
 
+TrustOption = Annotated[
+    bool,
+    typer.Option(
+        "--trust-network", help="Nobody else is on the network, so a cluster there needs no TLS."
+    ),
+]
+
 
 class NoClusterError(ExpectedError):
     """The extra is not installed."""
@@ -29,6 +36,7 @@ def worker(
         str, typer.Argument(metavar="ADDRESS|FILE", help="The scheduler's, or scheduler.json.")
     ],
     slots: Annotated[int, typer.Option(min=1, help="Labs side by side.")] = 1,
+    trust_network: TrustOption = False,
     while_open: Annotated[bool, typer.Option("--while-open", hidden=True)] = False,
 ) -> None:
     """Load blocks for the run whose scheduler is there, until it is told to end.
@@ -40,7 +48,9 @@ def worker(
 
     path = Path(where)
     address = json.loads(path.read_text())["address"] if path.is_file() else where
-    asyncio.run(run_slots(address, slots, while_open=while_open, told=_tell))
+    asyncio.run(
+        run_slots(address, slots, is_trusted=trust_network, while_open=while_open, told=_tell)
+    )
 
 
 def _tell(line: str) -> None:
