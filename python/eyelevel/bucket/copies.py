@@ -25,8 +25,8 @@ from eyelevel.errors import StoreError
 from eyelevel.from_outside.files import read_bytes
 from eyelevel.from_outside.limits import DOCUMENT, PICTURE, PLAN_DOCUMENT, Limit
 from eyelevel.from_outside.source import Source
-from eyelevel.run.machines.files import MACHINES
 from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, committed
+from eyelevel.store.machines import MACHINES
 from eyelevel.store.pictures import PICTURES, is_picture, picture_file
 
 AT_ONCE = 8

@@ -29,7 +29,6 @@ from eyelevel.from_outside.json_text import parse_object
 from eyelevel.from_outside.limits import BLOCK, DOCUMENT, PICTURE, PLAN_DOCUMENT, Limit
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
-from eyelevel.run.machines.files import MACHINES
 from eyelevel.store.claim import claim
 from eyelevel.store.commit import recover, write_block
 from eyelevel.store.directory import (
@@ -42,6 +41,7 @@ from eyelevel.store.directory import (
     refusals,
     write_document,
 )
+from eyelevel.store.machines import MACHINES
 from eyelevel.store.packed import PackedTrial
 from eyelevel.store.pictures import PICTURES, has_picture, is_picture, keep_picture
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from eyelevel.run.machines.files import MACHINES
+from eyelevel.store.machines import MACHINES
 from eyelevel.store.pictures import PICTURES
 
 BLOCKS = "blocks"

@@ -25,6 +25,7 @@ ELSEWHERE = {
     "analysis/cross_traffic.py": "a column that `facts` wrote of a checked record",
     "analysis/run_files.py": CODE,
     "binary.py": OURS,
+    "bucket/block_file.py": "it is written, not read",
     "browser/chromium/logs.py": BROWSER,
     "browser/chromium/request_scheduling.py": "the netlog of a load of this very command",
     "browser/firefox/screen.py": BROWSER,
