@@ -9,6 +9,7 @@ import argparse
 import ctypes
 import errno
 import gc
+import hashlib
 import json
 import os
 import random
@@ -19,13 +20,14 @@ import signal
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from sample_record import sample_record
@@ -36,11 +38,16 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, Trial
 from eyelevel.report import page as report_page
 from eyelevel.run.block import attempts
+from eyelevel.run.block.inputs import Input
+from eyelevel.run.block.load import BlockWork, load_block
 from eyelevel.run.bundle.bundle import write_bundle
 from eyelevel.run.bundle.inputs import RunInputs
 from eyelevel.run.bundle.unpack import open_bundle
-from eyelevel.run.study.loop import run_trials
+from eyelevel.run.study.dispatch import Block
+from eyelevel.run.study.loop import Interrupted, run_trials
 from eyelevel.run.study.prepare import planned
+from eyelevel.run.study.progress import Accounts
+from eyelevel.run.study.slots import Came, Event, Joined, OnStart, Slots
 from eyelevel.run.trial.trial import TrialResult
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.directory import ENVIRONMENT_FILE, write_document
@@ -94,6 +101,56 @@ def study(disk: Path) -> None:
     run_trials(trials, {"site": "site.wacz"}, directory, lambda _: None)
 
 
+class Packed:
+    """A slot that is elsewhere: a block comes from it whole, as bytes. Rows do not come with it:
+    what writes them has threads, and hangs in a process that was forked."""
+
+    def __init__(self, recording: Input, on_start: OnStart) -> None:
+        # A new client has nothing yet of what a process has sent before.
+        recordings = {"site": recording}
+        self._work = BlockWork(
+            str(uuid4()), recordings, load=lambda trial, *_, **__: stub_result(trial)
+        )
+        self._on_start = on_start
+        self._events: list[Event] = [Joined("slot", "machine")]
+
+    def start(self, slot: str, block: Block) -> None:
+        """Loaded at once."""
+        for trial in block.trials:
+            self._on_start(trial)
+        came = load_block(self._work, block.trials)
+        assert isinstance(came, list)
+        packed = tuple(replace(each, row=None) for each in came)
+        outcomes = tuple((trial, "ok") for trial in block.trials)
+        self._events.append(Came(slot, outcomes, is_last=True, packed=packed))
+
+    def restart(self, slot: str) -> None:
+        """Nothing hangs here."""
+
+    def wait(self) -> Sequence[Event]:
+        """What came."""
+        events, self._events = self._events, []
+        return events
+
+
+def cluster(disk: Path) -> None:
+    """A run through the real loop and the real packing, whose blocks come from elsewhere."""
+    directory = disk / "run"
+    plan = parse_plan(PLAN, "plan.toml")
+    trials = planned(plan, [Site("site", "sha256:" + "0" * 64)], directory, resume=True)
+    if not (directory / ENVIRONMENT_FILE).exists():
+        write_document(directory, ENVIRONMENT_FILE, {"machine": "x86_64"})
+    recording = disk.parent / "site.wacz"  # beside the disk: it is read, whatever becomes of that
+    recording.write_bytes(b"recording")
+    needed = Input(hashlib.sha256(b"recording").hexdigest(), str(recording))
+
+    @contextmanager
+    def driver(accounts: Accounts, interrupted: Interrupted) -> Iterator[Slots]:
+        yield Packed(needed, accounts.start)
+
+    run_trials(trials, {}, directory, lambda _: None, driver=driver)
+
+
 def report(disk: Path) -> None:
     """The page of a run, whose text is made up."""
     report_page.page = lambda _: "page " * 1000  # type: ignore[assignment]
@@ -128,6 +185,7 @@ def _packed_study(disk: Path) -> None:
 
 WORKS = {
     "study": Work(study),
+    "cluster": Work(cluster),
     "report": Work(report, study),
     "bundle": Work(bundle, _bundled_study),
     "unpack": Work(unpack, _packed_study),

@@ -58,10 +58,14 @@ def namespaces() -> None:
         pytest.skip(f"no mount namespace can be made here: {allowed.stderr.decode().strip()}")
 
 
-def test_a_run_ends_as_if_nothing_had_happened_whatever_step_it_was_broken_at(tmp_path, namespaces):
+@pytest.mark.parametrize("work", ["study", "cluster"])
+def test_a_run_ends_as_if_nothing_had_happened_whatever_step_it_was_broken_at(
+    tmp_path, namespaces, work
+):
+    """Trial by trial as a run here commits them, and whole blocks as they come from elsewhere."""
     shares = [f"{part}/2" for part in (1, 2)]
     more = ("--seeded", str(SEEDED), "--share")
-    running = [started(tmp_path / share[0], "study", *more, share) for share in shares]
+    running = [started(tmp_path / share[0], work, *more, share) for share in shares]
     (steps, first), (_, second) = map(ended, running)
     assert set(steps) == OF_A_FILE | OF_A_BLOCK, "every step of the tables is gone through"
     how = first + second
