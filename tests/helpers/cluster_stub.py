@@ -1,13 +1,14 @@
 """Loads that are made up, for slots of a real cluster, and what befalls them by block and attempt.
 
 The site's recording is `script.json`: it has for each block what its attempts meet, and the folder
-of `attempts`, an empty file for each that began, made exclusively, and `gates`, FIFOs of those that
-wait.
+of `attempts`, a file for each that began, with its process's number, made exclusively; `gates`,
+FIFOs of those that wait; and `small`, a small disk, where a test has one.
 """
 
 import json
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ import numpy as np
 from made_up_run import record_of
 
 from eyelevel.plan.trials import Trial
+from eyelevel.run.block import attempts
 from eyelevel.run.trial.trial import TrialResult
 from eyelevel.store.frames import Frame, Frames
+from eyelevel.store.packed import PackedTrial
 
-SCRIPT, ATTEMPTS, GATES = "script.json", "attempts", "gates"
+SCRIPT, ATTEMPTS, GATES, SMALL = "script.json", "attempts", "gates", "small"
 
 
 def made_up(trial: Trial) -> TrialResult:
@@ -50,12 +53,42 @@ def load(trial: Trial, archive: str, **_: Any) -> TrialResult:
         case "killed with its nanny" if trial.position == 2:
             _kill(os.getppid())
             _kill(os.getpid())
+        case "stops" if trial.position == 2:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        case "stops with its nanny" if trial.position == 2:
+            os.kill(os.getppid(), signal.SIGSTOP)
+            os.kill(os.getpid(), signal.SIGSTOP)
         case "waits" if trial.position == 2:
             with (folder / GATES / f"{block}.{attempt}").open("rb") as gate:
                 gate.read()  # until who opens it for writing closes it
         case "fails" if trial.position == 2:
             raise RuntimeError("a fault of the program")
+        case "finds a full disk" if trial.position == 2:
+            _fill(folder / SMALL)
+        case "damages its answer" if trial.position == 2:
+            _damage_what_is_packed_next()
     return made_up(trial)
+
+
+def _damage_what_is_packed_next() -> None:
+    pack = attempts.pack
+
+    def damaged(*arguments: Any) -> PackedTrial:
+        attempts.pack = pack
+        packed = pack(*arguments)
+        name, content = next(iter(packed.files.items()))
+        middle = len(content) // 2
+        other = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+        return replace(packed, files={**packed.files, name: other})
+
+    attempts.pack = damaged
+
+
+def _fill(disk: Path) -> None:
+    with (disk / "written by a load").open("wb") as file:
+        while True:
+            file.write(bytes(65536))
+            file.flush()
 
 
 def _kill(pid: int) -> None:
@@ -67,7 +100,8 @@ def _attempt(folder: Path, block: str, *, is_first: bool) -> int:
     there = len(list((folder / ATTEMPTS).glob(f"{block}.*")))
     if not is_first:
         return there - 1
-    (folder / ATTEMPTS / f"{block}.{there}").open("x").close()
+    with (folder / ATTEMPTS / f"{block}.{there}").open("x") as file:
+        file.write(str(os.getpid()))
     return there
 
 

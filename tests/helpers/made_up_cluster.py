@@ -1,12 +1,15 @@
 """A real cluster of Dask's on this machine, with loads that are made up."""
 
+import gzip
 import hashlib
 import json
 import os
+import select
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -27,7 +30,8 @@ from eyelevel.run.study.loop import Interrupted, RunResult, run_trials
 from eyelevel.run.study.prepare import planned
 from eyelevel.run.study.progress import Accounts
 from eyelevel.run.study.slots import Slots
-from eyelevel.store.directory import ENVIRONMENT_FILE, write_document
+from eyelevel.store.directory import ENVIRONMENT_FILE, RECORD_FILE, TRIALS, write_document
+from eyelevel.store.pictures import PICTURES
 
 PLAN = """sites = ["startup"]
 networks = ["dsl", "lte"]
@@ -41,6 +45,42 @@ from eyelevel.cluster.worker import run_slots
 address, count, machine = sys.argv[1:]
 asyncio.run(run_slots(address, int(count), host=machine))
 """
+
+
+PLACE = ("machine", "slot")
+
+
+def tree(directory: Path) -> dict[str, object]:
+    """All that loads left: the content of each file."""
+    folders = [directory / TRIALS, directory / PICTURES]
+    files = (file for folder in folders for file in folder.rglob("*") if file.is_file())
+    return {str(file.relative_to(directory)): _content_of(file) for file in files}
+
+
+def ended(pid: int) -> None:
+    """Wait for the end of a process that is not ours to wait for."""
+    with suppress(ProcessLookupError):
+        descriptor = os.pidfd_open(pid)
+        try:
+            assert select.select([descriptor], [], [], HANG_S)[0], f"process {pid} hangs"
+        finally:
+            os.close(descriptor)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for what others do."""
+    deadline_s = time.monotonic() + HANG_S
+    while not holds():
+        assert time.monotonic() < deadline_s, "it does not come"
+        os.sched_yield()
+
+
+def _content_of(file: Path) -> object:
+    """Bytes; of a record all but where it was made."""
+    if file.name != RECORD_FILE:
+        return file.read_bytes()
+    record = json.loads(gzip.decompress(file.read_bytes()))
+    return record | {"host": {k: v for k, v in record["host"].items() if k not in PLACE}}
 
 
 class MadeUpCluster:
@@ -71,7 +111,16 @@ class MadeUpCluster:
 
     def attempts(self, block: str) -> int:
         """How often the block was begun."""
-        return len(list((self.site / ATTEMPTS).glob(f"{block.replace('/', '_')}.*")))
+        return len(self.attempt_files(block.replace("/", "_")))
+
+    def attempt_files(self, block: str = "") -> list[Path]:
+        """One an attempt, with its process's number; of all blocks without one."""
+        return list((self.site / ATTEMPTS).glob(f"{block}*"))
+
+    def process(self, block: str, attempt: int = 0) -> int:
+        """The number of the one that has or had the block."""
+        file = self.site / ATTEMPTS / f"{block.replace('/', '_')}.{attempt}"
+        return int(file.read_text())
 
     def trials(self) -> list[Trial]:
         """All of the plan, which is written."""

@@ -73,14 +73,12 @@ class Admissions:
         if not candidate.is_admitted:
             candidate.asked, candidate.loading, candidate.times = None, {}, {}
 
-    def over(self, slot: str, future: "Future[Any]") -> list[Event]:
-        """A question was answered on a slot."""
+    def over(self, slot: str, future: "Future[Any]", answer: Any) -> list[Event]:
+        """A question was answered on a slot; `answer` is an ExpectedError if it raised one."""
         machine = SlotName.of(slot).machine
         candidate = self._candidates[machine]
-        try:
-            answer = future.result()
-        except ExpectedError as error:
-            candidate.problems = (str(error),)
+        if isinstance(answer, ExpectedError):
+            candidate.problems = (str(answer),)
             return self._judged(machine, candidate)
         if future is candidate.asked:
             candidate.facts, candidate.problems = answer

@@ -1,12 +1,12 @@
 """Slots of a Dask cluster for the loop of a run."""
 
+import asyncio
 import pickle
 import queue
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
-from dataclasses import dataclass
-from pathlib import Path
+from concurrent.futures import CancelledError, wait
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
@@ -17,16 +17,26 @@ from distributed.scheduler import KilledWorker
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import Connection
 from eyelevel.cluster.names import is_ours
+from eyelevel.errors import ExpectedError, InputChangedError, LabError
 from eyelevel.plan.trials import Trial
-from eyelevel.run.block.inputs import keep_input
-from eyelevel.run.block.load import BlockWork, Missing, load_block
+from eyelevel.run.block.inputs import content_of, keep_input
+from eyelevel.run.block.load import BlockWork, Missing, check_answer, load_block
 from eyelevel.run.study.dispatch import Block
 from eyelevel.run.study.slots import Came, Event, Joined, Lost, OnStart
 from eyelevel.store.packed import PackedTrial
 
 POLL_S = 0.5
 """How often is looked which slots are there."""
+ANSWER_POLL_S = 2.0
+"""How often is looked whether a slot whose answer is fetched is there still."""
 WAKE_S = 0.2
+
+
+def _one_line(error: Exception) -> str:
+    """For who has several lines of errors."""
+    if isinstance(error, ExpectedError):
+        return str(error)
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
 
 
 @dataclass(frozen=True)
@@ -42,7 +52,7 @@ class _Called:
 
 
 class ClusterSlots:
-    """A slot a worker process; its name is the worker's and unique to the process."""
+    """A slot a worker process; its name is the worker's and, by its address, the process's."""
 
     def __init__(
         self,
@@ -55,6 +65,9 @@ class ClusterSlots:
         self._admissions = admissions(self._asked)
         self._joined: set[str] = set()
         self._addresses: dict[str, str] = {}
+        self._clients: dict[str, str] = {}
+        """Who we are to each slot: somebody else if it comes again, since of what it has sent
+        before we may have nothing."""
         self._blocks: dict[str, tuple[Block, Future[Any]]] = {}
         self._ended: queue.SimpleQueue[tuple[str, Future[Any]]] = queue.SimpleQueue()
         self._polled_s = float("-inf")
@@ -66,7 +79,8 @@ class ClusterSlots:
         self._begin(slot, block)
 
     def _begin(self, slot: str, block: Block) -> None:
-        future = self._submitted(slot, load_block, self._work, block.trials)
+        work = replace(self._work, client=self._clients[slot])
+        future = self._submitted(slot, load_block, work, block.trials)
         self._blocks[slot] = block, future
         future.add_done_callback(lambda _: self._ended.put((slot, future)))
 
@@ -113,16 +127,21 @@ class ClusterSlots:
             # What a scheduler took with it is no fault of what it had.
             events += self._went(slot, is_blamed=was_up and self._connection.is_up)
         for slot in came:
+            self._clients[slot] = f"{self._work.client} {uuid4()}"
             events += self._admissions.came(slot)
         return self._noted(events)
 
-    def _went(self, slot: str, *, is_blamed: bool) -> list[Event]:
+    def _is_of_now(self, future: "Future[Any]") -> bool:
+        """Whether the scheduler that had it is there still."""
+        return self._connection.is_up and future.client is self._connection.client
+
+    def _went(self, slot: str, *, is_blamed: bool, why: str = "") -> list[Event]:
         self._blocks.pop(slot, None)
         self._admissions.went(slot)
         if slot not in self._joined:
             return []
         self._joined.discard(slot)
-        return [Lost(slot, is_blamed)]
+        return [Lost(slot, is_blamed, why)]
 
     def _noted(self, events: list[Event]) -> list[Event]:
         self._joined |= {event.slot for event in events if isinstance(event, Joined)}
@@ -137,27 +156,51 @@ class ClusterSlots:
             workers = self._connection.client.scheduler_info(n_workers=-1)["workers"]
         except (OSError, CommClosedError, TimeoutError):  # it went at this moment
             return {}
-        slots = {f"{each['name']}@{each['id']}": address for address, each in workers.items()}
+        slots = {f"{each['name']}@{address}": address for address, each in workers.items()}
         return {slot: address for slot, address in slots.items() if is_ours(slot)}
+
+    def _answer(self, slot: str, future: "Future[Any]") -> Any:
+        """What was returned there. Raises what was raised there, and CancelledError if the slot
+        went with its answer, which Dask would go on waiting for."""
+        client = self._connection.client
+        coming = asyncio.run_coroutine_threadsafe(
+            client.gather(future, asynchronous=True), client.loop.asyncio_loop
+        )
+        while not wait([coming], ANSWER_POLL_S).done:
+            if slot not in self._workers():
+                coming.cancel()
+                raise CancelledError
+        return coming.result()
+
+    def _send(self, slot: str, missing: Missing) -> None:
+        """Raises InputChangedError if a file is not what it was, and what keeping it there did."""
+        for needed in missing.inputs:
+            content = content_of(needed)
+            self._answer(slot, self._submitted(slot, keep_input, needed, content))
 
     def _over(self, slot: str, future: "Future[Any]") -> list[Event]:
         block, expected = self._blocks.get(slot, (None, None))
         if slot not in self._addresses:
             return []  # it was lost meanwhile
         if block is None or expected is not future:
-            return self._noted(self._admissions.over(slot, future))
+            return self._asked_over(slot, future)
         del self._blocks[slot]
         try:
-            found: list[PackedTrial] | Missing = future.result()
+            found: list[PackedTrial] | Missing = self._answer(slot, future)
             if isinstance(found, Missing):
-                for needed in found.inputs:
-                    content = Path(needed.path).read_bytes()
-                    self._submitted(slot, keep_input, needed, content).result()
+                self._send(slot, found)
                 self._begin(slot, block)
                 return []
+            check_answer([trial.hash for trial in block.trials], found)
         except (KilledWorker, CancelledError):
             del self._addresses[slot]
-            return self._went(slot, is_blamed=self._connection.is_up)
+            return self._went(slot, is_blamed=self._is_of_now(future))
+        except InputChangedError:
+            raise
+        except Exception as error:  # whatever it was, it was raised there
+            self.restart(slot)
+            del self._addresses[slot]
+            return self._went(slot, is_blamed=True, why=_one_line(error))
         finally:
             future.release()
         by_name = {trial.hash: trial for trial in block.trials}
@@ -165,3 +208,14 @@ class ClusterSlots:
             (by_name[each.name], each.outcome) for each in found
         )
         return [Came(slot, outcomes, is_last=True, packed=tuple(found))]
+
+    def _asked_over(self, slot: str, future: "Future[Any]") -> list[Event]:
+        """What a machine answered of itself; one that could not answer is asked when it is back."""
+        try:
+            answer = self._answer(slot, future)
+        except (KilledWorker, CancelledError):
+            del self._addresses[slot]
+            return self._went(slot, is_blamed=False)
+        except Exception as error:  # of another version it may know nothing of what it was asked
+            answer = error if isinstance(error, ExpectedError) else LabError(_one_line(error))
+        return self._noted(self._admissions.over(slot, future, answer))

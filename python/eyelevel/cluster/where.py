@@ -1,6 +1,7 @@
 """Where a run's slots are: what `--cluster` names, and a scheduler there."""
 
 import json
+import logging
 import re
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from distributed import LocalCluster
+from distributed import Scheduler, SpecCluster
 from distributed.security import Security
 
 from eyelevel.cluster.connection import ClusterError, Connection
@@ -64,15 +65,22 @@ def connected(where: Where, directory: Path) -> Iterator[Connection]:
         return
     host, port = where.listen
     file = directory / SCHEDULER_FILE
+    security = Security(require_encryption=where.protocol == "tls")
+    options = {
+        "host": host,
+        "port": port,
+        "protocol": f"{where.protocol}://",
+        "security": security,
+        "dashboard": False,
+        # It has a port for one all the same, of all interfaces if it is not told.
+        "dashboard_address": f"{LOOPBACK}:0",
+    }
     with (
-        LocalCluster(
-            n_workers=0,
-            host=host,
-            scheduler_port=port,
-            protocol=f"{where.protocol}://",
-            security=Security(require_encryption=where.protocol == "tls"),
-            dashboard_address=None,
-            silence_logs=50,
+        SpecCluster(
+            {},
+            {"cls": Scheduler, "options": options},
+            security=security,
+            silence_logs=logging.CRITICAL,
         ) as cluster,
         Connection(cluster.scheduler_address, directory) as connection,
     ):

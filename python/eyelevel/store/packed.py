@@ -4,16 +4,20 @@ It is made where the load was, so that who commits it, here or for many machines
 """
 
 import gzip
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
+from eyelevel.errors import StoreError
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import (
     FRAMES_FILE,
     RECORD_FILE,
     check_record,
     json_bytes,
+    parse_record,
     step_frames_file,
 )
 from eyelevel.store.frames import Frames
@@ -33,6 +37,8 @@ class PackedTrial:
     """By their names in its folder; the record is the last one."""
     pictures: Mapping[str, bytes]
     """The last ones of its frames by name, but for those that are known."""
+    digest: str
+    """Of all these bytes where they were packed."""
     row: tuple[object, ...] | None = None
     """Its row in the run's table (`eyelevel.analysis.trials.rows`), if it was computed."""
 
@@ -64,4 +70,20 @@ def pack(
     # No time in the header: the same record gives the same bytes.
     content = gzip.compress(json_bytes(record), RECORD_EFFORT, mtime=0)
     files |= {**logs, RECORD_FILE: content}
-    return PackedTrial(name, str(record["outcome"]), files, pictures)
+    return PackedTrial(name, str(record["outcome"]), files, pictures, _digest(files, pictures))
+
+
+def check_packed(packed: PackedTrial) -> None:
+    """Raise StoreError unless it is what was packed elsewhere, and a record is in it."""
+    subject = f"what came of trial {packed.name}"
+    if _digest(packed.files, packed.pictures) != packed.digest:
+        raise StoreError(f"{subject} has another digest than it was sent with; it was damaged")
+    parse_record(packed.files[RECORD_FILE], packed.name, Path(subject) / RECORD_FILE)
+
+
+def _digest(files: Mapping[str, bytes], pictures: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256()
+    for name, content in (*files.items(), *pictures.items()):
+        digest.update(f"{name} {len(content)} ".encode())
+        digest.update(content)
+    return digest.hexdigest()

@@ -1,7 +1,5 @@
 """Whatever befalls slots, machines and the client: each trial is there once, each block whole."""
 
-import gzip
-import json
 import math
 import os
 import re
@@ -13,44 +11,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from threading import Event, Thread
 
-import cluster_stub
 import pytest
 from hang import HANG_S
-from made_up_cluster import MadeUpCluster
+from made_up_cluster import MadeUpCluster, tree
 
 from eyelevel.analysis.run_files import kept_columns
 from eyelevel.analysis.trials.table import trials_table
 from eyelevel.cluster.connection import ClusterError, Connection
 from eyelevel.run.study import loop
-from eyelevel.store.commit import write_trial
-from eyelevel.store.directory import RECORD_FILE, committed, iterate_trials
+from eyelevel.store.directory import committed, iterate_trials
 
 FIRST = "startup/dsl/1"
-PLACE = ("machine", "slot")
-
-
-def tree(directory):
-    folders = [directory / "trials", directory / "pictures"]
-    files = (file for folder in folders for file in folder.rglob("*") if file.is_file())
-    return {str(file.relative_to(directory)): content_of(file) for file in files}
-
-
-def content_of(file):
-    """Bytes; of a record all but where it was made."""
-    if file.name != RECORD_FILE:
-        return file.read_bytes()
-    record = json.loads(gzip.decompress(file.read_bytes()))
-    return record | {"host": {k: v for k, v in record["host"].items() if k not in PLACE}}
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    """What a run on one machine, without a cluster, leaves."""
-    cluster = MadeUpCluster(tmp_path_factory.mktemp("whole"), {})
-    for trial in cluster.trials():
-        made = cluster_stub.made_up(trial)
-        write_trial(cluster.run, made.record, made.frames)
-    return tree(cluster.run)
 
 
 def test_a_clusters_run_is_the_one_that_a_machine_alone_gives(tmp_path, undisturbed):

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eyelevel.disk.whole import write_whole
-from eyelevel.errors import StoreError
+from eyelevel.errors import InputChangedError, StoreError
 from eyelevel.plan.plan import ARCHIVE_SUFFIXES
+from eyelevel.run.trial.traces import RESTORE
 
 FOLDER_MODE = 0o700
 
@@ -46,6 +47,19 @@ def resolve(needed: Mapping[str, Input]) -> tuple[dict[str, str], list[Input]]:
         else:
             missing.append(each)
     return paths, missing
+
+
+def content_of(needed: Input) -> bytes:
+    """The file where the client has it. Raises InputChangedError if it is another by now."""
+    try:
+        content = Path(needed.path).read_bytes()
+    except OSError as error:
+        raise InputChangedError(f"the file {needed.path}: {error.strerror}; {RESTORE}") from error
+    if hashlib.sha256(content).hexdigest() != needed.digest:
+        raise InputChangedError(
+            f"the file {needed.path} has changed since the plan was read; {RESTORE}"
+        )
+    return content
 
 
 def keep_input(needed: Input, content: bytes) -> None:

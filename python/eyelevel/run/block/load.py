@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from eyelevel.errors import StoreError
 from eyelevel.json_types import JsonObject
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.attempts import RETRIES, packed, with_retries
 from eyelevel.run.block.inputs import Input, resolve
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.run.trial.trial import TrialResult, run_trial
-from eyelevel.store.packed import PackedTrial
+from eyelevel.store.packed import PackedTrial, check_packed
 
 
 class Load(Protocol):
@@ -75,6 +76,14 @@ def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | 
         done.append(_packed(result, known.__contains__))
         known |= done[-1].pictures.keys()
     return done
+
+
+def check_answer(hashes: Sequence[str], came: Sequence[PackedTrial]) -> None:
+    """Raise StoreError unless these trials came, whole and undamaged."""
+    if (names := [each.name for each in came]) != list(hashes):
+        raise StoreError(f"of a block's trials {', '.join(hashes)} came {', '.join(names)}")
+    for each in came:
+        check_packed(each)
 
 
 def _packed(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial:

@@ -54,7 +54,7 @@ class GivenUp:
 
     trials: tuple[Trial, ...]
     machines: tuple[str, ...]
-    """Where, in the order of the losses."""
+    """Where, in the order of the losses, with what is known of why."""
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,10 @@ class Dispatch:
             heapq.heappush(self._waiting, work.block)
         return taken
 
-    def lose(self, slot: str, *, is_blamed: bool = True) -> GivenUp | None:
+    def lose(self, slot: str, *, is_blamed: bool = True, why: str = "") -> GivenUp | None:
         """A slot is gone, with what it did; what is given up is to be committed as failed.
 
-        `is_blamed`: whether its block may have been why.
+        `is_blamed`: whether its block may have been why. `why`: as far as it is known.
         """
         machine = self._machines.pop(slot)
         self._retired.discard(slot)
@@ -136,7 +136,7 @@ class Dispatch:
         if work is None or work.block not in self._left:
             return None
         losses = self._losses.setdefault(work.block, [])
-        losses += [machine] if is_blamed else []
+        losses += [f"{machine} ({why})" if why else machine] if is_blamed else []
         if len(losses) < LOSSES_MAX:
             heapq.heappush(self._waiting, work.block)
             return None

@@ -178,8 +178,8 @@ class _Run:
                 self._dispatch.join(slot, machine)
             case Retired(slot):
                 self._dispatch.retire(slot)
-            case Lost(slot, is_blamed):
-                if lost := self._dispatch.lose(slot, is_blamed=is_blamed):
+            case Lost(slot, is_blamed, why):
+                if lost := self._dispatch.lose(slot, is_blamed=is_blamed, why=why):
                     packed = [given_up(trial, lost.machines) for trial in lost.trials]
                     self._committer.commit(packed)
                     for trial, each in zip(lost.trials, packed, strict=True):

@@ -45,6 +45,8 @@ class Lost:
     slot: str
     is_blamed: bool = True
     """Whether its block may have been why."""
+    why: str = ""
+    """As far as it is known."""
 
 
 @dataclass(frozen=True)
