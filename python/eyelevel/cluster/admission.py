@@ -73,7 +73,7 @@ class Admissions:
         if not candidate.is_admitted:
             candidate.asked, candidate.loading, candidate.times = None, {}, {}
 
-    def over(self, slot: str, future: "Future[Any]", answer: Any) -> list[Event]:
+    def over(self, slot: str, future: "Future[Any]", answer: object) -> list[Event]:
         """A question was answered on a slot; `answer` is an ExpectedError if it raised one."""
         machine = SlotName.of(slot).machine
         candidate = self._candidates[machine]

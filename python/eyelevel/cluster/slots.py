@@ -13,6 +13,7 @@ from uuid import uuid4
 from distributed import Future
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
+from tornado.platform.asyncio import BaseAsyncIOLoop
 
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import Connection
@@ -163,6 +164,7 @@ class ClusterSlots:
         """What was returned there. Raises what was raised there, and CancelledError if the slot
         went with its answer, which Dask would go on waiting for."""
         client = self._connection.client
+        assert isinstance(client.loop, BaseAsyncIOLoop)
         coming = asyncio.run_coroutine_threadsafe(
             client.gather(future, asynchronous=True), client.loop.asyncio_loop
         )
