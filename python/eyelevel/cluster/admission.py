@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from distributed import Future
 
@@ -14,13 +14,14 @@ from eyelevel.run.machines.fleet import Evidence, Fleet, Verdict
 from eyelevel.run.study.slots import Event, Joined, Retired
 
 Submit = Callable[..., "Future[Any]"]
+Shown = tuple[dict[str, str], tuple[str, ...]]
 Times = list[tuple[float, float]]
 
 
 class Questions(Protocol):
     """What machines are asked; each runs there, and the answers travel."""
 
-    def shown(self) -> tuple[dict[str, str], tuple[str, ...]]:
+    def shown(self) -> Shown:
         """A machine's facts and problems (`eyelevel.run.machines.evidence`); on one slot."""
 
     def loads(self) -> Times:
@@ -81,14 +82,14 @@ class Admissions:
             candidate.problems = (str(answer),)
             return self._judged(machine, candidate)
         if future is candidate.asked:
-            candidate.facts, candidate.problems = answer
+            candidate.facts, candidate.problems = cast(Shown, answer)
             if candidate.problems:
                 return self._judged(machine, candidate)
             candidate.loading = {
                 each: self._submit(each, self._questions.loads) for each in candidate.slots
             }
         elif future is candidate.loading.get(slot):
-            candidate.times[slot] = answer
+            candidate.times[slot] = cast(Times, answer)
             if candidate.times.keys() == candidate.slots.keys():
                 return self._judged(machine, candidate)
         return []
