@@ -37,8 +37,8 @@ class PackedTrial:
     """By their names in its folder; the record is the last one."""
     pictures: Mapping[str, bytes]
     """The last ones of its frames by name, but for those that are known."""
-    digest: str
-    """Of all these bytes where they were packed."""
+    digest: str = ""
+    """Of all these bytes where they were packed; what was read from a file has none."""
     row: tuple[object, ...] | None = None
     """Its row in the run's table (`eyelevel.analysis.trials.rows`), if it was computed."""
 
