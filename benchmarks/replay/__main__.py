@@ -16,6 +16,7 @@ from pathlib import Path
 from benchmarks.replay.load import h2load_bulk, h2load_requests, our_bulk, our_client
 from benchmarks.replay.servers import made_files, nginx, ours
 from benchmarks.replay.start import first_answer_ms
+from benchmarks.replay.think_times import beyond_think_times
 from benchmarks.shared.command import HEADING, Figure, measure
 from eyelevel.errors import LabError
 
@@ -85,12 +86,19 @@ def in_folder(part: Callable[[Path], Iterator[Figure]]) -> Callable[[], Iterator
     return measured
 
 
+def think() -> Iterator[Figure]:
+    """From a request to its answer's first byte, beyond the think time."""
+    with tempfile.TemporaryDirectory(prefix="eyelevel-bench-") as folder:
+        yield from beyond_think_times(Path(folder), 4 * ROUNDS)
+
+
 PARTS = {
     "h1": in_folder(partial(beside_nginx, "h1")),
     "h2": in_folder(partial(beside_nginx, "h2")),
     "h3": in_folder(over_quic),
     "start": in_folder(start),
     "bulk": in_folder(bulk),
+    "think": think,
 }
 
 

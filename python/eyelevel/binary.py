@@ -1,10 +1,12 @@
 """Find and run the binary of the data plane."""
 
+import hashlib
 import json
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,13 @@ def find_binary() -> str:
     if binary is None:
         raise LabError(f"cannot find {NAME} beside {sys.executable} or on the PATH: {REMEDY}")
     return binary
+
+
+@cache
+def binary_digest() -> str:
+    """SHA-256 of the binary, hexadecimal: what another one made may be other bytes."""
+    with Path(find_binary()).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def run_tool(

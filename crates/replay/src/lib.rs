@@ -8,6 +8,8 @@ pub mod check;
 pub mod dns;
 mod error;
 mod events;
+mod exact_wait;
+mod kernel_timer;
 mod logs;
 pub mod matcher;
 pub mod quic;

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from eyelevel.binary import find_binary
+from eyelevel.binary import binary_digest
 from eyelevel.disk.whole import write_whole
 from eyelevel.errors import OutsideError
 from eyelevel.from_outside.files import read_bytes
@@ -26,12 +26,10 @@ FLOWS = "flows"
 @cache
 def build() -> JsonObject:
     """What measured: the version, its binary's digest, the kernel."""
-    with Path(find_binary()).open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {
         "cache": CACHE_VERSION,
         "eyelevel": version("eyelevel"),
-        "binary": digest[:20],
+        "binary": binary_digest()[:20],
         "kernel": platform.release(),
     }
 

@@ -4,7 +4,6 @@ mod adapter;
 mod controller;
 mod endpoint;
 mod http3;
-mod kernel_timer;
 mod marks;
 mod meter;
 mod report;

@@ -1,6 +1,6 @@
 //! noq on tokio, with timers as fine as the kernel's own.
 
-use super::kernel_timer::KernelTimer;
+use crate::kernel_timer::KernelTimer;
 use noq::{AsyncTimer, AsyncUdpSocket, Runtime, TokioRuntime};
 use std::future::Future;
 use std::io;

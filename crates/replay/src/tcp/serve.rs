@@ -2,6 +2,7 @@ use super::frames::{Http2Stream, Opened, Passed, Request as Handed};
 use super::http1_heads::{request_head_bytes, response_head_bytes};
 use super::observed::{ConnectionRecord, Observed};
 use super::turns::Turns;
+use crate::exact_wait::exact_wait;
 use crate::scheduler::{Gate, ReplyBody, Room, two_chunks};
 use crate::service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
 use crate::tls::accept_early;
@@ -229,7 +230,7 @@ async fn respond(
     };
     let reply = service.answer(entrance, &head, &body, started_ns);
     if !reply.think.is_zero() {
-        tokio::time::sleep(reply.think).await;
+        exact_wait(reply.think).await;
     }
     let body = match &way {
         Way::Http1(_) => ReplyBody::direct(reply.body),

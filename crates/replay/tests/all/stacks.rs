@@ -202,6 +202,28 @@ async fn think_time_is_reported_and_kept() {
     }
 }
 
+/// tokio's timers end up to two milliseconds late; without them whoever asks for one panics.
+#[test]
+fn a_short_think_time_is_exact() {
+    const CLEARTEXT: &str = "http://plain.example.test/";
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let stack = StackConfig {
+            think_time: ThinkTime::Ms(2.0),
+            tls_version: TlsVersion::None,
+            ..stack(HttpVersion::H1)
+        };
+        let running = Running::start(site(&[Recorded::new(CLEARTEXT, pattern(100, 3))]), stack);
+        let address = running.address(&running.site.origins()[0]);
+        let mut client = Client::connect_cleartext(address).await.unwrap();
+        let fetch = client.fetch(Method::GET, CLEARTEXT, HeaderMap::new(), Bytes::new());
+        assert_eq!(fetch.await.unwrap().status, 200);
+    });
+}
+
 #[test]
 fn what_cannot_be_served_is_refused_with_the_reason() {
     let refusal = |change: Change, version| {

@@ -7,6 +7,7 @@ import sys
 from functools import cache, lru_cache
 from pathlib import Path
 
+from eyelevel.binary import binary_digest
 from eyelevel.disk.whole import folder_beside
 from eyelevel.plan import synthetic_site
 from eyelevel.plan.synthetic_site import MARKUP_BYTES, LikeSite, SyntheticSite
@@ -52,9 +53,10 @@ def _cache() -> Path:
 
 @cache
 def _maker() -> str:
-    """Of the code that makes sites: what other code made under a name may be other bytes."""
+    """Of the code that makes and packs sites: what other code made may be other bytes."""
     makers = (synthetic_site, pack, published, shapes, write, sys.modules[__name__])
-    return hashlib.sha256("\0".join(map(inspect.getsource, makers)).encode()).hexdigest()[:16]
+    code = "\0".join([binary_digest(), *map(inspect.getsource, makers)])
+    return hashlib.sha256(code.encode()).hexdigest()[:16]
 
 
 def _pack(site: SyntheticSite, out: Path) -> None:

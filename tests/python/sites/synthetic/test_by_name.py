@@ -23,7 +23,7 @@ def test_a_named_site_has_the_bytes_of_the_written_one(tmp_path, monkeypatch):
     assert make_synthetic(site) == made and made.stat().st_mtime_ns == before
 
 
-@pytest.mark.parametrize("changed", [shapes, write, by_name])
+@pytest.mark.parametrize("changed", [shapes, write, by_name, "the packer"])
 def test_what_other_code_made_is_not_taken_for_it(changed, tmp_path, monkeypatch):
     """Of the same name, and perhaps other bytes: the cache has a folder for each maker."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -33,6 +33,8 @@ def test_what_other_code_made_is_not_taken_for_it(changed, tmp_path, monkeypatch
         older.setattr(
             inspect, "getsource", lambda module: whole(module) + "#" * (module is changed)
         )
+        if changed == "the packer":
+            older.setattr(by_name, "binary_digest", lambda: "of another binary")
         by_name._maker.cache_clear()
         before = make_synthetic(site)
         before.write_bytes(b"of another maker")

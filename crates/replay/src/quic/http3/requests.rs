@@ -2,6 +2,7 @@
 
 use super::incoming::{Failure, Incoming};
 use super::{Http3, number};
+use crate::exact_wait::exact_wait;
 use crate::response::Reply;
 use crate::scheduler::ReplyBody;
 use crate::service::RequestHead;
@@ -87,7 +88,7 @@ impl Http3 {
         reply: Reply,
     ) -> Result<(), WriteError> {
         if !reply.think.is_zero() {
-            tokio::time::sleep(reply.think).await;
+            exact_wait(reply.think).await;
         }
         let priority = self.service.priority(asked);
         let mut body = ReplyBody::gated(reply.body, &self.gate, Some(id), priority);

@@ -13,7 +13,7 @@ use tokio::io::unix::AsyncFd;
 
 /// Wakes its task as finely as the kernel can.
 #[derive(Debug)]
-pub(super) struct KernelTimer(AsyncFd<OwnedFd>);
+pub(crate) struct KernelTimer(AsyncFd<OwnedFd>);
 
 impl KernelTimer {
     /// One that is not set; inside a runtime.

@@ -1,0 +1,64 @@
+//! A wait that ends when it should. tokio's timers count whole milliseconds and end up to two late,
+//! which a page whose answers hang on one another would meet again with each of them.
+
+use crate::kernel_timer::KernelTimer;
+use std::future::poll_fn;
+use std::io;
+use std::time::{Duration, Instant};
+use tokio::time::sleep_until;
+
+/// The end of a wait that is the kernel's timer's: more than tokio's may be late.
+const EXACT: Duration = Duration::from_millis(3);
+
+/// Waits so long, to a tenth of a millisecond on a machine with a processor to spare; where the
+/// process has no descriptor left for a timer, as exactly as tokio does.
+pub(crate) async fn exact_wait(wait: Duration) {
+    let due = Instant::now() + wait;
+    if wait > EXACT {
+        sleep_until((due - EXACT).into()).await;
+    }
+    if by_the_kernel(due).await.is_err() {
+        sleep_until(due.into()).await;
+    }
+}
+
+async fn by_the_kernel(due: Instant) -> io::Result<()> {
+    let timer = KernelTimer::new()?;
+    loop {
+        let left = due.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        timer.set(left)?;
+        poll_fn(|context| timer.poll_expiry(context)).await?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without tokio's own timers: whoever asks for one panics.
+    fn waited(wait: Duration) -> Duration {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .build()
+            .unwrap();
+        let began = Instant::now();
+        runtime.block_on(exact_wait(wait));
+        began.elapsed()
+    }
+
+    #[test]
+    fn the_end_of_a_wait_is_the_kernels() {
+        for wait in [Duration::ZERO, Duration::from_micros(300), EXACT] {
+            assert!(waited(wait) >= wait);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "timers are disabled")]
+    fn what_is_long_before_it_is_tokios() {
+        waited(EXACT + Duration::from_millis(1));
+    }
+}
