@@ -8,7 +8,9 @@ from made_up_bucket import Clock, MadeUpBucket
 
 from eyelevel.bucket.copies import Copies
 from eyelevel.bucket.layout import blocks_of
+from eyelevel.store.machines import machine_file
 
+MACHINE = "0123456789"
 URL = "s3://bucket/run"
 
 
@@ -50,3 +52,12 @@ def tree(directory: Path) -> dict[str, bytes]:
         for path in files
         if not path.name.startswith(".copied-") and path.name != "fetch.json"
     }
+
+
+def write_machine(directory: Path, machine: str, of_class: int) -> None:
+    """Its file in a run."""
+    shown: dict[str, Any] = {key: [] for key in ("page_load_time_ms", "processor_s", "problems")}
+    document = {"version": 1, "machine": machine, "name": "lab", "slots": 1, "facts": {}, **shown}
+    file = machine_file(directory, machine)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({**document, "class": of_class, "reason": ""}))

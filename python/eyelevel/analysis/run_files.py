@@ -121,13 +121,17 @@ def read_stopped(directory: Path) -> JsonMapping | None:
     """
     if not (directory / STOP_FILE).exists():
         return None
-    stopped = read_document(directory, STOP_FILE)
+    return checked_stopped(read_document(directory, STOP_FILE), directory / STOP_FILE)
+
+
+def checked_stopped(stopped: JsonMapping, file: Path | str) -> JsonMapping:
+    """What `file` says, checked. Raises StoreError as `read_stopped`."""
     if (version := stopped.get("version")) != STOP_VERSION:
         raise StoreError(
-            f"reading {directory / STOP_FILE}: version {quoted(version)}, but this "
+            f"reading {file}: version {quoted(version)}, but this "
             f"eyelevel reads version {STOP_VERSION}; use the eyelevel that wrote it"
         )
-    _check(STOPPED, stopped, directory / STOP_FILE)
+    _check(STOPPED, stopped, file)
     return stopped
 
 
@@ -138,12 +142,17 @@ def read_environment(directory: Path) -> JsonMapping:
             f"reading {directory}: it has no {ENVIRONMENT_FILE}, so what it ran on is unknown; "
             "give the directory that `eyelevel run` wrote"
         )
-    environment = read_document(directory, ENVIRONMENT_FILE)
-    _check(ENVIRONMENT, environment, directory / ENVIRONMENT_FILE)
+    file = directory / ENVIRONMENT_FILE
+    return checked_environment(read_document(directory, ENVIRONMENT_FILE), file)
+
+
+def checked_environment(environment: JsonMapping, file: Path | str) -> JsonMapping:
+    """What `file` says, checked. Raises StoreError as `read_environment`."""
+    _check(ENVIRONMENT, environment, file)
     return environment
 
 
-def _check(schema: TypeAdapter[T], document: JsonMapping, file: Path) -> None:
+def _check(schema: TypeAdapter[T], document: JsonMapping, file: Path | str) -> None:
     """StoreError names the first place that is not as the schema has it."""
     try:
         schema.validate_python(document)

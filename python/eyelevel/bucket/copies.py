@@ -16,7 +16,7 @@ from eyelevel.bucket.layout import (
     BLOCKS,
     block_number,
     block_object,
-    machine_object,
+    is_machine_file,
     picture_object,
 )
 from eyelevel.bucket.objects import BucketError, Objects
@@ -204,7 +204,7 @@ class Copies:
     def _changed(self) -> list[Path]:
         """Documents that are another since they were queued."""
         machines = (self._directory / MACHINES).glob("*.json")
-        files = [file for file in machines if machine_object(file.name)]
+        files = [file for file in machines if is_machine_file(file.name)]
         changed = []
         for file in (self._directory / STOP_FILE, *files):
             try:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from eyelevel.analysis.run_files import checked_plan
+from eyelevel.analysis.run_files import checked_environment, checked_plan, checked_stopped
 from eyelevel.bucket.block_file import pictures_in, unpack_block
 from eyelevel.bucket.layout import (
     BLOCKS,
     block_number,
     block_object,
     blocks_of,
-    machine_object,
+    is_machine_file,
     picture_object,
     picture_of,
 )
@@ -41,7 +41,7 @@ from eyelevel.store.directory import (
     refusals,
     write_document,
 )
-from eyelevel.store.machines import MACHINES
+from eyelevel.store.machines import MACHINES, MACHINES_MAX, parse_machine
 from eyelevel.store.packed import PackedTrial
 from eyelevel.store.pictures import PICTURES, has_picture, is_picture, keep_picture
 
@@ -105,6 +105,8 @@ class _Copy:
         self._objects = objects
         self._plan = self._needed(PLAN_FILE, PLAN_DOCUMENT)
         self._environment = self._needed(ENVIRONMENT_FILE, DOCUMENT)
+        where = self._source(ENVIRONMENT_FILE, DOCUMENT)
+        checked_environment(parse_object(self._environment, where), where.name)
         where = self._source(PLAN_FILE, PLAN_DOCUMENT)
         document = parse_object(self._plan, where)
         checked_plan(document, where.name)
@@ -145,17 +147,18 @@ class _Copy:
 
     def fetch_documents(self, directory: Path) -> None:
         """What describes the run; the plan last, by which the directory is one."""
-        machines = (machine_object(file) for file in self._objects.names(MACHINES))
-        for name in (STOP_FILE, *filter(None, machines)):
-            content = self._objects.get(name, DOCUMENT.bytes_max)
-            if content is not None:
-                _keep(directory / name, self._checked(name, content))
-        _keep(directory / ENVIRONMENT_FILE, self._checked(ENVIRONMENT_FILE, self._environment))
+        if (stopped := self._objects.get(STOP_FILE, DOCUMENT.bytes_max)) is not None:
+            where = self._source(STOP_FILE, DOCUMENT)
+            checked_stopped(parse_object(stopped, where), where.name)
+            _keep(directory / STOP_FILE, stopped)
+        files = [name for name in self._objects.names(MACHINES) if is_machine_file(name)]
+        if len(files) > MACHINES_MAX:
+            raise StoreError(f"fetching {self.url}: it has more machines than any run; {REMEDY}")
+        for place, content in self._each([f"{MACHINES}/{name}" for name in files], DOCUMENT):
+            parse_machine(content, Path(place).stem, self._source(place, DOCUMENT).name)
+            _keep(directory / place, content)
+        _keep(directory / ENVIRONMENT_FILE, self._environment)
         _keep(directory / PLAN_FILE, self._plan)
-
-    def _checked(self, name: str, content: bytes) -> bytes:
-        parse_object(content, self._source(name, DOCUMENT))
-        return content
 
     def _each(self, names: Iterable[str], limit: Limit) -> Iterator[tuple[str, bytes]]:
         """The objects of these names, AT_ONCE on their way."""

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from eyelevel.store.machines import MACHINES
 from eyelevel.store.pictures import PICTURES
 
 BLOCKS = "blocks"
@@ -24,9 +23,9 @@ def block_number(file: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def machine_object(file: str) -> str | None:
-    """Of a file in MACHINES; None of what is no machine's."""
-    return f"{MACHINES}/{file}" if _MACHINE.fullmatch(file) else None
+def is_machine_file(file: str) -> bool:
+    """Whether a file in MACHINES is a machine's."""
+    return _MACHINE.fullmatch(file) is not None
 
 
 def picture_object(name: str) -> str:

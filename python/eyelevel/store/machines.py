@@ -56,8 +56,13 @@ def machine_file(directory: Path, machine: str) -> Path:
 
 def read_machine(file: Path) -> JsonObject:
     """One machine's file; raises StoreError when it is damaged or of another version."""
-    source = Source(str(file), DOCUMENT, StoreError)
-    document = parse_object(read_bytes(file, source), source)
+    content = read_bytes(file, Source(str(file), DOCUMENT, StoreError))
+    return parse_machine(content, file.stem, str(file))
+
+
+def parse_machine(content: bytes, machine: str, file: str) -> JsonObject:
+    """The content of a machine's `file`, checked; raises StoreError as `read_machine`."""
+    document = parse_object(content, Source(file, DOCUMENT, StoreError))
     if document.get("version") != MACHINE_VERSION:
         raise StoreError(
             f"reading {file}: its version is not {MACHINE_VERSION}; use the eyelevel that wrote it"
@@ -71,7 +76,7 @@ def read_machine(file: Path) -> JsonObject:
             f"reading {file}: `{key}`: {first['msg']}; restore it from where the run was copied "
             "from"
         ) from error
-    if document["machine"] != file.stem:
+    if document["machine"] != machine:
         raise StoreError(f"reading {file}: it is of machine {quoted(document['machine'])}")
     return document
 

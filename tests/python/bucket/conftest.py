@@ -1,7 +1,7 @@
 import shutil
 
 import pytest
-from copied_runs import Run
+from copied_runs import MACHINE, Run, write_machine
 from made_up_run import write_run
 
 
@@ -9,9 +9,7 @@ from made_up_run import write_run
 def written(tmp_path_factory):
     directory = tmp_path_factory.mktemp("written") / "run"
     write_run(directory)
-    machines = directory / "machines"
-    machines.mkdir()
-    (machines / "0123456789.json").write_text('{"version":1}\n')
+    write_machine(directory, MACHINE, 1)
     return directory
 
 

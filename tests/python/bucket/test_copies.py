@@ -3,7 +3,8 @@
 import shutil
 
 import pytest
-from copied_runs import URL, copies, copy_all, tree
+from bad_samples import stops
+from copied_runs import MACHINE, URL, copies, copy_all, tree, write_machine
 from made_up_bucket import Clock, MadeUpBucket
 
 from eyelevel.bucket.copies import END_S_MAX, PAUSE_S, CopiesUnfinishedError
@@ -178,9 +179,9 @@ def test_a_bucket_that_does_not_answer_at_the_beginning_is_said(run):
 
 def test_what_a_run_writes_anew_is_put_anew(run):
     copy_all(run, bucket := MadeUpBucket())
-    (run.directory / "machines" / "0123456789.json").write_text('{"version":1,"class":2}\n')
-    (run.directory / "machines" / "9876543210.json").write_text('{"version":1}\n')
-    (run.directory / "stop.json").write_text('{"version":1,"reason":"clear"}\n')
+    write_machine(run.directory, MACHINE, 2)
+    write_machine(run.directory, "9876543210", 2)
+    (run.directory / "stop.json").write_bytes(stops()[0])
     copy_all(run, bucket)
     assert_is_copied(run, bucket)
 
