@@ -19,10 +19,12 @@ from bad_samples import (
     GOLDEN,
     MONROE,
     THESIS,
+    bucket_beside,
     corpus,
     delays_and_rates,
     environments,
     golden,
+    in_bucket,
     listed_rows,
     parquet,
     plans,
@@ -142,6 +144,16 @@ def of_zip(sample: bytes, chance: random.Random) -> bytes:
     return _zipped(members)
 
 
+def of_block(sample: bytes, chance: random.Random) -> bytes:
+    """A block with another record, another member, or other bytes."""
+    if chance.random() < 0.5:
+        return of_zip(sample, chance)
+    members = _members(sample)
+    name = chance.choice([name for name in members if name.endswith("record.json.gz")])
+    members[name] = of_record(members[name], chance)
+    return _zipped(members)
+
+
 def of_bundle(sample: bytes, chance: random.Random) -> bytes:
     """A bundle with another list of files, another plan whose digest is right, or other bytes."""
     which = chance.random()
@@ -188,6 +200,7 @@ TRIAL = "run/trials/{first}/"
 REPORT = ("report", "FILE")
 IMPORT = ("site", "import", "FILE", "--out", "OUT.wacz")
 HAR = ("export", "FILE", "--har", "--out", "OUT")
+FETCH = ("fetch", "file://FILE", "OUT")
 EXPLAIN = ("explain", "trial", "FILE", "--out", "OUT.html")
 
 KINDS: dict[str, Kind] = {
@@ -206,6 +219,16 @@ KINDS: dict[str, Kind] = {
     "frames": Kind(REPORT, golden("run/trials/*/frames.npz"), of_zip, TRIAL + "frames.npz"),
     "last picture": Kind(REPORT, golden("run/pictures/*.webp"), flipped, "run/pictures/{picture}"),
     "bundle": Kind(("rerun", "FILE", "--out", "OUT"), golden("run.zip"), of_bundle, "run.zip"),
+    "block in a bucket": Kind(
+        FETCH, in_bucket("blocks/0000000.zip"), of_block, "bucket/blocks/0000000.zip", bucket_beside
+    ),
+    "plan in a bucket": Kind(
+        FETCH, in_bucket("plan.json"), of_json, "bucket/plan.json", bucket_beside
+    ),
+    "machine in a bucket": Kind(
+        FETCH, in_bucket("machines/0123456789.json"), of_json, "bucket/machines/0123456789.json",
+        bucket_beside,
+    ),
     "users": Kind(
         ("network", "from-csv", "FILE"),
         texts(
@@ -305,6 +328,7 @@ def place(kind: Kind, content: bytes, folder: Path) -> Placed:
     if target.name == "record.json.gz":
         target = _of_its_hash(folder, target, content)
     for path, other in (kind.beside() | {str(target.relative_to(folder)): content}).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).unlink(missing_ok=True)
         (folder / path).write_bytes(other)
     (folder / "names").write_text("a.example\n")

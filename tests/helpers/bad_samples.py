@@ -11,7 +11,11 @@ from repository import ROOT
 from sample_record import sample_connection, sample_object, sample_request
 
 from eyelevel.analysis.decisions import STOP_VERSION
+from eyelevel.bucket.block_file import pack_block, read_block
+from eyelevel.bucket.layout import block_object, blocks_of
 from eyelevel.stats.estimate import undetermined
+from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE
+from eyelevel.store.pictures import PICTURES
 from eyelevel.validation.stack_cells import Cell, Side
 
 GOLDEN = ROOT / "vectors" / "golden"
@@ -97,6 +101,33 @@ def corpus(target: str) -> Callable[[], list[bytes]]:
 def texts(*samples: str) -> Callable[[], list[bytes]]:
     """Samples as they stand here."""
     return lambda: [sample.encode() for sample in samples]
+
+
+def copied() -> dict[str, bytes]:
+    """The golden run as it lies in a bucket, with a machine."""
+    run = GOLDEN / "run"
+    files = [run / PLAN_FILE, run / ENVIRONMENT_FILE, *sorted((run / PICTURES).iterdir())]
+    objects = {str(file.relative_to(run)): file.read_bytes() for file in files}
+    trials = json.loads((run / PLAN_FILE).read_bytes())["trials"]
+    blocks = blocks_of((each["block"], each["hash"]) for each in trials)
+    for number, names in enumerate(blocks):
+        objects[block_object(number)] = pack_block(read_block(run, names))
+    machine = {
+        "version": 1, "machine": "0123456789", "name": "lab", "slots": 1, "facts": {"cpu": "x"},
+        "page_load_time_ms": [800.5], "processor_s": [1.5], "problems": [], "class": 1,
+        "reason": "", "retired": [{"slot": 1, "reason": "it failed"}],
+    }  # fmt: skip
+    return objects | {"machines/0123456789.json": json.dumps(machine).encode()}
+
+
+def in_bucket(name: str) -> Callable[[], list[bytes]]:
+    """One object of `copied`."""
+    return lambda: [copied()[name]]
+
+
+def bucket_beside() -> dict[str, bytes]:
+    """All objects of `copied` in the folder `bucket`."""
+    return {f"bucket/{name}": content for name, content in copied().items()}
 
 
 def plans() -> list[bytes]:

@@ -44,4 +44,5 @@ def _bar() -> Progress:
         TextColumn("{task.description}", markup=False),
         TimeRemainingColumn(),
         console=hints,
+        transient=True,
     )
