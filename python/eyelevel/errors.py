@@ -47,6 +47,10 @@ class PageAnswerError(BrowserError):
     """What a page's browser answered of its timings is none, or not what its events say."""
 
 
+class LaterError(ExpectedError):
+    """Something outside did not answer: the same command may go on from here later."""
+
+
 class ConnectionLogError(ExpectedError):
     """A log that cannot be read, or a connection that is not there."""
 

@@ -21,7 +21,7 @@ from eyelevel.bucket.layout import (
 )
 from eyelevel.bucket.objects import BucketError, Objects
 from eyelevel.bucket.once import DifferentError, Same, put_once
-from eyelevel.errors import StoreError
+from eyelevel.errors import LaterError, StoreError
 from eyelevel.from_outside.files import read_bytes
 from eyelevel.from_outside.limits import DOCUMENT, PICTURE, PLAN_DOCUMENT, Limit
 from eyelevel.from_outside.source import Source
@@ -43,7 +43,7 @@ def _show_nobody(said: str) -> None:
     pass
 
 
-class CopiesUnfinishedError(BucketError):
+class CopiesUnfinishedError(LaterError):
     """Not all of a run is in its bucket."""
 
 

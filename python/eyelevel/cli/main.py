@@ -14,10 +14,12 @@ from typing import Annotated, NoReturn
 import typer
 
 from eyelevel.cli.output import complain, results
-from eyelevel.errors import ExpectedError, Terminated
+from eyelevel.errors import ExpectedError, LaterError, Terminated
 
 EXIT_REFUSED = 2
 """As of `diff`: 1 is a finding, such as a regression; 2 that the command could not answer."""
+EXIT_LATER = 75
+"""As sendmail has it: what failed now may work later."""
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
@@ -81,6 +83,9 @@ def main() -> int:
         app = _app(command)
         # Outside of standalone mode a subcommand's exit status is what the call returns.
         status = app(standalone_mode=False, prog_name="eyelevel")
+    except LaterError as error:
+        complain(str(error))
+        return EXIT_LATER
     except ExpectedError as error:
         complain(str(error))
         return EXIT_REFUSED

@@ -9,7 +9,7 @@ from typing import Self
 
 from distributed import Client
 
-from eyelevel.errors import ExpectedError
+from eyelevel.errors import ExpectedError, LaterError
 
 CONNECT_S = 10.0
 RETRY_S = 2.0
@@ -26,7 +26,7 @@ class ClusterError(ExpectedError):
     """A cluster cannot be used."""
 
 
-class SchedulerLostError(ExpectedError):
+class SchedulerLostError(LaterError):
     """A scheduler went and did not come again; what is committed stays."""
 
 

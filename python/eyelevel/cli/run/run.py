@@ -22,7 +22,7 @@ from eyelevel.cli.run.plan_text import Corpus, Traces, preset_options, read_plan
 from eyelevel.cli.run.sites import open_sites
 from eyelevel.cli.run.worker import TrustOption, check_installed
 from eyelevel.cli.values import duration
-from eyelevel.errors import Terminated
+from eyelevel.errors import LaterError, Terminated
 from eyelevel.plan.plan import Plan
 from eyelevel.run.block.attempts import RETRIES, RETRIES_MAX
 from eyelevel.run.study.effects import live_effects
@@ -153,6 +153,9 @@ def run_plan(
             copies.finish(is_interrupted=result.interrupted)
     except (KeyboardInterrupt, Terminated):
         hints.print(f"a load was broken off; {rest}", markup=False, soft_wrap=True)
+        raise
+    except LaterError:
+        hints.print(rest, markup=False, soft_wrap=True)
         raise
     if result.interrupted:
         message = f"interrupted after {result.done} of {result.total} loads; {rest}"
