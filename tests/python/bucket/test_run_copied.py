@@ -65,6 +65,8 @@ def called(tmp_path, monkeypatch, capsys):
         ("open_sites", lambda _: sites),
         ("prepare", lambda *_, **__: trials),
         ("run_trials", lambda *_, **__: RunResult(directory, 36, 36, interrupted=False)),
+        ("make_report", lambda _: None),
+        ("print_summary", lambda _: None),
     ):
         monkeypatch.setattr(command, name, stand_in)
 
