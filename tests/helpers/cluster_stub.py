@@ -8,7 +8,8 @@ FIFOs of those that wait; and `small`, a small disk, where a test has one.
 import json
 import os
 import signal
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from made_up_run import record_of
 
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block import attempts
+from eyelevel.run.block.load import SLOT_VARIABLE
 from eyelevel.run.trial.trial import TrialResult
 from eyelevel.store.frames import Frame, Frames
 from eyelevel.store.packed import PackedTrial
@@ -67,7 +69,10 @@ def load(trial: Trial, archive: str, **_: Any) -> TrialResult:
             _fill(folder / SMALL)
         case "damages its answer" if trial.position == 2:
             _damage_what_is_packed_next()
-    return made_up(trial)
+    found = made_up(trial)
+    if os.environ[SLOT_VARIABLE] in script.get("starved slots", []):
+        found.record |= {"outcome": "starved", "outcome_detail": "made up"}
+    return found
 
 
 def _damage_what_is_packed_next() -> None:
@@ -105,11 +110,21 @@ def _attempt(folder: Path, block: str, *, is_first: bool) -> int:
     return there
 
 
+def here() -> tuple[str, int]:
+    """The ID of the machine and the number of the slot that this process is."""
+    machine, _, number = os.environ[SLOT_VARIABLE].rpartition("/")
+    return machine, int(number)
+
+
+@dataclass(frozen=True)
 class Questions:
-    """All machines are alike."""
+    """All machines are alike, but for those that have other `kernels` or `load_ms`, by ID."""
+
+    kernels: Mapping[str, str] = field(default_factory=dict)
+    load_ms: Mapping[str, float] = field(default_factory=dict)
 
     def shown(self) -> tuple[dict[str, str], tuple[str, ...]]:
-        return {"kernel": "6.1"}, ()
+        return {"kernel": self.kernels.get(here()[0], "6.1")}, ()
 
     def loads(self) -> list[tuple[float, float]]:
-        return [(1000.0, 2.0)] * 5
+        return [(self.load_ms.get(here()[0], 1000.0), 2.0)] * 5

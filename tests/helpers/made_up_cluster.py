@@ -104,6 +104,10 @@ class MadeUpCluster:
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
         self.address = ""
         self.where = "listen:127.0.0.1:0"
+        self.questions = cluster_stub.Questions()
+        self.told: list[str] = []
+        """What happened to machines."""
+        self.mixed = False
 
     def gate(self, block: str, attempt: int = 0) -> Path:
         """Which an attempt waits at."""
@@ -142,8 +146,8 @@ class MadeUpCluster:
         )
 
     def _admissions(self, submit: Submit) -> Admissions:
-        fleet = read_fleet(self.run, mixed=False)
-        return Admissions(submit, cluster_stub.Questions(), fleet, self.run, lambda _: None)
+        fleet = read_fleet(self.run, mixed=self.mixed)
+        return Admissions(submit, self.questions, fleet, self.run, self.told.append)
 
     @contextmanager
     def _driver(

@@ -1,6 +1,6 @@
 """Machines on their way to their first block: asked what they are, all slots loading at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -9,9 +9,11 @@ from distributed import Future
 
 from eyelevel.cluster.names import SlotName
 from eyelevel.errors import ExpectedError
-from eyelevel.run.machines.files import write_machine
+from eyelevel.run.machines.files import read_retired, write_machine
 from eyelevel.run.machines.fleet import Evidence, Fleet, Verdict
+from eyelevel.run.machines.retirement import SlotFailures, has_failed
 from eyelevel.run.study.slots import Event, Joined, Retired
+from eyelevel.store.packed import PackedTrial
 
 Submit = Callable[..., "Future[Any]"]
 Shown = tuple[dict[str, str], tuple[str, ...]]
@@ -38,6 +40,10 @@ class _Candidate:
     times: dict[str, Times] = field(default_factory=dict)
     is_admitted: bool = False
     is_refused: bool = False
+    retired: dict[int, str] = field(default_factory=dict)
+    """Why slots take no further block, by their numbers."""
+    loaded: Evidence | None = None
+    """Of the time before it went and came back, in this run: its trial loads hold."""
 
 
 class Admissions:
@@ -54,7 +60,11 @@ class Admissions:
         self._submit, self._questions = submit, questions
         self._fleet, self._directory, self._told = fleet, directory, told
         self._candidates: dict[str, _Candidate] = {}
-        self._evidence: dict[str, Evidence] = {}
+        self._failures = SlotFailures()
+        # Those of an earlier start, too: when others come, what they loaded may be found apart.
+        self._evidence = {machine: known for machine, (known, _) in fleet.members.items()}
+        self._verdicts: dict[str, Verdict] = {}
+        self._retired_before = read_retired(directory)
 
     def came(self, slot: str) -> list[Event]:
         """A slot is there; those of an admitted machine take blocks at once."""
@@ -62,33 +72,41 @@ class Admissions:
         candidate = self._candidates.setdefault(name.machine, _Candidate())
         candidate.slots[slot] = name
         if candidate.is_admitted:
-            return [Joined(slot, name.machine)]
+            return _joining(candidate, [slot])
         if not candidate.is_refused and len(candidate.slots) == name.count:
             candidate.asked = self._submit(slot, self._questions.shown)
         return []
 
     def went(self, slot: str) -> None:
-        """A slot is gone; a machine that was asked is asked anew when it is whole again."""
-        candidate = self._candidates[SlotName.of(slot).machine]
+        """A slot is gone; a machine that was asked is asked anew when it is whole again, and so is
+        one that is gone as a whole: it may come back as another."""
+        machine = SlotName.of(slot).machine
+        candidate = self._candidates[machine]
         del candidate.slots[slot]
-        if not candidate.is_admitted:
+        if not candidate.slots:
+            loaded = self._evidence[machine] if candidate.is_admitted else candidate.loaded
+            self._candidates[machine] = _Candidate(retired=candidate.retired, loaded=loaded)
+        elif not candidate.is_admitted:
             candidate.asked, candidate.loading, candidate.times = None, {}, {}
 
     def over(self, slot: str, future: "Future[Any]", answer: object) -> list[Event]:
         """A question was answered on a slot; `answer` is an ExpectedError if it raised one."""
         machine = SlotName.of(slot).machine
         candidate = self._candidates[machine]
+        is_asked = future is candidate.asked or future is candidate.loading.get(slot)
+        if not is_asked or candidate.is_refused:
+            return []  # it was asked anew meanwhile, or another slot's answer was enough
         if isinstance(answer, ExpectedError):
             candidate.problems = (str(answer),)
             return self._judged(machine, candidate)
         if future is candidate.asked:
             candidate.facts, candidate.problems = cast(Shown, answer)
-            if candidate.problems:
+            if candidate.problems or candidate.loaded:
                 return self._judged(machine, candidate)
             candidate.loading = {
                 each: self._submit(each, self._questions.loads) for each in candidate.slots
             }
-        elif future is candidate.loading.get(slot):
+        else:
             candidate.times[slot] = cast(Times, answer)
             if candidate.times.keys() == candidate.slots.keys():
                 return self._judged(machine, candidate)
@@ -97,35 +115,61 @@ class Admissions:
     def _judged(self, machine: str, candidate: _Candidate) -> list[Event]:
         times: Times = [each for slot in candidate.times.values() for each in slot]
         name = next(iter(candidate.slots.values()))
+        before = candidate.loaded
         evidence = Evidence(
             machine,
             name.host,
             name.count,
             candidate.facts,
-            [load_ms for load_ms, _ in times],
-            [processor_s for _, processor_s in times],
+            before.page_load_time_ms if before else [load_ms for load_ms, _ in times],
+            before.processor_s if before else [processor_s for _, processor_s in times],
             candidate.problems,
         )
-        self._evidence[machine] = evidence
-        events: list[Event] = []
-        for verdict in self._fleet.admit(evidence):
-            events += self._apply(verdict)
-        return events
+        verdicts = self._fleet.admit(evidence)
+        # Of what comes back changed the file keeps what it was when it loaded blocks.
+        stays = {each.machine for each in verdicts if not each.is_admitted and each.machine_class}
+        if machine not in stays:
+            self._evidence[machine] = evidence
+        return [event for verdict in verdicts for event in self._apply(verdict)]
 
     def _apply(self, verdict: Verdict) -> Sequence[Event]:
-        known = self._evidence.get(verdict.machine)
-        candidate = self._candidates.get(verdict.machine)
-        if known is not None:
-            write_machine(self._directory, known, verdict)
-        if candidate is None:
-            return []  # of an earlier start, and not here now
+        known = self._evidence[verdict.machine]
+        self._verdicts[verdict.machine] = verdict
+        self._keep(verdict.machine)
+        candidate = self._candidates.get(verdict.machine) or _Candidate()  # it is not here now
         was_admitted = candidate.is_admitted
-        candidate.is_admitted = verdict.machine_class is not None
-        candidate.is_refused = not candidate.is_admitted
+        candidate.is_admitted = verdict.is_admitted
+        candidate.is_refused = not verdict.is_admitted
         if candidate.is_admitted and not was_admitted:
-            return [Joined(slot, verdict.machine) for slot in candidate.slots]
+            return _joining(candidate, candidate.slots)
         if candidate.is_refused:
-            assert known is not None
             self._told(f"machine {known.name} is refused: {verdict.reason}")
             return [Retired(slot) for slot in candidate.slots] if was_admitted else []
         return []
+
+    def ended(self, slot: str, trials: Sequence[PackedTrial]) -> list[Event]:
+        """Loads of a block that ended on a slot, which is retired if too many of its loads fail."""
+        name = SlotName.of(slot)
+        candidate = self._candidates[name.machine]
+        reason = self._failures.add(f"{name.machine}/{name.number}", map(has_failed, trials))
+        if not reason or name.number in candidate.retired or candidate.is_refused:
+            return []
+        candidate.retired[name.number] = reason
+        self._keep(name.machine)
+        self._told(f"slot {name.number} of machine {name.host} is retired: {reason}")
+        return [Retired(slot)]
+
+    def _keep(self, machine: str) -> None:
+        candidate = self._candidates.get(machine) or _Candidate()
+        retired = {**self._retired_before.get(machine, {}), **candidate.retired}
+        write_machine(self._directory, self._evidence[machine], self._verdicts[machine], retired)
+
+
+def _joining(candidate: _Candidate, slots: Iterable[str]) -> list[Event]:
+    """Those that are not retired."""
+    names = {slot: candidate.slots[slot] for slot in slots}
+    return [
+        Joined(slot, name.machine)
+        for slot, name in names.items()
+        if name.number not in candidate.retired
+    ]

@@ -209,7 +209,8 @@ class ClusterSlots:
         outcomes: tuple[tuple[Trial, str], ...] = tuple(
             (by_name[each.name], each.outcome) for each in found
         )
-        return [Came(slot, outcomes, is_last=True, packed=tuple(found))]
+        came = Came(slot, outcomes, is_last=True, packed=tuple(found))
+        return [came, *self._admissions.ended(slot, found)]
 
     def _asked_over(self, slot: str, future: "Future[Any]") -> list[Event]:
         """What a machine answered of itself; one that could not answer is asked when it is back."""

@@ -39,6 +39,8 @@ class PackedTrial:
     """The last ones of its frames by name, but for those that are known."""
     digest: str = ""
     """Of all these bytes where they were packed; what was read from a file has none."""
+    failed_attempts: int = 0
+    """Before the one that the record is of."""
     row: tuple[object, ...] | None = None
     """Its row in the run's table (`eyelevel.analysis.trials.rows`), if it was computed."""
 
@@ -70,7 +72,8 @@ def pack(
     # No time in the header: the same record gives the same bytes.
     content = gzip.compress(json_bytes(record), RECORD_EFFORT, mtime=0)
     files |= {**logs, RECORD_FILE: content}
-    return PackedTrial(name, str(record["outcome"]), files, pictures, _digest(files, pictures))
+    digest, failed = _digest(files, pictures), len(record.get("retried", ()))
+    return PackedTrial(name, str(record["outcome"]), files, pictures, digest, failed)
 
 
 def check_packed(packed: PackedTrial) -> None:

@@ -1,5 +1,6 @@
 """The machines of a run in `machines/ID.json` (`eyelevel.store.machines`), and back as a fleet."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,8 +10,13 @@ from eyelevel.store.directory import json_bytes, refusals
 from eyelevel.store.machines import MACHINE_VERSION, machine_file, read_machines
 
 
-def write_machine(directory: Path, evidence: Evidence, verdict: Verdict) -> None:
-    """Keep it, in the place of what was known of the machine. Raises StoreError."""
+def write_machine(
+    directory: Path, evidence: Evidence, verdict: Verdict, retired: Mapping[int, str]
+) -> None:
+    """Keep it, in the place of what was known of the machine. Raises StoreError.
+
+    `retired`: the reasons by the numbers of its slots that take no further block.
+    """
     file = machine_file(directory, evidence.machine)
     document = {
         "version": MACHINE_VERSION,
@@ -18,10 +24,19 @@ def write_machine(directory: Path, evidence: Evidence, verdict: Verdict) -> None
         "facts": dict(evidence.facts),
         "class": verdict.machine_class,
         "reason": verdict.reason,
+        "retired": [{"slot": slot, "reason": reason} for slot, reason in sorted(retired.items())],
     }
     with refusals(file):
         file.parent.mkdir(exist_ok=True)
         write_whole(file, json_bytes(document))
+
+
+def read_retired(directory: Path) -> dict[str, dict[int, str]]:
+    """By machine why slots of it were retired, by their numbers. Raises StoreError."""
+    return {
+        machine: {each["slot"]: each["reason"] for each in document.get("retired", ())}
+        for machine, document in read_machines(directory).items()
+    }
 
 
 def read_fleet(directory: Path, *, mixed: bool) -> Fleet:

@@ -45,11 +45,18 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of one machine: its class, or why it has none, in one line."""
+    """Of one machine: the class of its loads, and why it is not of the first, or takes no blocks,
+    in one line. Without a class what it had loaded is a class of its own."""
 
     machine: str
     machine_class: int | None
     reason: str = ""
+    is_admitted: bool = True
+
+    @classmethod
+    def refused(cls, machine: str, reason: str, machine_class: int | None = None) -> "Verdict":
+        """It takes no blocks."""
+        return cls(machine, machine_class, reason, is_admitted=False)
 
 
 @dataclass
@@ -62,8 +69,16 @@ class Fleet:
 
     def admit(self, evidence: Evidence) -> list[Verdict]:
         """What becomes of a machine that joins; of others, too, when it is the third."""
+        before, of_loads = self.members.get(evidence.machine, (None, None))
         if evidence.problems:
-            return [Verdict(evidence.machine, None, evidence.problems[0])]
+            return [Verdict.refused(evidence.machine, evidence.problems[0], of_loads)]
+        if before and of_loads:
+            # Its loads would be of two machines by one name.
+            if changed := differing(before.facts, evidence.facts):
+                reason = f"{changed}, as when it loaded blocks of this run"
+                return [Verdict.refused(evidence.machine, reason, of_loads)]
+            if of_loads != FIRST_CLASS:
+                return [self._of_another_class(evidence, of_loads)]
         first = self._of_class(FIRST_CLASS)
         difference = differing(first[0].facts, evidence.facts) if first else ""
         if difference:
@@ -72,6 +87,14 @@ class Fleet:
         verdicts = [Verdict(evidence.machine, FIRST_CLASS)]
         odd = self._odd_ones()
         return [each for each in verdicts if each.machine not in {o.machine for o in odd}] + odd
+
+    def _of_another_class(self, evidence: Evidence, number: int) -> Verdict:
+        reason = f"it is of class {number}, as it was before"
+        if not self.mixed:
+            reason += "; --mixed takes it"
+            return Verdict.refused(evidence.machine, reason, number)
+        self.members[evidence.machine] = evidence, number
+        return Verdict(evidence.machine, number, reason)
 
     def _odd_ones(self) -> list[Verdict]:
         """Those of the first class that are too far from its medians are no part of it any more:
@@ -89,14 +112,11 @@ class Fleet:
 
     def _apart(self, evidence: Evidence, reason: str) -> Verdict:
         if not self.mixed:
-            return Verdict(evidence.machine, None, f"{reason}; --mixed takes it as another class")
-        known = {number for _, number in self.members.values()}
-        alike = (
-            number
-            for other, number in self.members.values()
-            if number != FIRST_CLASS and not differing(other.facts, evidence.facts)
-        )
-        number = next(alike, max(known, default=FIRST_CLASS) + 1)
+            reason = f"{reason}; --mixed takes it as another class"
+            return Verdict.refused(evidence.machine, reason)
+        others = sorted({number for _, number in self.members.values()} - {FIRST_CLASS})
+        alike = (each for each in others if _is_like(evidence, self._of_class(each)))
+        number = next(alike, max(others, default=FIRST_CLASS) + 1)
         self.members[evidence.machine] = evidence, number
         return Verdict(evidence.machine, number, reason)
 
@@ -111,6 +131,13 @@ def differing(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
         if theirs != its:
             return f"its {name} is {quoted(its)} and not {quoted(theirs)}"
     return ""
+
+
+def _is_like(evidence: Evidence, others: Sequence[Evidence]) -> bool:
+    """Whether it may be of the class of these."""
+    if differing(others[0].facts, evidence.facts):
+        return False
+    return _distance(evidence, [*others, evidence])[0] <= 1
 
 
 def _distance(evidence: Evidence, fleet: Iterable[Evidence]) -> tuple[float, str]:

@@ -68,7 +68,40 @@ def test_the_bounds_are_of_the_medians(load_ms, processor_s, admitted):
     assert (verdict.machine_class == 1) == admitted
 
 
+def test_a_machine_that_comes_back_changed_is_refused_and_its_loads_stay_in_their_class():
+    fleet = Fleet(mixed=True)
+    fleet.admit(machine("a"))
+    [verdict] = fleet.admit(machine("a", kernel="6.6"))
+    assert (verdict.is_admitted, verdict.machine_class) == (False, 1)
+    assert verdict.reason == "its kernel is 6.6 and not 6.1, as when it loaded blocks of this run"
+    broken = replace(machine("a"), problems=("no lab can be built here",))
+    [verdict] = fleet.admit(broken)
+    assert (verdict.is_admitted, verdict.machine_class) == (False, 1)
+    assert fleet.members["a"][0].facts == FACTS
+
+
+def test_a_machine_of_another_class_stays_in_it_and_needs_mixed_again():
+    fleet = Fleet(mixed=True)
+    fleet.admit(machine("a"))
+    assert fleet.admit(machine("b", kernel="6.6"))[0].machine_class == 2
+    assert fleet.admit(machine("b", kernel="6.6"))[0].machine_class == 2
+    fleet.mixed = False
+    [verdict] = fleet.admit(machine("b", kernel="6.6"))
+    assert (verdict.is_admitted, verdict.machine_class) == (False, 2)
+    assert verdict.reason == "it is of class 2, as it was before; --mixed takes it"
+
+
+def test_machines_that_are_off_in_opposite_ways_are_two_classes():
+    fleet = Fleet(mixed=True)
+    for name in "abc":
+        fleet.admit(machine(name))
+    assert fleet.admit(machine("d", load_ms=1150.0))[0].machine_class == 2
+    assert fleet.admit(machine("e", load_ms=870.0))[0].machine_class == 3
+    assert fleet.admit(machine("f", load_ms=1160.0))[0].machine_class == 2
+
+
 def test_what_keeps_a_machine_from_loading_is_said():
     broken = replace(machine("a"), problems=("no lab can be built here",))
     [verdict] = Fleet().admit(broken)
     assert (verdict.machine_class, verdict.reason) == (None, "no lab can be built here")
+    assert not verdict.is_admitted

@@ -1,0 +1,220 @@
+"""Machines on their way to blocks: asked, judged, kept in `machines/`, asked anew on return.
+
+No Dask here: a question's answer is given by the test.
+"""
+
+import json
+
+import pytest
+
+from eyelevel.cluster.admission import Admissions
+from eyelevel.cluster.names import SlotName
+from eyelevel.errors import LabError
+from eyelevel.run.machines.files import read_fleet
+from eyelevel.run.study.slots import Joined, Retired
+from eyelevel.store.machines import machine_file, read_machines
+from eyelevel.store.packed import PackedTrial
+
+FACTS = {"kernel": "6.1", "browser": "Chromium 140"}
+
+
+class Questions:
+    def shown(self):
+        raise AssertionError("it runs elsewhere")
+
+    def loads(self):
+        raise AssertionError("it runs elsewhere")
+
+
+class Fleet:
+    """Machines of two slots each, and what they answer."""
+
+    def __init__(self, directory, *, mixed=False):
+        self.directory, self.mixed = directory, mixed
+        self.told, self.asked, self.processes = [], [], 0
+        self.facts, self.load_ms, self.fails = {}, {}, {}
+        self.begin()
+
+    def begin(self):
+        """A client, the first or one that resumes."""
+        fleet = read_fleet(self.directory, mixed=self.mixed)
+        self.slots = {}
+        self.admissions = Admissions(
+            self.submit, Questions(), fleet, self.directory, self.told.append
+        )
+
+    def submit(self, slot, question):
+        future = object()
+        self.asked.append((slot, question.__name__, future))
+        return future
+
+    def come(self, machine, *numbers):
+        """Slots of a machine, all by default; the events of their coming and of their answers."""
+        events = []
+        for number in numbers or (1, 2):
+            self.processes += 1
+            slot = f"{SlotName(machine, f'host-{machine}', number, 2)}@{self.processes}"
+            self.slots[machine, number] = slot
+            events += self.admissions.came(slot)
+        return events + self.answered()
+
+    def answered(self):
+        events = []
+        while self.asked:
+            slot, question, future = self.asked.pop(0)
+            machine = SlotName.of(slot).machine
+            answer = [(self.load_ms.get(machine, 1000.0), 2.0)] * 5
+            if question == "shown":
+                answer = FACTS | self.facts.get(machine, {}), ()
+            events += self.admissions.over(slot, future, self.fails.get(machine, answer))
+        return events
+
+    def go(self, machine, *numbers):
+        for number in numbers or (1, 2):
+            self.admissions.went(self.slots.pop((machine, number)))
+
+    def ended(self, machine, number, *outcomes):
+        trials = [PackedTrial("n", outcome, {}, {}) for outcome in outcomes]
+        return self.admissions.ended(self.slots[machine, number], trials)
+
+    def kept(self, machine):
+        return json.loads(machine_file(self.directory, machine).read_text())
+
+
+@pytest.fixture
+def fleet(tmp_path):
+    return Fleet(tmp_path)
+
+
+def joined(events):
+    return [(each.machine, SlotName.of(each.slot).number) for each in events]
+
+
+def test_a_machine_is_asked_when_all_its_slots_are_there_and_joins_as_a_whole(fleet):
+    assert fleet.come("a", 1) == [] and not fleet.told
+    assert joined(fleet.come("a", 2)) == [("a", 1), ("a", 2)]
+    kept = read_machines(fleet.directory)["a"]
+    assert (kept["class"], kept["reason"], kept["retired"]) == (1, "", [])
+    assert kept["page_load_time_ms"] == [1000.0] * 10 and kept["facts"] == FACTS
+
+
+def test_a_machine_that_differs_is_refused_in_one_line_that_says_what_differs(fleet):
+    fleet.come("a")
+    fleet.facts["b"] = {"browser": "Chromium 141"}
+    assert fleet.come("b") == []
+    reason = "its browser is Chromium 141 and not Chromium 140, unlike host-a"
+    reason += "; --mixed takes it as another class"
+    assert fleet.told == [f"machine host-b is refused: {reason}"]
+    assert (fleet.kept("b")["class"], fleet.kept("b")["reason"]) == (None, reason)
+
+
+def test_when_the_third_joins_the_odd_one_is_retired_and_its_blocks_have_no_class(fleet):
+    fleet.load_ms["a"] = 1100.0
+    assert fleet.come("a") and fleet.come("b")
+    assert fleet.kept("a")["class"] == 1
+    slots = {fleet.slots["a", 1], fleet.slots["a", 2]}
+    events = fleet.come("c")
+    assert {each.slot for each in events if isinstance(each, Retired)} == slots
+    assert joined(each for each in events if isinstance(each, Joined)) == [("c", 1), ("c", 2)]
+    assert fleet.kept("a")["class"] is None
+    assert fleet.kept("a")["reason"].startswith("its page load time is +10.0% off the fleet's")
+    assert [fleet.kept(name)["class"] for name in "bc"] == [1, 1]
+
+
+def test_so_it_is_of_one_of_an_earlier_start_that_is_not_here(fleet):
+    fleet.load_ms["a"] = 1100.0
+    fleet.come("a")
+    fleet.begin()
+    assert joined(fleet.come("b")) and joined(fleet.come("c"))
+    assert (
+        fleet.kept("a")["class"] is None and "off the fleet's median" in fleet.kept("a")["reason"]
+    )
+
+
+def test_a_resumed_run_holds_to_the_first_runs_class(fleet):
+    fleet.come("a")
+    fleet.facts = {name: {"kernel": "6.6"} for name in "bc"}
+    fleet.begin()
+    assert fleet.come("b") == fleet.come("c") == []
+    assert all("not 6.1, unlike host-a" in line for line in fleet.told) and len(fleet.told) == 2
+
+
+def test_a_machine_that_returns_with_another_kernel_is_refused_and_its_loads_keep_their_class(
+    fleet,
+):
+    fleet.come("a")
+    fleet.go("a")
+    fleet.facts["a"] = {"kernel": "6.6"}
+    assert fleet.come("a") == []
+    [line] = fleet.told
+    assert "its kernel is 6.6 and not 6.1, as when it loaded blocks of this run" in line
+    assert fleet.kept("a")["class"] == 1 and fleet.kept("a")["facts"] == FACTS
+
+
+def test_a_machine_that_returns_as_it_was_is_asked_for_its_facts_alone(fleet):
+    fleet.come("a")
+    fleet.go("a")
+    fleet.load_ms["a"] = 9000.0  # nobody asks
+    assert joined(fleet.come("a")) == [("a", 1), ("a", 2)]
+    assert fleet.kept("a")["page_load_time_ms"] == [1000.0] * 10
+
+
+def test_a_slot_that_returns_to_an_admitted_machine_takes_blocks_at_once(fleet):
+    fleet.come("a")
+    fleet.go("a", 2)
+    assert joined(fleet.come("a", 2)) == [("a", 2)] and not fleet.asked
+
+
+def test_a_refused_machine_is_asked_again_when_it_was_gone_as_a_whole(fleet):
+    fleet.come("a")
+    fleet.facts["b"] = {"kernel": "6.6"}
+    fleet.come("b")
+    fleet.go("b", 1)
+    assert fleet.come("b", 1) == []
+    fleet.go("b")
+    fleet.facts.clear()
+    assert joined(fleet.come("b")) == [("b", 1), ("b", 2)]
+
+
+def test_a_question_that_fails_is_a_refusal_with_its_reason(fleet):
+    fleet.fails["a"] = LabError("a trial load of dashboard was starved: late packets")
+    assert fleet.come("a") == []
+    assert fleet.told == [
+        "machine host-a is refused: a trial load of dashboard was starved: late packets"
+    ]
+
+
+def test_of_slots_that_fail_one_answer_is_enough(fleet):
+    fleet.come("a", 1)
+    fleet.fails["a"] = LabError("no lab")
+    fleet.come("a", 2)
+    assert len(fleet.told) == 1
+
+
+def test_what_answers_after_its_machine_was_asked_anew_is_not_heard(fleet):
+    fleet.admissions.came(first := "a/1of2 host-a@1")
+    fleet.admissions.came(second := "a/2of2 host-a@2")
+    [(slot, _, late)] = fleet.asked
+    fleet.asked.clear()
+    fleet.admissions.went(second)
+    assert slot in (first, second)
+    assert fleet.admissions.over(first, late, ({"kernel": "6.1"}, ("no lab",))) == []
+    assert not fleet.told and not read_machines(fleet.directory)
+
+
+def test_a_slot_whose_loads_fail_is_retired_with_its_reason_and_stays_so(fleet):
+    fleet.come("a")
+    fleet.ended("a", 1, *["ok"] * 30)
+    events = fleet.ended("a", 2, *["ok", "starved"] * 5)
+    assert events == [Retired(fleet.slots["a", 2])]
+    reason = "5 of its last 10 loads failed by the instrument's fault, 0.0% of the other slots' 30"
+    assert fleet.told == [f"slot 2 of machine host-a is retired: {reason}"]
+    assert fleet.kept("a")["retired"] == [{"slot": 2, "reason": reason}]
+    assert fleet.ended("a", 2, "starved") == []
+    fleet.go("a", 2)
+    assert fleet.come("a", 2) == []
+    fleet.go("a")
+    assert joined(fleet.come("a")) == [("a", 1)]
+    fleet.begin()
+    assert len(joined(fleet.come("a"))) == 2
+    assert fleet.kept("a")["retired"] == [{"slot": 2, "reason": reason}]
