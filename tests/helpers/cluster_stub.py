@@ -70,8 +70,8 @@ def load(trial: Trial, archive: str, **_: Any) -> TrialResult:
         case "damages its answer" if trial.position == 2:
             _damage_what_is_packed_next()
     found = made_up(trial)
-    if os.environ[SLOT_VARIABLE] in script.get("starved slots", []):
-        found.record |= {"outcome": "starved", "outcome_detail": "made up"}
+    if os.environ.get(SLOT_VARIABLE) in script.get("starved slots", []):
+        found.record.update(outcome="starved", outcome_detail="made up")
     return found
 
 

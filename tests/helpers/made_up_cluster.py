@@ -108,6 +108,7 @@ class MadeUpCluster:
         self.told: list[str] = []
         """What happened to machines."""
         self.mixed = False
+        self.slots_each = 1
 
     def gate(self, block: str, attempt: int = 0) -> Path:
         """Which an attempt waits at."""
@@ -160,7 +161,7 @@ class MadeUpCluster:
             self.address = connection.address
             stack.callback(self.end)
             for machine in machines:
-                self.start(machine)
+                self.start(machine, self.slots_each)
             yield ClusterSlots(connection, work, accounts.start, self._admissions)
 
     @contextmanager
