@@ -9,6 +9,8 @@ import ipaddress
 from typing import Literal
 
 import dask
+from distributed.comm.addressing import get_address_host
+from distributed.utils import get_ip, get_ipv6
 
 from eyelevel.cluster.connection import ClusterError
 
@@ -48,6 +50,12 @@ def check_address(address: str, role: Role, *, is_trusted: bool) -> None:
             f"connecting to {address}: whoever is there or on the way could run programs here; "
             f"{REMEDY}"
         )
+
+
+def facing(address: str) -> str:
+    """This machine's own address by which it reaches a scheduler's, where its slots listen."""
+    host: str = get_address_host(address)
+    return str(get_ipv6(host) if ":" in host else get_ip(host))
 
 
 def _has_tls(role: Role) -> bool:

@@ -10,7 +10,7 @@ from distributed import Nanny
 
 from eyelevel.cluster.names import SlotName, machine_id
 from eyelevel.cluster.settings import NO_HTTP_ADDRESS, OURS, configure
-from eyelevel.cluster.trust import check_address
+from eyelevel.cluster.trust import check_address, facing
 from eyelevel.run.block.load import SLOT_VARIABLE
 
 CONNECT_S = 10.0
@@ -57,6 +57,7 @@ async def _slot(
     while not ended.is_set():
         nanny = Nanny(
             address,
+            host=facing(address),  # else a slot listens on all of the machine's
             nthreads=1,
             name=str(name),
             env={SLOT_VARIABLE: f"{name.machine}/{name.number}"},

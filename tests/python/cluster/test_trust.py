@@ -4,8 +4,10 @@ import shutil
 import socket
 import ssl
 import subprocess
+from threading import Thread
 
 import dask
+import psutil
 import pytest
 from hang import HANG_S
 from made_up_cluster import MadeUpCluster
@@ -14,6 +16,7 @@ from eyelevel.cluster.connection import ClusterError
 from eyelevel.cluster.trust import check_address
 from eyelevel.cluster.where import Where, connected
 
+FIRST = "startup/dsl/1"
 BOTH = r"TLS settings \(docs/guides/many-machines.md\), or --trust-network"
 
 
@@ -47,6 +50,24 @@ def test_an_address_with_tls_needs_the_settings_of_its_side():
             check_address("tls://10.0.0.7:8786", "worker", is_trusted=False)
         with pytest.raises(ClusterError, match=BOTH):  # a scheduler here needs its own
             Where.of("listen:0.0.0.0:0")
+
+
+def test_slots_listen_where_their_scheduler_is_and_nowhere_else(tmp_path):
+    cluster = MadeUpCluster(tmp_path, {FIRST: ["waits"]})
+    heard = []
+
+    def look():
+        with cluster.gate(FIRST).open("wb"):  # it is at its gate when somebody can write there
+            here = psutil.Process(cluster.workers["one"].pid)
+            for process in (here, *here.children(recursive=True)):
+                heard.extend(process.net_connections("inet"))
+
+    looking = Thread(target=look)
+    looking.start()
+    assert cluster.to_its_end("one").done == 18
+    looking.join()
+    listening = [each.laddr.ip for each in heard if each.status == psutil.CONN_LISTEN]
+    assert len(listening) >= 2 and set(listening) == {"127.0.0.1"}
 
 
 def openssl(folder, *words):
