@@ -74,6 +74,7 @@ UNTYPED = {
     "cli/path/commands.py": "a private class of typer is the argument of what it overrides",
     "cli/probe/commands.py": "the same",
     "cluster/slots.py": "arguments and answers of functions on other machines",
+    "cluster/worker.py": "what Dask gives a worker that it begins",
     "figures/chart.py": "Vega-Lite's specifications",
     "figures/connection_charts.py": "altair's keyword arguments",
     "json_types.py": "JSON by name",

@@ -1,12 +1,14 @@
 """`eyelevel worker`: a machine's slots, each a process with a nanny that begins it again."""
 
 import asyncio
+import os
 import platform
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from distributed import Nanny
+from distributed import Nanny, Worker
 
 from eyelevel.cluster.names import SlotName, machine_id
 from eyelevel.cluster.settings import NO_HTTP_ADDRESS, OURS, configure
@@ -17,10 +19,25 @@ CONNECT_S = 10.0
 """How long one try to reach the scheduler takes; it is tried again and again."""
 
 
+CORES_VARIABLE = "EYELEVEL_CORES"
+"""Those that a slot's process keeps to; it roams if there are none."""
+
+
+class _SlotWorker(Worker):
+    """One that keeps to its cores, with all that it starts."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        if cores := os.environ.get(CORES_VARIABLE):
+            # Of this thread, from which all others of the process come.
+            os.sched_setaffinity(0, {int(core) for core in cores.split(",")})
+        super().__init__(*arguments, **options)
+
+
 async def run_slots(
     address: str,
     count: int,
     *,
+    cores: Sequence[frozenset[int]] = (),
     host: str = "",
     is_trusted: bool = False,
     while_open: bool = False,
@@ -29,6 +46,7 @@ async def run_slots(
     """Have `count` slots for the scheduler at `address` until SIGTERM or SIGINT, or, with
     `while_open`, until standard input ends.
 
+    `cores`: of each slot; without any they roam.
     Where the scheduler is not there, or goes, they dial again. Raises ClusterError for an address
     at which others could be, unless the network is trusted.
     """
@@ -43,24 +61,33 @@ async def run_slots(
         loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is written to it
     slots = [
         asyncio.create_task(
-            _slot(address, SlotName(machine_id(host), host, number, count), ended, told)
+            _slot(address, SlotName(machine_id(host), host, number, count), own, ended, told)
         )
-        for number in range(1, count + 1)
+        for number, own in enumerate(cores or [frozenset()] * count, start=1)
     ]
     await ended.wait()
     await asyncio.gather(*slots)
 
 
 async def _slot(
-    address: str, name: SlotName, ended: asyncio.Event, told: Callable[[str], None]
+    address: str,
+    name: SlotName,
+    cores: frozenset[int],
+    ended: asyncio.Event,
+    told: Callable[[str], None],
 ) -> None:
+    placed = {
+        SLOT_VARIABLE: f"{name.machine}/{name.number}",
+        CORES_VARIABLE: ",".join(map(str, sorted(cores))),
+    }
     while not ended.is_set():
         nanny = Nanny(
             address,
             host=facing(address),  # else a slot listens on all of the machine's
             nthreads=1,
             name=str(name),
-            env={SLOT_VARIABLE: f"{name.machine}/{name.number}"},
+            env=placed,
+            worker_class=_SlotWorker,
             memory_limit=0,
             dashboard=False,
             dashboard_address=NO_HTTP_ADDRESS,

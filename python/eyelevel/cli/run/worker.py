@@ -1,7 +1,7 @@
 """`eyelevel worker`: this machine's slots for a run elsewhere."""
 
 import asyncio
-import json
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +9,12 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.output import hints
-from eyelevel.errors import ExpectedError
+from eyelevel.errors import ExpectedError, StoreError
+from eyelevel.from_outside.files import read_bytes
+from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.limits import DOCUMENT
+from eyelevel.from_outside.source import Source
+from eyelevel.run.study.jobs import claimed_sets
 
 TrustOption = Annotated[
     bool,
@@ -17,6 +22,9 @@ TrustOption = Annotated[
         "--trust-network", help="Nobody else is on the network, so a cluster there needs no TLS."
     ),
 ]
+
+
+_ADDRESS = re.compile(r"(tcp|tls)://\S+:\d+")
 
 
 class NoClusterError(ExpectedError):
@@ -35,7 +43,7 @@ def worker(
     where: Annotated[
         str, typer.Argument(metavar="ADDRESS|FILE", help="The scheduler's, or scheduler.json.")
     ],
-    slots: Annotated[int, typer.Option(min=1, help="Labs side by side.")] = 1,
+    slots: Annotated[int, typer.Option(min=1, help="Labs side by side, each on two cores.")] = 1,
     trust_network: TrustOption = False,
     while_open: Annotated[bool, typer.Option("--while-open", hidden=True)] = False,
 ) -> None:
@@ -46,11 +54,24 @@ def worker(
     check_installed()
     from eyelevel.cluster.worker import run_slots
 
-    path = Path(where)
-    address = json.loads(path.read_text())["address"] if path.is_file() else where
-    asyncio.run(
-        run_slots(address, slots, is_trusted=trust_network, while_open=while_open, told=_tell)
-    )
+    address = where if _ADDRESS.fullmatch(where) else _address_in(Path(where))
+    with claimed_sets(slots, "--slots ") as cores:
+        coming = run_slots(
+            address, slots, cores=cores, is_trusted=trust_network, while_open=while_open, told=_tell
+        )
+        asyncio.run(coming)
+
+
+def _address_in(file: Path) -> str:
+    """A scheduler's, from the file that a run keeps. Raises StoreError."""
+    source = Source(str(file), DOCUMENT, StoreError)
+    address = parse_object(read_bytes(file, source), source).get("address")
+    if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
+        raise StoreError(
+            f"reading {file}: it has no scheduler's address; give the scheduler.json of a run that "
+            "goes on, or an address such as tcp://10.0.0.7:8786"
+        )
+    return address
 
 
 def _tell(line: str) -> None:

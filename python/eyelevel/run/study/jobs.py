@@ -21,26 +21,29 @@ class JobsError(ExpectedError):
     """Labs cannot run side by side here."""
 
 
-def core_sets(processors: Processors, jobs: int) -> list[frozenset[int]]:
-    """Disjoint sets of CORES_A_LAB whole cores, a job each; JobsError if there are too few."""
+def core_sets(processors: Processors, jobs: int, option: str = "--jobs ") -> list[frozenset[int]]:
+    """Disjoint sets of CORES_A_LAB whole cores, a job each; JobsError if there are too few.
+
+    `option`: what stands before the number that was asked for.
+    """
     if jobs * CORES_A_LAB > processors.count:
         fit = max(1, processors.count // CORES_A_LAB)
         raise JobsError(
-            f"--jobs {jobs} needs {jobs * CORES_A_LAB} cores, {CORES_A_LAB} a lab; this process "
-            f"may use {processors}; give --jobs {fit}: labs that share cores measure each other"
+            f"{option}{jobs} needs {jobs * CORES_A_LAB} cores, {CORES_A_LAB} a lab; this process "
+            f"may use {processors}; give {option}{fit}: labs that share cores measure each other"
         )
     cores = iter(processors.cores)
     return [frozenset().union(*islice(cores, CORES_A_LAB)) for _ in range(jobs)]
 
 
-def check_jobs(jobs: int) -> None:
+def check_jobs(jobs: int, option: str = "--jobs ") -> None:
     """Raises as `claimed_sets`, before anything is written."""
-    with claimed_sets(jobs):
+    with claimed_sets(jobs, option):
         pass
 
 
 @contextmanager
-def claimed_sets(jobs: int) -> Iterator[list[frozenset[int]]]:
+def claimed_sets(jobs: int, option: str = "--jobs ") -> Iterator[list[frozenset[int]]]:
     """Cores for `jobs`, which no other command takes in the block; none for one job, which roams.
 
     Raises JobsError if the machine has too few, CoresTakenError if others have them.
@@ -49,9 +52,9 @@ def claimed_sets(jobs: int) -> Iterator[list[frozenset[int]]]:
         yield []
         return
     usable = Processors.usable()
-    core_sets(usable, jobs)
+    core_sets(usable, jobs, option)
     with claimed_cores(usable, jobs * CORES_A_LAB) as free:
-        yield core_sets(free, jobs)
+        yield core_sets(free, jobs, option)
 
 
 @contextmanager

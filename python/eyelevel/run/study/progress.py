@@ -27,6 +27,8 @@ class Progress:
     """What was seen after the last whole repetition."""
     waiting: str = ""
     """Why the current load has not begun: the machine is busy."""
+    fleet: str = ""
+    """Of slots elsewhere: how many there are, and what became of machines."""
     decided: str = ""
     """What is decided already of a study that may stop."""
     ending: bool = False

@@ -1,0 +1,69 @@
+"""The bar of a run: how far it is, and what happened, in lines above it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from eyelevel.cli.output import hints
+from eyelevel.cli.values import duration
+from eyelevel.run.study.progress import Progress as RunProgress
+
+ENDING = "ending after the current load; Ctrl-C again breaks it off"
+ENDING_BLOCKS = "ending after the current blocks; Ctrl-C again breaks them off"
+
+
+@contextmanager
+def shown_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
+    """A bar, and lines above it: effects, if they are shown, and that an interrupt was heard."""
+    printed: dict[str, str] = {}
+    with _progress_bar() as bar:
+        task = bar.add_task("starting", total=total, left="", problems="")
+
+        def show(progress: RunProgress) -> None:
+            description, left, problems = _texts(progress)
+            bar.update(
+                task,
+                completed=progress.done,
+                total=progress.total,
+                refresh=True,
+                description=description,
+                left=left,
+                problems=problems,
+            )
+            ending = ENDING_BLOCKS if progress.fleet else ENDING
+            lines = {
+                "effects": progress.effects,
+                "decided": f"decided: {progress.decided}" if progress.decided else "",
+                "ending": ending if progress.ending else "",
+            }
+            for about, line in lines.items():
+                if line and line != printed.get(about):
+                    printed[about] = line
+                    bar.console.print(line, markup=False, soft_wrap=True)
+
+        yield show
+
+
+def _progress_bar() -> Progress:
+    return Progress(
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[left]}"),
+        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.fields[problems]}", style="yellow", markup=False),
+        console=hints,
+        auto_refresh=False,  # nothing is drawn beside a load, only before and after it
+    )
+
+
+def _texts(progress: RunProgress) -> tuple[str, str, str]:
+    """What is done, the time left, and outcomes other than `ok`."""
+    problems = {name: n for name, n in progress.outcomes.items() if name != "ok"}
+    trial = progress.trial
+    doing = f"{trial.site} {trial.network} {trial.stack}" if trial else ""
+    return (
+        progress.waiting or progress.fleet or doing,
+        f"{duration(progress.left_s)} left" if progress.left_s else "",
+        ", ".join(f"{count} {name}" for name, count in sorted(problems.items())),
+    )

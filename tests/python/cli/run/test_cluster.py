@@ -1,0 +1,84 @@
+"""What `--cluster` and `worker` refuse, a line each, before anything is written."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from eyelevel.cli import main
+from eyelevel.cli.run import run as command
+from eyelevel.cli.run import worker
+from eyelevel.errors import LaterError
+from eyelevel.run.study import jobs
+from eyelevel.run.study.cores import Processors
+
+PLAN = 'sites = ["dashboard"]\nnetworks = ["lte"]\nstacks = ["tcp", "quic"]\nreference = "tcp"\nblocks = 2\n'
+
+
+@pytest.fixture
+def refused(tmp_path, monkeypatch, capsys):
+    """The one line of a command that is refused, which leaves nothing."""
+    (tmp_path / "plan.toml").write_text(PLAN)
+    monkeypatch.chdir(tmp_path)
+    two = Processors((frozenset({0}), frozenset({1})))
+    monkeypatch.setattr(jobs.Processors, "usable", lambda: two)
+
+    def run(*words, status=2):
+        monkeypatch.setattr(sys, "argv", ["eyelevel", *words])
+        assert main.main() == status
+        said = capsys.readouterr().err
+        assert said.startswith("eyelevel: ") and said.count("\n") == 1
+        assert [each.name for each in tmp_path.iterdir()] == ["plan.toml"]
+        return said
+
+    return run
+
+
+RUN = ("run", "plan.toml", "--out", "out")
+
+
+@pytest.mark.parametrize("words", [(*RUN, "--cluster", "local:1"), ("worker", "tcp://[::1]:1")])
+def test_without_the_extra(refused, monkeypatch, words):
+    monkeypatch.setattr(worker, "find_spec", lambda _: None)
+    assert "pip install 'eyelevel[cluster]'" in refused(*words)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((*RUN, "--cluster", "local:1", "--jobs", "2"), "leave one out; --cluster local:2 has"),
+        ((*RUN, "--cluster", "local:13"), "--cluster local:13 needs 26 cores, 2 a lab"),
+        ((*RUN, "--cluster", "local:0"), "none of local:N, listen:HOST:PORT and a scheduler's"),
+        ((*RUN, "--cluster", "somewhere"), "none of local:N, listen:HOST:PORT and a scheduler's"),
+        ((*RUN, "--mixed"), "--mixed is of machines"),
+        (("run", "plan.toml", "--out", "s3://b/c"), "--copy-to s3://b/c for copies there"),
+        (("worker", "tcp://127.0.0.1:1", "--slots", "2"), "--slots 2 needs 4 cores, 2 a lab"),
+        (("worker", "nowhere.json"), "reading nowhere.json: there is no such file"),
+        (("worker", "plan.toml"), "plan.toml:1:1: damaged, not JSON"),
+    ],
+)
+def test_what_cannot_be(refused, words, said):
+    assert said in refused(*words)
+
+
+def test_a_scheduler_that_stays_away_ends_a_run_with_75_and_the_line_that_resumes(
+    tmp_path, monkeypatch, capsys
+):
+    def lost(*_):
+        raise LaterError("the scheduler at tcp://127.0.0.1:1 went")
+
+    (tmp_path / "plan.toml").write_text(PLAN)
+    monkeypatch.chdir(tmp_path)
+    site = SimpleNamespace(name="dashboard", path=tmp_path, digest="", of_plan=lambda: None)
+    for name, stand_in in (
+        ("open_sites", lambda _: [site]),
+        ("prepare", lambda *_, **__: []),
+        ("run_trials", lost),
+    ):
+        monkeypatch.setattr(command, name, stand_in)
+    words = ["--cluster", "tcp://127.0.0.1:1", "--mixed"]
+    monkeypatch.setattr(sys, "argv", ["eyelevel", *RUN, *words])
+    assert main.main() == 75
+    said = capsys.readouterr().err
+    resume = "the rest: eyelevel run plan.toml --out out --resume --cluster tcp://127.0.0.1:1"
+    assert f"{resume} --mixed\n" in said and "127.0.0.1:1 went\n" in said
