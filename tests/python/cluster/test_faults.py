@@ -18,7 +18,6 @@ from made_up_cluster import MadeUpCluster, tree
 from eyelevel.analysis.run_files import kept_columns
 from eyelevel.analysis.trials.table import trials_table
 from eyelevel.cluster.connection import ClusterError, Connection
-from eyelevel.cluster.settings import LOG_LEVEL_VARIABLE
 from eyelevel.run.study import loop
 from eyelevel.store.directory import committed, iterate_trials
 
@@ -90,8 +89,7 @@ def scheduler(port):
     """One of Dask's own, apart from any run."""
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
     command += ["--host", "127.0.0.1", "--port", str(port)]
-    environment = {**os.environ, LOG_LEVEL_VARIABLE: "info"}  # it says where it is
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         for line in process.stderr:
             if found := re.search(r"Scheduler at: +(tcp://127.0.0.1:(\d+))", line):
                 break

@@ -12,7 +12,12 @@ from eyelevel.errors import LaterError
 from eyelevel.run.study import jobs
 from eyelevel.run.study.cores import Processors
 
-PLAN = 'sites = ["dashboard"]\nnetworks = ["lte"]\nstacks = ["tcp", "quic"]\nreference = "tcp"\nblocks = 2\n'
+PLAN = """sites = ["dashboard"]
+networks = ["lte"]
+stacks = ["tcp", "quic"]
+reference = "tcp"
+blocks = 2
+"""
 
 
 @pytest.fixture
