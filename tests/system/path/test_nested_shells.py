@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hang import HANG_S
-from path_command import ECHO, eyelevel
+from ordinary_user import as_nobody
+from path_command import COMMAND, ECHO, eyelevel, needs_root
 from raw_lab import NOBODY
-from shells import get, run_inside, said, shell
+from shells import GET, get, run_inside, said, shell
 from small_site import PAGE_URL, pack_small_site
 
 from eyelevel.binary import find_binary
@@ -153,7 +154,7 @@ def test_a_way_out_that_nothing_around_has_is_refused_in_one_line(new_lab: Calla
     assert done.stderr.count("\n") == 1 and "no way out" in done.stderr
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become somebody else")
+@needs_root
 def test_shells_nest_without_root(everybodys: Path):
     binary = everybodys / "eyelevel-lab"
     shutil.copy(find_binary(), binary)
@@ -171,3 +172,76 @@ def test_shells_nest_without_root(everybodys: Path):
         check=False,
     )
     assert done.stderr.count("refused") == 2, done.stderr
+
+
+@needs_root
+def test_a_path_in_a_replay_needs_no_root(sites: dict[int, Path], everybodys: Path):
+    """The whole command of an ordinary user: from the replay's servers through two paths."""
+    site = everybodys / "site.wacz"
+    shutil.copy(sites[4], site)
+    site.chmod(0o644)
+    (everybodys / "stash").mkdir()
+    asked = 'import os, sys; os.execv(sys.executable, [sys.executable, "-c", sys.argv[1], "4", '
+    asked += f'os.environ["EYELEVEL_URL"], "h2", os.environ["EYELEVEL_CA"], {find_binary()!r}])'
+    inside = [*shell("--rtt", "60ms"), *shell("--rtt", "40ms"), sys.executable, "-c", asked, GET]
+    done = subprocess.run(
+        [
+            *as_nobody(everybodys / "stash"),
+            *COMMAND,
+            "replay",
+            str(site),
+            "--network",
+            "unshaped",
+            "--",
+            *inside,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
+        check=False,
+        cwd="/",
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "HOME": "/"},
+    )
+    found = said(done)
+    assert (found["address"], found["body_bytes"]) == (ADDRESSES[4], BODY_BYTES)
+    assert found["connect_ms"] >= 200 and found["first_byte_ms"] >= 100
+    assert "1 requests answered over tcp+ on unshaped, 0 not in the recording" in done.stderr
+
+
+# In a network of its own, which has an address and forwards, as a host on the Internet does.
+OUTSIDE = """
+import subprocess, sys
+from pathlib import Path
+subprocess.run("ip link set lo up; ip addr add 198.51.100.1/32 dev lo", shell=True, check=True)
+Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+sys.exit(subprocess.run(sys.argv[1:]).returncode)
+"""
+# A connection to where nothing listens is refused after one round trip.
+REFUSED = """
+import errno, socket, time
+began_s = time.monotonic()
+assert socket.socket().connect_ex(("198.51.100.1", 9)) == errno.ECONNREFUSED
+print(1000 * (time.monotonic() - began_s))
+"""
+
+
+@needs_root
+@pytest.mark.parametrize("again", [["--internet"], []])
+def test_paths_in_a_path_to_the_internet_lead_there_through_all(tmp_path: Path, again: list[str]):
+    logs = {rtt_ms: tmp_path / f"{rtt_ms}" for rtt_ms in (20, 30, 50)}
+    words: list[str] = []
+    for (rtt_ms, log), way_out in zip(logs.items(), (["--internet"], again, again), strict=True):
+        words += shell("--rtt", f"{rtt_ms}ms", "--log", str(log), *way_out)
+    done = subprocess.run(
+        ["unshare", "--net", sys.executable, "-c", OUTSIDE, *words, sys.executable, "-c", REFUSED],
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
+        check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) >= 100
+    # One segment up and its refusal down, on each of them.
+    for log in logs.values():
+        assert [len(releases(log / f"{way}.log")) for way in ("up", "down")] == [1, 1]
