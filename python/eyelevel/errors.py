@@ -15,6 +15,10 @@ class Terminated(BaseException):
     """SIGTERM or SIGHUP: the command ends in order, browsers, labs and folders with it."""
 
 
+INTERRUPTS = (KeyboardInterrupt, Terminated)
+"""A user's ways to end a command, which then says how far it came and what goes on."""
+
+
 class BrowserError(Exception):
     """Base of all errors of the browser driver; a trial makes outcomes of them."""
 

@@ -17,7 +17,7 @@ Place = tuple[int, str, str]
 _NUMBERS = ("connection_us", "round_trips", "extra_round_trips", "certificate_bytes")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("probed_server", "protocol"), (str,)),
-    "block": (int,),
+    **dict.fromkeys(("block", "visit_row", "visit_rows"), (int,)),
     "failure": (str, type(None)),
     **dict.fromkeys(("resumed", "resumption_offered", "hello_retry_request"), (bool, type(None))),
     **dict.fromkeys(
@@ -32,10 +32,11 @@ def begun(about: JsonMapping) -> JsonObject:
     return {"event": "servers", "about": about}
 
 
-def read_rows(path: Path, about: JsonMapping, rows_a_visit: int) -> dict[Place, list[JsonObject]]:
+def read_rows(path: Path, about: JsonMapping) -> dict[Place, list[JsonObject]]:
     """The rows of each whole visit of the run that was begun last, which must be `about` the same.
 
-    Raises ProbeError, naming the line.
+    Of a visit that broke off and was made anew these are the later ones. Raises ProbeError, naming
+    the line.
     """
     last: object = None
     found: dict[Place, list[JsonObject]] = defaultdict(list)
@@ -47,7 +48,10 @@ def read_rows(path: Path, about: JsonMapping, rows_a_visit: int) -> dict[Place, 
             found.clear()
         elif row.get("event") == "attempt":
             _check(row, place)
-            found[row["block"], row["probed_server"], row["protocol"]].append(row)
+            visit = row["block"], row["probed_server"], row["protocol"]
+            if row["visit_row"] == 0:
+                found[visit] = []
+            found[visit].append(row)
     if last is None:
         raise ProbeError(f"{path} holds no servers side by side: leave --resume out")
     if _text(last) != _text(about):
@@ -55,7 +59,7 @@ def read_rows(path: Path, about: JsonMapping, rows_a_visit: int) -> dict[Place, 
             f"{path} was begun with other servers, another network or another seed: say the same, "
             "or choose another --out"
         )
-    return {place: rows for place, rows in found.items() if len(rows) == rows_a_visit}
+    return {place: rows for place, rows in found.items() if len(rows) == rows[0]["visit_rows"]}
 
 
 def _text(value: object) -> str:

@@ -14,13 +14,18 @@ from eyelevel.probes.servers import side_by_side
 ABOUT = {"servers": ["ours", "nginx"], "network": {"name": "dsl", "stages": ()}, "seed": 1}
 
 
-def row(server: str, block: int) -> dict[str, object]:
+def row(server: str, block: int, number: int = 0) -> dict[str, object]:
     return {
         "event": "attempt", "probed_server": server, "block": block, "protocol": "quic",
         "failure": None, "connection_us": 20_000, "resumption_offered": False, "resumed": False,
         "round_trips": 1, "extra_round_trips": 0, "certificate_bytes": 820,
         "received_bytes": 1500, "sent_bytes": 2400, "retries": 0, "hello_retry_request": False,
+        "visit_row": number, "visit_rows": 2,
     }  # fmt: skip
+
+
+def visit(server: str, block: int) -> list[dict[str, object]]:
+    return [row(server, block, number) for number in range(2)]
 
 
 def written(path: Path, *lines: object) -> Path:
@@ -29,23 +34,33 @@ def written(path: Path, *lines: object) -> Path:
 
 
 def test_whole_visits_of_the_last_run_are_there(tmp_path: Path) -> None:
-    old = [begun(ABOUT | {"seed": 2}), row("ours", 7), row("ours", 7)]
-    whole = [begun(ABOUT), row("ours", 0), row("ours", 0), row("nginx", 0), row("nginx", 0)]
+    old = [begun(ABOUT | {"seed": 2}), *visit("ours", 7)]
+    whole = [begun(ABOUT), *visit("ours", 0), *visit("nginx", 0)]
     path = written(tmp_path / "rows", *old, *whole, row("ours", 1))
-    found = read_rows(path, ABOUT, 2)
+    found = read_rows(path, ABOUT)
     assert {place: len(rows) for place, rows in found.items()} == {
         (0, "ours", "quic"): 2,
         (0, "nginx", "quic"): 2,
     }
 
 
+def test_a_visit_that_broke_off_counts_once_it_was_made_anew(tmp_path: Path) -> None:
+    """However often it did: rows of two halves are no visit."""
+    lines = [begun(ABOUT), *visit("nginx", 0), row("ours", 0), row("ours", 0)]
+    assert list(read_rows(written(tmp_path / "rows", *lines), ABOUT)) == [(0, "nginx", "quic")]
+    again = visit("ours", 0)
+    again[0]["connection_us"] = 7
+    found = read_rows(written(tmp_path / "rows", *lines, *again), ABOUT)
+    assert found[0, "ours", "quic"] == again
+
+
 def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
     path = written(tmp_path / "rows", begun(ABOUT))
     for other in ({"seed": 2}, {"network": {"name": "lte"}}, {"servers": ["ours"]}):
         with pytest.raises(ProbeError, match="begun with other servers, another network or"):
-            read_rows(path, ABOUT | other, 2)
+            read_rows(path, ABOUT | other)
     with pytest.raises(ProbeError, match="holds no servers side by side: leave --resume out"):
-        read_rows(written(tmp_path / "none", row("ours", 0)), ABOUT, 2)
+        read_rows(written(tmp_path / "none", row("ours", 0)), ABOUT)
 
 
 @pytest.mark.parametrize(
@@ -61,17 +76,20 @@ def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
 def test_a_row_that_is_none_is_named(tmp_path: Path, name: str, value: object) -> None:
     path = written(tmp_path / "rows", begun(ABOUT), row("ours", 0) | {name: value})
     with pytest.raises(ProbeError, match=f"rows, line 2: {name} is not as the prober writes it"):
-        read_rows(path, ABOUT, 2)
+        read_rows(path, ABOUT)
 
 
 def test_a_damaged_file_is_read_or_refused_in_one_line(tmp_path: Path) -> None:
-    lines = [begun(ABOUT), *(row(name, n) for n in range(4) for name in ("ours", "ours", "nginx"))]
+    lines = [
+        begun(ABOUT),
+        *(each for n in range(4) for name in ("ours", "nginx") for each in visit(name, n)),
+    ]
     sample = written(tmp_path / "rows", *lines).read_bytes()
     chance, refused = random.Random(4), 0
     for _ in range(300):
         (tmp_path / "rows").write_bytes(flipped(sample, chance))
         try:
-            found = read_rows(tmp_path / "rows", ABOUT, 2)
+            found = read_rows(tmp_path / "rows", ABOUT)
             side_by_side([each for rows in found.values() for each in rows], ABOUT["servers"])
         except ProbeError as error:
             refused += 1

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from eyelevel.cli.output import hints
+from eyelevel.cli.output import hints, say
 from eyelevel.cli.probe.output import Sink
-from eyelevel.cli.probe.progress import progress
-from eyelevel.errors import ProbeError
+from eyelevel.cli.probe.progress import GO_ON, NO_GOING_ON, progress
+from eyelevel.errors import INTERRUPTS, ProbeError
 from eyelevel.json_types import JsonObject
 from eyelevel.lab.prober import probe_events
 from eyelevel.probes.target_list import Key, begun, done, key_of, read_done
@@ -52,9 +52,9 @@ def measure_list(config: JsonObject, sink: Sink, resumed: Path | None) -> None:
                 count += 1
                 _end(sink, current)
                 shown(count, "all measured")
-        except KeyboardInterrupt:
-            on = ": go on with --resume and the same --out" if sink.has_file else ""
-            hints.print(f"stopped after {count} of {total} hosts{on}", markup=False)
+        except INTERRUPTS:
+            how = GO_ON if sink.has_file else NO_GOING_ON
+            say(hints, f"stopped after {count} of {total} hosts: {how}")
             raise
 
 

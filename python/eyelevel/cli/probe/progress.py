@@ -8,6 +8,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from eyelevel.cli.output import hints
 
+GO_ON = "go on with --resume and the same --out"
+NO_GOING_ON = "nothing goes on, since there is no --out"
+"""What ends the line that an interrupted command says."""
+
 LINE_EVERY_S = 30.0
 """Where standard error is no terminal, a log gets a line now and then."""
 REDRAW_EVERY_S = 0.5

@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.cli.output import hints, print_json, results, table
+from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.cli.probe.appended import mend
-from eyelevel.cli.probe.progress import progress
-from eyelevel.errors import ScanError
+from eyelevel.cli.probe.progress import GO_ON, progress
+from eyelevel.errors import INTERRUPTS, ScanError
 from eyelevel.from_outside.words import quoted
 from eyelevel.lab.prober import probe_events
 from eyelevel.probes.targets import parse_duration_s, parse_resolver
@@ -120,8 +120,8 @@ def scan(
                 stream.flush()
                 summary.take(row)
                 shown(summary.names, _reached(summary))
-        except KeyboardInterrupt:
-            hints.print(f"stopped after {summary.names} names: go on with --resume", markup=False)
+        except INTERRUPTS:
+            say(hints, f"stopped after {summary.names} names: {GO_ON}")
             raise
     if as_json:
         print_json(summary.as_json() | {"out": str(out)})

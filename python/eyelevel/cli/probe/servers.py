@@ -6,18 +6,18 @@ from pathlib import Path
 
 from rich.text import Text
 
-from eyelevel.cli.output import hints, json_text, results, table
+from eyelevel.cli.output import hints, json_text, results, say, table
 from eyelevel.cli.probe.appended import mend
-from eyelevel.cli.probe.progress import progress
+from eyelevel.cli.probe.progress import GO_ON, NO_GOING_ON, progress
 from eyelevel.cli.probe.report_cdns import interval
-from eyelevel.errors import ProbeError, Terminated
+from eyelevel.errors import INTERRUPTS, ProbeError
 from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.compose import Composed, NetworkWords, compose
 from eyelevel.probes.server_rows import Place, begun, read_rows
 from eyelevel.probes.servers import FULL, ITSELF, side_by_side
 from eyelevel.run.servers.known import OURS, PROGRAMS, Served, parse_servers, versions_of
-from eyelevel.run.servers.visits import KINDS, in_order, made_site, rows_of
+from eyelevel.run.servers.visits import in_order, made_site, rows_of
 from eyelevel.run.trial.traces import read_stages
 
 BLOCKS = 12
@@ -43,15 +43,15 @@ class Kept:
             raise ProbeError(f"{self.out} is not there: leave --resume out to begin")
         mend(self.out)
         if self.resume:
-            return read_rows(self.out, about, len(KINDS))
-        self.take(begun(about))
+            return read_rows(self.out, about)
+        self.take([begun(about)])
         return {}
 
-    def take(self, row: JsonMapping) -> None:
-        """One line, on disk before the next is measured."""
+    def take(self, rows: Sequence[JsonMapping]) -> None:
+        """The lines of a visit, on disk before the next is made."""
         if self.out is not None:
             with self.out.open("a", encoding="utf-8") as stream:
-                stream.write(json_text(row) + "\n")
+                stream.write("".join(json_text(row) + "\n" for row in rows))
 
 
 def put_side_by_side(
@@ -92,14 +92,14 @@ def _measured(
         try:
             for visit in left:
                 shown(done, f"now {visit.served.name} over {visit.protocol}")
-                for row in rows_of(visit, network, site, config):
-                    kept.take(row)
-                    yield row
+                rows = rows_of(visit, network, site, config)
+                kept.take(rows)
                 done += 1
+                yield from rows
             shown(done, "all probed")
-        except (KeyboardInterrupt, Terminated):
-            on = ": go on with --resume and the same --out" if kept.out else ""
-            hints.print(f"stopped after {done} of {len(visits)} visits{on}", markup=False)
+        except INTERRUPTS:
+            how = GO_ON if kept.out else NO_GOING_ON
+            say(hints, f"stopped after {done} of {len(visits)} visits: {how}")
             raise
 
 

@@ -13,7 +13,7 @@ from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.run.plan_text import read_plan
 from eyelevel.cli.values import duration, named_stack
-from eyelevel.errors import PlanError, unknown
+from eyelevel.errors import INTERRUPTS, PlanError, unknown
 from eyelevel.level.text.level import level_lines
 from eyelevel.plan.origin_rtts import apart_by_ways_alone, have_ways
 from eyelevel.plan.stacks import Stack
@@ -92,7 +92,7 @@ def level(
                 measure_effects(first, second, tell)
                 known = measured_level(first, second)
                 level_ = replace(level_, rows=known.rows) if known else level_
-    except KeyboardInterrupt:
+    except INTERRUPTS:
         hints.print("what was measured is kept; the same command goes on where it was")
         raise
     if as_json:

@@ -17,6 +17,7 @@ from eyelevel.cli.validate.live_output import print_study
 from eyelevel.cli.validate.live_recording import check_recorded_rtts, recording_of
 from eyelevel.cli.values import duration, named_stack
 from eyelevel.disk.whole import write_whole
+from eyelevel.errors import INTERRUPTS
 from eyelevel.figures.chart import FORMATS
 from eyelevel.figures.live import live_against_replay
 from eyelevel.json_types import JsonObject
@@ -101,7 +102,7 @@ def live(
     )
     try:
         run_study(study, out, HostWait(host_wait_s), _tell)
-    except KeyboardInterrupt:
+    except INTERRUPTS:
         hints.print("a load was broken off; the same command does the rest", soft_wrap=True)
         raise
     loads = list(read_loads(study, out))

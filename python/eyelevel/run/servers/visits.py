@@ -77,20 +77,22 @@ def running(
         yield lab, known
 
 
-def rows_of(
-    visit: Visit, network: Composed, site: Path, config: JsonMapping
-) -> Iterator[JsonObject]:
-    """A resumed and a full attempt, as the prober writes them, with `probed_server` and `block`.
+def rows_of(visit: Visit, network: Composed, site: Path, config: JsonMapping) -> list[JsonObject]:
+    """A resumed and a full attempt, as the prober writes them, with what a row of a visit has more.
 
     `config`: what spec/probe.md asks for beside targets and protocols. Raises LabError.
     """
     path = _longer(lab_path(network.network, network.files), visit.served.delay_ms)
     place = (site, path, network.network, visit.block)
     with running(visit.served, visit.protocol, *place) as (lab, known):
-        for kind in KINDS:
-            for row in probe_events("probe", {**config, **known, **kind}, lab.command_prefix):
-                if not row["first_of_pair"] or row["failure"] is not None:
-                    yield row | {"probed_server": visit.served.name, "block": visit.block}
+        rows = [
+            row
+            for kind in KINDS
+            for row in probe_events("probe", {**config, **known, **kind}, lab.command_prefix)
+            if not row["first_of_pair"] or row["failure"] is not None
+        ]
+    about = {"probed_server": visit.served.name, "block": visit.block, "visit_rows": len(rows)}
+    return [{**row, **about, "visit_row": number} for number, row in enumerate(rows)]
 
 
 def _longer(path: JsonMapping, delay_ms: float) -> JsonMapping:

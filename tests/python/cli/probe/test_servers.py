@@ -33,12 +33,13 @@ def test_it_is_refused_in_one_line(
     assert (tmp_path / "other").read_text() == "a,b\n" and not (tmp_path / "rows").exists()
 
 
-def row(protocol: str) -> dict[str, object]:
+def row(protocol: str, number: int) -> dict[str, object]:
     return {
         "event": "attempt", "probed_server": "ours", "block": 0, "protocol": protocol,
         "failure": None, "connection_us": 20_000, "resumption_offered": False, "resumed": False,
         "round_trips": 1, "extra_round_trips": 0, "certificate_bytes": 820,
         "received_bytes": 1500, "sent_bytes": 2400, "retries": 0, "hello_retry_request": False,
+        "visit_row": number, "visit_rows": 2,
     }  # fmt: skip
 
 
@@ -46,7 +47,10 @@ def test_the_answer_says_over_which_network_and_with_which_seed(tmp_path: Path) 
     """A run whose visits are all there: nothing is left to be probed."""
     lte = find_network("lte")
     about = {"servers": ["ours"], "network": lte.settings(), "seed": 7}
-    rows = [begun(about), *(row(name) for name in ("tls1.2", "tls1.3", "quic") for _ in range(2))]
+    rows = [
+        begun(about),
+        *(row(name, n) for name in ("tls1.2", "tls1.3", "quic") for n in range(2)),
+    ]
     (tmp_path / "rows").write_text("".join(json.dumps(each) + "\n" for each in rows))
     words = ["servers", "ours", "--network", "lte", "--seed", "7", "--blocks", "1", "--resume"]
     words += ["--out", str(tmp_path / "rows")]
