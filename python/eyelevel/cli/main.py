@@ -41,6 +41,7 @@ SUBCOMMANDS: dict[str, str] = {
     "bundle": "results.bundle",
     "rerun": "run.rerun",
     "worker": "run.worker",
+    "status": "run.status",
     "fetch": "run.fetch",
     "list": "list_presets",
     "trace": "path.trace",

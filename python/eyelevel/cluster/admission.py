@@ -66,6 +66,11 @@ class Admissions:
         self._verdicts: dict[str, Verdict] = {}
         self._retired_before = read_retired(directory)
 
+    @property
+    def refused(self) -> set[str]:
+        """The IDs of machines that are here and take no block."""
+        return {machine for machine, each in self._candidates.items() if each.is_refused}
+
     def came(self, slot: str) -> list[Event]:
         """A slot is there; those of an admitted machine take blocks at once."""
         name = SlotName.of(slot)

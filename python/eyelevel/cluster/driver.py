@@ -1,12 +1,14 @@
 """The slots of a cluster as a run's loop takes them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
 from eyelevel.cluster.admission import Admissions, Submit
+from eyelevel.cluster.connection import ClusterError
+from eyelevel.cluster.presence import Presence
 from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.cluster.where import Where, connected
 from eyelevel.plan.browser import Browser
@@ -73,11 +75,30 @@ def cluster_driver(
     @contextmanager
     def driver(accounts: Accounts, interrupted: Interrupted) -> Iterator[Slots]:
         fleet = read_fleet(directory, mixed=mixed)
+        said = [""]
+
+        def heard(line: str) -> None:
+            said.append(line)
+            told(line)
 
         def admissions(submit: Submit) -> Admissions:
-            return Admissions(submit, questions, fleet, directory, told)
+            return Admissions(submit, questions, fleet, directory, heard)
 
         with connected(place, directory) as connection:
-            yield ClusterSlots(connection, work, accounts.start, admissions)
+            presence = Presence(connection.address, told)
+
+            def seen(slots: Collection[str], refused: Collection[str]) -> None:
+                accounts.elsewhere(len(slots), len(refused))
+                if place.slots_here and refused:
+                    raise ClusterError(f"loading with --cluster {where}: {said[-1]}")
+                presence.see(slots, refused)
+
+            slots = ClusterSlots(connection, work, accounts.start, admissions, seen)
+            try:
+                yield slots
+            except BaseException:
+                if not place.slots_here:  # those end with this process
+                    slots.break_off()
+                raise
 
     return driver

@@ -4,8 +4,9 @@ import asyncio
 import pickle
 import queue
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import CancelledError, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -31,6 +32,7 @@ POLL_S = 0.5
 ANSWER_POLL_S = 2.0
 """How often is looked whether a slot whose answer is fetched is there still."""
 WAKE_S = 0.2
+BREAK_OFF_S = 5.0
 
 
 def _one_line(error: Exception) -> str:
@@ -61,8 +63,11 @@ class ClusterSlots:
         work: BlockWork,
         on_start: OnStart,
         admissions: Callable[[Submit], Admissions],
+        on_seen: Callable[[Collection[str], Collection[str]], None] = lambda slots, refused: None,
     ) -> None:
+        """`on_seen` hears again and again which slots are there, and which machines are refused."""
         self._connection, self._work, self._on_start = connection, work, on_start
+        self._on_seen = on_seen
         self._admissions = admissions(self._asked)
         self._joined: set[str] = set()
         self._addresses: dict[str, str] = {}
@@ -118,6 +123,15 @@ class ClusterSlots:
         """Its process is ended and another begun; the loss is told by `wait`."""
         self._connection.client.restart_workers([self._addresses[slot]], raise_for_error=False)
 
+    def break_off(self) -> None:
+        """End what is under way at once: slots go on with a block that nobody waits for."""
+        busy = [self._addresses[slot] for slot in self._blocks if slot in self._addresses]
+        if busy and self._connection.is_up:
+            with suppress(OSError, TimeoutError):
+                self._connection.client.restart_workers(
+                    busy, timeout=BREAK_OFF_S, raise_for_error=False
+                )
+
     def _polled(self) -> list[Event]:
         was_up, there = self._connection.is_up, self._workers()
         lost = [slot for slot in self._addresses if slot not in there]
@@ -130,6 +144,7 @@ class ClusterSlots:
         for slot in came:
             self._clients[slot] = f"{self._work.client} {uuid4()}"
             events += self._admissions.came(slot)
+        self._on_seen(there, self._admissions.refused)
         return self._noted(events)
 
     def _is_of_now(self, future: "Future[Any]") -> bool:

@@ -33,3 +33,19 @@ def claim(directory: Path) -> None:
             "another --out"
         )
     _CLAIMED[key] = descriptor
+
+
+def writer(directory: Path) -> str | None:
+    """Who has claimed `directory`, in words; empty: nobody; None: its disk has no locks.
+
+    Raises StoreError if it cannot be opened.
+    """
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise StoreError(f"reading {directory}: {error.strerror}") from error
+    try:
+        found = lock(descriptor)
+        return None if found is None else "" if found else owner_said(descriptor)
+    finally:
+        os.close(descriptor)

@@ -31,7 +31,7 @@ def shown_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
                 left=left,
                 problems=problems,
             )
-            ending = ENDING_BLOCKS if progress.fleet else ENDING
+            ending = ENDING if progress.slots_there is None else ENDING_BLOCKS
             lines = {
                 "effects": progress.effects,
                 "decided": f"decided: {progress.decided}" if progress.decided else "",
@@ -63,7 +63,27 @@ def _texts(progress: RunProgress) -> tuple[str, str, str]:
     trial = progress.trial
     doing = f"{trial.site} {trial.network} {trial.stack}" if trial else ""
     return (
-        progress.waiting or progress.fleet or doing,
+        progress.waiting or _slots_said(progress) or doing,
         f"{duration(progress.left_s)} left" if progress.left_s else "",
         ", ".join(f"{count} {name}" for name, count in sorted(problems.items())),
     )
+
+
+def _slots_said(progress: RunProgress) -> str:
+    """Of slots elsewhere: how many take blocks, how fast, and what became of machines."""
+    if progress.slots_there is None:
+        return ""
+    checked = progress.slots_there - progress.slots
+    parts = [counted(progress.slots, "slot")]
+    parts += [f"{checked} not admitted"] if checked > 0 else []
+    parts += [f"{progress.loads_per_s:.2g} loads a second"] if progress.loads_per_s else []
+    if progress.machines_lost:
+        parts.append(f"{counted(progress.machines_lost, 'machine')} lost")
+    if progress.machines_refused:
+        parts.append(f"{counted(progress.machines_refused, 'machine')} refused")
+    return ", ".join(parts)
+
+
+def counted(count: int, noun: str) -> str:
+    """As "1 slot" or "2 slots"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -26,6 +26,7 @@ from eyelevel.run.block.attempts import RETRIES, RETRIES_MAX
 from eyelevel.run.study.effects import live_effects
 from eyelevel.run.study.loop import Execution, run_trials
 from eyelevel.run.study.prepare import prepare
+from eyelevel.run.study.status import StatusFile
 from eyelevel.run.study.stopping import stopping_rule
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
 
@@ -133,14 +134,18 @@ def run_plan(
     archives = {site.name: str(site.path.resolve()) for site in sites}
     rest = f"the rest: {how_to_resume}"
     rule, effects = stopping_rule(plan, out), live_effects(plan, out, peek=peek)
+    status = StatusFile(out, how_to_resume)
     try:
         with copies.of(out, trials, are_beside_loads=bool(driver) or execution.jobs > 1):
             with shown_progress(len(trials)) as show:
+                seen = status.beside(show)
                 result = run_trials(
-                    trials, archives, out, show, rule, execution, effects, driver, copies.committed
+                    trials, archives, out, seen, rule, execution, effects, driver, copies.committed
                 )
+            status.write("interrupted" if result.interrupted else "ended")
             copies.finish(is_interrupted=result.interrupted)
     except (KeyboardInterrupt, Terminated):
+        status.write("interrupted")
         hints.print(f"a load was broken off; {rest}", markup=False, soft_wrap=True)
         raise
     except LaterError:

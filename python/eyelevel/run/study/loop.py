@@ -90,7 +90,7 @@ def run_trials(
     command has them.
     """
     absent = todo(trials, directory)
-    accounts = Accounts(trials, absent, execution.jobs, on_progress)
+    accounts = Accounts(trials, absent, on_progress)
     left = {trial.hash for trial in absent}
     there = [trial.hash for trial in trials if trial.hash not in left]
     dispatch = Dispatch(trials, there, execution.block_limit_s)
@@ -176,9 +176,12 @@ class _Run:
         match event:
             case Joined(slot, machine):
                 self._dispatch.join(slot, machine)
+                self._accounts.joined(slot, machine)
             case Retired(slot):
                 self._dispatch.retire(slot)
+                self._accounts.retired(slot)
             case Lost(slot, is_blamed, why):
+                self._accounts.lost(slot)
                 if lost := self._dispatch.lose(slot, is_blamed=is_blamed, why=why):
                     packed = [given_up(trial, lost.machines) for trial in lost.trials]
                     self._committer.commit(packed)
@@ -190,7 +193,7 @@ class _Run:
                 taken = {each.hash for each in self._dispatch.come(slot, names, is_last=is_last)}
                 self._committer.commit([each for each in packed if each.name in taken])
                 for trial, outcome in outcomes:
-                    self._accounts.end(trial, outcome)
+                    self._accounts.end(trial, outcome, len(outcomes))
                 self._on_committed(names)
 
     def _look(self) -> None:

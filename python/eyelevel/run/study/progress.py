@@ -2,7 +2,7 @@
 
 import time
 from bisect import insort
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -11,6 +11,8 @@ from eyelevel.run.study.dispatch import Ended
 
 FIRST_GUESS_S = 8.0
 """For a load of which nothing is known yet; only the first seconds of a run's time left use it."""
+RATE_LOADS = 100
+"""Over which the loads a second are counted."""
 
 
 @dataclass
@@ -27,8 +29,14 @@ class Progress:
     """What was seen after the last whole repetition."""
     waiting: str = ""
     """Why the current load has not begun: the machine is busy."""
-    fleet: str = ""
-    """Of slots elsewhere: how many there are, and what became of machines."""
+    loads_per_s: float = 0.0
+    """Of the last ones."""
+    slots: int = 0
+    """That take blocks."""
+    slots_there: int | None = None
+    """With those that are on their way to their first block; None: the slots are here."""
+    machines_lost: int = 0
+    machines_refused: int = 0
     decided: str = ""
     """What is decided already of a study that may stop."""
     ending: bool = False
@@ -42,33 +50,78 @@ class Accounts:
         self,
         trials: Sequence[Trial],
         queue: Sequence[Trial],
-        jobs: int,
         on_progress: Callable[[Progress], None],
     ) -> None:
         self.progress = Progress(total=len(trials), done=len(trials) - len(queue))
         self._trials, self._on_progress = trials, on_progress
         self._queue = {trial.hash for trial in queue}
-        self._clock = _Clock(queue, jobs)
+        self._clock = _Clock(queue)
         self._began_s: dict[str, float] = {}
+        self._ended_s: deque[float] = deque(maxlen=RATE_LOADS + 1)
+        self._machines: dict[str, str] = {}
+        self._machines_lost: set[str] = set()
         self._ended = Ended()
 
     def start(self, trial: Trial) -> None:
         """A trial begins."""
-        self._began_s[trial.hash] = time.monotonic()
-        self.progress.trial, self.progress.left_s = trial, self._clock.left_s()
+        now_s = self._began_s[trial.hash] = time.monotonic()
+        if not self._ended_s:
+            self._ended_s.append(now_s)
+        self.progress.trial, self.progress.left_s = trial, self._left_s()
         self.tell()
 
-    def end(self, trial: Trial, outcome: str) -> None:
-        """It is committed. Of a network whose loads have ended meanwhile it counts no more."""
-        took_s = time.monotonic() - self._began_s.pop(trial.hash)
+    def end(self, trial: Trial, outcome: str, together: int = 1) -> None:
+        """It is committed. Of a network whose loads have ended meanwhile it counts no more.
+
+        `together`: of how many one after another it is known only when all began and ended.
+        """
+        now_s = time.monotonic()
+        took_s = (now_s - self._began_s.pop(trial.hash)) / together
         self._queue.discard(trial.hash)
+        self._ended_s.append(now_s)
+        since_s = now_s - self._ended_s[0]
+        self.progress.loads_per_s = (len(self._ended_s) - 1) / since_s if since_s else 0.0
         if self._ended.is_over(trial):
             return
         self._clock.add(trial, took_s)
         self.progress.done += 1
         self.progress.outcomes[outcome] += 1
-        self.progress.left_s = self._clock.left_s()
+        self.progress.left_s = self._left_s()
         self.tell()
+
+    def joined(self, slot: str, machine: str) -> None:
+        """A slot takes blocks."""
+        self._machines[slot] = machine
+        self._machines_lost.discard(machine)
+        self._tell_slots()
+
+    def retired(self, slot: str) -> None:
+        """A slot takes no further block."""
+        self._machines.pop(slot, None)
+        self._tell_slots()
+
+    def lost(self, slot: str) -> None:
+        """A slot is gone, and its machine if it was the last one there."""
+        machine = self._machines.pop(slot, None)
+        if machine is not None and machine not in self._machines.values():
+            self._machines_lost.add(machine)
+        self._tell_slots()
+
+    def elsewhere(self, slots_there: int, machines_refused: int) -> None:
+        """Of slots that are not here."""
+        now = slots_there, machines_refused
+        if now != (self.progress.slots_there, self.progress.machines_refused):
+            self.progress.slots_there, self.progress.machines_refused = now
+            self.tell()
+
+    def _tell_slots(self) -> None:
+        self.progress.slots = len(self._machines)
+        self.progress.machines_lost = len(self._machines_lost)
+        self.progress.left_s = self._left_s()
+        self.tell()
+
+    def _left_s(self) -> float:
+        return self._clock.left_s() / max(1, self.progress.slots)
 
     def leave_out(self, ended: Ended) -> None:
         """Networks' loads have ended: what else there was of them is no part of the run."""
@@ -83,7 +136,7 @@ class Accounts:
         self._clock.leave_out(queued)
         self.progress.total -= len(over)
         self.progress.done -= len(over) - len(queued)
-        self.progress.left_s, self.progress.decided = self._clock.left_s(), ended.reason
+        self.progress.left_s, self.progress.decided = self._left_s(), ended.reason
         self._ended = ended
         self.tell()
 
@@ -106,8 +159,7 @@ class Accounts:
 class _Clock:
     """Estimates the time left from the loads so far: of the same cell, else network, else all."""
 
-    def __init__(self, queue: Sequence[Trial], jobs: int) -> None:
-        self._jobs = jobs
+    def __init__(self, queue: Sequence[Trial]) -> None:
         self._left = Counter((trial.site, trial.network) for trial in queue)
         self._seen: dict[tuple[str, ...], list[float]] = defaultdict(list)
 
@@ -122,9 +174,9 @@ class _Clock:
         self._left.subtract((trial.site, trial.network) for trial in trials)
 
     def left_s(self) -> float:
-        """Seconds for what is left; in time proportional to the cells, not to the trials."""
+        """Seconds for what is left, one after another; it takes time by cells, not by trials."""
         typical = (n * self._typical_s(*cell) for cell, n in self._left.items() if n)
-        return sum(typical) / self._jobs
+        return sum(typical)
 
     def _typical_s(self, site: str, network: str) -> float:
         for key in self._keys(site, network):

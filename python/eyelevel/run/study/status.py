@@ -1,0 +1,214 @@
+"""How a run is, for others: it says so in `status.json`, and who asks reads that and its directory.
+
+What is committed is counted in the directory, and whether somebody writes there is the kernel's to
+say; so what a killed run said last misleads nobody.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
+
+from eyelevel.analysis.run_files import read_plan_document, read_stopped
+from eyelevel.disk.whole import write_whole
+from eyelevel.errors import StoreError
+from eyelevel.json_types import JsonObject
+from eyelevel.run.study.progress import Progress
+from eyelevel.store.claim import writer
+from eyelevel.store.directory import (
+    PLAN_FILE,
+    committed,
+    json_bytes,
+    read_document,
+)
+from eyelevel.store.machines import read_machines
+from eyelevel.store.values import OBSERVED, Count
+
+STATUS_FILE = "status.json"
+VERSION = 1
+BETWEEN_S = 2.0
+"""Between two writings."""
+SILENCE_S = 60.0
+"""On disks without locks: what said nothing for so long is dead."""
+
+Ending = Literal["running", "interrupted", "ended"]
+State = Literal["running", "interrupted", "ended", "dead"]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+@with_config(OBSERVED)
+class Said(TypedDict):
+    """What a run says of itself. `outcomes`: of the loads since it was started last."""
+
+    version: Literal[1]
+    ending: Ending
+    started_at: str
+    written_at: str
+    outcomes: dict[str, Count]
+    slots: Count
+    loads_per_s: Seconds
+    left_s: Seconds
+    machines_lost: Count
+    resume: str
+
+
+SAID: TypeAdapter[Said] = TypeAdapter(Said)
+
+
+class StatusFile:
+    """A run's own, while it goes on."""
+
+    def __init__(self, directory: Path, resume: str) -> None:
+        """`resume`: the command that goes on with the run."""
+        self._file, self._resume = directory / STATUS_FILE, resume
+        self._started_at = _now()
+        self._written_s = float("-inf")
+        self._last = Progress(0)
+
+    def beside(self, on_progress: Callable[[Progress], None]) -> Callable[[Progress], None]:
+        """That, and this, too, of what `loop.run_trials` tells."""
+
+        def see(progress: Progress) -> None:
+            on_progress(progress)
+            self._last = progress
+            if time.monotonic() >= self._written_s + BETWEEN_S:
+                self.write("running")
+
+        return see
+
+    def write(self, ending: Ending) -> None:
+        """As it is now. What the disk refuses is lost: the run will hear of it by itself."""
+        last = self._last
+        said = {
+            "version": VERSION,
+            "ending": ending,
+            "started_at": self._started_at,
+            "written_at": _now(),
+            "outcomes": dict(last.outcomes),
+            "slots": last.slots,
+            "loads_per_s": last.loads_per_s,
+            "left_s": last.left_s,
+            "machines_lost": last.machines_lost,
+            "resume": self._resume,
+        }
+        with suppress(OSError):
+            write_whole(self._file, json_bytes(said))
+        self._written_s = time.monotonic()
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """How a run is. Times in seconds; `outcomes` are of the loads since the last start."""
+
+    state: State
+    done: int
+    total: int
+    outcomes: dict[str, int] = field(default_factory=dict)
+    started_at: str = ""
+    written_at: str = ""
+    writer: str = ""
+    """Who has the directory."""
+    slots: int = 0
+    loads_per_s: float = 0.0
+    left_s: float | None = None
+    machines_lost: int = 0
+    machines_refused: dict[str, str] = field(default_factory=dict)
+    """By name, with the reason."""
+    decided: str = ""
+    resume: str = ""
+
+    def as_json(self) -> JsonObject:
+        """For `status --json`."""
+        return {
+            "state": self.state,
+            "loads": {"done": self.done, "total": self.total},
+            "outcomes": self.outcomes,
+            "started_at": self.started_at or None,
+            "written_at": self.written_at or None,
+            "slots": self.slots,
+            "loads_per_s": self.loads_per_s,
+            "left_s": self.left_s,
+            "machines_lost": self.machines_lost,
+            "machines_refused": self.machines_refused,
+            "decided": self.decided or None,
+            "resume": self.resume or None,
+        }
+
+
+def read_status(directory: Path) -> RunStatus:
+    """Of a run that goes on, died or ended. Raises StoreError if `directory` has none."""
+    if not (directory / PLAN_FILE).is_file():
+        raise StoreError(f"reading {directory}: no run is there, since it has no {PLAN_FILE}")
+    owner = writer(directory)
+    stop = read_stopped(directory) or {"networks": {}, "reason": ""}
+    ends = stop["networks"]
+    trials = [
+        each["hash"]
+        for each in read_plan_document(directory)["trials"]
+        if each["repetition"] <= ends.get(each["network"], each["repetition"])
+    ]
+    there = committed(directory)
+    done = sum(each in there for each in trials)
+    machines = read_machines(directory).values()
+    refused = {each["name"]: each["reason"] for each in machines if each["class"] is None}
+    said = _read_said(directory)
+    state = _state(said, owner, is_whole=done == len(trials))
+    is_running = state == "running"
+    return RunStatus(
+        state,
+        done,
+        len(trials),
+        said["outcomes"] if said else {},
+        said["started_at"] if said else "",
+        said["written_at"] if said else "",
+        owner or "",
+        said["slots"] if said and is_running else 0,
+        said["loads_per_s"] if said and is_running else 0.0,
+        said["left_s"] if said and is_running else None,
+        said["machines_lost"] if said else 0,
+        refused,
+        stop["reason"],
+        said["resume"] if said else "",
+    )
+
+
+def _state(said: Said | None, owner: str | None, *, is_whole: bool) -> State:
+    ending = said["ending"] if said else None
+    is_heard = owner is None and said is not None and _age_s(said) < SILENCE_S
+    if ending != "ended" and (owner or (is_heard and ending == "running")):
+        return "running"
+    if is_whole:
+        return "ended"
+    return "interrupted" if ending == "interrupted" else "dead"
+
+
+def _age_s(said: Said) -> float:
+    try:
+        written_at = datetime.fromisoformat(said["written_at"])
+        return (datetime.now(UTC) - written_at).total_seconds()
+    except (ValueError, TypeError):  # no time, or one without its zone
+        return float("inf")
+
+
+def _read_said(directory: Path) -> Said | None:
+    """None of a run that never said anything."""
+    if not (directory / STATUS_FILE).exists():
+        return None
+    try:
+        return SAID.validate_python(read_document(directory, STATUS_FILE))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise StoreError(
+            f"reading {directory / STATUS_FILE}: `{'.'.join(map(str, first['loc']))}`: "
+            f"{first['msg']}; delete it, then what is committed is counted alone"
+        ) from error
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
