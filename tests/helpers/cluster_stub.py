@@ -128,3 +128,10 @@ class Questions:
 
     def loads(self) -> list[tuple[float, float]]:
         return [(self.load_ms.get(here()[0], 1000.0), 2.0)] * 5
+
+
+class InItsGroup(Questions):
+    """In which cgroup a slot is, as a fact."""
+
+    def shown(self) -> tuple[dict[str, str], tuple[str, ...]]:
+        return {"cgroup": Path("/proc/self/cgroup").read_text()}, ()

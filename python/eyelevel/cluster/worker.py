@@ -14,6 +14,7 @@ from eyelevel.cluster.names import SlotName, machine_id
 from eyelevel.cluster.settings import NO_HTTP_ADDRESS, OURS, configure
 from eyelevel.cluster.trust import check_address, facing
 from eyelevel.run.block.load import SLOT_VARIABLE
+from eyelevel.run.machines.slot_cgroup import enter_group, group_variable, slot_group
 
 CONNECT_S = 10.0
 """How long one try to reach the scheduler takes; it is tried again and again."""
@@ -24,12 +25,13 @@ CORES_VARIABLE = "EYELEVEL_CORES"
 
 
 class _SlotWorker(Worker):
-    """One that keeps to its cores, with all that it starts."""
+    """One that keeps to its cores and its cgroup, with all that it starts."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         if cores := os.environ.get(CORES_VARIABLE):
             # Of this thread, from which all others of the process come.
             os.sched_setaffinity(0, {int(core) for core in cores.split(",")})
+        enter_group()
         super().__init__(*arguments, **options)
 
 
@@ -80,6 +82,17 @@ async def _slot(
         SLOT_VARIABLE: f"{name.machine}/{name.number}",
         CORES_VARIABLE: ",".join(map(str, sorted(cores))),
     }
+    with slot_group(name.number) as group:
+        await _served(address, name, placed | group_variable(group), ended, told)
+
+
+async def _served(
+    address: str,
+    name: SlotName,
+    placed: dict[str, str],
+    ended: asyncio.Event,
+    told: Callable[[str], None],
+) -> None:
     while not ended.is_set():
         nanny = Nanny(
             address,

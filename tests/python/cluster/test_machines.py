@@ -3,10 +3,12 @@
 from collections import Counter, defaultdict
 from threading import Thread
 
-from cluster_stub import Questions
+import pytest
+from cluster_stub import InItsGroup, Questions
 from made_up_cluster import PLAN, MadeUpCluster, until
 
 from eyelevel.cluster.names import machine_id
+from eyelevel.run.machines.slot_cgroup import slot_group
 from eyelevel.store.directory import iterate_trials
 from eyelevel.store.machines import machine_file, read_machines
 
@@ -33,6 +35,19 @@ def test_each_record_has_its_machine_and_slot_one_of_both_a_block(tmp_path):
     assert {machine: each["name"] for machine, each in kept.items()} == {ONE: "one", TWO: "two"}
     assert slots <= {(machine, number) for machine in kept for number in (1, 2)}
     assert len(slots) > 1
+
+
+def test_a_slot_is_in_a_cgroup_of_its_own_and_none_is_left(tmp_path):
+    with slot_group(99) as group:
+        if group is None:
+            pytest.skip("no cgroup of version 2 may be made here")
+    cluster = MadeUpCluster(tmp_path, {})
+    cluster.questions = InItsGroup()
+    assert cluster.to_its_end("one").done == 18
+    facts = read_machines(cluster.run)[ONE]["facts"]
+    name = f"eyelevel-slot-{cluster.workers['one'].pid}-1"
+    assert facts["cgroup"].rstrip().endswith(f"/{name}")
+    assert not (group.parent / name).exists()
 
 
 FIRST = "startup/dsl/1"

@@ -1,0 +1,80 @@
+"""A cgroup of its own for each slot, where that is allowed: so what its tasks wait for is its own.
+
+The kernel counts pressure for every cgroup of version 2 (no controller is needed), and a load reads
+that of its own (`eyelevel.run.trial.host`). Who has the slots makes their groups and takes them
+away; a slot's process goes into its own, and all that it starts is in it.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from eyelevel.run.trial.host import CGROUP_MOUNTS
+
+GROUP_VARIABLE = "EYELEVEL_SLOT_CGROUP"
+"""The environment's: the group's folder, for the process that is to go into it."""
+_NAME = "eyelevel-slot-{pid}-{number}"
+_OURS = re.compile(r"eyelevel-slot-(?P<pid>\d+)-\d+")
+_PROCESSES = "cgroup.procs"
+
+
+@contextmanager
+def slot_group(
+    number: int,
+    own: Path = Path("/proc/self/cgroup"),
+    mounted: Sequence[Path] = CGROUP_MOUNTS,
+) -> Iterator[Path | None]:
+    """A new group below ours for the slot with this number; None where that is not allowed.
+
+    Groups that killed commands left are removed, too.
+    """
+    parent = _ours(own, mounted)
+    group = parent and parent / _NAME.format(pid=os.getpid(), number=number)
+    try:
+        if group:
+            assert parent
+            _remove_left(parent)
+            group.mkdir()
+    except OSError:
+        group = None
+    try:
+        yield group
+    finally:
+        if group:
+            with suppress(OSError):  # a process in it that is ending: the next command removes it
+                group.rmdir()
+
+
+def group_variable(group: Path | None) -> dict[str, str]:
+    """What is to be in the environment of the process that is to go into it."""
+    return {GROUP_VARIABLE: str(group)} if group else {}
+
+
+def enter_group() -> bool:
+    """This process goes into the group that its environment names; whether it did."""
+    if not (group := os.environ.get(GROUP_VARIABLE)):
+        return False
+    with suppress(OSError):
+        (Path(group) / _PROCESSES).write_text("0")
+        return True
+    return False
+
+
+def _ours(own: Path, mounted: Sequence[Path]) -> Path | None:
+    """The folder of the group that this process is in."""
+    with suppress(OSError):
+        for line in own.read_text(encoding="ascii").splitlines():
+            if line.startswith("0::/"):
+                folders = [mount / line.removeprefix("0::/") for mount in mounted]
+                return next((each for each in folders if (each / _PROCESSES).exists()), None)
+    return None
+
+
+def _remove_left(parent: Path) -> None:
+    for folder in parent.glob("eyelevel-slot-*"):
+        found = _OURS.fullmatch(folder.name)
+        if found and not Path(f"/proc/{found['pid']}").exists():
+            with suppress(OSError):
+                folder.rmdir()
