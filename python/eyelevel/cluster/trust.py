@@ -6,11 +6,11 @@ nobody else is on that network.
 """
 
 import ipaddress
+import socket
 from typing import Literal
+from urllib.parse import urlsplit
 
 import dask
-from distributed.comm.addressing import get_address_host
-from distributed.utils import get_ip, get_ipv6
 
 from eyelevel.cluster.connection import ClusterError
 
@@ -53,9 +53,21 @@ def check_address(address: str, role: Role, *, is_trusted: bool) -> None:
 
 
 def facing(address: str) -> str:
-    """This machine's own address by which it reaches a scheduler's, where its slots listen."""
-    host: str = get_address_host(address)
-    return str(get_ipv6(host) if ":" in host else get_ip(host))
+    """This machine's own address by which it reaches a scheduler's, where its slots listen.
+
+    Nothing is sent. Raises OSError where there is no way, or the name is not known.
+    """
+    place = urlsplit(address)
+    found = socket.getaddrinfo(place.hostname, place.port, type=socket.SOCK_DGRAM)
+    family, kind, _, _, there = found[0]
+    with socket.socket(family, kind) as way:
+        way.connect(there)
+        return str(way.getsockname()[0])
+
+
+def bracketed(host: str) -> str:
+    """As Dask has a host: an address of IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 def _has_tls(role: Role) -> bool:

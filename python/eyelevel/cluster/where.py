@@ -15,7 +15,7 @@ from distributed.security import Security
 
 from eyelevel.cluster.connection import ClusterError, Connection
 from eyelevel.cluster.settings import configure
-from eyelevel.cluster.trust import Protocol, check_address, listening_protocol
+from eyelevel.cluster.trust import Protocol, bracketed, check_address, listening_protocol
 
 SCHEDULER_FILE = "scheduler.json"
 END_S = 20.0
@@ -67,7 +67,7 @@ def connected(where: Where, directory: Path) -> Iterator[Connection]:
     file = directory / SCHEDULER_FILE
     security = Security(require_encryption=where.protocol == "tls")
     options = {
-        "host": host,
+        "host": bracketed(host),
         "port": port,
         "protocol": f"{where.protocol}://",
         "security": security,

@@ -12,7 +12,7 @@ from distributed import Nanny, Worker
 
 from eyelevel.cluster.names import SlotName, machine_id
 from eyelevel.cluster.settings import NO_HTTP_ADDRESS, OURS, configure
-from eyelevel.cluster.trust import check_address, facing
+from eyelevel.cluster.trust import bracketed, check_address, facing
 from eyelevel.run.block.load import SLOT_VARIABLE
 from eyelevel.run.machines.slot_cgroup import enter_group, group_variable, slot_group
 
@@ -94,9 +94,15 @@ async def _served(
     told: Callable[[str], None],
 ) -> None:
     while not ended.is_set():
+        try:
+            host = facing(address)  # without it a slot listens on all that the machine has
+        except OSError as error:
+            told(f"slot {name.number}: no way to {address} ({error}); trying again")
+            await asyncio.wait((asyncio.create_task(ended.wait()),), timeout=CONNECT_S)
+            continue
         nanny = Nanny(
             address,
-            host=facing(address),  # else a slot listens on all of the machine's
+            host=bracketed(host),
             nthreads=1,
             name=str(name),
             env=placed,
