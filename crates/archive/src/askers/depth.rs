@@ -6,9 +6,9 @@ use crate::url::Url;
 
 /// Exchanges in the longest chain in which each made the browser ask for the next.
 ///
-/// What made the browser ask is the recorded initiator, else the `Referer`, else, for a redirect's
-/// target, the redirect; what has none of them hangs on the main page. A chain that comes back to
-/// itself counts each of its URLs once. Takes time and memory in proportion to the exchanges: a
+/// What made the browser ask is the last recorded redirect to the URL, whatever else is recorded of it;
+/// else the recorded initiator, else the `Referer`; what has none of them hangs on the main page. A
+/// chain that comes back to itself counts each of its URLs once. Takes time and memory in proportion to the exchanges: a
 /// hostile recording may be one chain.
 pub fn of(exchanges: &[Exchange], main_url: &Url) -> usize {
     let Askers { numbers, asked_by } = askers::of(exchanges);

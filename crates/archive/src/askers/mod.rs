@@ -26,8 +26,8 @@ pub(crate) struct Askers<'a> {
     pub asked_by: Vec<Asker>,
 }
 
-/// A redirect's target is asked for by the redirect; anything else by the recorded initiator, else by
-/// what its `Referer` names. The first exchange of a URL says it.
+/// A redirect's target is asked for by the last redirect to it; anything else by the initiator of its
+/// URL's first exchange, else by what that one's `Referer` names.
 pub(crate) fn of(exchanges: &[Exchange]) -> Askers<'_> {
     let mut numbers: HashMap<&Url, usize> = HashMap::new();
     for exchange in exchanges {

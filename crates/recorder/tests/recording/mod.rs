@@ -1,4 +1,5 @@
 //! A recorder on loopback, its server, which says what it is told to, and its clients.
+#![allow(dead_code)]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -8,6 +9,8 @@ use std::time::Duration;
 
 use eyelevel_archive::{Exchange, Site};
 use eyelevel_recorder::{Recorder, RecorderOptions, Store, Writing};
+use rustls::pki_types::CertificateDer;
+use tokio::io::AsyncReadExt;
 use tokio::sync::oneshot;
 
 /// Bounds a test that hangs; no duration is measured by it.
@@ -35,22 +38,30 @@ pub fn dictated() -> (SocketAddr, mpsc::Sender<&'static str>, mpsc::Receiver<()>
 pub struct Recording {
     pub store: Arc<Store>,
     pub proxy: SocketAddr,
+    /// Whom its clients trust.
+    pub root: CertificateDer<'static>,
     shutdown: oneshot::Sender<()>,
     serving: tokio::task::JoinHandle<()>,
 }
 
 pub async fn recording(server: SocketAddr) -> Recording {
-    let spool = format!("eyelevel-kept-{}-{}", std::process::id(), server.port());
-    let store = Arc::new(Store::new(std::env::temp_dir().join(spool), false).unwrap());
     let mut options = RecorderOptions::default();
     options.reach.allow(&server.to_string()).unwrap();
+    recording_by(options, server).await
+}
+
+/// The same by these options.
+pub async fn recording_by(options: RecorderOptions, server: SocketAddr) -> Recording {
+    let spool = format!("eyelevel-kept-{}-{}", std::process::id(), server.port());
+    let store = Arc::new(Store::new(std::env::temp_dir().join(spool), false).unwrap());
     let recorder = Recorder::bind(options, store.clone()).await.unwrap();
-    let proxy = recorder.address();
+    let (proxy, root) = (recorder.address(), recorder.authority().root().clone());
     let (shutdown, ended) = oneshot::channel::<()>();
     let serving = tokio::spawn(recorder.run(async { ended.await.unwrap_or_default() }));
     Recording {
         store,
         proxy,
+        root,
         shutdown,
         serving,
     }
@@ -91,4 +102,13 @@ pub fn asked(proxy: SocketAddr, server: SocketAddr) -> TcpStream {
         head.push(byte[0]);
     }
     stream
+}
+
+/// The head of what comes, of a client that does not block.
+pub async fn said(stream: &mut tokio::net::TcpStream) -> String {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.unwrap());
+    }
+    String::from_utf8(head).unwrap()
 }

@@ -1,0 +1,182 @@
+//! Of one HTTP/2 connection each answer has the think time of its own stream, whatever the order in
+//! which answers come, and whoever gave up between.
+
+mod recording;
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use eyelevel_recorder::RecorderOptions;
+use eyelevel_replay::tls::{Authority, Chains, client_config_trusting, server_config};
+use eyelevel_replay::{CertificateKey, HttpVersion, StackConfig, TlsVersion};
+use http::{Request, Response};
+use http_body_util::{BodyExt, Empty, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use recording::{recording_by, said};
+use rustls::pki_types::{CertificateDer, ServerName};
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Builder;
+use tokio::sync::{mpsc as asynchronous, oneshot};
+use tokio_rustls::{TlsAcceptor, TlsConnector};
+
+const HOST: &str = "streams.example";
+const GIVEN_UP: &str = "/given-up";
+const LATE: &str = "/late";
+/// With a number.
+const SOON: &str = "/soon/";
+const SOON_COUNT: usize = 7;
+/// Between an answer that comes late and the next; a swapped stream shows by it.
+const HELD_MIN: Duration = Duration::from_millis(20);
+/// The kernel's stamps are of another clock, which is set.
+const CLOCKS_MS: f64 = 1.0;
+
+/// A server over HTTP/2 that says what it was asked for. It answers `GIVEN_UP` never, `LATE` when it
+/// is told to, and tells how long it has held that; what else, at once.
+struct Server {
+    address: SocketAddr,
+    root: CertificateDer<'static>,
+    asked: asynchronous::UnboundedReceiver<String>,
+    answer_late: oneshot::Sender<()>,
+    held: mpsc::Receiver<Duration>,
+}
+
+fn server() -> Server {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let authority = Authority::new(vec![], HOST, CertificateKey::Ecdsa, Chains::Short);
+    let authority = Arc::new(authority.unwrap());
+    let root = authority.root().clone();
+    let tls = server_config(authority, &StackConfig::tuned("test", HttpVersion::H2)).unwrap();
+    let (tell, asked) = asynchronous::unbounded_channel();
+    let (answer_late, may_answer) = oneshot::channel();
+    let (tell_held, held) = mpsc::channel();
+    let may_answer = Mutex::new(Some(may_answer));
+    let answer = move |request: Request<Incoming>| {
+        let received = Instant::now();
+        let path = request.uri().path().to_owned();
+        tell.send(path.clone()).unwrap();
+        let may_answer = (path == LATE).then(|| may_answer.lock().unwrap().take().unwrap());
+        let tell_held = tell_held.clone();
+        async move {
+            if path == GIVEN_UP {
+                std::future::pending::<()>().await;
+            }
+            if let Some(may_answer) = may_answer {
+                may_answer.await.unwrap();
+                while received.elapsed() < HELD_MIN {}
+                tell_held.send(received.elapsed()).unwrap();
+            }
+            Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(path))))
+        }
+    };
+    thread::spawn(move || {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            listener.set_nonblocking(true).unwrap();
+            let listener = TcpListener::from_std(listener).unwrap();
+            let (stream, _) = listener.accept().await.unwrap();
+            stream.set_nodelay(true).unwrap();
+            let stream = TlsAcceptor::from(Arc::new(tls)).accept(stream).await;
+            let serving = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+                .serve_connection(TokioIo::new(stream.unwrap()), service_fn(answer));
+            let _ = serving.await;
+        });
+    });
+    Server {
+        address,
+        root,
+        asked,
+        answer_late,
+        held,
+    }
+}
+
+/// A client's session with the server, through the proxy.
+async fn session(
+    proxy: SocketAddr,
+    root: CertificateDer<'static>,
+) -> http2::SendRequest<Empty<Bytes>> {
+    let mut stream = TcpStream::connect(proxy).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    let wish = format!("CONNECT {HOST}:443 HTTP/1.1\r\nhost: {HOST}:443\r\n\r\n");
+    stream.write_all(wish.as_bytes()).await.unwrap();
+    assert!(said(&mut stream).await.starts_with("HTTP/1.1 200 "));
+    let tls = client_config_trusting(root, HttpVersion::H2, TlsVersion::Tls13).unwrap();
+    let name = ServerName::try_from(HOST).unwrap();
+    let stream = TlsConnector::from(Arc::new(tls)).connect(name, stream);
+    let (sender, connection) =
+        http2::handshake(TokioExecutor::new(), TokioIo::new(stream.await.unwrap()))
+            .await
+            .unwrap();
+    tokio::spawn(connection);
+    sender
+}
+
+/// An answer's body, and how long its request took.
+async fn fetched(mut sender: http2::SendRequest<Empty<Bytes>>, path: String) -> (Bytes, Duration) {
+    let request = Request::get(format!("https://{HOST}{path}"));
+    let began = Instant::now();
+    let answer = sender.send_request(request.body(Empty::new()).unwrap());
+    let body = answer.await.unwrap().into_body().collect().await.unwrap();
+    (body.to_bytes(), began.elapsed())
+}
+
+#[tokio::test]
+async fn each_answer_has_the_time_of_its_own_stream() {
+    let mut server = server();
+    let mut options = RecorderOptions::default();
+    options.roots.push(server.root.clone());
+    let place = (HOST.to_owned(), 443);
+    options.addresses.insert(place, server.address);
+    let recording = recording_by(options, server.address).await;
+    let sender = session(recording.proxy, recording.root.clone()).await;
+
+    let given_up = tokio::spawn(fetched(sender.clone(), GIVEN_UP.to_owned()));
+    assert_eq!(server.asked.recv().await.unwrap(), GIVEN_UP);
+    given_up.abort();
+    // All at once, so that they wait together for their HEADERS to leave.
+    let late = tokio::spawn(fetched(sender.clone(), LATE.to_owned()));
+    let soon: Vec<String> = (0..SOON_COUNT)
+        .map(|each| format!("{SOON}{each}"))
+        .collect();
+    let fetching = soon.iter().cloned();
+    let fetching: Vec<_> = fetching
+        .map(|path| tokio::spawn(fetched(sender.clone(), path)))
+        .collect();
+    let mut took = HashMap::new();
+    for (path, fetching) in soon.into_iter().zip(fetching) {
+        let (body, took_so_long) = fetching.await.unwrap();
+        assert_eq!(body, path);
+        took.insert(path, took_so_long);
+    }
+    server.answer_late.send(()).unwrap();
+    let (body, late_took) = late.await.unwrap();
+    assert_eq!(body, LATE);
+    took.insert(LATE.to_owned(), late_took);
+    let held = server.held.recv().unwrap();
+    drop(sender);
+
+    recording.store.settle().await;
+    let exchanges = recording.written().await;
+    let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
+    // The server's time lies within what is recorded, and that within the client's.
+    assert_eq!(exchanges.len(), took.len());
+    for exchange in exchanges {
+        let recorded_ms = exchange.time_to_first_byte_ms.unwrap();
+        let path = exchange.url.path();
+        let most_ms = ms(took[path]) + CLOCKS_MS;
+        assert!(recorded_ms <= most_ms, "{path}: {recorded_ms} of {most_ms}");
+        let is_held = path != LATE || recorded_ms >= ms(held) - CLOCKS_MS;
+        assert!(is_held, "{recorded_ms} of {held:?}");
+        assert_eq!(exchange.protocol, "h2");
+    }
+}
