@@ -1,7 +1,8 @@
 """Loads that are made up, for slots of a real cluster, and what befalls them by block and attempt.
 
 The site's recording is `script.json`: it has for each block what its attempts meet, and the folder
-of `attempts`, a file for each that began, with its process's number, made exclusively; `gates`,
+of `attempts`, a file for each that began, made exclusively, with the numbers of its process and of
+that one's parent; `gates`,
 FIFOs of those that wait; and `small`, a small disk, where a test has one.
 """
 
@@ -106,7 +107,7 @@ def _attempt(folder: Path, block: str, *, is_first: bool) -> int:
     if not is_first:
         return there - 1
     with (folder / ATTEMPTS / f"{block}.{there}").open("x") as file:
-        file.write(str(os.getpid()))
+        file.write(f"{os.getpid()} {os.getppid()}")
     return there
 
 

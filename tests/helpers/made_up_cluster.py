@@ -11,13 +11,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from inspect import unwrap
 from pathlib import Path
+from types import MappingProxyType
 
 import cluster_stub
 from cluster_stub import ATTEMPTS, GATES, SCRIPT
+from distributed import Scheduler
 from hang import HANG_S
 from made_up_run import environment
 
+from eyelevel.cluster import settings
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.cluster.where import Where, connected
@@ -30,6 +34,7 @@ from eyelevel.run.study.loop import Interrupted, RunResult, run_trials
 from eyelevel.run.study.prepare import planned
 from eyelevel.run.study.progress import Accounts
 from eyelevel.run.study.slots import Slots
+from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import ENVIRONMENT_FILE, RECORD_FILE, TRIALS, write_document
 from eyelevel.store.pictures import PICTURES
 
@@ -43,7 +48,7 @@ WORKER = """
 import asyncio, sys
 from eyelevel.cluster.worker import run_slots
 address, count, machine = sys.argv[1:]
-asyncio.run(run_slots(address, int(count), host=machine))
+asyncio.run(run_slots(address, int(count), host=machine, is_trusted=True))
 """
 
 
@@ -75,6 +80,14 @@ def until(holds: Callable[[], bool]) -> None:
         os.sched_yield()
 
 
+def quick() -> None:
+    """Workers that say nothing are taken for lost as soon as Dask can, which is after 5 s, and
+    what they are asked then is given up after 2."""
+    ours = {**settings.OURS, "distributed.scheduler.worker-ttl": "1s"}
+    settings.OURS = MappingProxyType(ours)
+    unwrap(Scheduler.restart_workers).__kwdefaults__["timeout"] = 2
+
+
 def _content_of(file: Path) -> object:
     """Bytes; of a record all but where it was made."""
     if file.name != RECORD_FILE:
@@ -102,6 +115,8 @@ class MadeUpCluster:
                 if fate == "waits":
                     os.mkfifo(self.gate(block, attempt))
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
+        self.prefixes: dict[str, Sequence[str]] = {}
+        """What stands before the command of a machine's worker."""
         self.address = ""
         self.where = "listen:127.0.0.1:0"
         self.questions = cluster_stub.Questions()
@@ -125,7 +140,13 @@ class MadeUpCluster:
     def process(self, block: str, attempt: int = 0) -> int:
         """The number of the one that has or had the block."""
         file = self.site / ATTEMPTS / f"{block.replace('/', '_')}.{attempt}"
-        return int(file.read_text())
+        return int(file.read_text().split()[0])
+
+    def machine(self, block: str, attempt: int = 0) -> subprocess.Popen[bytes]:
+        """The one that has or had the block."""
+        file = self.site / ATTEMPTS / f"{block.replace('/', '_')}.{attempt}"
+        machine = int(file.read_text().split()[1])
+        return next(each for each in self.workers.values() if each.pid == machine)
 
     def trials(self) -> list[Trial]:
         """All of the plan, which is written."""
@@ -135,9 +156,17 @@ class MadeUpCluster:
         write_document(self.run, ENVIRONMENT_FILE, environment())
         return trials
 
+    def undisturbed(self) -> Path:
+        """The run on one machine, without a cluster."""
+        for trial in self.trials():
+            made = cluster_stub.made_up(trial)
+            write_trial(self.run, made.record, made.frames)
+        return self.run
+
     def start(self, machine: str, slots: int = 1) -> None:
         """A machine's worker."""
-        command = [sys.executable, "-c", WORKER, self.address, str(slots), machine]
+        command = [*self.prefixes.get(machine, ()), sys.executable, "-c", WORKER, self.address]
+        command += [str(slots), machine]
         paths = os.pathsep.join(filter(None, sys.path))
         self.workers[machine] = subprocess.Popen(
             command,
@@ -157,7 +186,9 @@ class MadeUpCluster:
         recordings = {self.plan.sites[0]: self.recording}
         work = BlockWork("client", recordings, load=cluster_stub.load)
         with ExitStack() as stack:
-            connection = stack.enter_context(connected(Where.of(self.where), self.run))
+            connection = stack.enter_context(
+                connected(Where.of(self.where, is_trusted=True), self.run)
+            )
             self.address = connection.address
             stack.callback(self.end)
             for machine in machines:

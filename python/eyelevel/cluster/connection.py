@@ -3,6 +3,7 @@
 import os
 import platform
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -61,7 +62,8 @@ class Connection:
     ) -> None:
         if self._client is not None:
             if self.is_up:
-                self._client.set_metadata([KEY], None)
+                with suppress(OSError):  # it may go at this moment, and be nobody's
+                    self._client.set_metadata([KEY], None)
             self._client.close()
 
     @property

@@ -8,12 +8,13 @@ that computes it has changed. Deleting them costs time and nothing else.
 import contextlib
 import hashlib
 import os
+from io import BytesIO
 from pathlib import Path
 
 import polars as pl
 
 from eyelevel.analysis.trials.rows import Columns, Row
-from eyelevel.disk.whole import whole_file
+from eyelevel.disk.whole import write_whole
 from eyelevel.errors import OutsideError
 from eyelevel.from_outside.limits import PARQUET
 from eyelevel.from_outside.parquet import read_parquet
@@ -67,10 +68,16 @@ def keep(directory: Path, table: pl.DataFrame) -> None:
     """Keep all rows as one table. A directory that is read only can be read all the same."""
     with contextlib.suppress(OSError):
         parts = list((directory / ROWS).glob("*.parquet"))
-        with whole_file(directory / TABLE_FILE) as stream:
-            table.write_parquet(stream)
+        _write(directory / TABLE_FILE, table)
         for part in parts:
             part.unlink()
+
+
+def _write(file: Path, table: pl.DataFrame) -> None:
+    """Raises OSError; what polars raises for a disk that refuses says neither that nor why."""
+    content = BytesIO()
+    table.write_parquet(content)
+    write_whole(file, content.getvalue())
 
 
 class RowParts:
@@ -94,6 +101,5 @@ class RowParts:
         part = pl.DataFrame(self._rows, schema=self._columns.schema(), orient="row")
         folder = self._directory / ROWS
         folder.mkdir(exist_ok=True)
-        with whole_file(folder / f"{part['hash'][0]}.parquet") as stream:
-            part.write_parquet(stream)
+        _write(folder / f"{part['hash'][0]}.parquet", part)
         self._rows.clear()

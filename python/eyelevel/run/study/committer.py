@@ -1,10 +1,12 @@
 """The one writer of a run: trials that come as bytes, and their rows."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from eyelevel.errors import StoreError
 from eyelevel.store.commit import write_block
 from eyelevel.store.directory import RECORD_FILE, refusals
 from eyelevel.store.packed import PackedTrial
@@ -30,7 +32,8 @@ class Committer:
         trace: TracebackType | None,
     ) -> None:
         if self._rows is not None:
-            with refusals(self._directory):
+            # Rows may be computed again: what ends the run is told, and not what follows from it.
+            with suppress(StoreError) if error else nullcontext(), refusals(self._directory):
                 self._rows.flush()
 
     def commit(self, packed: Sequence[PackedTrial]) -> None:
