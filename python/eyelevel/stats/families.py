@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 Method = Literal["holm", "benjamini-hochberg"]
 _METHODS = {"holm": "holm", "benjamini-hochberg": "fdr_bh"}
 
@@ -42,5 +44,15 @@ def correct(families: Mapping[str, Sequence[float | None]], method: Method) -> d
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjusted p values of one family by Holm's method; see `correct`."""
-    return list(correct({"": p_values}, "holm")[""].adjusted)
+    """Adjusted p values of one family by Holm's method; see `correct`.
+
+    By its definition, since each call of statsmodels collects all garbage first, which takes
+    0.3 s where there is much, and a report of many machines has a family a comparison.
+    """
+    known = np.array([p for p in p_values if p is not None])
+    order = np.argsort(known)
+    stepped = np.maximum.accumulate(known[order] * np.arange(len(known), 0, -1))
+    adjusted = np.empty(len(known))
+    adjusted[order] = np.minimum(1.0, stepped)
+    of_known = iter(adjusted.tolist())
+    return [None if p is None else next(of_known) for p in p_values]

@@ -159,7 +159,7 @@ def _machine_is_off(contents: Contents) -> list[Warning]:
     found = [each for each in contents.between_machines if each.alarms]
     if not found:
         return []
-    worst = min(found, key=lambda each: each.p_holm or 0.0)
+    worst = max(found, key=lambda each: each.model.deviation_machines or 0.0)
     assert worst.farthest is not None and worst.p_holm is not None
     machine, of_machine = worst.farthest
     gain = "unknown" if of_machine.gain.value is None else format_percent(of_machine.gain.value)

@@ -1,7 +1,7 @@
 """Machines: what each of a cluster's loaded, how much gains hang on where loads were made."""
 
 from eyelevel.analysis.formats import format_p, format_percent
-from eyelevel.analysis.gains.machines import BetweenMachines
+from eyelevel.analysis.gains.machines import BetweenMachines, MachineRow
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
@@ -51,8 +51,8 @@ def _machines_table(contents: Contents) -> Markup:
     rows: list[list[object]] = []
     for row in contents.machines:
         cells: list[object] = [
-            join([row.name or row.machine, element("small", row.machine)]),
-            row.machine_class or "none",
+            join([row.name or row.machine, " ", element("small", row.machine)]),
+            _class(row),
             row.loads,
             row.failures,
         ]
@@ -70,8 +70,13 @@ def _machines_table(contents: Contents) -> Markup:
     return table(caption, columns, rows, class_="gain-details")
 
 
+def _class(row: MachineRow) -> str:
+    """Those that were refused after loads of their own, or without a cluster, are alone in it."""
+    return row.machine_class if row.machine_class.isdecimal() else "its own"
+
+
 def _heading(between: BetweenMachines) -> str:
-    return f"gain of {between.comparison} on {between.network}, 95 % interval"
+    return f"{between.comparison} on {between.network}, gain and 95 % interval"
 
 
 def _between_table(contents: Contents, has_others: bool) -> Markup:

@@ -31,7 +31,7 @@ def test_the_page_has_a_row_a_machine_and_one_a_comparison(odd):
     text = build_report(odd.directory, metrics_of).read_text(encoding="utf-8")
     section = text.replace(NO_BREAK, " ")
     section = section[section.index('id="machines"') : section.index('id="setup"')]
-    assert all(f"host-{name}<small>{name}</small>" in section for name in FIVE)
+    assert all(f"host-{name} <small>{name}</small>" in section for name in FIVE)
     assert section.count("on another such machine") == 1
     assert section.count("F(4, ") == 2
 
