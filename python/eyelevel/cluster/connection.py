@@ -63,7 +63,8 @@ class Connection:
         if self._client is not None:
             if self.is_up:
                 with suppress(OSError):  # it may go at this moment, and be nobody's
-                    self._client.set_metadata([KEY], None)
+                    if self._owner_of(self._client) == self._owner:
+                        self._client.set_metadata([KEY], None)
             self._client.close()
 
     @property
@@ -78,9 +79,15 @@ class Connection:
         return self._client is not None and self._client.status == "running"
 
     def beat(self) -> None:
-        """Tell that this run lives, if it is time."""
-        if time.monotonic() >= self._beaten_s + BEAT_S:
-            self._tell(self.client)
+        """Tell that this run lives, if it is time.
+
+        Raises ClusterError if another came in the same moment and took it: that one stays.
+        """
+        if time.monotonic() < self._beaten_s + BEAT_S:
+            return
+        if (owner := self._owner_of(self.client)) not in (None, self._owner):
+            raise self._used_by(str(owner))
+        self._tell(self.client)
 
     def dial(self) -> bool:
         """Try to reach a lost scheduler again; raises SchedulerLostError after WITHOUT_S_MAX."""
@@ -109,10 +116,7 @@ class Connection:
             now = client.get_metadata([KEY], None)
             if now is not None and now != found:
                 client.close()
-                raise ClusterError(
-                    f"using the scheduler at {self.address}: {now['owner']} uses it; wait until "
-                    "that run has ended, or have a scheduler for each"
-                )
+                raise self._used_by(now["owner"])
             found = now
         self._tell(client)
 
@@ -120,3 +124,14 @@ class Connection:
         self._beats += 1
         client.set_metadata([KEY], {"owner": self._owner, "beats": self._beats})
         self._beaten_s = time.monotonic()
+
+    def _used_by(self, owner: str) -> ClusterError:
+        return ClusterError(
+            f"using the scheduler at {self.address}: {owner} uses it; wait until that run has "
+            "ended, or have a scheduler for each"
+        )
+
+    @staticmethod
+    def _owner_of(client: Client) -> str | None:
+        found = client.get_metadata([KEY], None)
+        return found["owner"] if found else None

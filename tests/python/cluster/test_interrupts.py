@@ -61,7 +61,7 @@ def client_at_its_gate(folder):
             with (folder / "site" / GATES / name).open("wb") as gate:
                 client.send_signal(signal.SIGINT)
                 assert client.stdout.readline() == "ending\n"
-                yield client, gate, int((folder / "site" / ATTEMPTS / name).read_text())
+                yield client, gate, int((folder / "site" / ATTEMPTS / name).read_text().split()[0])
         finally:
             client.kill()
 

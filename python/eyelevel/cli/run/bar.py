@@ -63,19 +63,17 @@ def _texts(progress: RunProgress) -> tuple[str, str, str]:
     trial = progress.trial
     doing = f"{trial.site} {trial.network} {trial.stack}" if trial else ""
     return (
-        progress.waiting or _slots_said(progress) or doing,
+        progress.waiting or _elsewhere(progress) or doing,
         f"{duration(progress.left_s)} left" if progress.left_s else "",
         ", ".join(f"{count} {name}" for name, count in sorted(problems.items())),
     )
 
 
-def _slots_said(progress: RunProgress) -> str:
+def _elsewhere(progress: RunProgress) -> str:
     """Of slots elsewhere: how many take blocks, how fast, and what became of machines."""
     if progress.slots_there is None:
         return ""
-    checked = progress.slots_there - progress.slots
-    parts = [counted(progress.slots, "slot")]
-    parts += [f"{checked} not admitted"] if checked > 0 else []
+    parts = [slots_said(progress.slots, progress.slots_there)]
     parts += [f"{progress.loads_per_s:.2g} loads a second"] if progress.loads_per_s else []
     if progress.machines_lost:
         parts.append(f"{counted(progress.machines_lost, 'machine')} lost")
@@ -87,3 +85,10 @@ def _slots_said(progress: RunProgress) -> str:
 def counted(count: int, noun: str) -> str:
     """As "1 slot" or "2 slots"."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def slots_said(slots: int, there: int | None) -> str:
+    """How many take blocks, of those that are there."""
+    return (
+        f"{slots} of {there} slots admitted" if there and there > slots else counted(slots, "slot")
+    )

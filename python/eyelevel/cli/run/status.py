@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.output import print_json, results
-from eyelevel.cli.run.bar import counted
+from eyelevel.cli.run.bar import counted, slots_said
 from eyelevel.cli.values import duration
 from eyelevel.run.study.status import RunStatus, read_status
 
@@ -26,8 +26,8 @@ def status(
 
 def _lines(status: RunStatus) -> list[str]:
     parts = [f"{status.state}: {status.done} of {status.total} loads"]
-    if status.slots:
-        parts.append(counted(status.slots, "slot"))
+    if status.slots or status.slots_there is not None:
+        parts.append(slots_said(status.slots, status.slots_there))
     if status.loads_per_s:
         parts.append(f"{status.loads_per_s:.2g} loads a second")
     if status.left_s:

@@ -13,6 +13,8 @@ FIRST_GUESS_S = 8.0
 """For a load of which nothing is known yet; only the first seconds of a run's time left use it."""
 RATE_LOADS = 100
 """Over which the loads a second are counted."""
+ELSEWHERE_S = 10.0
+"""How seldom what stays the same is told: telling takes time beside loads."""
 
 
 @dataclass
@@ -58,6 +60,7 @@ class Accounts:
         self._clock = _Clock(queue)
         self._began_s: dict[str, float] = {}
         self._ended_s: deque[float] = deque(maxlen=RATE_LOADS + 1)
+        self._elsewhere_s = float("-inf")
         self._machines: dict[str, str] = {}
         self._machines_lost: set[str] = set()
         self._ended = Ended()
@@ -108,10 +111,12 @@ class Accounts:
         self._tell_slots()
 
     def elsewhere(self, slots_there: int, machines_refused: int) -> None:
-        """Of slots that are not here."""
-        now = slots_there, machines_refused
-        if now != (self.progress.slots_there, self.progress.machines_refused):
+        """Of slots that are not here; told when it changes, and now and then."""
+        now, now_s = (slots_there, machines_refused), time.monotonic()
+        is_new = now != (self.progress.slots_there, self.progress.machines_refused)
+        if is_new or now_s >= self._elsewhere_s + ELSEWHERE_S:
             self.progress.slots_there, self.progress.machines_refused = now
+            self._elsewhere_s = now_s
             self.tell()
 
     def _tell_slots(self) -> None:

@@ -52,6 +52,7 @@ class Said(TypedDict):
     written_at: str
     outcomes: dict[str, Count]
     slots: Count
+    slots_there: Count | None
     loads_per_s: Seconds
     left_s: Seconds
     machines_lost: Count
@@ -92,6 +93,7 @@ class StatusFile:
             "written_at": _now(),
             "outcomes": dict(last.outcomes),
             "slots": last.slots,
+            "slots_there": last.slots_there,
             "loads_per_s": last.loads_per_s,
             "left_s": last.left_s,
             "machines_lost": last.machines_lost,
@@ -115,6 +117,8 @@ class RunStatus:
     writer: str = ""
     """Who has the directory."""
     slots: int = 0
+    slots_there: int | None = None
+    """With those that are not admitted; None: the slots are where the run is."""
     loads_per_s: float = 0.0
     left_s: float | None = None
     machines_lost: int = 0
@@ -132,6 +136,7 @@ class RunStatus:
             "started_at": self.started_at or None,
             "written_at": self.written_at or None,
             "slots": self.slots,
+            "slots_there": self.slots_there,
             "loads_per_s": self.loads_per_s,
             "left_s": self.left_s,
             "machines_lost": self.machines_lost,
@@ -159,22 +164,23 @@ def read_status(directory: Path) -> RunStatus:
     refused = {each["name"]: each["reason"] for each in machines if each["class"] is None}
     said = _read_said(directory)
     state = _state(said, owner, is_whole=done == len(trials))
-    is_running = state == "running"
+    now = said if said and state == "running" else None
     return RunStatus(
         state,
         done,
         len(trials),
-        said["outcomes"] if said else {},
-        said["started_at"] if said else "",
-        said["written_at"] if said else "",
-        owner or "",
-        said["slots"] if said and is_running else 0,
-        said["loads_per_s"] if said and is_running else 0.0,
-        said["left_s"] if said and is_running else None,
-        said["machines_lost"] if said else 0,
-        refused,
-        stop["reason"],
-        said["resume"] if said else "",
+        outcomes=said["outcomes"] if said else {},
+        started_at=said["started_at"] if said else "",
+        written_at=said["written_at"] if said else "",
+        writer=owner or "",
+        slots=now["slots"] if now else 0,
+        slots_there=now["slots_there"] if now else None,
+        loads_per_s=now["loads_per_s"] if now else 0.0,
+        left_s=(now["left_s"] or None) if now else None,
+        machines_lost=said["machines_lost"] if said else 0,
+        machines_refused=refused,
+        decided=stop["reason"],
+        resume=said["resume"] if said else "",
     )
 
 
