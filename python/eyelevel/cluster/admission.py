@@ -40,6 +40,8 @@ class _Candidate:
     times: dict[str, Times] = field(default_factory=dict)
     is_admitted: bool = False
     is_refused: bool = False
+    judged: frozenset[str] = frozenset()
+    """The slots that were there when it was refused: it is asked anew when none of them is."""
     retired: dict[int, str] = field(default_factory=dict)
     """Why slots take no further block, by their numbers."""
     loaded: Evidence | None = None
@@ -78,7 +80,11 @@ class Admissions:
         candidate.slots[slot] = name
         if candidate.is_admitted:
             return _joining(candidate, [slot])
-        if not candidate.is_refused and len(candidate.slots) == name.count:
+        if len(candidate.slots) == name.count and not candidate.judged & candidate.slots.keys():
+            candidate.is_refused, candidate.judged = False, frozenset()
+            candidate.loading, candidate.times = {}, {}
+            if candidate.loaded and candidate.loaded.slots != name.count:
+                candidate.loaded = None  # so many at once have other times
             candidate.asked = self._submit(slot, self._questions.shown)
         return []
 
@@ -131,10 +137,8 @@ class Admissions:
             candidate.problems,
         )
         verdicts = self._fleet.admit(evidence)
-        # Of what comes back changed the file keeps what it was when it loaded blocks.
-        stays = {each.machine for each in verdicts if not each.is_admitted and each.machine_class}
-        if machine not in stays:
-            self._evidence[machine] = evidence
+        # Of what comes back the file keeps what it was when its loads were given their class.
+        self._evidence[machine], _ = self._fleet.members.get(machine, (evidence, None))
         return [event for verdict in verdicts for event in self._apply(verdict)]
 
     def _apply(self, verdict: Verdict) -> Sequence[Event]:
@@ -148,9 +152,20 @@ class Admissions:
         if candidate.is_admitted and not was_admitted:
             return _joining(candidate, candidate.slots)
         if candidate.is_refused:
-            self._told(f"machine {known.name} is refused: {verdict.reason}")
+            candidate.judged = frozenset(candidate.slots)
+            self._tell_refused(known, verdict.reason)
             return [Retired(slot) for slot in candidate.slots] if was_admitted else []
         return []
+
+    def _tell_refused(self, evidence: Evidence, reason: str) -> None:
+        """And how many are not; if most are like this one, the one to do without is the first."""
+        here = [each for each in self._candidates.values() if each.slots]
+        admitted = sum(each.is_admitted for each in here)
+        judged = admitted + sum(each.is_refused for each in here)
+        line = f"machine {evidence.name} is refused: {reason}; {admitted} of {judged} admitted"
+        if (alike := self._fleet.alike(evidence.machine)) > admitted > 0:
+            line += f", {alike} are as this one: a new run without {self._fleet.first()} takes them"
+        self._told(line)
 
     def ended(self, slot: str, trials: Sequence[PackedTrial]) -> list[Event]:
         """Loads of a block that ended on a slot, which is retired if too many of its loads fail."""

@@ -30,8 +30,10 @@ class RetiredSlot(TypedDict):
 
 @with_config(OBSERVED)
 class Machine(TypedDict):
-    """`class`: which machines its loads are compared with; null: none, since it was refused, and
-    what it had loaded before stands alone. `reason`: why it is not of the first class."""
+    """`class`: which machines its loads are compared with, with whom it shares it; null: it was
+    refused and has none. `facts` and times: of when it was given the class, which stays unless the
+    third machine shows that it is the odd one. `reason`: why it is not of the first class, or not
+    `admitted`."""
 
     version: Literal[1]
     machine: str
@@ -43,6 +45,7 @@ class Machine(TypedDict):
     problems: list[str]
     of_class: Annotated[Count | None, Field(alias="class")]
     reason: str
+    admitted: NotRequired[bool]
     retired: NotRequired[list[RetiredSlot]]
 
 

@@ -104,11 +104,11 @@ def test_a_machine_that_differs_is_refused_in_one_line_that_says_what_differs(fl
     assert fleet.come("b") == []
     reason = "its browser is Chromium 141 and not Chromium 140, unlike host-a"
     reason += "; --mixed takes it as another class"
-    assert fleet.told == [f"machine host-b is refused: {reason}"]
+    assert fleet.told == [f"machine host-b is refused: {reason}; 1 of 2 admitted"]
     assert (fleet.kept("b")["class"], fleet.kept("b")["reason"]) == (None, reason)
 
 
-def test_when_the_third_joins_the_odd_one_is_retired_and_its_blocks_have_no_class(fleet):
+def test_when_the_third_joins_the_odd_one_is_retired_and_its_blocks_are_a_class(fleet):
     fleet.load_ms["a"] = 1100.0
     assert fleet.come("a") and fleet.come("b")
     assert fleet.kept("a")["class"] == 1
@@ -116,7 +116,7 @@ def test_when_the_third_joins_the_odd_one_is_retired_and_its_blocks_have_no_clas
     events = fleet.come("c")
     assert {each.slot for each in events if isinstance(each, Retired)} == slots
     assert joined(each for each in events if isinstance(each, Joined)) == [("c", 1), ("c", 2)]
-    assert fleet.kept("a")["class"] is None
+    assert (fleet.kept("a")["class"], fleet.kept("a")["admitted"]) == (2, False)
     assert fleet.kept("a")["reason"].startswith("its page load time is +10.0% off the fleet's")
     assert [fleet.kept(name)["class"] for name in "bc"] == [1, 1]
 
@@ -126,9 +126,37 @@ def test_so_it_is_of_one_of_an_earlier_start_that_is_not_here(fleet):
     fleet.come("a")
     fleet.begin()
     assert joined(fleet.come("b")) and joined(fleet.come("c"))
-    assert (
-        fleet.kept("a")["class"] is None and "off the fleet's median" in fleet.kept("a")["reason"]
-    )
+    assert fleet.kept("a")["class"] == 2 and "off the fleet's median" in fleet.kept("a")["reason"]
+
+
+def test_one_that_was_put_out_keeps_its_class_whatever_it_is_when_it_comes_again(fleet):
+    fleet.load_ms["a"] = 1200.0
+    for name in "abc":
+        fleet.come(name)
+    was = fleet.kept("a")
+    fleet.load_ms.clear()
+    fleet.begin()
+    fleet.told.clear()
+    assert fleet.come("a") == []
+    [line] = fleet.told
+    assert "its page load time is -16.7% off what it was when it loaded blocks of this run" in line
+    assert fleet.kept("a") == was | {"reason": fleet.kept("a")["reason"]}
+    fleet.load_ms["a"], fleet.mixed = 1200.0, True
+    fleet.begin()
+    assert joined(fleet.come("a")) == [("a", 1), ("a", 2)]
+    assert (fleet.kept("a")["class"], fleet.kept("a")["admitted"]) == (2, True)
+
+
+def test_it_is_told_when_most_are_as_those_that_are_refused(fleet):
+    fleet.facts = {name: {"kernel": "6.6"} for name in "bcd"}
+    for name in "abcd":
+        fleet.come(name)
+    endings = [line.split("another class; ")[1] for line in fleet.told]
+    assert endings == [
+        "1 of 2 admitted",
+        "1 of 3 admitted, 2 are as this one: a new run without host-a takes them",
+        "1 of 4 admitted, 3 are as this one: a new run without host-a takes them",
+    ]
 
 
 def test_a_resumed_run_holds_to_the_first_runs_class(fleet):
@@ -176,11 +204,40 @@ def test_a_refused_machine_is_asked_again_when_it_was_gone_as_a_whole(fleet):
     assert joined(fleet.come("b")) == [("b", 1), ("b", 2)]
 
 
+def test_a_refused_machine_is_asked_again_when_each_of_its_slots_began_anew(fleet):
+    fleet.fails["a"] = LabError("no lab")
+    fleet.come("a")
+    fleet.fails.clear()
+    fleet.go("a", 1)
+    assert fleet.come("a", 1) == [] and not fleet.asked
+    fleet.go("a", 2)
+    assert joined(fleet.come("a", 2)) == [("a", 1), ("a", 2)]
+
+
+def test_it_is_refused_again_while_it_is_not_mended(fleet):
+    fleet.fails["a"] = LabError("no lab")
+    for _ in range(3):
+        fleet.come("a")
+        fleet.go("a")
+    assert fleet.told == ["machine host-a is refused: no lab; 0 of 1 admitted"] * 3
+
+
+def test_a_machine_that_returns_with_another_number_of_slots_loads_anew(fleet):
+    fleet.come("a")
+    fleet.go("a")
+    fleet.load_ms["a"] = 1200.0
+    fleet.slots["a", 1] = slot = f"{SlotName('a', 'host-a', 1, 1)}@alone"
+    fleet.admissions.came(slot)
+    assert fleet.answered() == []
+    assert "its page load time is +20.0% off what it was" in fleet.told[0]
+
+
 def test_a_question_that_fails_is_a_refusal_with_its_reason(fleet):
     fleet.fails["a"] = LabError("a trial load of dashboard was starved: late packets")
     assert fleet.come("a") == []
     assert fleet.told == [
-        "machine host-a is refused: a trial load of dashboard was starved: late packets"
+        "machine host-a is refused: a trial load of dashboard was starved: late packets; "
+        "0 of 1 admitted"
     ]
 
 

@@ -77,7 +77,7 @@ def test_a_machine_that_differs_takes_no_block_and_the_line_says_in_what(tmp_pat
     assert {machine for each in places(cluster.run).values() for machine, _ in each} == {ONE}
     assert cluster.told == [
         "machine two is refused: its kernel is 6.6 and not 6.1, unlike one; --mixed takes it as "
-        "another class"
+        "another class; 1 of 2 admitted"
     ]
 
 

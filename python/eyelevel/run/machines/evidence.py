@@ -4,7 +4,7 @@ import hashlib
 import platform
 import subprocess
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Trial, expand
+from eyelevel.run.block.attempts import RETRIES, with_retries
 from eyelevel.run.level.measure import measured_level, validate_level
 from eyelevel.run.study.environment import cpu_model, first_line
 from eyelevel.run.study.jobs import CORES_A_LAB
@@ -65,13 +66,14 @@ def machine_problems() -> tuple[str, ...]:
 def slot_loads(run: Callable[[Trial, str], TrialResult] = run_trial) -> list[tuple[float, float]]:
     """Of each trial load on this slot its page load time in ms and its processor time in s.
 
-    Raises LabError if one fails.
+    One that the machine starved is tried once more, as in a run. Raises LabError if one fails.
     """
     site = open_site(TRIAL_SITE)
     network, stack = NETWORKS_BY_NAME[TRIAL_NETWORK], STACKS_BY_NAME[TRIAL_STACK]
     plan = one_cell(site.name, [network], stack, TRIAL_LOADS, TRIAL_LOADS_SEED)
     trials = expand(plan, [site.of_plan()])
-    return [_times(run(trial, str(site.path)).record) for trial in trials]
+    results = [with_retries(partial(run, trial, str(site.path)), RETRIES) for trial in trials]
+    return [_times(result.record) for result in results]
 
 
 def _times(record: JsonMapping) -> tuple[float, float]:

@@ -24,6 +24,7 @@ def write_machine(
         "facts": dict(evidence.facts),
         "class": verdict.machine_class,
         "reason": verdict.reason,
+        "admitted": verdict.is_admitted,
         "retired": [{"slot": slot, "reason": reason} for slot, reason in sorted(retired.items())],
     }
     with refusals(file):
@@ -40,7 +41,7 @@ def read_retired(directory: Path) -> dict[str, dict[int, str]]:
 
 
 def read_fleet(directory: Path, *, mixed: bool) -> Fleet:
-    """The machines that were admitted before. Raises StoreError at a damaged file."""
+    """The machines that have loads, or might. Raises StoreError at a damaged file."""
     fleet = Fleet(mixed)
     for document in read_machines(directory).values():
         if document["class"] is not None:
