@@ -13,6 +13,7 @@ from pathlib import Path
 
 from eyelevel.analysis.run_files import checked_environment, checked_plan, checked_stopped
 from eyelevel.bucket.block_file import pictures_in, unpack_block
+from eyelevel.bucket.known import Known
 from eyelevel.bucket.layout import (
     BLOCKS,
     block_number,
@@ -75,8 +76,10 @@ def fetch_run(
     absent = [number for number in listed if not there.issuperset(copy.blocks[number])]
     done = len(listed) - len(absent)
     on_progress(done, len(listed))
-    for trials in copy.fetch_blocks(absent, directory):
+    known = Known(directory, url)  # if the run goes on here, none is read back
+    for number, trials in copy.fetch_blocks(absent, directory):
         write_block(directory, trials)
+        known.add(number)
         done += 1
         on_progress(done, len(listed))
     copy.fetch_documents(directory)
@@ -131,8 +134,10 @@ class _Copy:
             with refusals(directory / place):
                 keep_picture(folder, absent[place], content)
 
-    def fetch_blocks(self, numbers: Iterable[int], directory: Path) -> Iterator[list[PackedTrial]]:
-        """Their trials, checked, with all that they need in the directory."""
+    def fetch_blocks(
+        self, numbers: Iterable[int], directory: Path
+    ) -> Iterator[tuple[int, list[PackedTrial]]]:
+        """Each with its trials, checked, with all that they need in the directory."""
         known: set[str] = set()
         places = {block_object(number): number for number in numbers}
         for place, content in self._each(places, BLOCK):
@@ -143,7 +148,7 @@ class _Copy:
                     if not has_picture(directory / PICTURES, name):
                         raise source.refusal(f"it needs {picture_object(name)}, which is not there")
                     known.add(name)
-            yield trials
+            yield places[place], trials
 
     def fetch_documents(self, directory: Path) -> None:
         """What describes the run; the plan last, by which the directory is one."""

@@ -5,7 +5,7 @@ import json
 import zipfile
 
 import pytest
-from copied_runs import URL, copy_all, tree
+from copied_runs import URL, Run, copy_all, tree
 from made_up_bucket import MadeUpBucket
 
 from eyelevel.analysis.study import read_contents
@@ -163,6 +163,14 @@ def test_a_part_of_a_run_is_not_run_on_and_the_whole_is(run, bucket, out):
     (out / "aside").rename(out / "plan.json")
     planned(plan, sites, out, resume=True)
     assert "holds a run that was not fetched" in str(fetching(bucket, out))
+
+
+def test_a_fetched_run_that_goes_on_reads_no_block_back(run, bucket, out):
+    fetch_run(bucket, URL, out)
+    bucket.read.clear()
+    bucket.tried.clear()
+    copy_all(Run(out), bucket)
+    assert not [name for name in bucket.read + bucket.tried if name.startswith("blocks/")]
 
 
 def fetching(bucket, out):
