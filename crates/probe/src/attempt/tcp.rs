@@ -3,7 +3,7 @@ use super::shared::Shared;
 use super::{Connection, no_ticket, server_name, timed_out, unspecified};
 use crate::http::fetch;
 use crate::kernel::{self, tcp_measured};
-use crate::timeline::is_split;
+use crate::timeline::{MachineDelay, is_split};
 use crate::tls::{Observed, TlsStream, client_config};
 use crate::{Failure, FailureClass, Plan, Protocol, Row};
 use rustls::ClientConnection;
@@ -168,6 +168,14 @@ fn observed_failure(observed: &Mutex<Observed>) -> Option<Failure> {
     seen.tls_error.clone()
 }
 
+/// This machine's delay with that of one more attempt of this process.
+fn machine_delay(late_us: u64) -> MachineDelay {
+    static SEEN: Mutex<MachineDelay> = Mutex::new(MachineDelay::NONE);
+    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    *seen = seen.with(late_us);
+    *seen
+}
+
 fn note_tls(observed: &Mutex<Observed>, began_ns: u64, connected_ns: u64, row: &mut Row) {
     let seen = observed.lock().unwrap_or_else(PoisonError::into_inner);
     let since = |at_ns: u64| at_ns.saturating_sub(began_ns) / 1000;
@@ -192,9 +200,10 @@ fn note_tls(observed: &Mutex<Observed>, began_ns: u64, connected_ns: u64, row: &
     let waits = u64::from(seen.timeline.round_trips().unwrap_or(1));
     // Early data can be answered before the handshake is complete; nothing is split then.
     let round_trip_us = tls_us.saturating_sub(row.crypto_us) / waits;
-    row.split_connection = row
-        .tcp_handshake_us
-        .is_some_and(|tcp_us| row.syn_retransmits == Some(0) && is_split(tcp_us, round_trip_us));
+    let machine = machine_delay(row.stamp_delay_us.unwrap_or(0.0) as u64);
+    row.split_connection = row.tcp_handshake_us.is_some_and(|tcp_us| {
+        row.syn_retransmits == Some(0) && is_split(tcp_us, round_trip_us, machine)
+    });
     let expected = if row.version.as_deref() == Some("TLSv1_2") && !row.resumed {
         2
     } else {
