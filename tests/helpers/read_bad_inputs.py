@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from bad_inputs import KINDS, Kind, bad_inputs, place
+from bad_changes import Kind
+from bad_inputs import KINDS, bad_inputs, place
 
 from eyelevel.cli import main as command
 

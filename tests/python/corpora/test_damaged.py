@@ -4,7 +4,7 @@ import json
 import random
 
 import pytest
-from bad_inputs import flipped, of_json
+from bad_changes import flipped, of_json
 
 from eyelevel.corpora.checks import Check, keep_check, read_check
 from eyelevel.corpora.ledger import FILE, Entry, Ledger

@@ -5,7 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
-from bad_inputs import flipped
+from bad_changes import flipped
 
 from eyelevel.errors import ProbeError
 from eyelevel.probes.server_rows import begun, read_rows
