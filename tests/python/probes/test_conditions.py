@@ -147,7 +147,7 @@ def test_the_page_names_hosts_that_are_compared_and_counts_the_others() -> None:
         "quic from here, in connection time: v6 was faster than v4, by 3.0 ms in the median host"
     ) in page
     assert "<td>38</td><td>38</td><td>2</td><td>0</td>" in page
-    assert "the 30 farthest from 0 of 38 hosts" in page
+    assert "the 30 of 38 hosts that are farthest from 0" in page
 
 
 def test_the_thesis_measured_its_families_days_apart_and_lists_of_other_hosts() -> None:

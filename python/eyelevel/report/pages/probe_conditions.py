@@ -64,7 +64,7 @@ def _over(row: JsonMapping) -> str:
 def _by_host(row: JsonMapping) -> Markup:
     hosts = sorted(row["by_host"], key=lambda host: -abs(host["median_ms"]))[:HOSTS_SHOWN]
     of_all = (
-        f": the {len(hosts)} farthest from 0 of {row['hosts']} hosts"
+        f": the {len(hosts)} of {row['hosts']} hosts that are farthest from 0"
         if (len(hosts) < row["hosts"])
         else ""
     )
