@@ -19,7 +19,7 @@ from made_up_run import record_of
 
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block import attempts
-from eyelevel.run.block.load import SLOT_VARIABLE
+from eyelevel.run.block.load import SLOT_VARIABLE, TooLargeError
 from eyelevel.run.trial.trial import TrialResult
 from eyelevel.store.frames import Frame, Frames
 from eyelevel.store.packed import PackedTrial
@@ -66,6 +66,8 @@ def load(trial: Trial, archive: str, **_: Any) -> TrialResult:
                 gate.read()  # until who opens it for writing closes it
         case "fails" if trial.position == 2:
             raise RuntimeError("a fault of the program")
+        case "leaves too much" if trial.position == 2:
+            raise TooLargeError("a block may leave 1 GiB")
         case "finds a full disk" if trial.position == 2:
             _fill(folder / SMALL)
         case "damages its answer" if trial.position == 2:

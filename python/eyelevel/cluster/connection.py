@@ -2,6 +2,7 @@
 
 import os
 import platform
+import socket
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -9,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from distributed import Client
+from distributed.comm.addressing import parse_host_port
 
 from eyelevel.errors import ExpectedError, LaterError
 
@@ -31,6 +33,24 @@ class SchedulerLostError(LaterError):
     """A scheduler went and did not come again; what is committed stays."""
 
 
+def check_there(address: str) -> None:
+    """Raise ClusterError if nobody is at a scheduler's address, before anything is written."""
+    if not address:
+        return
+    host, port = parse_host_port(address.partition("://")[2])
+    try:
+        socket.create_connection((host, port), CONNECT_S).close()
+    except (OSError, OverflowError) as error:
+        raise _nobody(address) from error
+
+
+def _nobody(address: str) -> ClusterError:
+    return ClusterError(
+        f"connecting to the scheduler at {address}: nobody answered within {CONNECT_S:g} s; start "
+        "it, or give the address that it printed"
+    )
+
+
 class Connection:
     """One run's use of a scheduler, which no second one has meanwhile."""
 
@@ -47,10 +67,7 @@ class Connection:
         try:
             self._client = Client(self.address, timeout=CONNECT_S, set_as_default=False)
         except OSError as error:
-            raise ClusterError(
-                f"connecting to the scheduler at {self.address}: nobody answered within "
-                f"{CONNECT_S:g} s; start it, or give the address that it printed"
-            ) from error
+            raise _nobody(self.address) from error
         self._claim(self._client)
         return self
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from eyelevel.cluster.admission import Admissions, Submit
-from eyelevel.cluster.connection import ClusterError
+from eyelevel.cluster.connection import ClusterError, check_there
 from eyelevel.cluster.presence import Presence
 from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.cluster.where import Where, connected
@@ -59,12 +59,13 @@ def cluster_driver(
     is_trusted: bool = False,
     told: Callable[[str], None],
 ) -> Driver:
-    """Raises ClusterError for a place that cannot be read; the driver, if nobody is there.
+    """Raises ClusterError for a place that cannot be read, or at which nobody is.
 
     `mixed`: machines that differ are taken as classes. `is_trusted`: nobody else is on the network.
     `told`: what happens to machines, in lines.
     """
     place = Where.of(where, is_trusted=is_trusted)
+    check_there(place.address)
     recordings = {site.name: Input(site.digest, str(site.path.resolve())) for site in sites}
     traces = {digest: Input(digest, file) for digest, file in execution.trace_files.items()}
     work = BlockWork(str(uuid4()), recordings, traces, execution.retries, execution.host_wait_s)

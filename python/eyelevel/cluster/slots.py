@@ -22,7 +22,7 @@ from eyelevel.cluster.names import is_ours
 from eyelevel.errors import ExpectedError, InputChangedError, LabError
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.inputs import content_of, keep_input
-from eyelevel.run.block.load import BlockWork, Missing, check_answer, load_block
+from eyelevel.run.block.load import BlockWork, Missing, TooLargeError, check_answer, load_block
 from eyelevel.run.study.dispatch import Block
 from eyelevel.run.study.slots import Came, Event, Joined, Lost, OnStart
 from eyelevel.store.packed import PackedTrial
@@ -212,7 +212,7 @@ class ClusterSlots:
         except (KilledWorker, CancelledError):
             del self._addresses[slot]
             return self._went(slot, is_blamed=self._is_of_now(future))
-        except InputChangedError:
+        except (InputChangedError, TooLargeError):
             raise
         except Exception as error:  # whatever it was, it was raised there
             self.restart(slot)

@@ -11,6 +11,7 @@ from made_up_cluster import MadeUpCluster, ended, tree, until
 
 from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.errors import InputChangedError
+from eyelevel.run.block.load import TooLargeError
 from eyelevel.store.directory import committed, iterate_trials
 
 FIRST = "startup/dsl/1"
@@ -51,6 +52,13 @@ def test_a_fault_of_the_program_is_told_where_its_block_is_given_up(tmp_path):
     assert {each["trial"]["block"] for each in failed} == {FIRST} and len(failed) == 3
     for each in failed:
         assert "(RuntimeError: a fault of the program)" in each["outcome_detail"]
+
+
+def test_a_block_that_leaves_too_much_ends_the_run_in_one_line(tmp_path):
+    cluster = MadeUpCluster(tmp_path, {FIRST: ["leaves too much"]})
+    with pytest.raises(TooLargeError, match=r"^a block may leave 1 GiB$"):
+        cluster.to_its_end("one")
+    assert cluster.attempts(FIRST) == 1
 
 
 def test_a_worker_that_joins_late_takes_blocks_too(tmp_path, undisturbed):

@@ -17,6 +17,7 @@ from made_up_cluster import MadeUpCluster, tree
 
 from eyelevel.analysis.run_files import kept_columns
 from eyelevel.analysis.trials.table import trials_table
+from eyelevel.cluster import connection
 from eyelevel.cluster.connection import ClusterError, Connection
 from eyelevel.run.study import loop
 from eyelevel.store.directory import committed, iterate_trials
@@ -132,6 +133,20 @@ def test_a_second_run_is_refused_a_schedulers_slots_with_the_firsts_name(tmp_pat
             beating.join()
         with Connection(address, tmp_path / "second"):
             pass
+
+
+def test_of_two_runs_that_took_a_scheduler_in_the_same_moment_one_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(connection, "BEAT_S", 0.0)
+    with scheduler(0) as (_, address, _), Connection(address, tmp_path / "first") as first:
+        second = Connection(address, tmp_path / "second")
+        monkeypatch.setattr(Connection, "_claim", Connection._tell)  # it found nobody
+        with second:
+            with pytest.raises(ClusterError, match=r"process .*second uses it"):
+                first.beat()
+            second.beat()
+            first.__exit__(None, None, None)
+            second.beat()
+            assert second.client.get_metadata([connection.KEY])["owner"] == second._owner
 
 
 def beat_until(connection, done):

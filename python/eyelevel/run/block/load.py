@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from eyelevel.errors import StoreError
+from eyelevel.errors import ExpectedError, StoreError
 from eyelevel.json_types import JsonObject
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.attempts import RETRIES, packed, with_retries
@@ -51,6 +51,14 @@ _sent: dict[str, set[str]] = {}
 """The names of pictures that each client has from this process."""
 
 
+BLOCK_BYTES_MAX = 2**30
+"""Of what a block's loads leave: it is in the memory of slot, scheduler and client at once."""
+
+
+class TooLargeError(ExpectedError):
+    """A block's results cannot travel; those of the next ones will be as large."""
+
+
 @dataclass(frozen=True)
 class Missing:
     """Files that a block needs and this machine lacks."""
@@ -59,7 +67,10 @@ class Missing:
 
 
 def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | Missing:
-    """The trials one after another, each packed; nothing is loaded if files are missing."""
+    """The trials one after another, each packed; nothing is loaded if files are missing.
+
+    Raises TooLargeError as soon as they are more than BLOCK_BYTES_MAX.
+    """
     sites = {trial.site: work.recordings[trial.site] for trial in trials}
     digests = [name for trial in trials for name in trial.network_settings.file_digests()]
     archives, no_archives = resolve(sites)
@@ -70,11 +81,19 @@ def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | 
         _sent.clear()  # one client at a time has this slot
         _sent[work.client] = set()
     known = _sent[work.client]
-    done = []
+    done: list[PackedTrial] = []
+    size = 0
     for trial in trials:
         result = with_retries(_loaded(work, trial, archives[trial.site], traces), work.retries)
         done.append(_packed(result, known.__contains__))
         known |= done[-1].pictures.keys()
+        size += sum(map(len, (*done[-1].files.values(), *done[-1].pictures.values())))
+        if size > BLOCK_BYTES_MAX:
+            raise TooLargeError(
+                f"loading block {trial.block}: {len(done)} of its {len(trials)} loads left "
+                f"{size / 2**30:.2f} GiB, and a block may leave {BLOCK_BYTES_MAX / 2**30:g}; ask "
+                "for fewer of `netlog`, `trace` and `logs`, or run the plan without --cluster"
+            )
     return done
 
 

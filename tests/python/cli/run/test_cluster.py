@@ -1,5 +1,6 @@
 """What `--cluster` and `worker` refuse, a line each, before anything is written."""
 
+import socket
 import sys
 from types import SimpleNamespace
 
@@ -52,6 +53,7 @@ def test_without_the_extra(refused, monkeypatch, words):
     ("words", "said"),
     [
         ((*RUN, "--cluster", "local:1", "--jobs", "2"), "leave one out; --cluster local:2 has"),
+        ((*RUN, "--cluster", "tcp://127.0.0.1:1"), "127.0.0.1:1: nobody answered within 10 s"),
         ((*RUN, "--cluster", "local:13"), "--cluster local:13 needs 26 cores, 2 a lab"),
         ((*RUN, "--cluster", "local:0"), "none of local:N, listen:HOST:PORT and a scheduler's"),
         ((*RUN, "--cluster", "somewhere"), "none of local:N, listen:HOST:PORT and a scheduler's"),
@@ -79,11 +81,15 @@ def test_a_scheduler_that_stays_away_ends_a_run_with_75_and_the_line_that_resume
         ("open_sites", lambda _: [site]),
         ("prepare", lambda *_, **__: []),
         ("run_trials", lost),
+        ("stopping_rule", lambda *_: None),
+        ("live_effects", lambda *_, **__: None),
     ):
         monkeypatch.setattr(command, name, stand_in)
-    words = ["--cluster", "tcp://127.0.0.1:1", "--mixed"]
-    monkeypatch.setattr(sys, "argv", ["eyelevel", *RUN, *words])
-    assert main.main() == 75
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        address = f"tcp://127.0.0.1:{there.getsockname()[1]}"
+        words = ["--cluster", address, "--mixed"]
+        monkeypatch.setattr(sys, "argv", ["eyelevel", *RUN, *words])
+        assert main.main() == 75
     said = capsys.readouterr().err
-    resume = "the rest: eyelevel run plan.toml --out out --resume --cluster tcp://127.0.0.1:1"
-    assert f"{resume} --mixed\n" in said and "127.0.0.1:1 went\n" in said
+    resume = f"the rest: eyelevel run plan.toml --out out --resume --cluster {address} --mixed"
+    assert f"{resume}\n" in said and "127.0.0.1:1 went\n" in said
