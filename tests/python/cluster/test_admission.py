@@ -31,7 +31,7 @@ class Fleet:
 
     def __init__(self, directory, *, mixed=False):
         self.directory, self.mixed = directory, mixed
-        self.told, self.asked, self.processes = [], [], 0
+        self.told, self.asked, self.questions, self.processes = [], [], [], 0
         self.facts, self.load_ms, self.fails = {}, {}, {}
         self.begin()
 
@@ -46,6 +46,7 @@ class Fleet:
     def submit(self, slot, question):
         future = object()
         self.asked.append((slot, question.__name__, future))
+        self.questions.append(question.__name__)
         return future
 
     def come(self, machine, *numbers):
@@ -182,9 +183,11 @@ def test_a_machine_that_returns_with_another_kernel_is_refused_and_its_loads_kee
 def test_a_machine_that_returns_as_it_was_is_asked_for_its_facts_alone(fleet):
     fleet.come("a")
     fleet.go("a")
+    fleet.questions.clear()
     fleet.load_ms["a"] = 9000.0  # nobody asks
     assert joined(fleet.come("a")) == [("a", 1), ("a", 2)]
     assert fleet.kept("a")["page_load_time_ms"] == [1000.0] * 10
+    assert fleet.questions == ["shown"]
 
 
 def test_a_slot_that_returns_to_an_admitted_machine_takes_blocks_at_once(fleet):

@@ -8,6 +8,7 @@ from made_up_fleet import Placed, fleet_run, write_machine_document
 from made_up_run import TWO_STACKS, metrics_of, read_run
 from sample_record import sample_record
 
+from eyelevel.analysis.gains.exclusions import with_excluded
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.trials.blocks import ALONE
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
@@ -43,6 +44,8 @@ def test_a_block_on_two_machines_is_excluded_with_that_reason(split):
 
 def test_it_is_no_failure_whose_effect_is_shown(split):
     assert split.exclusions == ()
+    every = with_excluded(split.table, split.primary_metric, split.stacks)
+    assert set(split.table["block"]) - set(every["block"]) == {"startup/dsl/2", "startup/dsl/3"}
 
 
 def facts(of_machines):
