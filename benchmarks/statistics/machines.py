@@ -2,7 +2,7 @@
 
 16 machines of 60 blocks of ten sites; a block's log ratio scatters by 10 %, sites' gains by 20 %,
 and blocks go to machines as they come, so that sites and machines do not cross evenly. Printed for
-every fleet: in how many the F test of machines alarms at 5 %; in how many it does and the machine
+every fleet: in how many a test of machines alarms at 5 %; in how many it does and the machine
 that is named as the farthest is the one that was put off; the median deviation that is found; and
 how often the interval for one further machine holds its gain, and how wide it is. `--only N` makes
 the N-th row alone. Minutes; nothing is asserted.
@@ -86,8 +86,8 @@ def _one(fleet: Fleet, draw: np.random.Generator) -> tuple[float, ...]:
     effects[ODD] += np.log1p(fleet.off)
     y = TYPICAL + of_sites[site] + effects[machine] + _noise(fleet, site, machine, draw)
     model = gain_over_machines(y, site, machine, fleet.machines)
-    assert model.test.p is not None and model.deviation_machines is not None
-    alarm = model.test.p <= SIGNIFICANCE_LEVEL
+    assert model.p is not None and model.deviation_machines is not None
+    alarm = model.p <= SIGNIFICANCE_LEVEL
     further = TYPICAL + of_sites.mean() + float(draw.normal(0.0, fleet.deviation or 1e-12))
     low, high = model.other_machines.low, model.other_machines.high
     assert low is not None and high is not None

@@ -63,6 +63,15 @@ class MachinesModel:
     deviation_blocks: float | None = None
     other_machines: Estimate = field(default_factory=lambda: undetermined(_FEW))
 
+    @property
+    def p(self) -> float | None:
+        """Of one gain on all machines: twice the smaller of two, the F test's, which finds that
+        many differ, and that of the farthest machine, which finds that one does (Bonferroni)."""
+        of_machines = [each.p_holm for each in self.machines if each.p_holm is not None]
+        if self.test.p is None:
+            return None
+        return min(1.0, 2 * min([self.test.p, *of_machines]))
+
 
 def no_model(reason: str, count: int) -> MachinesModel:
     """Of `count` machines, undetermined with the reason."""

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -65,6 +66,17 @@ def test_distances_of_machines_from_their_mean_after_holm(found):
     ps = [each.p_holm for each in found.machines]
     assert ps == pytest.approx(r("machines, distances, p after Holm"), rel=1e-9)
     assert largest_distance(found.machines) == 3
+
+
+def test_p_is_twice_the_smaller_of_the_test_of_all_and_that_of_the_farthest(found):
+    of_farthest = min(each.p_holm for each in found.machines)
+
+    def p_with(of_all):
+        return replace(found, test=replace(found.test, p=of_all)).p
+
+    assert p_with(of_farthest / 2) == of_farthest
+    assert p_with(1.0) == 2 * of_farthest
+    assert replace(found, test=replace(found.test, p=0.9), machines=found.machines[:0]).p == 1.0
 
 
 def test_deviations_by_restricted_likelihood(found):

@@ -46,7 +46,7 @@ class MachineRow:
 class BetweenMachines(Compared):
     """One comparison on one network: `model` has the machines in the order of `machines`.
 
-    `p_holm`: of the model's test, over all networks and comparisons.
+    `p_holm`: of one gain on all machines, over all networks and comparisons.
     """
 
     network: str
@@ -136,7 +136,7 @@ def between_machines(
         )
         for network, asked in product(networks, comparisons)
     ]  # fmt: skip
-    adjusted = holm([each.model.test.p for each in found])
+    adjusted = holm([each.model.p for each in found])
     return tuple(replace(each, p_holm=p) for each, p in zip(found, adjusted, strict=True))
 
 

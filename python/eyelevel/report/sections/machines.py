@@ -21,8 +21,9 @@ NOTE = (
     "is taken to differ there as on the others. The deviation is by how much machines' gains are "
     "apart, chance taken off; blocks scatter by what is left within a machine. The test holds "
     "machines against batches of their blocks, so that what disturbs one for some minutes is no "
-    "difference, and is corrected after Holm over all networks and comparisons. It assumes that "
-    "blocks scatter alike on every machine and site."
+    "difference. Its p is twice the smaller of the F test's and of the farthest machine's, and is "
+    "corrected after Holm over all networks and comparisons. It assumes that blocks scatter alike "
+    "on every machine and site."
 )
 OTHERS_NOTE = (
     " On another machine like these the gain would lie in the last column's interval, in 19 of 20 "

@@ -49,7 +49,7 @@ def test_another_machine_has_an_interval_that_holds_all_of_these(odd):
 
 
 def test_p_is_corrected_over_networks_and_comparisons(odd):
-    ps = [(each.model.test.p, each.p_holm) for each in odd.between_machines]
+    ps = [(each.model.p, each.p_holm) for each in odd.between_machines]
     assert len(ps) == 2 and min(ps)[1] == pytest.approx(2 * min(ps)[0])
 
 
