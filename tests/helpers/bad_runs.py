@@ -8,6 +8,7 @@ from bad_samples import (
     in_bucket,
     plans,
     records,
+    statuses,
     stop_plan,
     stops,
 )
@@ -24,6 +25,7 @@ KINDS: dict[str, Kind] = {
     "stop.json": Kind(
         REPORT, stops, of_json, "run/stop.json", lambda: {"run/plan.json": stop_plan()}
     ),
+    "status.json": Kind(("status", "FILE"), statuses, of_json, "run/status.json"),
     "record in a report": Kind(REPORT, records, of_record, TRIAL + "record.json.gz"),
     "record in HAR": Kind(HAR, records, of_record, TRIAL + "record.json.gz"),
     "record explained": Kind(
