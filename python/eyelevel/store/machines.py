@@ -12,7 +12,7 @@ from eyelevel.from_outside.json_text import parse_object
 from eyelevel.from_outside.limits import DOCUMENT
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
-from eyelevel.json_types import JsonObject
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.store.values import OBSERVED, Count, Number
 
 MACHINES = "machines"
@@ -82,6 +82,11 @@ def parse_machine(content: bytes, machine: str, file: str) -> JsonObject:
     if document["machine"] != machine:
         raise StoreError(f"reading {file}: it is of machine {quoted(document['machine'])}")
     return document
+
+
+def is_refused(document: JsonMapping) -> bool:
+    """Whether it takes no blocks, which one with loads of before may be, too."""
+    return not document.get("admitted", document["class"] is not None)
 
 
 def read_machines(directory: Path) -> dict[str, JsonObject]:

@@ -27,7 +27,7 @@ from eyelevel.store.directory import (
     json_bytes,
     read_document,
 )
-from eyelevel.store.machines import read_machines
+from eyelevel.store.machines import is_refused, read_machines
 from eyelevel.store.values import OBSERVED, Count
 
 STATUS_FILE = "status.json"
@@ -161,7 +161,7 @@ def read_status(directory: Path) -> RunStatus:
     there = committed(directory)
     done = sum(each in there for each in trials)
     machines = read_machines(directory).values()
-    refused = {each["name"]: each["reason"] for each in machines if each["class"] is None}
+    refused = {each["name"]: each["reason"] for each in machines if is_refused(each)}
     said = _read_said(directory)
     state = _state(said, owner, is_whole=done == len(trials))
     now = said if said and state == "running" else None

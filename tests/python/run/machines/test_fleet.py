@@ -140,6 +140,8 @@ def test_those_that_join_later_put_nobody_out():
     for name in "defghi":
         fleet.admit(machine(name, load_ms=975.0))
     assert set(classes(fleet).values()) == {1} and len(fleet.members) == 9
+    [verdict] = fleet.admit(machine("b", load_ms=1049.0))  # of the same trial loads
+    assert verdict.is_admitted
 
 
 @pytest.mark.parametrize("mixed", [False, True])

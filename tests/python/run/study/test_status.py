@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from hang import HANG_S
+from made_up_fleet import write_machine_document
 from made_up_run import write_run
 from made_up_study import MadeUpStudy
 
@@ -43,6 +44,15 @@ def test_of_one_that_ended(tmp_path, capsys, monkeypatch):
     found = read_status(tmp_path)
     assert (found.state, found.done, found.total) == ("ended", 36, 36)
     assert said(tmp_path, capsys, monkeypatch).out == "ended: 36 of 36 loads\n"
+
+
+def test_machines_that_take_no_blocks_are_refused_whatever_they_had_loaded(tmp_path):
+    write_run(tmp_path)
+    for machine, of_class, admitted in (("a", 1, True), ("b", 2, False), ("c", None, False)):
+        write_machine_document(
+            tmp_path, machine, **{"class": of_class, "admitted": admitted, "reason": "odd"}
+        )
+    assert read_status(tmp_path).machines_refused == {"host-b": "odd", "host-c": "odd"}
 
 
 def test_of_one_that_was_interrupted_it_counts_what_is_there_and_says_what_goes_on(
