@@ -34,13 +34,13 @@ from eyelevel.plan.trials import Site, Trial, expand, plan_document
 from eyelevel.report.page import build_report
 from eyelevel.run.study.loop import todo
 from eyelevel.run.study.prepare import planned
-from eyelevel.store.commit import RECORD_EFFORT
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
     PLAN_FILE,
     RECORD_FILE,
     write_document,
 )
+from eyelevel.store.packed import RECORD_EFFORT
 
 SHAPES = {
     # sites, networks, stacks, blocks: as Wolsing's study, and as Das's, with many networks

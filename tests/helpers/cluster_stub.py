@@ -8,6 +8,7 @@ FIFOs of those that wait; and `small`, a small disk, where a test has one.
 
 import json
 import os
+import select
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -46,6 +47,7 @@ def load(trial: Trial, archive: str, **_: Any) -> TrialResult:
     fates = script.get(trial.block, [])
     fate = fates[attempt] if attempt < len(fates) else ""
     last = trial.position == script["stacks"]
+    select.select([], [], [], script.get("wait_s", 0.0))
     match fate:
         case "killed before" if trial.position == 1:
             _kill(os.getpid())

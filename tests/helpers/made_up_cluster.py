@@ -72,12 +72,12 @@ def ended(pid: int) -> None:
             os.close(descriptor)
 
 
-def until(holds: Callable[[], bool]) -> None:
-    """Wait for what others do."""
+def until(holds: Callable[[], bool], look_s: float = 0.01) -> None:
+    """Wait for what others do, looking every `look_s`."""
     deadline_s = time.monotonic() + HANG_S
     while not holds():
         assert time.monotonic() < deadline_s, "it does not come"
-        os.sched_yield()
+        select.select([], [], [], look_s)
 
 
 def quick() -> None:
@@ -106,10 +106,8 @@ class MadeUpCluster:
         for name in (ATTEMPTS, GATES):
             (self.site / name).mkdir(parents=True, exist_ok=True)
         stacks = len(self.plan.stacks)
-        told = {**script, "stacks": stacks, "folder": str(self.site)}
-        (self.site / SCRIPT).write_text(json.dumps(told))
-        digest = hashlib.sha256((self.site / SCRIPT).read_bytes()).hexdigest()
-        self.recording = Input(digest, str(self.site / SCRIPT))
+        self._told: dict[str, object] = {**script, "stacks": stacks, "folder": str(self.site)}
+        self.tell()
         for block, fates in script.items():
             for attempt, fate in enumerate(fates):
                 if fate == "waits":
@@ -124,6 +122,13 @@ class MadeUpCluster:
         """What happened to machines."""
         self.mixed = False
         self.slots_each = 1
+
+    def tell(self, **more: object) -> None:
+        """What loads find in their recording, before the run."""
+        self._told |= more
+        (self.site / SCRIPT).write_text(json.dumps(self._told))
+        digest = hashlib.sha256((self.site / SCRIPT).read_bytes()).hexdigest()
+        self.recording = Input(digest, str(self.site / SCRIPT))
 
     def gate(self, block: str, attempt: int = 0) -> Path:
         """Which an attempt waits at."""

@@ -1,0 +1,150 @@
+"""Bounds of the engine and the client, with loads that are made up."""
+
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+sys.path.append(str(Path(__file__).parents[2] / "tests" / "helpers"))
+
+from made_up_cluster import MadeUpCluster, until
+
+from benchmarks.shared.command import Figure
+from eyelevel.store.directory import committed
+
+PLAN = """sites = ["startup"]
+networks = ["dsl"]
+stacks = ["tcp", "quic", "tcp+", "tcp+bbr", "quic+bbr"]
+reference = "tcp"
+blocks = {blocks}
+"""
+FIRST = "startup/dsl/1"
+ROUNDS = 3
+IDLE_S = 30.0
+BLOCKS_OF_MEMORY = int(os.environ.get("BLOCKS", 30_000))
+"""The environment variable: fewer, for a look."""
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def cluster_of(blocks: int, script: dict[str, list[str]] | None = None) -> Iterator[MadeUpCluster]:
+    """A run of so many blocks of five."""
+    with tempfile.TemporaryDirectory(prefix="eyelevel-bench-") as folder:
+        yield MadeUpCluster(Path(folder), script or {}, PLAN.format(blocks=blocks))
+
+
+def began_s(cluster: MadeUpCluster, block: str, attempt: int = 0) -> float:
+    """When a block's attempt began, on the wall."""
+    name = f"{block.replace('/', '_')}.{attempt}"
+    return (cluster.site / "attempts" / name).stat().st_mtime
+
+
+def engine() -> Iterator[Figure]:
+    """From the first block's begin to the end of the run, and this process's part of it."""
+    wall = Figure("a made-up trial with its commit, wall, ms", "<= 10")
+    processor = Figure("of it processor of client and scheduler, ms", "")
+    for _ in range(ROUNDS):
+        with cluster_of(60) as cluster:
+            before_s = time.process_time()
+            done = cluster.to_its_end("one").done
+            last_s = max(each.stat().st_mtime for each in (cluster.run / "trials").iterdir())
+            wall.values.append((last_s - began_s(cluster, FIRST)) * 1e3 / done)
+            processor.values.append((time.process_time() - before_s) * 1e3 / done)
+    yield wall
+    yield processor
+
+
+def scaling() -> Iterator[Figure]:
+    """Made-up loads that wait: they need no processor, so two cores are enough."""
+    figure = Figure("two workers against one, loads that wait", ">= 1.9")
+    for _ in range(ROUNDS):
+        took_s = []
+        for machines in (["one"], ["one", "two"]):
+            with cluster_of(24) as cluster:
+                cluster.tell(wait_s=0.3)
+                cluster.to_its_end(*machines)
+                begins = sorted(each.stat().st_mtime for each in cluster.attempt_files())
+                ends = sorted(each.stat().st_mtime for each in (cluster.run / "trials").iterdir())
+                # From when all are there: starting is a figure of its own.
+                start = len(machines) * 4
+                took_s.append((ends[-1] - begins[start]) / (24 - start))
+        figure.values.append(took_s[0] / took_s[1])
+    yield figure
+
+
+def lost() -> Iterator[Figure]:
+    """How long after a worker was killed its block begins again on the same slot."""
+    figure = Figure("a killed worker's slot is back after, s", "<= 30")
+    blocks = Figure("what was loaded in vain, blocks", "<= 1")
+    for _ in range(ROUNDS):
+        with cluster_of(3, {FIRST: ["killed at its end"]}) as cluster:
+            cluster.to_its_end("one")
+            figure.values.append(began_s(cluster, FIRST, 1) - began_s(cluster, FIRST))
+            blocks.values.append(len(cluster.attempt_files()) - 3)
+    yield figure
+    yield blocks
+
+
+def idle() -> Iterator[Figure]:
+    """What Dask takes of a core while a slot's load waits, in the slot's processes and here."""
+    slot = Figure("Dask beside a load, a slot, % of a core", "<= 0.5")
+    here = Figure("client and scheduler meanwhile, % of a core", "")
+    with cluster_of(1, {FIRST: ["waits"]}) as cluster:
+
+        def watch() -> None:
+            with cluster.gate(FIRST).open("wb"):
+                worker = cluster.process(FIRST)
+                pids = [worker, cluster.machine(FIRST).pid]
+                for _ in range(ROUNDS):
+                    before = sum(map(processor_s, pids)), time.process_time()
+                    started_s = time.monotonic()
+                    until(lambda start_s=started_s: time.monotonic() > start_s + IDLE_S, 1.0)
+                    after = sum(map(processor_s, pids)), time.process_time()
+                    slot.values.append((after[0] - before[0]) / IDLE_S * 100)
+                    here.values.append((after[1] - before[1]) / IDLE_S * 100)
+
+        watching = Thread(target=watch)
+        watching.start()
+        cluster.to_its_end("one")
+        watching.join()
+    yield slot
+    yield here
+
+
+def memory() -> Iterator[Figure]:
+    """This process's, with client and scheduler: medians of the last third over the first."""
+    figure = Figure(f"client over {BLOCKS_OF_MEMORY} blocks, last third over first", "<= 1.05")
+    ended, seen = Event(), []
+
+    with cluster_of(BLOCKS_OF_MEMORY) as cluster:
+
+        def watch() -> None:
+            while not ended.wait(1.0):
+                if committed(cluster.run):
+                    seen.append(resident_mb(os.getpid()))
+
+        watching = Thread(target=watch)
+        watching.start()
+        cluster.to_its_end("one")
+        ended.set()
+        watching.join()
+    third = len(seen) // 3
+    figure.values.append(statistics.median(seen[-third:]) / statistics.median(seen[:third]))
+    yield figure
+
+
+def processor_s(pid: int) -> float:
+    """What a process has taken so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+
+
+def resident_mb(pid: int) -> float:
+    """What a process has in memory."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
