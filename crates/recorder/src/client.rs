@@ -12,11 +12,11 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::server::{Acceptor, ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -28,6 +28,7 @@ use crate::admission::target::Target;
 use crate::arrival::Arrival;
 use crate::connect::connect;
 use crate::forward::{Reply, forward, refusal, sentence};
+use crate::rewound::Rewound;
 use crate::shared::Shared;
 use crate::tap::{SharedHead, Tap};
 use crate::upstream::{ALPN_H1, ALPN_H2, Upstream};
@@ -132,14 +133,9 @@ async fn open_tunnel(mut request: Request<Incoming>, shared: Arc<Shared>) -> Rep
 
 async fn tunnel(upgrade: OnUpgrade, server: TcpStream, target: Target, shared: Arc<Shared>) {
     let Ok(upgraded) = upgrade.await else { return };
-    let mut stream = Rewound {
-        first: None,
-        stream: TokioIo::new(upgraded),
-    };
-    let Ok(Ok(first)) = timeout(CLIENT_TIMEOUT, stream.stream.read_u8()).await else {
+    let Ok(Ok((first, stream))) = timeout(CLIENT_TIMEOUT, Rewound::look(upgraded)).await else {
         return; // a preconnect that was never used
     };
-    stream.first = Some(first);
     if first == TLS_HANDSHAKE {
         if let Err(sentence) = secure(stream, server, target, shared.clone()).await {
             shared.store.leave_out(sentence);
@@ -265,51 +261,5 @@ impl ResolvesServerCert for HostResolver {
 impl fmt::Debug for HostResolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HostResolver").finish_non_exhaustive()
-    }
-}
-
-/// A tunnel whose first byte was looked at.
-struct Rewound {
-    first: Option<u8>,
-    stream: TokioIo<Upgraded>,
-}
-
-impl AsyncRead for Rewound {
-    fn poll_read(
-        mut self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-        buffer: &mut tokio::io::ReadBuf<'_>,
-    ) -> std::task::Poll<std::io::Result<()>> {
-        if buffer.remaining() > 0
-            && let Some(first) = self.first.take()
-        {
-            buffer.put_slice(&[first]);
-            return std::task::Poll::Ready(Ok(()));
-        }
-        std::pin::Pin::new(&mut self.stream).poll_read(context, buffer)
-    }
-}
-
-impl AsyncWrite for Rewound {
-    fn poll_write(
-        mut self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-        data: &[u8],
-    ) -> std::task::Poll<std::io::Result<usize>> {
-        std::pin::Pin::new(&mut self.stream).poll_write(context, data)
-    }
-
-    fn poll_flush(
-        mut self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<std::io::Result<()>> {
-        std::pin::Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(
-        mut self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<std::io::Result<()>> {
-        std::pin::Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

@@ -1,29 +1,25 @@
 //! One exchange: on its way to the server and back, and into the store.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use bytes::Bytes;
-use eyelevel_archive::{Exchange, Header, Url, check_writable, response_head};
+use eyelevel_archive::{Header, Url, response_head};
 use eyelevel_netns::socket_times::monotonic_ns;
-use http::{HeaderMap, Method, Request, Response, StatusCode, Uri, Version};
+use http::{Request, Response, StatusCode, Uri, Version};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
-use hyper::ext::ReasonPhrase;
 
 use crate::RecordError;
 use crate::admission::authority::check_authority;
 use crate::admission::target::Target;
+use crate::pending::{Pending, ResponseStart, SharedBody, listed};
 use crate::privacy;
 use crate::shared::Shared;
-use crate::store::{Store, Ticket, unix_ms};
-use crate::streams::Times;
+use crate::store::unix_ms;
 use crate::tap::SharedHead;
-use crate::tee::{BODY_BYTES_MAX, Ended, Tee};
+use crate::tee::Tee;
 use crate::upgrade;
-use crate::upstream::{Answer, Upstream};
-
-/// A request's body, once it has passed, and when that was, nanoseconds of `CLOCK_MONOTONIC`.
-type SharedBody = Arc<Mutex<Option<(Ended, u64)>>>;
+use crate::upstream::Upstream;
 
 /// What the proxy answers with: a body that is kept while it passes, or a sentence of its own.
 pub type Reply = Response<Either<Tee, Full<Bytes>>>;
@@ -126,16 +122,6 @@ fn request_headers(request: &Request<Incoming>, head: Option<Bytes>) -> Vec<Head
     headers
 }
 
-fn listed(headers: &HeaderMap) -> Vec<Header> {
-    let header = |(name, value): (&http::HeaderName, &http::HeaderValue)| {
-        Header::new(
-            name.as_str(),
-            Bytes::copy_from_slice(value.as_bytes().trim_ascii()),
-        )
-    };
-    headers.iter().map(header).collect()
-}
-
 /// The request as the server gets it: without what was meant for the proxy.
 fn outgoing(
     request: Request<Incoming>,
@@ -164,143 +150,4 @@ fn outgoing(
     };
     let body = Tee::of_request(body, shared.store.budget.clone(), on_end);
     Request::from_parts(parts, body)
-}
-
-/// The head of a response, with what is known of its coming.
-struct ResponseStart {
-    status: u16,
-    reason: String,
-    headers: Vec<Header>,
-    protocol: &'static str,
-    address: std::net::IpAddr,
-    times: Times,
-}
-
-impl ResponseStart {
-    fn of(answer: &Answer) -> Self {
-        let response = &answer.response;
-        let reason = response.extensions().get::<ReasonPhrase>();
-        let reason = reason.map_or(
-            response.status().canonical_reason().unwrap_or(""),
-            |reason| std::str::from_utf8(reason.as_bytes()).unwrap_or(""),
-        );
-        let protocol = match response.version() {
-            Version::HTTP_2 => "h2",
-            Version::HTTP_10 => "http/1.0",
-            _ => "http/1.1",
-        };
-        let mut start = Self {
-            status: response.status().as_u16(),
-            reason: if protocol == "h2" { "" } else { reason }.to_owned(),
-            headers: listed(response.headers()),
-            protocol,
-            address: answer.address,
-            times: answer.times,
-        };
-        // Interim responses come before the one that counts.
-        while let Some(head) = answer.head.as_ref().and_then(|head| head.lock().take()) {
-            match response_head(&head) {
-                Ok((line, headers)) if line.status == start.status => {
-                    // A head that hyper reads otherwise than we do is stored as hyper has it.
-                    if headers.len() == start.headers.len() {
-                        (start.headers, start.reason) = (headers, line.reason);
-                    }
-                    break;
-                }
-                _ => {}
-            }
-        }
-        start
-    }
-}
-
-/// An exchange whose response is on its way.
-struct Pending {
-    method: Method,
-    url: String,
-    request_headers: Vec<Header>,
-    request_body: SharedBody,
-    started_unix_ms: i64,
-    end: Option<(Arc<Store>, Ticket)>,
-}
-
-impl Pending {
-    fn leave_out(&mut self, sentence: String) {
-        if let Some((store, ticket)) = self.end.take() {
-            store.end(ticket, Err(sentence));
-        }
-    }
-
-    /// Nothing is noted of it beside what is.
-    fn withdraw(&mut self) {
-        if let Some((store, _)) = self.end.take() {
-            store.withdraw();
-        }
-    }
-
-    /// The response's body has ended.
-    fn finish(mut self, start: ResponseStart, ended: Ended) {
-        let body = match ended {
-            Ended::Whole(body) => body,
-            Ended::Cut => {
-                let kind = start
-                    .headers
-                    .iter()
-                    .find(|header| header.is("content-type"));
-                let kind = kind.and_then(Header::text).unwrap_or("no content type");
-                return self.leave_out(format!("{}: its answer was cut ({kind})", self.url));
-            }
-            Ended::TooLarge => {
-                let sentence = format!("{}: its body has over {BODY_BYTES_MAX} bytes", self.url);
-                return self.leave_out(sentence);
-            }
-        };
-        let sent = self
-            .request_body
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let times = start.times;
-        let (request_body, body_ended_ns) = match sent {
-            Some((Ended::Whole(body), at_ns)) => (body, at_ns),
-            _ => (Bytes::new(), times.sent_ns),
-        };
-        let waited_ns = times
-            .first_byte_ns
-            .saturating_sub(times.sent_ns.max(body_ended_ns));
-        let Some((store, ticket)) = self.end.take() else {
-            return;
-        };
-        let exchange = |url| Exchange {
-            index: 0,
-            method: self.method.to_string(),
-            url,
-            request_headers: privacy::kept(
-                std::mem::take(&mut self.request_headers),
-                store.keep_cookies,
-            ),
-            request_body: Bytes::new(),
-            status: start.status,
-            reason: start.reason.clone(),
-            response_headers: privacy::kept(start.headers, store.keep_cookies),
-            body: Bytes::new(),
-            address: Some(start.address),
-            protocol: start.protocol.to_owned(),
-            recorded_at_unix_ms: Some(self.started_unix_ms),
-            time_to_first_byte_ms: Some((waited_ns as f64 / 1e3).round() / 1e3),
-            initiator: None,
-        };
-        let url = self.url.parse::<Url>().map_err(|error| error.to_string());
-        let whole = url.map(exchange).and_then(|exchange| {
-            check_writable(&exchange)?;
-            Ok((exchange, request_body, body))
-        });
-        store.end(ticket, whole);
-    }
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        self.leave_out(format!("{}: the client left before an answer", self.url));
-    }
 }

@@ -25,12 +25,13 @@ use serde::Serialize;
 
 use super::live_v6::MachineV6;
 use crate::Error;
+use crate::devices::{add_v6_address, add_verdicts, bring_up};
 use crate::emit::emit;
 use crate::ends::Ends;
 use crate::names::{self, Asked};
 use crate::threads::runtime;
 use crate::topology::TcpSettings;
-use crate::uplink::{Uplink, add_v6_address, add_verdicts, bring_up};
+use crate::uplink::Uplink;
 use crate::upstream_ca::UpstreamCa;
 
 const WISH: &str = "a live network";

@@ -7,6 +7,7 @@ mod listener;
 mod observed;
 mod offer;
 mod options;
+mod record;
 mod sampler;
 mod serve;
 mod turns;

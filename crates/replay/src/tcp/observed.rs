@@ -1,26 +1,21 @@
-use super::first_flight::{FirstFlight, Looks};
-use super::frames::Passed;
-use super::options::{pacing_rate_max, sysctl, tcp_info};
+use super::first_flight::Looks;
+use super::options::{TcpInfo, tcp_info};
+use super::record::ConnectionRecord;
 use super::sampler::Sampler;
 use super::turns::Turns;
 use super::unsent::Unsent;
 use crate::scheduler::Gate;
-use crate::tls::{HelloWatch, version_name};
-use crate::{ConnectionEvent, Event, InForce, Service};
+use crate::tls::HelloWatch;
+use crate::{Event, Service};
 use eyelevel_archive::Scheme;
-use rustls::{HandshakeKind, ServerConnection};
 use socket2::SockRef;
 use std::io;
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-
-/// Stands until the handshake is complete: a browser's preconnect may never begin one.
-const HANDSHAKE_INCOMPLETE: &str = "the TLS handshake was not completed";
 
 /// A connection's socket that reports what was in force when it is dropped: the kernel's counts are
 /// complete then, and no way of ending is missed.
@@ -38,19 +33,6 @@ pub(super) struct Observed {
     unsent: Unsent,
 }
 
-/// What becomes known of a connection in the course of its life.
-#[derive(Debug)]
-pub(super) struct ConnectionRecord {
-    connection: u64,
-    client: Option<SocketAddr>,
-    accepted_at_ns: u64,
-    ready_at_ns: Option<u64>,
-    protocol: &'static str,
-    scheme: Scheme,
-    in_force: InForce,
-    first_flight: FirstFlight,
-}
-
 impl Observed {
     /// Reads the socket at accept, before anything was sent.
     pub fn new(
@@ -60,28 +42,19 @@ impl Observed {
         scheme: Scheme,
     ) -> (Self, Arc<Mutex<ConnectionRecord>>) {
         let info = tcp_info(&stream).ok();
-        let in_force = InForce {
-            failure: (scheme == Scheme::Https).then(|| HANDSHAKE_INCOMPLETE.to_owned()),
-            initial_window_packets: info.map(|info| info.window_packets),
-            syn_ack_retransmitted_packets: info.map(|info| info.retransmitted_packets.into()),
-            ..InForce::default()
-        };
         let (connection, accepted_at_ns) = (service.next_connection(), service.now_ns());
         let log = service.logs().tcp_info.clone();
         let mut sampler = log.map(|log| Sampler::new(log, connection));
         if let Some((sampler, info)) = sampler.as_mut().zip(info.as_ref()) {
             sampler.write(accepted_at_ns, "accepted", info);
         }
-        let record = Arc::new(Mutex::new(ConnectionRecord {
-            connection,
-            client: stream.peer_addr().ok(),
-            accepted_at_ns,
-            ready_at_ns: None,
-            protocol,
-            scheme,
-            in_force,
-            first_flight: FirstFlight::default(),
-        }));
+        let record = ConnectionRecord::accepted(
+            (connection, accepted_at_ns),
+            stream.peer_addr().ok(),
+            info.as_ref(),
+            (protocol, scheme),
+        );
+        let record = Arc::new(Mutex::new(record));
         let observed = Self {
             stream,
             hello: (scheme == Scheme::Https).then(HelloWatch::default),
@@ -93,6 +66,15 @@ impl Observed {
             unsent: Unsent::default(),
         };
         (observed, record)
+    }
+
+    /// The handshake is complete: when, and what the kernel has of the connection then.
+    pub fn ready(&self) -> (u64, Option<TcpInfo>) {
+        let (now_ns, info) = (self.service.now_ns(), tcp_info(&self.stream).ok());
+        if let Some((sampler, info)) = self.sampler.as_ref().zip(info.as_ref()) {
+            sampler.write(now_ns, "ready", info);
+        }
+        (now_ns, info)
     }
 
     /// From now on only full segments leave until a turn of the connection's task has written
@@ -107,112 +89,18 @@ impl Observed {
     }
 }
 
-impl ConnectionRecord {
-    /// The connection's number.
-    pub fn connection(&self) -> u64 {
-        self.connection
-    }
-
-    /// What the handshake agreed on and took; `early_data_accepted`: none where not allowed.
-    pub fn on_handshake(
-        &mut self,
-        tls: &ServerConnection,
-        stream: &Observed,
-        early_data_accepted: Option<bool>,
-    ) {
-        self.in_force.early_data_accepted = early_data_accepted;
-        let kind = tls.handshake_kind();
-        self.in_force.resumed = kind.map(|kind| kind == HandshakeKind::Resumed);
-        let now_ns = stream.service.now_ns();
-        self.ready_at_ns = Some(now_ns);
-        if let Ok(info) = tcp_info(&stream.stream) {
-            if let Some(sampler) = &stream.sampler {
-                sampler.write(now_ns, "ready", &info);
-            }
-            self.in_force.handshake_sent_bytes = Some(info.sent_bytes);
-            self.in_force.handshake_received_bytes = Some(info.received_bytes);
-            self.in_force.pacing_rate_bytes_s_start = info.pacing_rate_bytes_s;
-            self.first_flight.on_ready(&info);
-        }
-        self.in_force.failure = None;
-        self.in_force.tls_version = tls.protocol_version().and_then(version_name);
-        self.in_force.cipher = tls
-            .negotiated_cipher_suite()
-            .and_then(|suite| suite.suite().as_str())
-            .map(str::to_owned);
-        self.in_force.key_exchange = tls
-            .negotiated_key_exchange_group()
-            .and_then(|group| group.name().as_str())
-            .map(str::to_owned);
-    }
-
-    /// What of HTTP/2 passed.
-    pub fn on_passed(&mut self, passed: Passed) {
-        let in_force = &mut self.in_force;
-        match passed {
-            Passed::Update => *in_force.priority_updates.get_or_insert(0) += 1,
-            Passed::RequestHead(bytes) => *in_force.request_head_bytes.get_or_insert(0) += bytes,
-            Passed::ResponseHead(bytes) => *in_force.response_head_bytes.get_or_insert(0) += bytes,
-            Passed::RequestTable(bytes) => in_force.request_table_bytes = Some(bytes.into()),
-            Passed::ResponseTable(bytes) => in_force.response_table_bytes = Some(bytes.into()),
-        }
-    }
-
-    /// Why it ended before its time.
-    pub fn on_failure(&mut self, reason: impl ToString) {
-        self.in_force.failure = Some(reason.to_string());
-    }
-}
-
 impl Drop for Observed {
     fn drop(&mut self) {
         let record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut in_force = record.in_force.clone();
-        let hello = self.hello.as_ref();
-        in_force.early_data_offered = hello.and_then(HelloWatch::early_data_offered);
-        if let Ok(info) = tcp_info(&self.stream) {
-            let ms = |us: u64| us as f64 / 1e3;
-            in_force.receive_window_limited_ms = Some(ms(info.receive_window_limited_us));
-            in_force.send_buffer_limited_ms = Some(ms(info.send_buffer_limited_us));
-            in_force.retransmitted_packets = Some(info.retransmitted_packets.into());
-            in_force.rtt_ms_min = info.rtt_us_min.map(|rtt_us| f64::from(rtt_us) / 1000.0);
-            in_force.rtt_ms_smoothed = info.rtt_us_smoothed.map(|us| f64::from(us) / 1000.0);
-            in_force.sent_packets = Some(info.sent_packets.into());
-            in_force.sent_bytes = Some(info.sent_bytes);
-            in_force.received_bytes = Some(info.received_bytes);
-            in_force.pacing_rate_bytes_s = info.pacing_rate_bytes_s;
-            if let Some(sampler) = &self.sampler {
-                sampler.write(self.service.now_ns(), "closed", &info);
-            }
+        let info = tcp_info(&self.stream).ok();
+        if let Some((sampler, info)) = self.sampler.as_ref().zip(info.as_ref()) {
+            sampler.write(self.service.now_ns(), "closed", info);
         }
-        let flight = record.first_flight.seen();
-        in_force.first_flight_packets = flight.map(|(packets, _)| packets);
-        in_force.first_flight_ms = flight.map(|(_, ms)| ms);
-        in_force.pacing_rate_bytes_s_max = pacing_rate_max(&self.stream).ok().flatten();
-        in_force.slow_start_after_idle = sysctl("tcp_slow_start_after_idle").map(|set| set != 0);
-        let buffer = SockRef::from(&self.stream).send_buffer_size().ok();
-        in_force.send_buffer_bytes = buffer.map(|bytes| bytes as u64);
-        in_force.unsent_bytes_max = self.gate().map(|gate| gate.unsent_most() as u64);
-        let name = SockRef::from(&self.stream).tcp_congestion().ok();
-        in_force.congestion_control = name.map(|name| {
-            let end = name
-                .iter()
-                .position(|byte| *byte == 0)
-                .unwrap_or(name.len());
-            String::from_utf8_lossy(&name[..end]).into_owned()
-        });
-        self.service
-            .emit(Event::Connection(Box::new(ConnectionEvent {
-                at_ns: self.service.now_ns(),
-                connection: record.connection,
-                protocol: record.protocol,
-                scheme: record.scheme,
-                accepted_at_ns: record.accepted_at_ns,
-                ready_at_ns: record.ready_at_ns,
-                address: self.stream.local_addr().ok(),
-                client: record.client,
-                in_force,
-            })));
+        let mut event = record.at_end(&self.stream, info.as_ref(), self.service.now_ns());
+        let hello = self.hello.as_ref();
+        event.in_force.early_data_offered = hello.and_then(HelloWatch::early_data_offered);
+        event.in_force.unsent_bytes_max = self.gate().map(|gate| gate.unsent_most() as u64);
+        self.service.emit(Event::Connection(Box::new(event)));
     }
 }
 

@@ -1,6 +1,7 @@
 use super::frames::{Http2Stream, Opened, Passed, Request as Handed};
 use super::http1_heads::{request_head_bytes, response_head_bytes};
-use super::observed::{ConnectionRecord, Observed};
+use super::observed::Observed;
+use super::record::ConnectionRecord;
 use super::turns::Turns;
 use crate::exact_wait::exact_wait;
 use crate::scheduler::{Gate, ReplyBody, Room, two_chunks};
@@ -89,7 +90,7 @@ fn entrance(
     early_data_accepted: Option<bool>,
 ) -> Entrance {
     let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
-    record.on_handshake(tls, transport, early_data_accepted);
+    record.on_handshake(tls, transport.ready(), early_data_accepted);
     Entrance {
         connection: record.connection(),
         protocol: version.protocol(),
