@@ -4,6 +4,7 @@ import os
 import platform
 import socket
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -123,6 +124,17 @@ class Connection:
             return False
         self._tell(self._client)
         return True
+
+    def restart(self, addresses: Sequence[str], timeout_s: float | None = None) -> None:
+        """End these workers' processes, whose nannies begin others; what is gone is left alone.
+
+        Takes until the nannies have, at most `timeout_s`, else as long as Dask waits.
+        """
+        # Dask raises KeyError for an address that its scheduler has no more.
+        bound = {} if timeout_s is None else {"timeout": timeout_s}
+        with suppress(KeyError, OSError, TimeoutError):
+            if self._client is not None:
+                self._client.restart_workers(list(addresses), raise_for_error=False, **bound)
 
     def _claim(self, client: Client) -> None:
         """Take the scheduler, unless its owner says something meanwhile."""

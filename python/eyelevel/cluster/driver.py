@@ -7,10 +7,11 @@ from pathlib import Path
 from uuid import uuid4
 
 from eyelevel.cluster.admission import Admissions, Submit
-from eyelevel.cluster.connection import ClusterError, check_there
+from eyelevel.cluster.connection import check_there
 from eyelevel.cluster.presence import Presence
 from eyelevel.cluster.slots import ClusterSlots
-from eyelevel.cluster.where import Where, connected
+from eyelevel.cluster.where import Where, check_can_listen, connected
+from eyelevel.errors import LaterError
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
@@ -66,6 +67,7 @@ def cluster_driver(
     """
     place = Where.of(where, is_trusted=is_trusted)
     check_there(place.address)
+    check_can_listen(place)
     recordings = {site.name: Input(site.digest, str(site.path.resolve())) for site in sites}
     traces = {digest: Input(digest, file) for digest, file in execution.trace_files.items()}
     work = BlockWork(str(uuid4()), recordings, traces, execution.retries, execution.host_wait_s)
@@ -91,7 +93,7 @@ def cluster_driver(
             def seen(slots: Collection[str], refused: Collection[str]) -> None:
                 accounts.elsewhere(len(slots), len(refused))
                 if place.slots_here and refused:
-                    raise ClusterError(f"loading with --cluster {where}: {said[-1]}")
+                    raise LaterError(f"loading with --cluster {where}: {said[-1]}")
                 presence.see(slots, refused)
 
             slots = ClusterSlots(connection, work, accounts.start, admissions, seen)

@@ -6,8 +6,8 @@ import queue
 import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import CancelledError, wait
-from contextlib import suppress
 from dataclasses import dataclass, replace
+from threading import Thread
 from typing import Any
 from uuid import uuid4
 
@@ -70,6 +70,7 @@ class ClusterSlots:
         self._on_seen = on_seen
         self._admissions = admissions(self._asked)
         self._joined: set[str] = set()
+        self._restarting: set[str] = set()
         self._addresses: dict[str, str] = {}
         self._clients: dict[str, str] = {}
         """Who we are to each slot: somebody else if it comes again, since of what it has sent
@@ -120,17 +121,23 @@ class ClusterSlots:
         return [*events, *self._over(slot, future)]
 
     def restart(self, slot: str) -> None:
-        """Its process is ended and another begun; the loss is told by `wait`."""
-        self._connection.client.restart_workers([self._addresses[slot]], raise_for_error=False)
+        """Its process is ended and another begun; the loss is told by `wait`. Others go on while
+        its nanny is waited for."""
+        if slot not in self._restarting:
+            self._restarting.add(slot)
+            Thread(
+                target=self._begin_again, args=(slot, self._addresses[slot]), daemon=True
+            ).start()
+
+    def _begin_again(self, slot: str, address: str) -> None:
+        self._connection.restart([address])
+        self._restarting.discard(slot)
 
     def break_off(self) -> None:
         """End what is under way at once: slots go on with a block that nobody waits for."""
         busy = [self._addresses[slot] for slot in self._blocks if slot in self._addresses]
         if busy and self._connection.is_up:
-            with suppress(OSError, TimeoutError):
-                self._connection.client.restart_workers(
-                    busy, timeout=BREAK_OFF_S, raise_for_error=False
-                )
+            self._connection.restart(busy, BREAK_OFF_S)
 
     def _polled(self) -> list[Event]:
         was_up, there = self._connection.is_up, self._workers()

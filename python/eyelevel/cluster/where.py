@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from eyelevel.cluster.trust import Protocol, bracketed, check_address, listening
 SCHEDULER_FILE = "scheduler.json"
 END_S = 20.0
 LOOPBACK = "127.0.0.1"
+PORT_MAX = 65535
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,11 @@ class Where:
         unless the network is trusted."""
         if found := re.fullmatch(r"local:([1-9]\d{0,3})", text):
             return cls(slots_here=int(found[1]), listen=(LOOPBACK, 0))
-        if found := re.fullmatch(r"listen:(\[[0-9a-fA-F:.]+\]|[^:\[\]]+):(\d{1,5})", text):
-            host = found[1].strip("[]")
+        listening = re.fullmatch(r"listen:(\[[0-9a-fA-F:.]+\]|[^:\[\]]+):(\d{1,5})", text)
+        if listening and int(listening[2]) <= PORT_MAX:
+            host = listening[1].strip("[]")
             protocol = listening_protocol(host, is_trusted=is_trusted)
-            return cls(listen=(host, int(found[2])), protocol=protocol)
+            return cls(listen=(host, int(listening[2])), protocol=protocol)
         if found := re.fullmatch(r"(tcp|tls)://\S+:\d+", text):
             check_address(text, "client", is_trusted=is_trusted)
             return cls(address=text)
@@ -49,6 +52,22 @@ class Where:
             f"reading --cluster {text}: it is none of local:N, listen:HOST:PORT and a scheduler's "
             "address such as tcp://10.0.0.7:8786"
         )
+
+
+def check_can_listen(where: Where) -> None:
+    """Raise ClusterError if no scheduler can be had here, before anything is written."""
+    if where.listen is None:
+        return
+    host, port = where.listen
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        socket.create_server(address[:2], family=family).close()
+    except OSError as error:
+        reason = (error.strerror or "").partition(" (")[0]
+        raise ClusterError(
+            f"listening at {bracketed(host)}:{port} for workers: {reason}; give an address of this "
+            "machine, and a port that is free"
+        ) from error
 
 
 @contextmanager

@@ -149,6 +149,11 @@ def test_of_two_runs_that_took_a_scheduler_in_the_same_moment_one_stays(tmp_path
             assert second.client.get_metadata([connection.KEY])["owner"] == second._owner
 
 
+def test_a_worker_that_is_gone_is_not_begun_again(tmp_path):
+    with scheduler(0) as (_, address, _), Connection(address, tmp_path) as connection:
+        connection.restart(["tcp://127.0.0.1:1"])
+
+
 def beat_until(connection, done):
     while not done.wait(0.2):
         connection.beat()

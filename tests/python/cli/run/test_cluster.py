@@ -56,6 +56,7 @@ def test_without_the_extra(refused, monkeypatch, words):
         ((*RUN, "--cluster", "tcp://127.0.0.1:1"), "127.0.0.1:1: nobody answered within 10 s"),
         ((*RUN, "--cluster", "local:13"), "--cluster local:13 needs 26 cores, 2 a lab"),
         ((*RUN, "--cluster", "local:0"), "none of local:N, listen:HOST:PORT and a scheduler's"),
+        ((*RUN, "--cluster", "listen:127.0.0.1:65536"), "none of local:N, listen:HOST:PORT"),
         ((*RUN, "--cluster", "somewhere"), "none of local:N, listen:HOST:PORT and a scheduler's"),
         ((*RUN, "--mixed"), "--mixed is of machines"),
         (("run", "plan.toml", "--out", "s3://b/c"), "--copy-to s3://b/c for copies there"),
@@ -66,6 +67,13 @@ def test_without_the_extra(refused, monkeypatch, words):
 )
 def test_what_cannot_be(refused, words, said):
     assert said in refused(*words)
+
+
+def test_a_port_that_is_taken(refused):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = refused(*RUN, "--cluster", f"listen:127.0.0.1:{port}")
+    assert f"listening at 127.0.0.1:{port} for workers: Address already in use; give an" in said
 
 
 def test_a_scheduler_that_stays_away_ends_a_run_with_75_and_the_line_that_resumes(
