@@ -7,7 +7,7 @@ the page then redirects itself by script to another document.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from eyelevel.browser.same_requests import SameRequests
@@ -105,6 +105,11 @@ class Navigation:
     """Start and length of each time above 50 ms in which the page's timer of 20 ms did not run."""
     documents: int = 1
     """Documents that the main frame showed; more than one if the page redirected by script."""
+
+    def of(self, ended: Ended) -> Navigation:
+        """The same of a load that ended so. One that timed out has no load time: of a page that
+        goes on to further documents one may load between the limit and the look at its timings."""
+        return replace(self, page_load_time_ms=None) if ended == "timeout" else self
 
     def as_record(self) -> JsonObject:
         """The record's `navigation`."""

@@ -1,5 +1,7 @@
 """Time zero, and the page's answer put on its clock."""
 
+from dataclasses import replace
+
 import pytest
 from page_answers import answer
 
@@ -19,6 +21,12 @@ def clock_of(*starts_s: float, asked_s: float | None = 1000.001) -> NavigationCl
         clock.handle_metrics(metrics(start_s))
         clock.handle_new_document()
     return clock
+
+
+def test_a_load_that_timed_out_has_no_load_time_whatever_document_loaded_since():
+    navigation = navigation_from(answer(), clock_of(1000.0), {})
+    assert navigation.of("timeout") == replace(navigation, page_load_time_ms=None)
+    assert navigation.of("complete").page_load_time_ms == 500.0
 
 
 def test_one_document():

@@ -15,6 +15,9 @@ from path_command import COMMAND, needs_root
 
 pytestmark = pytest.mark.usefixtures("labs")
 
+HEARS_ALL = ("env", "--default-signal")
+"""What nohup, or a shell's background, has ignored would be the command's to ignore, too."""
+
 # Says on the pipe where it stands, then waits; TERM is handled.
 HANDLES = """
 import os, signal, sys
@@ -31,7 +34,7 @@ def start(pipe: Path, mark: Mark, command: list[str], *options: str) -> subproce
     """The shell with a far command; it has a session of its own, as from a service manager."""
     os.mkfifo(pipe)
     return subprocess.Popen(
-        [*COMMAND, "path", *options, "--far", "sleep 1000", "--", *command],
+        [*HEARS_ALL, *COMMAND, "path", *options, "--far", "sleep 1000", "--", *command],
         start_new_session=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | mark.environment,
     )
@@ -71,7 +74,7 @@ def test_what_the_command_makes_of_a_signal_is_its_own(tmp_path):
 def test_the_way_out_goes_with_a_signal(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    words = [*COMMAND, "path", "--internet", "--", *waiting(pipe)]
+    words = [*HEARS_ALL, *COMMAND, "path", "--internet", "--", *waiting(pipe)]
     script = f"""
 import subprocess, signal
 from pathlib import Path

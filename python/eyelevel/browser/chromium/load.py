@@ -132,7 +132,7 @@ class _Load:
                 deadline = time.monotonic() + COLLECT_TIMEOUT_S
                 self._final_picture_matches = self._capture.final_picture_matches(deadline)
             if ended in ("complete", "timeout"):
-                navigation = self._collect(ended)
+                navigation = self._collect(ended).of(ended)
             if ended == "complete" and self._settings.browser.steps:
                 self._phases.mark("collect")
                 self._do_steps()

@@ -118,6 +118,7 @@ class _Load:
             self._phases.mark("quiet")
             if ended in ("complete", "timeout"):
                 start_ms, navigation = self._collect()
+                navigation = navigation.of(ended)
             if ended == "complete" and self._settings.browser.steps:
                 self._phases.mark("collect")
                 self._do_steps(start_ms)

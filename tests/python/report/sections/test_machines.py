@@ -55,11 +55,12 @@ def test_the_summary_has_all_of_it_in_the_references_words(odd):
     said = summary_of(odd)
     assert [row["name"] for row in said["machines"]] == [f"host-{name}" for name in FIVE]
     [found] = [each for each in said["between_machines"] if each["network"] == "dsl"]
-    assert found["p_holm"] < 0.001 and found["test"]["p"] < found["p_holm"]
     assert found["deviation_machines"] > 0.03 > found["deviation_blocks"] * 0.5
     assert found["other_machines"]["low"] < found["other_machines"]["value"]
     worst = max(found["machines"], key=lambda each: abs(each["distance"]))
     assert worst["machine"] == "d" and worst["p_holm"] < 0.001
+    # Twice the smaller of the F test's and the farthest machine's, then Holm's over networks.
+    assert 2 * min(found["test"]["p"], worst["p_holm"]) <= found["p_holm"] < 0.001
     reference = (ROOT / "docs/reference/report.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`(\w+)`", reference))
     assert documented >= {*said["machines"][0], *found, *found["machines"][0]}
