@@ -60,8 +60,8 @@ class Again:
 
     def wait(self) -> Sequence[Event]:
         """As `Slots.wait`."""
-        if self._is_first and self._joined:
-            self._is_first = False
+        is_first, self._is_first = self._is_first, False
+        if is_first and self._joined:
             return list(self._joined)
         events = self._slots.wait()
         self._joined += [event for event in events if isinstance(event, Joined)]
