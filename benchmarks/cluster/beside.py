@@ -115,6 +115,8 @@ def _driver(connection: Connection, work: BlockWork, directory: Path) -> Driver:
     """The same slots for each block; the machine is not asked what it is."""
     made: list[ClusterSlots] = []
     joined: list[Joined] = []
+    kept: list[Accounts] = []
+    """The last is of the run that is under way."""
 
     def admissions(submit: Submit) -> Admissions:
         fleet = read_fleet(directory, mixed=False)
@@ -122,8 +124,10 @@ def _driver(connection: Connection, work: BlockWork, directory: Path) -> Driver:
 
     @contextmanager
     def driver(accounts: Accounts, interrupted: Interrupted) -> Iterator[Slots]:
+        kept.append(accounts)
         if not made:
-            made.append(ClusterSlots(connection, work, lambda _: None, admissions))
+            slots = ClusterSlots(connection, work, lambda t: kept[-1].start(t), admissions)
+            made.append(slots)
         yield Again(made[0], joined)
 
     return driver
