@@ -95,7 +95,7 @@ class Dispatch:
         self._machines: dict[str, str] = {}
         self._retired: set[str] = set()
         self._work: dict[str, _Work] = {}
-        self._losses: dict[int, list[str]] = {}
+        self._losses: dict[int, list[tuple[str, str]]] = {}
         self._ended = Ended()
         self._is_interrupted = False
         self._close()
@@ -136,11 +136,14 @@ class Dispatch:
         if work is None or work.block not in self._left:
             return None
         losses = self._losses.setdefault(work.block, [])
-        losses += [f"{machine} ({why})" if why else machine] if is_blamed else []
+        losses += [(machine, why)] if is_blamed else []
         if len(losses) < LOSSES_MAX:
             heapq.heappush(self._waiting, work.block)
             return None
-        given_up = GivenUp(tuple(self._left[work.block]), tuple(losses))
+        given_up = GivenUp(
+            tuple(self._left[work.block]),
+            tuple(f"{each} ({why})" if why else each for each, why in losses),
+        )
         self._keep(work.block, [])
         return given_up
 
@@ -168,10 +171,9 @@ class Dispatch:
         for slot in self._machines:
             if slot in self._work or slot in self._retired:
                 continue
-            number = None if self._is_interrupted else self._next_waiting()
+            number = None if self._is_interrupted else self._taken_for(self._machines[slot])
             if number is None:
-                break
-            heapq.heappop(self._waiting)
+                continue
             self._work[slot] = _Work(number, now_s)
             started.append((slot, Block(number, tuple(self._left[number]))))
         return started
@@ -206,6 +208,28 @@ class Dispatch:
     def _close(self) -> None:
         while self._closed < self._last and not self._open[self._closed + 1]:
             self._closed += 1
+
+    def _taken_for(self, machine: str) -> int | None:
+        """The first waiting block that is for this machine, which waits no more."""
+        for_others = []
+        while (number := self._next_waiting()) is not None:
+            heapq.heappop(self._waiting)
+            if not self._is_for_others(number, machine):
+                break
+            for_others.append(number)
+        for each in for_others:
+            heapq.heappush(self._waiting, each)
+        return number
+
+    def _is_for_others(self, number: int, machine: str) -> bool:
+        """Whether a machine has lost this block and another, which has not, takes blocks: one that
+        fails whatever it gets is back for more sooner than those that load."""
+        lost_on = {each for each, _ in self._losses.get(number, ())}
+        return machine in lost_on and any(
+            each not in lost_on
+            for slot, each in self._machines.items()
+            if slot not in self._retired
+        )
 
     def _next_waiting(self) -> int | None:
         """The first block that waits for a slot; what was decided or came late drops out."""

@@ -1,5 +1,6 @@
 """Blocks to slots: no trial is lost, doubled or split, and what is decided depends on records."""
 
+import heapq
 import random
 from collections import Counter
 
@@ -198,6 +199,55 @@ def test_what_was_committed_of_a_block_is_not_run_again():
     dispatch.join("b")
     [(_, block)] = dispatch.starts(0.0)
     assert hashes(block) == [TRIALS[2].hash]
+
+
+def test_a_lost_block_goes_to_another_machine_while_one_is_there_that_has_not_lost_it():
+    dispatch = Dispatch(TRIALS)
+    dispatch.join("odd", "a")
+    dispatch.join("sound", "b")
+    first, second = (block for _, block in dispatch.starts(0.0))
+    dispatch.lose("odd", why="its disk is full")
+    dispatch.join("odd again", "a")
+    [(_, taken)] = dispatch.starts(1.0)
+    assert (first.number, second.number, taken.number) == (0, 1, 2), "it waits for the sound one"
+    dispatch.come("sound", hashes(second))
+    assert [(slot, block.number) for slot, block in dispatch.starts(2.0)] == [("sound", 0)]
+    dispatch.lose("sound")  # now both have lost it
+    dispatch.come("odd again", hashes(taken))
+    assert [(slot, block.number) for slot, block in dispatch.starts(3.0)] == [("odd again", 0)]
+
+
+def test_a_machine_that_fails_whatever_it_gets_costs_no_block():
+    """Its slots fail in a fifth of a block's time and are back after half of one."""
+    dispatch = Dispatch(expand(parse_plan(PLAN.replace("5", "50"), "plan"), [Site("a", "a")]))
+    events, names = [], iter(range(10**9))
+
+    for machine in "aabbccxx":
+        dispatch.join(f"{machine} {next(names)}", machine)
+    now_s, done, given_up = 0.0, 0, []
+    while not dispatch.is_done:
+        for slot, block in dispatch.starts(now_s):
+            took_s = 2.0 if slot.startswith("x") else 10.0
+            heapq.heappush(events, (now_s + took_s, slot, block))
+        now_s, slot, block = heapq.heappop(events)
+        if block is None:
+            dispatch.join(slot, "x")
+        elif slot.startswith("x"):
+            given_up.append(dispatch.lose(slot, why="its disk is full"))
+            heapq.heappush(events, (now_s + 5.0, f"x {next(names)}", None))
+        else:
+            done += len(dispatch.come(slot, hashes(block)))
+    assert not any(given_up) and done == 2 * 50 * 3
+
+
+def test_a_machine_alone_takes_what_it_lost_again_and_so_it_does_beside_one_that_is_retired():
+    dispatch = Dispatch(TRIALS)
+    dispatch.join("retired", "b")
+    dispatch.retire("retired")
+    for attempt in ("first", "second"):
+        dispatch.join(attempt, "a")
+        assert [block.number for _, block in dispatch.starts(0.0)] == [0]
+        dispatch.lose(attempt)
 
 
 def test_the_third_loss_gives_a_block_up_and_names_the_machines():
