@@ -6,10 +6,8 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TypeVar
 
 import polars as pl
-from pydantic import TypeAdapter, ValidationError
 
 from eyelevel.analysis.decisions import STOP_VERSION, judged
 from eyelevel.analysis.trials.rows import Columns, Measure
@@ -22,10 +20,9 @@ from eyelevel.metrics.compute import measure
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, read_document
+from eyelevel.store.documents import checked_document
 from eyelevel.store.environment import ENVIRONMENT
 from eyelevel.store.stopped import STOPPED
-
-T = TypeVar("T")
 
 
 def read_plan_document(directory: Path) -> JsonObject:
@@ -131,7 +128,7 @@ def checked_stopped(stopped: JsonMapping, file: Path | str) -> JsonMapping:
             f"reading {file}: version {quoted(version)}, but this "
             f"eyelevel reads version {STOP_VERSION}; use the eyelevel that wrote it"
         )
-    _check(STOPPED, stopped, file)
+    checked_document(STOPPED, stopped, file)
     return stopped
 
 
@@ -148,18 +145,5 @@ def read_environment(directory: Path) -> JsonMapping:
 
 def checked_environment(environment: JsonMapping, file: Path | str) -> JsonMapping:
     """What `file` says, checked. Raises StoreError as `read_environment`."""
-    _check(ENVIRONMENT, environment, file)
+    checked_document(ENVIRONMENT, environment, file)
     return environment
-
-
-def _check(schema: TypeAdapter[T], document: JsonMapping, file: Path | str) -> None:
-    """StoreError names the first place that is not as the schema has it."""
-    try:
-        schema.validate_python(document)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = quoted(".".join(str(part) for part in first["loc"]))
-        raise StoreError(
-            f"reading {file}: `{key}`: {first['msg']}; restore it from where the run was copied "
-            "from"
-        ) from error

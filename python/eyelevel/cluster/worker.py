@@ -5,11 +5,14 @@ import os
 import platform
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from distributed import Nanny, Worker
 
+from eyelevel.cluster.dialling import Dialling, only_worker
 from eyelevel.cluster.names import SlotName, machine_id
 from eyelevel.cluster.settings import NO_HTTP_ADDRESS, OURS, configure
 from eyelevel.cluster.trust import bracketed, check_address, facing
@@ -50,7 +53,8 @@ async def run_slots(
 
     `cores`: of each slot; without any they roam.
     Where the scheduler is not there, or goes, they dial again. Raises ClusterError for an address
-    at which others could be, unless the network is trusted.
+    at which others could be, unless the network is trusted, and if the machine has a worker for
+    that scheduler already.
     """
     check_address(address, "worker", is_trusted=is_trusted)
     configure()
@@ -61,14 +65,16 @@ async def run_slots(
         loop.add_signal_handler(number, ended.set)
     if while_open:
         loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is written to it
-    slots = [
-        asyncio.create_task(
-            _slot(address, SlotName(machine_id(host), host, number, count), own, ended, told)
-        )
-        for number, own in enumerate(cores or [frozenset()] * count, start=1)
-    ]
-    await ended.wait()
-    await asyncio.gather(*slots)
+    machine = machine_id(host)
+    with only_worker(machine, address):
+        slots = [
+            asyncio.create_task(
+                _slot(address, SlotName(machine, host, number, count), own, ended, told)
+            )
+            for number, own in enumerate(cores or [frozenset()] * count, start=1)
+        ]
+        await ended.wait()
+        await asyncio.gather(*slots)
 
 
 async def _slot(
@@ -93,12 +99,18 @@ async def _served(
     ended: asyncio.Event,
     told: Callable[[str], None],
 ) -> None:
+    dialling = Dialling(told)
+
+    async def failed(line: str, lasted_s: float = 0.0) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(ended.wait(), dialling.failed(line, lasted_s))
+
     while not ended.is_set():
+        began_s = time.monotonic()
         try:
             host = facing(address)  # without it a slot listens on all that the machine has
         except OSError as error:
-            told(f"slot {name.number}: no way to {address} ({error}); trying again")
-            await asyncio.wait((asyncio.create_task(ended.wait()),), timeout=CONNECT_S)
+            await failed(f"slot {name.number}: no way to {address} ({error})")
             continue
         nanny = Nanny(
             address,
@@ -121,7 +133,8 @@ async def _served(
         stop.cancel()
         await asyncio.gather(over, stop, return_exceptions=True)
         if not ended.is_set():
-            told(f"slot {name.number}: nobody at {address}; trying again")
+            line = f"slot {name.number}: no scheduler at {address}, or it ended the slot"
+            await failed(line, time.monotonic() - began_s)
 
 
 async def _until_over(nanny: Nanny) -> None:

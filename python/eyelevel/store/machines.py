@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal, NotRequired
 
-from pydantic import Field, TypeAdapter, ValidationError, with_config
+from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from eyelevel.errors import StoreError
@@ -13,6 +13,7 @@ from eyelevel.from_outside.limits import DOCUMENT
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.store.documents import checked_document
 from eyelevel.store.values import OBSERVED, Count, Number
 
 MACHINES = "machines"
@@ -70,15 +71,7 @@ def parse_machine(content: bytes, machine: str, file: str) -> JsonObject:
         raise StoreError(
             f"reading {file}: its version is not {MACHINE_VERSION}; use the eyelevel that wrote it"
         )
-    try:
-        MACHINE.validate_python(document)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = quoted(".".join(str(part) for part in first["loc"]))
-        raise StoreError(
-            f"reading {file}: `{key}`: {first['msg']}; restore it from where the run was copied "
-            "from"
-        ) from error
+    checked_document(MACHINE, document, file)
     if document["machine"] != machine:
         raise StoreError(f"reading {file}: it is of machine {quoted(document['machine'])}")
     return document

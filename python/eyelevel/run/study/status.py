@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError, with_config
+from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from eyelevel.analysis.run_files import read_plan_document, read_stopped
@@ -27,6 +27,7 @@ from eyelevel.store.directory import (
     json_bytes,
     read_document,
 )
+from eyelevel.store.documents import checked_document
 from eyelevel.store.machines import is_refused, read_machines
 from eyelevel.store.values import OBSERVED, Count
 
@@ -206,14 +207,9 @@ def _read_said(directory: Path) -> Said | None:
     """None of a run that never said anything."""
     if not (directory / STATUS_FILE).exists():
         return None
-    try:
-        return SAID.validate_python(read_document(directory, STATUS_FILE))
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise StoreError(
-            f"reading {directory / STATUS_FILE}: `{'.'.join(map(str, first['loc']))}`: "
-            f"{first['msg']}; delete it, then what is committed is counted alone"
-        ) from error
+    file = directory / STATUS_FILE
+    remedy = "delete it, then what is committed is counted alone"
+    return checked_document(SAID, read_document(directory, STATUS_FILE), file, remedy)
 
 
 def _now() -> str:

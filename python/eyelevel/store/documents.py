@@ -1,0 +1,26 @@
+"""A run's own documents against their schemas."""
+
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from eyelevel.errors import StoreError
+from eyelevel.from_outside.words import quoted
+from eyelevel.json_types import JsonMapping
+
+RESTORE = "restore it from where the run was copied from"
+
+T = TypeVar("T")
+
+
+def checked_document(
+    schema: TypeAdapter[T], document: JsonMapping, file: Path | str, remedy: str = RESTORE
+) -> T:
+    """What `file` says, as `schema` has it; StoreError names the first place that is not so."""
+    try:
+        return schema.validate_python(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = quoted(".".join(str(part) for part in first["loc"]))
+        raise StoreError(f"reading {file}: `{key}`: {first['msg']}; {remedy}") from error
