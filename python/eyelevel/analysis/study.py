@@ -42,7 +42,7 @@ from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_sh
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks
 from eyelevel.analysis.trials.event_rates import event_rates
 from eyelevel.analysis.trials.rows import Measure
-from eyelevel.json_types import JsonMapping
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.compute import measure
 from eyelevel.networks.network import Network
 from eyelevel.plan.comparisons import Comparison, references_first
@@ -239,6 +239,17 @@ class Contents:
         return [site["name"] for site in self.plan["sites"]]
 
 
+def _to_be_run(plan: JsonObject, facts: pl.DataFrame, ends: Mapping[str, int]) -> pl.DataFrame:
+    """The facts of what was run of a study that stopped, whose plan loses the rest: what was not to
+    be run any more is not missing. `ends`: the last repetition of each network that has one."""
+    plan["trials"] = [
+        trial
+        for trial in plan["trials"]
+        if trial["repetition"] <= ends.get(trial["network"], trial["repetition"])
+    ]
+    return facts.join(planned_hashes(plan), on="hash", how="semi", maintain_order="left")
+
+
 def read_contents(
     directory: Path,
     measured_by: Measure = measure,
@@ -266,14 +277,9 @@ def read_contents(
     if sites:
         plan = of_sites(plan, sites)
         facts = facts.join(planned_hashes(plan), on="hash", how="semi", maintain_order="left")
-    if stopped := read_stopped(directory):  # what was not to be run any more is not missing
-        ends = stopped["networks"]
-        plan["trials"] = [
-            trial
-            for trial in plan["trials"]
-            if trial["repetition"] <= ends.get(trial["network"], trial["repetition"])
-        ]
-        facts = facts.join(planned_hashes(plan), on="hash", how="semi", maintain_order="left")
+    stopped = read_stopped(directory)
+    if stopped:
+        facts = _to_be_run(plan, facts, stopped["networks"])
     table = judged(facts, plan["primary_metric"])
     names = shown(plan["primary_metric"], metric)
     typed = plan_of_document(plan, is_part=True)

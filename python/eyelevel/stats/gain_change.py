@@ -12,10 +12,10 @@ import scipy
 from numpy.typing import ArrayLike
 
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, sum_freedom, t_estimate, undetermined
+from eyelevel.stats.late.timeouts import Timeouts, timeouts, up_to_limit
 from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER
 from eyelevel.stats.repetitions import as_gain, log_gain
 from eyelevel.stats.sequential import confidence_sequence
-from eyelevel.stats.timeouts import Timeouts, timeouts, up_to_limit
 
 Loads = tuple[ArrayLike, ArrayLike, ArrayLike]
 """Values and the reference's of one run, as `eyelevel.stats.repetitions` has them, and the limit

@@ -11,13 +11,15 @@ import pytest
 from repository import ROOT
 
 from eyelevel.analysis.gate import family_confidence
-from eyelevel.stats.censored import restricted_mean_difference
 from eyelevel.stats.estimate import welch_estimate
 from eyelevel.stats.gain import performance_gain
 from eyelevel.stats.gain_change import gain_change
 from eyelevel.stats.hypothesis.cochran_q import rates_differ
 from eyelevel.stats.hypothesis.equivalence import gain_equivalence
 from eyelevel.stats.hypothesis.games_howell import games_howell
+from eyelevel.stats.late.censored import restricted_mean_difference
+from eyelevel.stats.late.slow_loads import slow_loads
+from eyelevel.stats.late.timeouts import timeouts, up_to_limit
 from eyelevel.stats.paired import median_estimate
 from eyelevel.stats.quantile import blocks_to_bound, quantile_interval
 from eyelevel.stats.quantile_gain import quantile_gain
@@ -28,8 +30,6 @@ from eyelevel.stats.repetitions import (
     median_gain,
 )
 from eyelevel.stats.sequential import confidence_sequence
-from eyelevel.stats.slow_loads import slow_loads
-from eyelevel.stats.timeouts import timeouts, up_to_limit
 
 R = json.loads((ROOT / "vectors" / "statistics" / "r.json").read_text(encoding="utf-8"))
 LATE = math.inf

@@ -14,10 +14,10 @@ from eyelevel.stats.estimate import Estimate, undetermined
 from eyelevel.stats.families import holm
 from eyelevel.stats.gain import performance_gain, ratio_over_sites
 from eyelevel.stats.hypothesis.anova import Anova, anova_of_two
+from eyelevel.stats.late.slow_loads import SlowLoads, slow_loads
+from eyelevel.stats.late.timeouts import Timeouts, timeouts, up_to_limit
 from eyelevel.stats.paired import hodges_lehmann, median
 from eyelevel.stats.repetitions import difference_over_sites, geometric_gain, median_gain
-from eyelevel.stats.slow_loads import SlowLoads, slow_loads
-from eyelevel.stats.timeouts import Timeouts, timeouts, up_to_limit
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str, str, str]  # network, stack, reference, metric

@@ -13,6 +13,7 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.plan.comparisons import Compared, Comparison
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL
 from eyelevel.stats.families import holm
+from eyelevel.stats.late.timeouts import too_many, up_to_limit
 from eyelevel.stats.machines import (
     MachinesModel,
     OfMachine,
@@ -20,7 +21,6 @@ from eyelevel.stats.machines import (
     largest_distance,
     no_model,
 )
-from eyelevel.stats.timeouts import too_many, up_to_limit
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 ALARM_SHARE = 0.5

@@ -13,10 +13,10 @@ from eyelevel.analysis.gains.p_values import MAY_STOP
 from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
 from eyelevel.plan.comparisons import Compared, Comparison
 from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.late.timeouts import Timeouts
 from eyelevel.stats.repetitions import as_gain
 from eyelevel.stats.sequential import confidence_sequence, reach_in_errors
 from eyelevel.stats.stopping_rule import STATES, Rule, State, decide, width_at
-from eyelevel.stats.timeouts import Timeouts
 
 FAMILY_LEVEL = 0.05
 

@@ -120,18 +120,12 @@ def estimate(
         gate_source = (
             f"equal stacks, kept budgets pass in {DECIDING_POWER:.0%} of runs; {scatter_source}"
         )
-    seconds = _spread_s(cells_s * plan.blocks, slots)
-    if slots > 1:
-        time_source += f"; {slots} slots once their machines are admitted"
-        if (commits_s := COMMIT_S * trials) > seconds:
-            seconds = commits_s
-            time_source += ", as fast as one writer commits"
-    if plan.stop:
-        time_source += "; at most, since it may stop early"
+    seconds, on_slots = _on_slots(cells_s * plan.blocks, slots, trials)
+    at_most = "; at most, since it may stop early" if plan.stop else ""
     return PlanEstimate(
         trials,
         seconds,
-        time_source,
+        time_source + on_slots + at_most,
         disk,
         disk_source,
         effect,
@@ -142,6 +136,18 @@ def estimate(
         sequential,
         slots,
     )
+
+
+def _on_slots(blocks_s: Sequence[float], slots: int, trials: int) -> tuple[float, str]:
+    """How long these blocks take, in s, and what its source has to say of slots."""
+    seconds = _spread_s(blocks_s, slots)
+    if slots == 1:
+        return seconds, ""
+    said = f"; {slots} slots once their machines are admitted"
+    commits_s = COMMIT_S * trials
+    if commits_s <= seconds:
+        return seconds, said
+    return commits_s, f"{said}, as fast as one writer commits"
 
 
 def _spread_s(blocks_s: Sequence[float], slots: int) -> float:

@@ -10,8 +10,8 @@ from eyelevel.analysis.answers.sentences import answer, description
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.slow_loads import SlowLoads
-from eyelevel.stats.timeouts import Timeouts
+from eyelevel.stats.late.slow_loads import SlowLoads
+from eyelevel.stats.late.timeouts import Timeouts
 
 METRIC = "speed_index_ms"
 NO_TIMEOUTS = Timeouts(0, 0, 62, 60_000.0, 60_000.0, None)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from eyelevel.stats.late.timeouts import timeouts, up_to_limit
 from eyelevel.stats.repetitions import difference_over_sites, geometric_gain
-from eyelevel.stats.timeouts import timeouts, up_to_limit
 
 LATE = math.inf
 

@@ -82,8 +82,8 @@ def timeouts(values: ArrayLike, reference: ArrayLike, limits: ArrayLike) -> Time
 def up_to_limit(values: ArrayLike, limits: ArrayLike) -> Floats:
     """min(T, limit) of sites x repetitions with one limit a site, or of one site's repetitions.
 
-    Their mean is the restricted mean (`eyelevel.stats.censored`). An infinite limit, as of a metric
-    that is no time, leaves a timeout infinite.
+    Their mean is the restricted mean (`eyelevel.stats.late.censored`). An infinite limit, as of
+    a metric that is no time, leaves a timeout infinite.
     """
     bounds = np.asarray(limits, dtype=float)
     limited: Floats = np.minimum(np.asarray(values, dtype=float), bounds[..., None])
