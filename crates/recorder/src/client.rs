@@ -25,12 +25,12 @@ use tokio_rustls::LazyConfigAcceptor;
 use crate::RecordError;
 use crate::admission::credentials::CHALLENGE;
 use crate::admission::target::Target;
-use crate::arrival::Arrival;
 use crate::connect::connect;
 use crate::forward::{Reply, forward, refusal, sentence};
 use crate::rewound::Rewound;
 use crate::shared::Shared;
-use crate::tap::{SharedHead, Tap};
+use crate::stamped::arrival::Arrival;
+use crate::stamped::tap::{SharedHead, Tap};
 use crate::upstream::{ALPN_H1, ALPN_H2, Upstream};
 
 /// For a client on the same machine to begin, and to end, its handshake.

@@ -8,7 +8,6 @@
 //! [`Store::write`] makes the WACZ.
 
 mod admission;
-mod arrival;
 mod certificate;
 mod client;
 mod connect;
@@ -22,9 +21,8 @@ mod recorder;
 mod rewound;
 mod shared;
 mod spool;
+mod stamped;
 mod store;
-mod streams;
-mod tap;
 mod tee;
 mod under_way;
 mod upgrade;

@@ -8,8 +8,8 @@ use http::{HeaderMap, Method, Version};
 use hyper::ext::ReasonPhrase;
 
 use crate::privacy;
+use crate::stamped::streams::Times;
 use crate::store::{Store, Ticket};
-use crate::streams::Times;
 use crate::tee::{BODY_BYTES_MAX, Ended};
 use crate::upstream::Answer;
 

@@ -17,12 +17,12 @@ use tokio_rustls::TlsConnector;
 
 use crate::RecordError;
 use crate::admission::target::Target;
-use crate::arrival::{Arrival, Stamped};
 use crate::certificate::Certificate;
 use crate::connect::{CONNECT_TIMEOUT, connect};
 use crate::shared::Shared;
-use crate::streams::{Streams, Times, Watched};
-use crate::tap::{SharedHead, Tap};
+use crate::stamped::arrival::{Arrival, Stamped};
+use crate::stamped::streams::{Streams, Times, Watched};
+use crate::stamped::tap::{SharedHead, Tap};
 use crate::tee::Tee;
 
 /// Chromium's own windows (6 MB a stream, 15 MB a connection), so that the recorder is no brake.

@@ -16,7 +16,7 @@ use eyelevel_replay::wire::{H2Frames, H2Seen};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::oneshot;
 
-use crate::arrival::Arrival;
+use crate::stamped::arrival::Arrival;
 
 /// Requests whose HEADERS have not left: a server that lets so many wait is not timed.
 const WAITING_MAX: usize = 1024;

@@ -10,8 +10,8 @@ use bytes::{Bytes, BytesMut};
 use eyelevel_netns::socket_times::monotonic_ns;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::arrival::Arrival;
-use crate::streams::Times;
+use crate::stamped::arrival::Arrival;
+use crate::stamped::streams::Times;
 
 /// Longest head that is kept; what Chromium accepts of a response. A longer one is stored as hyper
 /// has it.
