@@ -149,6 +149,7 @@ def run_plan(
         hints.print(f"a load was broken off; {rest}", markup=False, soft_wrap=True)
         raise
     except LaterError:
+        status.write("interrupted")
         hints.print(rest, markup=False, soft_wrap=True)
         raise
     if result.interrupted:

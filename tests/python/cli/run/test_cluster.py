@@ -1,5 +1,6 @@
 """What `--cluster` and `worker` refuse, a line each, before anything is written."""
 
+import json
 import socket
 import sys
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ from eyelevel.cli.run import worker
 from eyelevel.errors import LaterError
 from eyelevel.run.study import jobs
 from eyelevel.run.study.cores import Processors
+from eyelevel.run.study.status import STATUS_FILE
 
 PLAN = """sites = ["dashboard"]
 networks = ["lte"]
@@ -87,7 +89,7 @@ def test_a_scheduler_that_stays_away_ends_a_run_with_75_and_the_line_that_resume
     site = SimpleNamespace(name="dashboard", path=tmp_path, digest="", of_plan=lambda: None)
     for name, stand_in in (
         ("open_sites", lambda _: [site]),
-        ("prepare", lambda *_, **__: []),
+        ("prepare", lambda *_, **__: (tmp_path / "out").mkdir() or []),
         ("run_trials", lost),
         ("stopping_rule", lambda *_: None),
         ("live_effects", lambda *_, **__: None),
@@ -101,3 +103,5 @@ def test_a_scheduler_that_stays_away_ends_a_run_with_75_and_the_line_that_resume
     said = capsys.readouterr().err
     resume = f"the rest: eyelevel run plan.toml --out out --resume --cluster {address} --mixed"
     assert f"{resume}\n" in said and "127.0.0.1:1 went\n" in said
+    status = json.loads((tmp_path / "out" / STATUS_FILE).read_text())
+    assert status["ending"] == "interrupted", "and not dead: it said so itself"
