@@ -7,7 +7,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 SCRIPT := packaging/eyelevel.data/scripts/eyelevel
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo wheel test check fuzz bench bench-path bench-browser bench-probe bench-replay bench-archive clean
+.PHONY: help setup demo wheel release test check fuzz docs bench bench-path bench-browser bench-probe bench-replay bench-archive clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -15,12 +15,15 @@ help: ## what can be made
 setup: $(VENV)/.stamp-build ## system packages, the environment in .venv, the build
 
 demo: setup ## two recorded sites over two networks and three stacks; about three minutes
-	$(VENV)/bin/eyelevel run quickstart --out results/quickstart --resume
+	$(VENV)/bin/eyelevel demo
 
-wheel: setup ## one file in dist/ for `pip install`: command, binary, shipped sites; its bill of materials beside it
+wheel: setup $(VENV)/.stamp-dev ## one file in dist/ for `pip install` on any Linux since 2018; its bill of materials beside it
 	rm -f dist/eyelevel-*.whl dist/eyelevel-*.cdx.json
-	. $(VENV)/bin/activate && maturin build --release --locked --quiet --out dist
-	$(PYTHON) scripts/sbom.py dist/eyelevel-*.whl
+	$(PYTHON) -m scripts.shipping.portable_wheel $(FOR)
+	$(PYTHON) -m scripts.shipping.sbom dist/eyelevel-*.whl
+
+release: setup $(VENV)/.stamp-dev ## all that is published, in dist/release-VERSION, checked; uploads nothing
+	scripts/release $(WITH)
 
 test: setup $(VENV)/.stamp-dev ## every test
 	scripts/test
@@ -30,6 +33,9 @@ check: setup $(VENV)/.stamp-dev ## format, lint, layers, dead code, licences, so
 
 fuzz: ## every fuzz target for 20 seconds each: strange input to what reads input
 	scripts/fuzz
+
+docs: $(VENV)/.stamp-dev ## the documentation as a site in out/docs, whole and offline: open its index.html
+	PYTHONPATH=python $(PYTHON) -m scripts.docs.docs_site
 
 bench: setup ## the bounds of docs/benchmarks.md, measured on this machine
 	$(PYTHON) -m benchmarks.run

@@ -1,9 +1,10 @@
 #!/usr/bin/env python
 """Makes the golden archive, record, plan and bundle in `vectors/golden` from what is kept there.
 
-They are made anew in any commit that changes a format, until the release freezes them:
+They are frozen (docs/reference/frozen.md): what this makes today must be what is there. A commit
+that changes a format makes those of its new version, in a folder of their own:
 
-    .venv/bin/python scripts/golden.py
+    .venv/bin/python scripts/golden.py --out FOLDER
 
 `inputs/` has a plan, a trace, and what a real run of this plan observed; the sites are the small
 one of the tests and the one partly over http. The same inputs give the same bytes. Observations are

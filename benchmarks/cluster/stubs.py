@@ -1,12 +1,13 @@
 """Bounds of the engine and the client, with loads that are made up."""
 
+import json
 import os
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 
@@ -15,10 +16,9 @@ sys.path.append(str(Path(__file__).parents[2] / "tests" / "helpers"))
 from made_up_cluster import MadeUpCluster, until
 
 from benchmarks.shared.command import Figure
-from eyelevel.store.directory import committed
 
 PLAN = """sites = ["startup"]
-networks = ["dsl"]
+networks = {networks}
 stacks = ["tcp", "quic", "tcp+", "tcp+bbr", "quic+bbr"]
 reference = "tcp"
 blocks = {blocks}
@@ -28,14 +28,19 @@ ROUNDS = 3
 IDLE_S = 30.0
 BLOCKS_OF_MEMORY = int(os.environ.get("BLOCKS", 30_000))
 """The environment variable: fewer, for a look."""
+PICTURES_A_LOAD = 40
+"""A load of a second and a half, captured at most every 40 ms."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
-def cluster_of(blocks: int, script: dict[str, list[str]] | None = None) -> Iterator[MadeUpCluster]:
-    """A run of so many blocks of five."""
+def cluster_of(
+    blocks: int, script: dict[str, list[str]] | None = None, networks: Sequence[str] = ("dsl",)
+) -> Iterator[MadeUpCluster]:
+    """A run of so many blocks of five on each network."""
+    plan = PLAN.format(networks=json.dumps(networks), blocks=blocks)
     with tempfile.TemporaryDirectory(prefix="eyelevel-bench-") as folder:
-        yield MadeUpCluster(Path(folder), script or {}, PLAN.format(blocks=blocks))
+        yield MadeUpCluster(Path(folder), script or {}, plan)
 
 
 def began_s(cluster: MadeUpCluster, block: str, attempt: int = 0) -> float:
@@ -117,25 +122,48 @@ def idle() -> Iterator[Figure]:
 
 
 def memory() -> Iterator[Figure]:
-    """This process's, with client and scheduler: medians of the last third over the first."""
-    figure = Figure(f"client over {BLOCKS_OF_MEMORY} blocks, last third over first", "<= 1.05")
+    """Of this process, with client and scheduler."""
+    # A plan takes at most 10,000 blocks for a site and network.
+    networks = ("dsl", "lte", "da2gc")
+    with cluster_of(BLOCKS_OF_MEMORY // len(networks), networks=networks) as cluster:
+        seen = watched_memory(cluster, os.getpid)
+    yield from thirds(f"client over {BLOCKS_OF_MEMORY} blocks", seen)
+
+
+def worker_memory() -> Iterator[Figure]:
+    """Of a slot's process, over 500 loads whose pictures are packed as those of real ones."""
+    with cluster_of(100) as cluster:
+        cluster.tell(pictures=PICTURES_A_LOAD)
+        seen = watched_memory(cluster, lambda: cluster.process(FIRST))
+    yield from thirds("worker over 500 loads", seen)
+
+
+def watched_memory(cluster: MadeUpCluster, pid: Callable[[], int]) -> list[float]:
+    """What a process has, every now and then from the first block's begin to the last one's end."""
     ended, seen = Event(), []
 
-    with cluster_of(BLOCKS_OF_MEMORY) as cluster:
+    def watch() -> None:
+        while not ended.wait(0.2):
+            with suppress(FileNotFoundError):  # the slot has ended
+                if cluster.attempts(FIRST):
+                    seen.append(resident_mb(pid()))
 
-        def watch() -> None:
-            while not ended.wait(1.0):
-                if committed(cluster.run):
-                    seen.append(resident_mb(os.getpid()))
-
-        watching = Thread(target=watch)
-        watching.start()
+    watching = Thread(target=watch)
+    watching.start()
+    try:
         cluster.to_its_end("one")
+    finally:
         ended.set()
         watching.join()
+    return seen
+
+
+def thirds(what: str, seen: Sequence[float]) -> Iterator[Figure]:
+    """Medians of the last third over the first, and both."""
     third = len(seen) // 3
-    figure.values.append(statistics.median(seen[-third:]) / statistics.median(seen[:third]))
-    yield figure
+    first, last = statistics.median(seen[:third]), statistics.median(seen[-third:])
+    yield Figure(f"{what}, last third over first", "<= 1.05", [last / first])
+    yield Figure(f"{what}, MB of first and last third", "", [first, last])
 
 
 def processor_s(pid: int) -> float:

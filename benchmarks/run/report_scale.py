@@ -130,7 +130,9 @@ def main() -> None:
             ("report, again", "", kept_step),
         ]
         for name, asked, step in steps:
-            took_s, cpu_s, peak_mb = _measured(step, directory, arguments.shape, arguments.scale)
+            took_s, cpu_s, peak_mb = measured_apart(
+                step, directory, arguments.shape, arguments.scale
+            )
             print(
                 f"{name:16} {asked:>12} {took_s:8.2f} s, {cpu_s:8.2f} s of processor time, "
                 f"{peak_mb:8.0f} MB",
@@ -151,7 +153,7 @@ def _left_out(directory: Path) -> str:
     return ", ".join(names) or "no figure"
 
 
-def _measured(step: Callable[..., None], *arguments: object) -> tuple[float, float, float]:
+def measured_apart(step: Callable[..., None], *arguments: object) -> tuple[float, float, float]:
     """Seconds, those of the processor, peak memory: of the process with its (largest) child.
 
     Processor time is that of all children, too; it changes less on a machine with other work.

@@ -1,6 +1,5 @@
 """What the benchmarks' commands share: arguments, parts by name, a heading, a line a figure."""
 
-import argparse
 import os
 import statistics
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from eyelevel.errors import ExpectedError
+from scripts.arguments import parser_of
 
 HEADING = f"{'':52} {'asked':>14} {'median':>9} {'least':>9} {'largest':>9}"
 
@@ -33,14 +33,6 @@ class Line(Protocol):
 
     def line(self) -> str:
         """The row that is printed."""
-
-
-def parser_of(text: str | None) -> argparse.ArgumentParser:
-    """A parser with a module's docstring as its help, called as `python -m` calls it."""
-    spec = sys.modules["__main__"].__spec__
-    name = spec.name.removesuffix(".__main__") if spec else Path(sys.argv[0]).name
-    shape = argparse.RawDescriptionHelpFormatter
-    return argparse.ArgumentParser(f"python -m {name}", description=text, formatter_class=shape)
 
 
 def rounds(text: str | None, usual: int) -> int:

@@ -2,6 +2,12 @@
 
 import sys
 
+from eyelevel.cli.completion.answer import ASKED, answered
+
+if sys.argv[1 : 1 + len(ASKED)] == ASKED:  # before anything slow is imported: somebody waits
+    sys.stdout.write(answered(sys.argv[1 + len(ASKED) :]))
+    sys.exit(0)
+
 from eyelevel.cli.main import main
 
 sys.exit(main())

@@ -14,6 +14,7 @@ from eyelevel.errors import LabError
 
 NAME = "eyelevel-lab"
 REMEDY = "install eyelevel again; in its source tree: make setup"
+DOCTOR = "run `eyelevel doctor` to see what this machine lacks"
 TOOL_TIMEOUT_S = 600.0
 """For one-shot commands; the longest, a check of a large site over three protocols, takes less."""
 
@@ -37,6 +38,11 @@ def binary_digest() -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def said_nothing(subcommand: str) -> str:
+    """What there is to say of a command that failed without a word, as if by a signal."""
+    return f"{NAME} {subcommand} failed, and it said nothing; {DOCTOR}"
+
+
 def run_tool(
     arguments: Sequence[str],
     *,
@@ -55,13 +61,16 @@ def run_tool(
             command, capture_output=True, text=True, timeout=within_s, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise LabError(f"{' '.join(command)} took longer than {within_s:g} s") from error
+        raise LabError(f"{' '.join(command)} took longer than {within_s:g} s; {DOCTOR}") from error
     if process.returncode not in accept:
-        message = process.stderr.strip() or process.stdout.strip() or "it said nothing"
-        raise LabError(message.removeprefix(f"{NAME}: "))
+        message = process.stderr.strip() or process.stdout.strip()
+        # What it says itself is last; a library may have said something before.
+        raise LabError(message.rpartition(f"{NAME}: ")[2] or said_nothing(arguments[0]))
     if not prints_json:
         return None
     try:
         return json.loads(process.stdout)
     except ValueError as error:
-        raise LabError(f"{' '.join(command)} printed no JSON: {process.stdout[:200]!r}") from error
+        raise LabError(
+            f"{' '.join(command)} printed no JSON: {process.stdout[:200]!r}; {REMEDY}"
+        ) from error

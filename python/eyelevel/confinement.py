@@ -1,4 +1,4 @@
-"""Strangers' code, confined: what stands before the command of a browser or an external server.
+"""Confines strangers' code: what goes before the command of a browser or an external server.
 
 `eyelevel-lab confine` gives it an unprivileged user, namespaces of its own and a view of the system
 to read and of its own folder to write (docs/security.md). Where the kernel forbids that, nothing
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from eyelevel.binary import find_binary
 from eyelevel.errors import ConfinementError
+from eyelevel.lab_tables import CAPABILITIES
 
 UNSAFE_VARIABLE = "EYELEVEL_UNSAFE_BROWSER"
 """Environment variable that `--unsafe-browser` sets: it holds for processes that we start, too."""
@@ -33,12 +34,22 @@ def is_unsafe() -> bool:
     return os.environ.get(UNSAFE_VARIABLE) == "1"
 
 
-def unprivileged_user() -> tuple[int, int] | None:
-    """User and group by number for what root starts; None if we are an ordinary user ourselves.
+def missing_capabilities() -> list[str]:
+    """Those of root's that this process lacks; then its labs are made in user namespaces.
 
-    Raises `ConfinementError` if root has no such user.
+    As `crates/netns/src/capabilities.rs` decides: by what is in effect, never by the user's number.
     """
-    if os.geteuid() != 0 or _is_only_user():
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    (effective,) = (int(line.split()[1], 16) for line in lines if line.startswith("CapEff:"))
+    return [name for name, number in CAPABILITIES.items() if not effective >> number & 1]
+
+
+def unprivileged_user() -> tuple[int, int] | None:
+    """User and group by number for what somebody with root's rights starts; None without these.
+
+    Raises `ConfinementError` if the machine has no such user.
+    """
+    if missing_capabilities() or _is_only_user():
         return None
     named = os.environ.get(USER_VARIABLE)
     for name in (named,) if named else USERS:
@@ -99,8 +110,8 @@ def beside_the_system(program: str) -> tuple[Path, ...]:
         return ()
     if _home().resolve().is_relative_to(folder):
         raise ConfinementError(
-            f"{program} lies in {folder}, where a page's code would read everything beside it; "
-            "move it to a folder of its own"
+            f"{program} lies in {folder}, where a page's code could read everything beside it; "
+            "move it to its own folder"
         )
     return (folder,)
 

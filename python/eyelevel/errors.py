@@ -3,8 +3,10 @@
 The command knows ExpectedError without knowing who raises it.
 """
 
+import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 
 class ExpectedError(Exception):
@@ -75,6 +77,10 @@ class InputChangedError(ExpectedError):
     """
 
 
+class InstallError(ExpectedError):
+    """What this machine lacks could not be installed."""
+
+
 class LabError(ExpectedError):
     """A lab could not be built, or it failed while it was up; one line with the way out."""
 
@@ -121,6 +127,46 @@ class TraceError(ExpectedError):
 
 class VideoError(ExpectedError):
     """A video could not be read."""
+
+
+class WriteError(ExpectedError):
+    """What a user asked for cannot be written; the message names the place and the way out."""
+
+    def __init__(self, place: Path, why: str) -> None:
+        """The message is `writing PLACE: WHY`; `why` has the way out."""
+        super().__init__(f"writing {place}: {why}")
+        self.place = place
+
+
+REFUSALS: dict[int, tuple[str, str]] = {
+    errno.ENOENT: ("there is no such file", "check its name, as seen from this folder"),
+    errno.EACCES: (
+        "this user is not allowed to",
+        "change its permissions, or run this as a user who is allowed to",
+    ),
+    errno.EPERM: (
+        "this user is not allowed to",
+        "change its permissions, or run this as a user who is allowed to",
+    ),
+    errno.EISDIR: ("it is a folder", "name a file"),
+    errno.ENOTDIR: ("a part of it is not a folder", "name a folder"),
+    errno.EEXIST: ("it is there already", "name another one"),
+    errno.ENOSPC: ("the disk is full", "make room on it, then run this again"),
+    errno.EDQUOT: ("this user's share of the disk is full", "make room, then run this again"),
+    errno.EROFS: ("the disk is read-only", "choose a place on another disk"),
+    errno.ENAMETOOLONG: ("its name is too long", "give it a shorter name"),
+    errno.EMFILE: ("too many files are open", "raise the limit: ulimit -n 65536"),
+    errno.EADDRINUSE: ("another program listens there", "name another port"),
+    errno.ENOMEM: ("there is no memory left", "end other programs"),
+}
+"""What a system refuses, in words, and what to do about it."""
+
+
+def refusal_of(error: OSError) -> str:
+    """Why the system refused, and the way out."""
+    said = error.strerror or str(error)
+    why, remedy = REFUSALS.get(error.errno or 0, (said, "check that it is there and can be used"))
+    return f"{why}; {remedy}"
 
 
 KNOWN_SHOWN_MAX = 30  # a message stays one line that can be read

@@ -1,4 +1,4 @@
-"""What the data plane says of itself, as the build wrote it: limits of settings, kinds of stages.
+"""The data plane's limits, kinds of stages and capabilities, as the build wrote them.
 
 `lab_tables.json` beside this file is what `eyelevel-lab tables` prints (`scripts/lab-tables`); a
 test says when it is stale. So plans and networks have the data plane's bounds without starting it.
@@ -26,6 +26,11 @@ LIMITS: dict[str, Limit] = {name: Limit(**limit) for name, limit in TABLES["limi
 STAGES: list[JsonObject] = TABLES["stages"]
 """Each kind of stage: `name`, what it `does`, what `follows` in the text form, its `keys`, and
 whether it `is_link`."""
+
+CAPABILITIES: dict[str, int] = {
+    str(each["name"]): int(each["number"]) for each in TABLES["capabilities"]
+}
+"""Those that a lab is made with where the process has them all, by name: the number of the bit."""
 
 LINKS = frozenset(str(stage["name"]) for stage in STAGES if stage["is_link"])
 """Stages that send one packet after the other and have a queue."""

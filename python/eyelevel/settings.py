@@ -1,4 +1,4 @@
-"""One declaration a setting: what a frozen dataclass says of its fields, and what follows from it.
+"""Each setting declared once, as a field of a frozen dataclass, and what follows from it.
 
 `Stack`, `Network` and `Browser` are such dataclasses. A field's annotation has its type, its bounds
 (`annotated_types`), the units in which people may write it (`Units`) and its words (`About`). From
@@ -106,7 +106,7 @@ class Units:
             # Rounded, since 0.035 * 1e6 is not 35000 in binary.
             value = round(float(match[1]) * known[match[2]], 9)
         if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError(f"{value} is no finite number")
+            raise ValueError(f"{value} is not a finite number")
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

@@ -25,7 +25,7 @@ sys.argv[0] = "eyelevel"
 sys.exit(main())
 """
 HOSTS = 6
-GO_ON = "go on with --resume and the same --out"
+GO_ON = "continue with --resume and the same --out"
 
 
 def probe(*words: object) -> subprocess.CompletedProcess[str]:
@@ -52,7 +52,7 @@ def test_a_list_says_how_far_it_came_and_how_it_goes_on(
     done = probe("-c", INTERRUPTED, int(number), *words)
     assert done.returncode == status and "Traceback" not in done.stderr
     *_, line, end = done.stderr.splitlines()
-    how = GO_ON if kept else "nothing goes on, since there is no --out"
+    how = GO_ON if kept else "it cannot be continued, since there is no --out"
     assert (line, end) == (f"stopped after 3 of {HOSTS} hosts: {how}", f"eyelevel: {last}")
     if kept:
         done = probe("-m", "eyelevel.cli.main", *words, "--resume")

@@ -33,7 +33,11 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
     [
         (("load", "nowhere"), 2, "no recorded site `nowhere`; shipped: admin, agency"),
         (("load", "./nowhere.wacz"), 2, "nowhere.wacz"),
-        (("load", LIVE_URL), 2, "`https://a.example/` is a page's URL, and no recording: `eyelev"),
+        (
+            ("load", LIVE_URL),
+            2,
+            "`https://a.example/` is the URL of a page, not a recording: `eyelev",
+        ),
         (("load", "agency", "--network", "dls"), 2, "unknown network `dls`; did you mean `dsl`?"),
         (("load", "agency", "--network", "das-0-9"), 2, "das-RATE-RTT takes a rate from 0.001 to"),
         (("load", "agency", "--rtt", "40"), 2, "--rtt: clause 1"),
@@ -48,10 +52,14 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
         (
             ("ask", "agency", "--change", "http3", "--networks", "dsl", "--rtt", "40ms"),
             2,
-            "--networks and --rtt both say which networks; give one of them",
+            "--networks and --rtt both choose networks; give only one of them",
         ),
-        (("record", "--proxy", "0", "--rtt", "40ms"), 2, "--proxy: no client outside of a path"),
-        (("explain", "stacks", "--run", "x", "--up", "none"), 2, "--up: a run has networks of"),
+        (("record", "--proxy", "0", "--rtt", "40ms"), 2, "--proxy: no client outside the path"),
+        (
+            ("explain", "stacks", "--run", "x", "--up", "none"),
+            2,
+            "--up: a run has its own networks",
+        ),
         (("replay", "agency", "--up", "delya 1ms", "--", "true"), 2, "--up: clause 1"),
         (("load", "http://a.example/", "--live", "--trace-up", "x"), 2, "--trace-up: a live load"),
         (
@@ -59,9 +67,13 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
             2,
             "--longest-prefix: a live",
         ),
-        (("validate", "live", "www.example.org"), 2, "`www.example.org` is no page's URL"),
+        (("validate", "live", "www.example.org"), 2, "`www.example.org` is not a page's URL"),
         (("validate", "live", LIVE_URL, "--visit", "repeat"), 2, "--visit, --visitor: a live load"),
-        (("validate", "live", LIVE_URL, "--logs", "qlog"), 2, "--logs: a live load's connections"),
+        (
+            ("validate", "live", LIVE_URL, "--logs", "qlog"),
+            2,
+            "--logs: the connections of a live load",
+        ),
         (
             ("validate", "live", LIVE_URL, "--stack", "quic+0rtt"),
             2,
@@ -81,6 +93,14 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("validate", "level", "--plan", "no.toml"), 2, "there is no plan file `no.toml`"),
         (("ask", "agency", "--change", "iw=x→y"), 2, "asking `iw=x→y` of `agency`: "),
         (("run", "quickstar", "--out", "x"), 2, "no plan file `quickstar` and no preset"),
+        (("run", "quickstar", "--out", "x"), 2, "did you mean `quickstart`?"),
+        (
+            ("list", "stacks", "quicc"),
+            2,
+            "unknown stack `quicc`; did you mean `quic`?",
+        ),
+        (("report", "."), 2, "reading .: there is no run, since it has no plan.json; give what"),
+        (("list", "nets"), 2, "KIND: `nets` is not one of networks, stacks, s"),
         (("ask", "https:///", "--change", "http3"), 2, "names no host; write it as `https://"),
         (("ask", "https://[", "--change", "http3"), 2, "names no host; write it as `https://"),
         (
@@ -88,10 +108,18 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
             2,
             "reading no.csv: there is no such file",
         ),
-        (("ask", "x", "--change", "h3", "--users", "a", "--networks", "dsl"), 2, "give one of"),
-        (("scan", "README.md", "--names-with", "quic"), 2, "scan first, or name its rows by --out"),
-        (("record", "www.example.org"), 2, "`www.example.org` is no page's URL; write it as `h"),
-        (("record", "https://[", "--out", "x.wacz"), 2, "`https://[` is no page's URL"),
+        (
+            ("ask", "x", "--change", "h3", "--users", "a", "--networks", "dsl"),
+            2,
+            "give only one of",
+        ),
+        (
+            ("scan", "README.md", "--names-with", "quic"),
+            2,
+            "scan first, or give the file of rows with --out",
+        ),
+        (("record", "www.example.org"), 2, "`www.example.org` is not a page's URL; write it as `h"),
+        (("record", "https://[", "--out", "x.wacz"), 2, "`https://[` is not a page's URL"),
         (("report", "./nowhere"), 2, "nowhere"),
         (("record",), 2, "give the URL of a page, or `--proxy PORT`"),
         (("list", "nets"), 2, "nets"),
@@ -111,7 +139,7 @@ def test_a_mistake_is_one_clear_message(
 def test_a_live_study_that_is_refused_leaves_nothing(tmp_path) -> None:
     study = ("validate", "live", "--out", str(tmp_path / "out"), "--against", "plain")
     for url, told in (
-        ("https://plain.example/", "of plain.example: give --no-recorded-rtt, and a --network or"),
+        ("https://plain.example/", "for plain.example: give --no-recorded-rtt with a --network or"),
         ("https://a.example/", "not of https://a.example/; validate that page, or record this one"),
     ):
         done = eyelevel(*study, url)
@@ -139,7 +167,7 @@ def test_a_load_that_is_there_is_refused_before_any_is_done(tmp_path) -> None:
     options = ("--network", "dsl", "--stack", "tcp+", "--runs", "2", "--out", str(tmp_path))
     done = eyelevel("load", "plain", *options)
     assert done.returncode == 2
-    assert f"eyelevel: keeping {tmp_path}/trials/{second.hash}: it is there" in done.stderr
+    assert f"eyelevel: keeping {tmp_path}/trials/{second.hash}: an earlier load" in done.stderr
     assert "load 1 of 2" not in done.stderr
     assert [each.name for each in (tmp_path / "trials").iterdir()] == [second.hash]
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hang import HANG_S
@@ -59,7 +60,10 @@ def test_what_is_kept_is_read_and_fits_where_there_is_no_terminal() -> None:
     done = eyelevel("validate", "level")
     assert done.returncode == 0 and "run 1/" not in done.stderr
     assert done.stdout.startswith("tcp+ and quic are level: of 64 rows none unequal, none unknown")
-    assert max(map(len, done.stdout.splitlines())) <= 80
+    *lines, where = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    word, _, file = where.partition(": ")
+    assert word == "kept" and Path(file).read_text().count('"scenario"') > 0
     wide = eyelevel("validate", "level", columns=140).stdout
     assert len(wide.splitlines()) < len(done.stdout.splitlines())
 
@@ -77,6 +81,25 @@ def test_an_unequal_row_is_told_first_and_in_the_status_and_json_has_every_row()
         ["unsent bytes"] * 2
     )
     assert len(found["rows"]) == 64 and found["complete"]
+
+
+def test_the_level_is_a_page_and_that_is_the_last_line(tmp_path) -> None:
+    keep(unequal="unsent_bytes_max")
+    page = tmp_path / "level.html"
+    done = eyelevel("validate", "level", "--page", str(page))
+    assert done.returncode == 1 and done.stdout.splitlines()[-1] == f"page: {page}"
+    assert "tcp+ and quic are not level: of 64 rows 2 unequal" in page.read_text("utf-8")
+
+
+def test_a_reader_who_closes_early_has_the_page(tmp_path) -> None:
+    keep()
+    page = tmp_path / "level.html"
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [*COMMAND, "validate", "level", "--page", str(page)]
+    subprocess.run(words, stdout=writing, stderr=subprocess.DEVNULL, timeout=HANG_S, check=False)
+    os.close(writing)
+    assert page.exists()
 
 
 def test_stacks_are_explained_by_what_was_measured_and_what_was_not_is_named() -> None:
@@ -116,7 +139,7 @@ def test_one_stack_with_other_ways_to_its_origins_is_not_measured_against_itself
     done = eyelevel("validate", "level", "--stacks", "far,near", "--plan", str(plan))
     assert (done.returncode, done.stdout) == (2, "")
     assert "far and near of" in done.stderr
-    assert "differ by the ways to their origins alone" in done.stderr
+    assert "differ only in the paths to their origins" in done.stderr
 
 
 def test_a_plans_ways_to_its_origins_are_no_part_of_the_level_and_it_says_so(tmp_path) -> None:

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from repository import ROOT
 
-SCRIPT = ROOT / "scripts" / "crate_layers.py"
-
 WORKSPACE = """
 [workspace]
 resolver = "3"
@@ -31,8 +29,8 @@ LOWER = '\neyelevel-lower = { path = "../lower" }'
 
 
 def faults(folder: Path) -> list[str]:
-    command = [sys.executable, SCRIPT, folder]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "scripts.checks.crate_layers", folder]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert not answer.stderr
     assert answer.returncode == bool(answer.stdout)
     return answer.stdout.splitlines()

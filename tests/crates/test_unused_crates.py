@@ -2,7 +2,8 @@
 
 import pytest
 from repository import ROOT
-from unused_crates import main, unused
+
+from scripts.checks.unused_crates import main, unused
 
 
 def faults(folder, source, kind=None, test="", **more):

@@ -76,7 +76,7 @@ def client_disk(folder: Path) -> None:
         try:
             cluster.to_its_end("one")
         except StoreError as error:
-            assert "No space left on device" in str(error) and "\n" not in str(error), error
+            assert "the disk is full" in str(error) and "\n" not in str(error), error
         else:
             raise AssertionError("nothing was told")
     (cluster.run / "filler").unlink()

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from distributed import get_worker
 from made_up_run import record_of
 
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block import attempts
 from eyelevel.run.block.load import SLOT_VARIABLE, TooLargeError
+from eyelevel.run.machines.fleet import Shown
 from eyelevel.run.trial.trial import TrialResult
 from eyelevel.store.frames import Frame, Frames
 from eyelevel.store.packed import PackedTrial
@@ -28,14 +30,26 @@ from eyelevel.store.packed import PackedTrial
 SCRIPT, ATTEMPTS, GATES, SMALL = "script.json", "attempts", "gates", "small"
 
 
-def made_up(trial: Trial) -> TrialResult:
-    """The same for the same trial."""
+def made_up(trial: Trial, pictures: int = 0) -> TrialResult:
+    """The same for the same trial; with so many large pictures, if there are to be any."""
     draw = np.random.Generator(np.random.PCG64(trial.seed))
     record = record_of(trial, 1000.0 + 20.0 * float(draw.standard_normal()))
     shade = sum(map(ord, trial.stack)) % 256
     frames = [Frame(0.0, np.zeros((8, 8, 3), np.uint8))]
     frames.append(Frame(400.0, np.full((8, 8, 3), shade, np.uint8)))
-    return TrialResult(record, Frames.of(frames))
+    return TrialResult(record, Frames.of(_drawn(pictures, shade) if pictures else frames))
+
+
+def _drawn(count: int, shade: int) -> list[Frame]:
+    """A page that comes line by line."""
+    page = np.full((768, 1366, 3), 255, np.uint8)
+    frames = []
+    for number in range(count):
+        height = 768 // count
+        page = page.copy()
+        page[number * height :][:height, 40 : 400 + 20 * (number % 9)] = shade
+        frames.append(Frame(40.0 * number, page))
+    return frames
 
 
 def load(trial: Trial, archive: str, **_: Any) -> TrialResult:
@@ -48,6 +62,8 @@ def load(trial: Trial, archive: str, **_: Any) -> TrialResult:
     fate = fates[attempt] if attempt < len(fates) else ""
     last = trial.position == script["stacks"]
     select.select([], [], [], script.get("wait_s", 0.0))
+    if trial.position == 1 and os.environ.get(SLOT_VARIABLE) in script.get("dying slots", []):
+        _kill(os.getpid())
     match fate:
         case "killed before" if trial.position == 1:
             _kill(os.getpid())
@@ -74,7 +90,7 @@ def load(trial: Trial, archive: str, **_: Any) -> TrialResult:
             _fill(folder / SMALL)
         case "damages its answer" if trial.position == 2:
             _damage_what_is_packed_next()
-    found = made_up(trial)
+    found = made_up(trial, script.get("pictures", 0))
     if os.environ.get(SLOT_VARIABLE) in script.get("starved slots", []):
         found.record.update(outcome="starved", outcome_detail="made up")
     return found
@@ -128,15 +144,23 @@ class Questions:
     kernels: Mapping[str, str] = field(default_factory=dict)
     load_ms: Mapping[str, float] = field(default_factory=dict)
 
-    def shown(self) -> tuple[dict[str, str], tuple[str, ...]]:
-        return {"kernel": self.kernels.get(here()[0], "6.1")}, ()
+    def shown(self) -> Shown:
+        kernel = self.kernels.get(here()[0], "6.1")
+        return Shown({"kernel": kernel}, (), {"versions": {"kernel": kernel}, "cores": 64})
 
     def loads(self) -> list[tuple[float, float]]:
         return [(self.load_ms.get(here()[0], 1000.0), 2.0)] * 5
 
 
-class InItsGroup(Questions):
-    """In which cgroup a slot is, as a fact."""
+class OfItsProcess(Questions):
+    """In which cgroup a slot is, and what Dask's worker there may take, as facts."""
 
-    def shown(self) -> tuple[dict[str, str], tuple[str, ...]]:
-        return {"cgroup": Path("/proc/self/cgroup").read_text()}, ()
+    def shown(self) -> Shown:
+        worker = get_worker()
+        return Shown(
+            {
+                "cgroup": Path("/proc/self/cgroup").read_text(),
+                "threads": str(worker.state.nthreads),
+                "memory limit": str(worker.memory_manager.memory_limit),
+            }
+        )

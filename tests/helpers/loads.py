@@ -4,7 +4,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +32,15 @@ def one_load(attempt: Callable[[int], Done]) -> tuple[dict[str, Any], Done, int]
     return trial, done, number
 
 
-def load(*arguments: str, out: Path | None = None) -> dict[str, Any]:
-    """What `eyelevel load` says of one load. With `out`, its record is in the only folder there."""
+def load(*arguments: str, out: Path | None = None, prefix: Sequence[str] = ()) -> dict[str, Any]:
+    """What `eyelevel load` says of one load. With `out`, its record is in the only folder there.
+
+    `prefix`: what the command is run by.
+    """
 
     def attempt(number: int) -> Done:
         kept = ("--out", str(out / str(number))) if out else ()
-        command = [*COMMAND, "load", *arguments, *kept, "--json"]
+        command = [*prefix, *COMMAND, "load", *arguments, *kept, "--json"]
         return subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
 
     trial, _, number = one_load(attempt)

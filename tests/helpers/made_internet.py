@@ -8,7 +8,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,8 @@ ADDRESSES = {WWW: "198.41.0.4", STATIC: "192.33.4.12"}
 ADDRESSES6 = {WWW: "2001:503:ba3e::2:30", STATIC: "2001:500:2::c"}
 MACHINE6 = "2001:500:9f::42"
 """The near side's own, where it has IPv6."""
+EXAMPLES = ("www.example.org", "www.example.com", "www.example.net", "example.org")
+"""Names that guides have; the second server has them where a test asks for it (`also`)."""
 RESOLVER = "127.0.0.53"
 """The machine's own, as systemd's: what it knows takes no round trip."""
 PROGRAMS = ("nginx", "caddy", "openssl")
@@ -70,16 +72,18 @@ def made_internet(
     own_rtt_ms: Mapping[str, float] | None = None,
     names: Mapping[str, str] | None = None,
     *,
+    also: Sequence[str] = (),
     ipv6: bool = False,
     is_cold: bool = False,
 ) -> Iterator[Internet]:
     """Servers behind this round trip, and hosts behind `own_rtt_ms` more; their files are in
     `folder`, made once.
 
-    `names`: what the resolver knows beside theirs. `ipv6`: servers and machine have it, too.
+    `names`: what the resolver knows beside theirs. `also`: more names of the second server's.
+    `ipv6`: servers and machine have it, too.
     `is_cold`: the servers have not answered anybody yet.
     """
-    authority = _certificates(folder)
+    authority = _certificates(folder, also)
     _write_files(folder / "files")
     about: dict[str, str | bool] = {"nginx": ADDRESSES[WWW], "caddy": ADDRESSES[STATIC]}
     about |= {"files": str(folder / "files"), "is_cold": is_cold}
@@ -100,8 +104,10 @@ def made_internet(
         assert run_in(lab, "sh", "-c", word).returncode == 0
         servers = [*far, sys.executable, internet_servers.__file__, str(folder)]
         theirs: dict[str, str | list[str]] = dict(names or {}) | ADDRESSES
+        theirs |= dict.fromkeys(also, ADDRESSES[STATIC])
         if ipv6:
             theirs |= {host: [ADDRESSES[host], ADDRESSES6[host]] for host in ADDRESSES}
+            theirs |= {host: [ADDRESSES[STATIC], ADDRESSES6[STATIC]] for host in also}
         known = json.dumps(theirs)
         resolver = [*lab.command_prefix, sys.executable, names_of.__file__, RESOLVER, known]
         with once_ready(servers), once_ready(resolver):
@@ -127,13 +133,13 @@ def _write_files(files: Path) -> None:
         (files / f"{number}.png").write_bytes(image(number * 40))
 
 
-def _certificates(folder: Path) -> Path:
+def _certificates(folder: Path, also: Sequence[str]) -> Path:
     """An authority and a chain of it, made once a folder."""
     authority, chain = folder / "ca.pem", folder / "chain.pem"
     if chain.exists():
         return authority
     new_key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-    names = ",".join(f"DNS:{name}" for name in ADDRESSES)
+    names = ",".join(f"DNS:{name}" for name in (*ADDRESSES, *also))
     (folder / "names").write_text(f"subjectAltName={names}\nextendedKeyUsage=serverAuth\n")
 
     def openssl(*words: str) -> None:

@@ -48,7 +48,7 @@ WORKER = """
 import asyncio, sys
 from eyelevel.cluster.worker import run_slots
 address, count, machine = sys.argv[1:]
-asyncio.run(run_slots(address, int(count), host=machine, is_trusted=True))
+asyncio.run(run_slots(address, int(count), host=machine, is_trusted=True, while_open=True))
 """
 
 
@@ -169,7 +169,7 @@ class MadeUpCluster:
         return self.run
 
     def start(self, machine: str, slots: int = 1) -> None:
-        """A machine's worker."""
+        """A machine's worker, which ends with this process, however that ends."""
         command = [*self.prefixes.get(machine, ()), sys.executable, "-c", WORKER, self.address]
         command += [str(slots), machine]
         paths = os.pathsep.join(filter(None, sys.path))
@@ -177,6 +177,7 @@ class MadeUpCluster:
             command,
             env={**os.environ, "PYTHONPATH": paths},
             start_new_session=True,
+            stdin=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
 
@@ -217,3 +218,5 @@ class MadeUpCluster:
             worker.terminate()
         for worker in self.workers.values():
             worker.wait(HANG_S)
+            assert worker.stdin is not None
+            worker.stdin.close()

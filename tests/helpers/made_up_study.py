@@ -14,6 +14,7 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial
 from eyelevel.run.study import loop
+from eyelevel.run.study.facts import FactsSoFar
 from eyelevel.run.study.loop import RunResult, run_trials
 from eyelevel.run.study.prepare import planned
 from eyelevel.run.study.progress import Progress
@@ -78,7 +79,7 @@ class MadeUpStudy:
         """To its end."""
         trials = self.trials(directory)
         archives = {site.name: "" for site in self.sites}
-        rule = Stopping(self.plan, directory, metrics_of).ended
+        rule = Stopping(self.plan, directory, FactsSoFar(directory, metrics_of)).ended
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(loop, "commit_trial", self.commit)
             return run_trials(trials, archives, directory, on_progress, rule, execution)

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from hang import HANG_S
+from opened_page import chromium_of_playwright
 from websockets.sync.client import connect
 
-from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.firefox.preferences import COMMON_PREFERENCES
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.browser.profiles import new_profile
@@ -61,10 +61,7 @@ class Visits:
 @contextmanager
 def chromium() -> Iterator[Visits]:
     """In Debian's Chromium. Skips where it is not there."""
-    sync_playwright = pytest.importorskip("playwright.sync_api").sync_playwright
-    executable = _found(find_executable)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+    with chromium_of_playwright() as browser:
         page = browser.new_page(viewport={"width": 1366, "height": 844})
         page.set_default_timeout(HANG_S * 1e3)
         page.add_init_script(_WATCH)
@@ -72,13 +69,15 @@ def chromium() -> Iterator[Visits]:
         page.on("console", lambda message: logged.append((False, message.text)))
         page.on("pageerror", lambda error: logged.append((True, str(error))))
         yield Visits(page.goto, page.evaluate, logged)
-        browser.close()
 
 
 @contextmanager
 def firefox() -> Iterator[Visits]:
     """In Firefox ESR, by WebDriver BiDi. Skips where it is not there."""
-    executable = _found(find_firefox)
+    try:
+        executable = find_firefox()
+    except BrowserStartError as error:
+        pytest.skip(str(error))
     with new_profile() as profile:
         lines = [
             f"user_pref({json.dumps(name)}, {json.dumps(value)});\n"
@@ -145,13 +144,6 @@ def _listening(process: subprocess.Popen[str]) -> str:
         if "WebDriver BiDi listening on " in line:
             return line.rpartition(" ")[2].strip()
     raise AssertionError("Firefox ended before it listened")
-
-
-def _found(find: Callable[[], str]) -> str:
-    try:
-        return find()
-    except BrowserStartError as error:
-        pytest.skip(str(error))
 
 
 BROWSERS = {"chromium": chromium, "firefox": firefox}

@@ -32,11 +32,12 @@ for line in sys.stdin:
 
 @contextmanager
 def raw_lab(
-    user: tuple[str, ...], delay_ms: float = 0.0
+    user: tuple[str, ...], delay_ms: float = 0.0, realtime: bool = False
 ) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, Any]]]:
     """A lab of this user's without a site: its process and its `ready` event."""
     stages = [{"stage": "delay", "delay_ms": delay_ms}]
     config = {"site": None, "stack": None, "path": {"down": stages, "up": stages}, "seed": 1}
+    config |= {"realtime": realtime}
     binary = os.open(find_binary(), os.O_RDONLY)
     command = [*user, f"/proc/self/fd/{binary}", "up"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

@@ -4,14 +4,19 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import levels
 from made_up_run import metrics_of, write_run
 
+from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.two_runs import compare_runs
 from eyelevel.connections.timeline import Fetched, Timeline
 from eyelevel.connections.transport import Transport
 from eyelevel.probes.analysis import analyse
 from eyelevel.probes.reading import read_files
 from eyelevel.report.page import build_report
+from eyelevel.report.pages.comparison import comparison_page
 from eyelevel.report.pages.connection import connection_page
+from eyelevel.report.pages.level import level_page
 from eyelevel.report.pages.probe import probe_page
 
 GRID = """\
@@ -83,10 +88,33 @@ def _timeline(stack: str, protocol: str, speed: float) -> Timeline:
     )  # fmt: skip
 
 
+def comparison(folder: Path) -> Path:
+    """Two runs beside one another."""
+    runs = [folder / name for name in ("before", "now")]
+    for run in runs:
+        run.mkdir()
+        write_run(run)
+    before, now = (read_contents(run, metrics_of) for run in runs)
+    compared = compare_runs(before, now, "speed_index_ms", 0.05)
+    page = folder / "comparison.html"
+    page.write_text(comparison_page("before", "now", compared), encoding="utf-8")
+    return page
+
+
+def level(folder: Path) -> Path:
+    """The level of two stacks, with an aspect that is unequal and one that is unknown."""
+    page = folder / "level.html"
+    measured = levels.level(quic_ecn=1.0) | {"failed": ["page on far, quic: no lab"]}
+    page.write_text(level_page(measured), encoding="utf-8")
+    return page
+
+
 PAGES: dict[str, Callable[[Path], Path]] = {
     "report": report,
     "report of a grid": report_of_grid,
     "probes": probes,
     "connections": connections,
+    "comparison": comparison,
+    "level": level,
 }
 """Each kind, by what writes it into an empty folder."""

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from bad_inputs import KINDS, bad_inputs, place
 from hang import HANG_S
+from remedies import has_remedy
 from repository import ROOT
 
 SEED = 20261123
@@ -130,6 +131,8 @@ def fault_of(each: dict[str, Any]) -> str:
     for line in error:
         if not line.isprintable() or len(line) > LINE_MAX:
             return f"a line of {len(line)} characters, or one that is no text: {line[:300]!a}"
+        if not has_remedy(line):
+            return f"a line without a way out: {line}"
         if not any(name in line for name in named):
             return f"a line that does not name the file: {line}"
     return ""

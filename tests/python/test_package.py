@@ -73,6 +73,8 @@ UNTYPED = {
     "analysis/trials/judgement.py": "polars gives a row's values without types",
     "cli/path/commands.py": "a private class of typer is the argument of what it overrides",
     "cli/probe/commands.py": "the same",
+    "cli/completion/written.py": "typer's commands",
+    "cli/usage.py": "the same",
     "cluster/slots.py": "arguments and answers of functions on other machines",
     "cluster/worker.py": "what Dask gives a worker that it begins",
     "figures/chart.py": "Vega-Lite's specifications",

@@ -2,9 +2,10 @@
 
 import json
 
-import advisories
 import pytest
 from repository import ROOT
+
+from scripts.checks import advisories
 
 PINS = {("crates.io", "noq"): {"1.4.0"}, ("PyPI", "ruamel-yaml"): {"0.18.1"}}
 

@@ -3,9 +3,10 @@
 from itertools import pairwise
 from xml.etree import ElementTree
 
-import architecture
 import pytest
-from layered_drawing import BOXES_MAX, GAP, Layout, drawn, reduced, width
+
+from scripts.docs import architecture
+from scripts.docs.layered_drawing import BOXES_MAX, GAP, Layout, drawn, reduced, width
 
 USES = {
     "a": {"b", "c", "d", "e", "f"},
@@ -41,7 +42,8 @@ def test_what_is_stale_is_said_and_mended(capsys, name, change):
     right = file.read_text(encoding="utf-8")
     file.write_text(right.replace(*change), encoding="utf-8")
     assert architecture.main(check=True) == 1
-    assert capsys.readouterr().out == f"{file.name} is stale: run scripts/architecture.py\n"
+    way_out = "run python -m scripts.docs.architecture"
+    assert capsys.readouterr().out == f"{file.name} is stale: {way_out}\n"
     assert architecture.main(check=False) == 0
     assert file.read_text(encoding="utf-8") == right
 

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from dead_code import USED, dead_code
 from repository import ROOT
+
+from scripts.checks.dead_code import USED, dead_code
 
 USER = "from eyelevel.part import Record\n\nprint(Record(1.0))\n"
 RECORD = "class Record:\n    sent_ms: float\n"

@@ -2,9 +2,10 @@
 
 from email.message import Message
 
-import licences
 import pytest
-from licences import is_allowed, package_licence, pinned
+
+from scripts.checks import licences
+from scripts.checks.licences import is_allowed, package_licence, pinned
 
 ALLOWED = {"MIT", "Apache-2.0", "ISC"}
 

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from links import anchors, faults
 from repository import ROOT
+
+from scripts.checks.links import anchors, faults
 
 
 def test_every_link_of_the_project_leads_somewhere():
@@ -15,6 +16,8 @@ def test_every_link_of_the_project_leads_somewhere():
 def repository(tmp_path: Path) -> Path:
     pages = {
         "README.md": "# Read *me*: first\n",
+        "benchmarks/path/__main__.py": "",
+        "benchmarks/path/bulk.py": "",
         "docs/guide.md": "# Guide\n\n## Two `words`, more\n\n## Twice\n\n## Twice\n",
         "crates/one/src/lib.rs": "",
     }
@@ -32,6 +35,7 @@ def repository(tmp_path: Path) -> Path:
         "[web](https://a.example/b.md), [mail](mailto:a@example.org)",
         "`[code](none.md)`\n\n```\n[fenced](none.md)\n```\n",
         "`docs/guide.md`, `crates/one/src/lib.rs`, `crates/NAME`, my-docs/none.md",
+        "`python -m benchmarks.path`, `-m benchmarks.path.bulk`, `-m benchmarks.ROOM.FILE`",
         '<a id="own"></a>[own](#own)\n\n[ref]: guide.md#twice\n',
     ],
 )
@@ -62,6 +66,24 @@ def test_a_link_that_leads_nowhere_is_a_fault(repository, text, fault):
 def test_comments_name_pages(repository):
     (repository / "crates/one/src/lib.rs").write_text("//! spec/gone.md\n", encoding="utf-8")
     assert faults(repository) == ["crates/one/src/lib.rs: spec/gone.md is not there"]
+
+
+@pytest.mark.parametrize(
+    ("module", "gone"),
+    [
+        ("scripts.links", "scripts/links.py"),
+        ("benchmarks.path.gone", "benchmarks/path/gone.py"),
+    ],
+)
+def test_a_command_names_a_module_that_there_is(repository, module, gone):
+    (repository / "run").write_text(f"python -m {module} --check\n", encoding="utf-8")
+    assert faults(repository) == [f"run: {gone} is not there"]
+
+
+def test_a_folder_without_a_main_is_no_command(repository):
+    (repository / "benchmarks/path/__main__.py").unlink()
+    (repository / "Makefile").write_text("\t$(PYTHON) -m benchmarks.path $(PARTS)\n")
+    assert faults(repository) == ["Makefile: benchmarks/path/__main__.py is not there"]
 
 
 def test_a_heading_in_code_is_none():

@@ -1,9 +1,9 @@
 """The notices have every crate of the binary with its text, and are of what is pinned."""
 
-import notices
 import pytest
-import sbom
 from repository import ROOT
+
+from scripts.shipping import notices, sbom
 
 
 @pytest.fixture(scope="module")
@@ -12,7 +12,7 @@ def written():
 
 
 def test_every_crate_of_others_is_listed_and_nearly_each_has_its_text(written):
-    others = [each for each in sbom.built_into(ROOT, notices.PLATFORM) if each["source"]]
+    others = [each for each in sbom.built_into(ROOT, sbom.PLATFORM) if each["source"]]
     lines = written.splitlines()
     for each in others:
         start = f"{each['name']} {each['version']}: {each['license']}"

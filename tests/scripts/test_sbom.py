@@ -5,9 +5,10 @@ import re
 import tomllib
 
 import pytest
-import sbom
-from licences import is_allowed, pinned
 from repository import ROOT
+
+from scripts.checks.licences import is_allowed, pinned
+from scripts.shipping import sbom
 
 SPDX = re.compile(r"[A-Za-z0-9.-]+(?: WITH [A-Za-z0-9.-]+)?")
 

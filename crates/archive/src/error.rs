@@ -1,6 +1,6 @@
 //! What can go wrong with a recorded site.
 
-use eyelevel_units::one_line;
+use eyelevel_units::{one_line, refusal};
 use std::path::PathBuf;
 
 /// Why a recorded site could not be opened, verified or written.
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused.
-    #[error("cannot {attempt} {}: {source}", path.display())]
+    #[error("cannot {attempt} {}: {}", path.display(), refusal(source))]
     Io {
         /// What was attempted, a verb.
         attempt: &'static str,
@@ -88,7 +88,10 @@ pub enum Error {
         reason: String,
     },
     /// An exchange cannot be written so that it reads back the same.
-    #[error("cannot write exchange {index}: {}", one_line(reason))]
+    #[error(
+        "cannot write exchange {index}: {}; correct it or leave it out",
+        one_line(reason)
+    )]
     Unwritable {
         /// The exchange's position in what was to be written, from 0.
         index: usize,

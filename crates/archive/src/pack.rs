@@ -82,11 +82,11 @@ pub fn pack(manifest: &Path, out: &Path) -> Result<(), Error> {
             "it has more than {METADATA_BYTES_MAX} bytes; pack parts of it and import them together"
         )));
     }
-    let site: Manifest =
-        serde_json::from_slice(&json).map_err(|source| error(source.to_string()))?;
+    let site: Manifest = serde_json::from_slice(&json)
+        .map_err(|source| error(format!("{source}; write it as spec/archive.md says")))?;
     let created_at_unix_ms = timestamp::parse(&site.created_at).ok_or_else(|| {
         error(format!(
-            "created_at `{}` is not a WARC date",
+            "created_at `{}` is not a WARC date; write one such as 2026-11-24T12:00:00Z",
             site.created_at
         ))
     })?;
@@ -95,13 +95,16 @@ pub fn pack(manifest: &Path, out: &Path) -> Result<(), Error> {
     for (index, entry) in site.exchanges.into_iter().enumerate() {
         let body = match &entry.file {
             Some(file) => read_inside(folder, file).map_err(|reason| {
-                reason.unwrap_or_else(|| error(format!("{file} leads out of its folder")))
+                reason.unwrap_or_else(|| {
+                    error(format!("{file} leads out of its folder; copy it there"))
+                })
             })?,
             None => Bytes::new(),
         };
         let address = site.addresses.get(&entry.url.host).copied();
         let host = &entry.url.host;
-        let address = address.ok_or_else(|| error(format!("addresses lacks the host {host}")))?;
+        let address =
+            address.ok_or_else(|| error(format!("addresses lacks the host {host}; add it")))?;
         exchanges.push(exchange(index, entry, body, address, created_at_unix_ms));
     }
     if !exchanges
@@ -109,7 +112,7 @@ pub fn pack(manifest: &Path, out: &Path) -> Result<(), Error> {
         .any(|exchange| exchange.url == site.main_url)
     {
         return Err(error(format!(
-            "no exchange answers main_url {}",
+            "no exchange answers main_url {}; name the URL of one",
             site.main_url
         )));
     }

@@ -60,7 +60,7 @@ pub struct Url {
 
 /// Why a text is not a URL that can be replayed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a URL to replay: {reason}")]
+#[error("`{text}` is not a URL to replay: {reason}; write https://HOST/PATH")]
 pub struct UrlError {
     /// The text, cut to 200 characters.
     pub text: String,

@@ -63,7 +63,7 @@ impl Default for Settings {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CongestionError {
     /// No controller has this name.
-    #[error("choose the congestion control {name:?}: unknown; known are {known}")]
+    #[error("choose the congestion control {name:?}: unknown; known: {known}")]
     Unknown {
         /// As asked for.
         name: String,

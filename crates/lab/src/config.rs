@@ -3,9 +3,9 @@
 use crate::Error;
 use crate::connection_logs::ConnectionLogsConfig;
 use crate::cross_traffic::{self, CrossTrafficConfig};
-use eyelevel_link::{FileText, StageSpec};
+use eyelevel_link::{Direction, FileText, StageSpec};
 use eyelevel_replay::StackConfig;
-use eyelevel_units::one_line;
+use eyelevel_units::{Seed, one_line, refusal};
 use serde::{Deserialize, Deserializer};
 use std::io::{BufRead, Read};
 use std::path::PathBuf;
@@ -18,6 +18,9 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 
 /// More often would only be the same numbers again.
 const WATCH_INTERVAL_MS_MIN: u64 = 20;
+
+/// Where all that may stand there is told.
+const GRAMMAR: &str = "see spec/lab-events.md, and install eyelevel again if it wrote this itself";
 
 /// The configuration of one lab.
 #[derive(Clone, Debug, Deserialize)]
@@ -84,6 +87,15 @@ impl PathConfig {
             .chain(&mut self.up)
             .try_for_each(load_stage_files)
     }
+
+    /// Refuses a senseless path, whose files are there.
+    pub fn check(&self, seed: u64) -> Result<(), Error> {
+        for stages in [&self.down, &self.up] {
+            Direction::<()>::new(stages, Seed::new(seed))
+                .map_err(|error| Error::Config(format!("the path: {error}")))?;
+        }
+        Ok(())
+    }
 }
 
 /// Reads the files that a stage names, relative to the working directory.
@@ -131,7 +143,11 @@ impl LabConfig {
     pub fn parse(line: &str) -> Result<Self, Error> {
         let config: Self = serde_json::from_str(line)
             .map_err(|error| one_line(&error.to_string()))
-            .map_err(|e| Error::Config(format!("the configuration on standard input: {e}")))?;
+            .map_err(|e| {
+                Error::Config(format!(
+                    "the configuration on standard input: {e}; {GRAMMAR}"
+                ))
+            })?;
         if config.certificates.is_some() && config.site.is_none() {
             return Err(Error::Config(
                 "the configuration: certificates are a site's, give one".into(),
@@ -164,14 +180,17 @@ impl LabConfig {
         input
             .take(LINE_BYTES_MAX as u64 + 1)
             .read_until(b'\n', &mut line)
-            .map_err(|e| Error::Config(format!("read standard input: {e}")))?;
+            .map_err(|e| Error::Config(format!("read standard input: {}", refusal(&e))))?;
         if line.len() > LINE_BYTES_MAX {
             return Err(Error::Config(format!(
-                "the configuration on standard input is longer than {LINE_BYTES_MAX} bytes"
+                "the configuration on standard input is longer than {LINE_BYTES_MAX} bytes; shorten it"
             )));
         }
-        let line = String::from_utf8(line)
-            .map_err(|e| Error::Config(format!("the configuration on standard input: {e}")))?;
+        let line = String::from_utf8(line).map_err(|e| {
+            Error::Config(format!(
+                "the configuration on standard input: {e}; {GRAMMAR}"
+            ))
+        })?;
         Self::parse(&line)
     }
 }

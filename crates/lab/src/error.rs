@@ -26,7 +26,7 @@ pub enum Error {
     #[error(transparent)]
     System(#[from] eyelevel_netns::Error),
     /// A thread of the lab could not do its part.
-    #[error("the lab's {part} ended early: {reason}")]
+    #[error("the lab's {part} ended early: {reason}; run it again, and see `eyelevel doctor`")]
     Thread {
         /// Which part.
         part: &'static str,

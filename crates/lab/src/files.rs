@@ -1,9 +1,9 @@
 //! The files by which names are found in a lab, and by which a lab inside it finds that it is in one.
 
 use crate::Error;
-use crate::around::Around;
 use crate::config::LabConfig;
-use crate::ends::{Ends, networks_of};
+use crate::network::around::Around;
+use crate::network::ends::{Ends, networks_of};
 use crate::threads::NAMESERVER;
 use crate::uplink::{Uplink, clients_stack};
 use eyelevel_netns::sandbox;

@@ -1,22 +1,21 @@
 //! `eyelevel-lab`: the data plane as one binary. It speaks JSON lines (`spec/lab-events.md`).
 
-mod around;
+mod built;
 mod commands;
 mod config;
 mod connection_logs;
 mod control;
 mod cross_traffic;
-mod devices;
 mod emit;
-mod ends;
 mod error;
 mod files;
+mod kept_core;
 mod logs;
-mod names;
+mod network;
 mod servers;
 mod shell;
+mod standstill;
 mod threads;
-mod topology;
 mod up;
 mod uplink;
 mod upstream_ca;
@@ -27,7 +26,7 @@ use commands::{
     tables, traffic,
 };
 use error::Error;
-use eyelevel_netns::{RealtimePriority, Side, request_realtime};
+use eyelevel_netns::{RealtimePriority, Side, keep_to_cores, request_realtime};
 
 /// What a shell reports when a command could not be run in its surroundings, as `env` does.
 const EXIT_NOT_ENTERED: i32 = 125;
@@ -37,7 +36,7 @@ const EXIT_FAILED: i32 = 1;
 
 #[derive(Parser)]
 #[command(
-    version,
+    version = built::said(),
     about = "Builds eyelevel's labs; started by the command eyelevel"
 )]
 struct Arguments {
@@ -62,6 +61,9 @@ enum Command {
         /// Ask for the real-time priority that the lab's own servers have
         #[arg(long)]
         realtime: bool,
+        /// The cores that the command may use, such as `0,2`; by default the caller's
+        #[arg(long, value_delimiter = ',', num_args = 1)]
+        cores: Vec<usize>,
         /// The command and its arguments
         #[arg(last = true, required = true)]
         command: Vec<String>,
@@ -113,8 +115,15 @@ pub fn main() {
             pid,
             server_tid,
             realtime,
+            cores,
             command,
         } => {
+            if !cores.is_empty()
+                && let Err(error) = keep_to_cores(&cores)
+            {
+                eprintln!("eyelevel-lab: enter with --cores {cores:?}: {error}");
+                std::process::exit(EXIT_NOT_ENTERED);
+            }
             // Before it joins: inside a user namespace it may not.
             let _ = realtime && request_realtime(RealtimePriority::Endpoint);
             let side = server_tid.map_or(Side::Client, |thread| Side::Server { thread });

@@ -3,9 +3,9 @@
 use crate::Error;
 use crate::config::LabConfig;
 use crate::emit::emit;
-use crate::ends::Ends;
+use crate::network::ends::Ends;
+use crate::network::topology::{TcpSettings, build_server};
 use crate::threads::{clock_ns, join, runtime};
-use crate::topology::{TcpSettings, build_server};
 use eyelevel_archive::Site;
 use eyelevel_netns::{Device, RealtimePriority, current_thread_id, request_realtime};
 use eyelevel_path::FirstWindows;
@@ -13,6 +13,7 @@ use eyelevel_replay::matcher::Rules;
 use eyelevel_replay::{
     ConnectionLogs, Event, Server, ServerOptions, Service, StackConfig, certificate_files,
 };
+use eyelevel_units::refusal;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -181,8 +182,9 @@ fn write_certificates(folder: &Path, site: &Site, stack: &StackConfig) -> Result
         ("authority.pem", &ca_certificate, PUBLIC),
     ] {
         let file = folder.join(name);
-        write_new(&file, text, mode)
-            .map_err(|error| Error::Config(format!("write {}: {error}", file.display())))?;
+        write_new(&file, text, mode).map_err(|error| {
+            Error::Config(format!("write {}: {}", file.display(), refusal(&error)))
+        })?;
     }
     Ok(Identity {
         spki_sha256: authority.spki_sha256(),

@@ -6,23 +6,24 @@ use crate::connection_logs;
 use crate::control::{Signals, wait_for_stop};
 use crate::cross_traffic::{CrossTraffic, CrossTrafficSummary};
 use crate::emit::{ErrorEvent, emit};
-use crate::ends::{Claim, Ends};
 use crate::files;
+use crate::kept_core::keep_core_without_realtime;
 use crate::logs;
-use crate::names;
+use crate::network::ends::{Claim, Ends};
+use crate::network::names;
+use crate::network::topology::{TcpSettings, build_client};
 use crate::servers::{Counts, ServerThread};
-use crate::threads::{clock_ns, join, start_path, start_resolver, start_watch};
-use crate::topology::{TcpSettings, build_client};
+use crate::standstill::{Driver, Processes, Standstill, StandstillWatch};
+use crate::threads::{clock_ns, cpu_ns, join, start_path, start_resolver, start_watch};
 use crate::uplink::{Uplink, clients_stack};
 use eyelevel_archive::{Origin, Site};
-use eyelevel_link::Direction;
 use eyelevel_netns::monotonic_now;
 use eyelevel_netns::sandbox::{self, Forked, Inside};
 use eyelevel_path::{
     Ends as PathEnds, FirstWindows, Path, PathSettings, PathSummary, SecondPair, Watch,
 };
 use eyelevel_replay::TlsVersion;
-use eyelevel_units::{Instant, Seed};
+use eyelevel_units::{Instant, refusal};
 use serde::Serialize;
 use std::fs::File;
 use std::io::BufReader;
@@ -46,6 +47,7 @@ struct Ready<'a> {
     origins: &'a [Origin],
     realtime_priority: bool,
     server_realtime_priority: bool,
+    kept_cores: Option<Vec<usize>>,
     startup_ms: f64,
     site_digest: Option<String>,
 }
@@ -65,6 +67,7 @@ struct Summary {
     requests: u64,
     misses: u64,
     server_cpu_s: Option<f64>,
+    stood_still: Option<Vec<Standstill>>,
 }
 
 /// Builds a lab from the configuration on standard input and waits for its end. Returns the exit
@@ -91,7 +94,7 @@ fn prepare(started: Instant) -> Result<i32, Error> {
         .map(Site::open)
         .transpose()?
         .map(|site| Arc::new(as_served(site, &config)));
-    check_path(&config)?;
+    config.path.check(config.seed)?;
     let uplink = Uplink::of(&config)?;
     let origins = site.as_ref().map_or(&[][..], |site| site.origins());
     let addresses: Vec<IpAddr> = origins.iter().map(|origin| origin.address).collect();
@@ -103,6 +106,7 @@ fn prepare(started: Instant) -> Result<i32, Error> {
     };
     let logs = config.log.as_deref().map(logs::create).transpose()?;
     let opened = connection_logs::Opened::create(config.connection_logs.as_ref())?;
+    let driver = Driver::open();
     match sandbox::spawn()? {
         Forked::Supervisor(pid) => Ok(sandbox::supervise(pid)?),
         Forked::Init(inside) => {
@@ -113,6 +117,7 @@ fn prepare(started: Instant) -> Result<i32, Error> {
                 uplink,
                 addresses,
                 ends,
+                driver,
                 _claim: claim,
             };
             let result = lab(&config, site, &inside, input, around);
@@ -147,6 +152,7 @@ struct Around {
     uplink: Option<Uplink>,
     addresses: Vec<IpAddr>,
     ends: Ends,
+    driver: Driver,
     _claim: Option<Claim>,
 }
 
@@ -163,6 +169,8 @@ fn lab(
     let uplink = around.uplink.as_ref();
     files::replace(config, &ends, uplink, &around.addresses, ipv6)?;
     let tcp = TcpSettings::of(config.stack.as_ref());
+    // Before the first thread: they all belong on it.
+    let kept_cores = config.realtime.then(keep_core_without_realtime).flatten();
 
     let (counts, windows) = (Arc::new(Counts::default()), FirstWindows::default());
     let servers = ServerThread::start(
@@ -205,6 +213,9 @@ fn lab(
     )?;
     let summary_reset = path.summary_reset();
     let (path, realtime_priority) = start_path(path, config.realtime)?;
+    let standstill = site
+        .as_ref()
+        .and_then(|_| StandstillWatch::start(Processes::here(), around.driver, realtime));
     let signals = Signals::hear()?;
     if let Some(cross_traffic) = &cross_traffic {
         cross_traffic.start();
@@ -223,6 +234,7 @@ fn lab(
         origins,
         realtime_priority,
         server_realtime_priority: servers.realtime,
+        kept_cores,
         startup_ms: monotonic_now().since(around.started).as_secs_f64() * 1e3,
         site_digest: site.as_ref().map(|site| site.digest().to_string()),
     });
@@ -232,8 +244,10 @@ fn lab(
     let service = servers.service;
     let (tid, before_ns) = (servers.tid, Arc::new(AtomicU64::new(0)));
     let at_revisit = before_ns.clone();
+    let forget = standstill.as_ref().map(StandstillWatch::forgetting);
     wait_for_stop(commands, signals, move || {
         summary_reset.ask();
+        forget.iter().for_each(|forget| forget());
         at_revisit.store(cpu_ns(tid).unwrap_or(0), Ordering::Relaxed);
         emit(&Revisit {
             at_ns: clock_ns(),
@@ -241,6 +255,7 @@ fn lab(
         });
     });
 
+    let stood_still = standstill.map(StandstillWatch::end).transpose()?;
     let cross_traffic = cross_traffic.map(|flows| flows.summary());
     // Closing order: the servers report their connections while the path still carries packets.
     let server_ns = cpu_ns(tid).map(|ns| ns.saturating_sub(before_ns.load(Ordering::Relaxed)));
@@ -259,14 +274,9 @@ fn lab(
         requests: counts.requests.load(Ordering::Relaxed),
         misses: counts.misses.load(Ordering::Relaxed),
         server_cpu_s: server_ns.map(|ns| ns as f64 / 1e9),
+        stood_still,
     });
     Ok(())
-}
-
-/// Processor time of one of this process's threads; none where the kernel keeps no such account.
-fn cpu_ns(tid: u32) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/self/task/{tid}/schedstat")).ok()?;
-    text.split_whitespace().next()?.parse().ok()
 }
 
 fn cross_traffic(
@@ -279,19 +289,11 @@ fn cross_traffic(
     CrossTraffic::build(&config.cross_traffic, ends).map(|(flows, pair)| (Some(flows), Some(pair)))
 }
 
-fn check_path(config: &LabConfig) -> Result<(), Error> {
-    for stages in [&config.path.down, &config.path.up] {
-        Direction::<()>::new(stages, Seed::new(config.seed))
-            .map_err(|error| Error::Config(format!("the path: {error}")))?;
-    }
-    Ok(())
-}
-
 fn duplicate_input() -> Result<std::fs::File, Error> {
     use std::os::fd::AsFd;
     std::io::stdin()
         .as_fd()
         .try_clone_to_owned()
         .map(Into::into)
-        .map_err(|e| Error::Config(format!("read standard input: {e}")))
+        .map_err(|e| Error::Config(format!("read standard input: {}", refusal(&e))))
 }

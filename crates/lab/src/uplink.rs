@@ -2,15 +2,16 @@
 //! translation outside, all of which the kernel takes away with the lab.
 
 use crate::Error;
-use crate::around::{Around, hosts_of_others};
 use crate::config::LabConfig;
-use crate::devices::{add_v6_address, add_verdicts, add_way_back, bring_up};
-use crate::ends::Ends;
-use crate::names;
-use crate::topology::PATH_DEVICE;
+use crate::network::around::{Around, hosts_of_others};
+use crate::network::devices::{add_v6_address, add_verdicts, add_way_back, bring_up};
+use crate::network::ends::Ends;
+use crate::network::names;
+use crate::network::topology::PATH_DEVICE;
 use eyelevel_addresses::Verdict;
 use eyelevel_netns::{Masquerade, Netlink, RouteDestination, in_network_namespace, set_sysctl};
 use eyelevel_replay::StackConfig;
+use eyelevel_units::refusal;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::net::SocketAddr;
@@ -73,16 +74,22 @@ impl Uplink {
     /// Looks whether there can be one, for what `wish` names.
     pub fn look(wish: &str) -> Result<Self, Error> {
         let refuse = |text: &str| Err(Error::Config(format!("{wish}: {text}")));
-        if !eyelevel_netns::is_root() {
-            return refuse("needs root, to translate addresses outside the path; use sudo");
+        if !eyelevel_netns::is_privileged() {
+            return refuse(
+                "needs root, to translate addresses outside the path; use sudo (in a container \
+                 it takes the capabilities that docs/guides/container.md names)",
+            );
         }
         let around = Around::find();
         let forwards = fs::read_to_string("/proc/sys/net/ipv4/ip_forward").unwrap_or_default();
         if around.is_none() && forwards.trim() != "1" {
-            return refuse("this machine forwards no packets; sysctl -w net.ipv4.ip_forward=1");
+            return refuse(
+                "this machine forwards no packets; as root, run: sysctl -w net.ipv4.ip_forward=1",
+            );
         }
-        let namespace = File::open("/proc/self/ns/net")
-            .map_err(|error| Error::Config(format!("{wish}: open this network: {error}")))?;
+        let namespace = File::open("/proc/self/ns/net").map_err(|error| {
+            Error::Config(format!("{wish}: open this network: {}", refusal(&error)))
+        })?;
         let (resolv_conf, nameservers) = names::around(around.is_some());
         Ok(Self {
             namespace,
@@ -112,8 +119,9 @@ impl Uplink {
         server_tid: u32,
         lab_pid: u32,
     ) -> Result<Vec<Masquerade>, Error> {
-        let far = File::open(format!("/proc/self/task/{server_tid}/ns/net"))
-            .map_err(|error| Error::Config(format!("internet: open the far end: {error}")))?;
+        let far = File::open(format!("/proc/self/task/{server_tid}/ns/net")).map_err(|error| {
+            Error::Config(format!("internet: open the far end: {}", refusal(&error)))
+        })?;
         let mut translations = vec![self.join_namespace(ends, &far, lab_pid, None)?];
         if self.has_ipv6() {
             translations.push(self.add_v6(ends, &far, lab_pid, None)?);

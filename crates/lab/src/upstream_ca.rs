@@ -33,6 +33,7 @@ impl UpstreamCa {
             Error::Record(RecordError::Setup {
                 attempt: format!("read certificates from {}", path.display()),
                 reason,
+                remedy: "name a PEM file of certificates",
             })
         };
         let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);

@@ -105,15 +105,21 @@ impl<'a> Words<'a> {
 
     pub(crate) fn count<T: core::str::FromStr>(&mut self, expected: &str) -> Result<T, SpecError> {
         let word = self.word(expected)?;
-        word.parse()
-            .map_err(|_| self.error(&format!("{word:?} is no number"), expected))
+        word.parse().map_err(|_| self.not_a_number(word, expected))
+    }
+
+    fn not_a_number(&self, word: &str, expected: &str) -> SpecError {
+        self.error(
+            &format!("{word:?} is no number"),
+            &format!("write {expected}"),
+        )
     }
 
     /// A number without a unit; infinity is none, since JSON could not write it.
     pub(crate) fn number(&mut self, expected: &str) -> Result<f64, SpecError> {
         let word = self.word(expected)?;
         let finite = word.parse().ok().filter(|number: &f64| number.is_finite());
-        finite.ok_or_else(|| self.error(&format!("{word:?} is no number"), expected))
+        finite.ok_or_else(|| self.not_a_number(word, expected))
     }
 
     /// A file's name: one word, so it cannot hold a space or a comma.
@@ -148,7 +154,7 @@ impl<'a> Words<'a> {
 
     /// A count of packets, with or without the word "packets".
     pub(crate) fn packets(&mut self) -> Result<u64, SpecError> {
-        let count = self.count("write a count of packets, such as 1000")?;
+        let count = self.count("a count of packets, such as 1000")?;
         let _ = self.take("packets");
         Ok(count)
     }
@@ -164,7 +170,10 @@ impl<'a> Words<'a> {
     pub(crate) fn pair(&mut self, expected: &str) -> Result<(&'a str, String), SpecError> {
         let word = self.word(expected)?;
         let Some((left, right)) = word.split_once('=') else {
-            return Err(self.error(&format!("{word:?} has no \"=\""), expected));
+            return Err(self.error(
+                &format!("{word:?} has no \"=\""),
+                &format!("write {expected}"),
+            ));
         };
         let bare = right
             .bytes()

@@ -8,6 +8,9 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
+/// Of a command that is nowhere: a lab lacks nothing then.
+const NOT_FOUND: &str = "check its name; it is looked for on your PATH";
+
 /// The side of a lab that a command joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -80,7 +83,12 @@ fn run_inside(command: &[String]) -> Result<i32, Error> {
         });
     }
     // The command decides what a signal does; this process waits. A handler is not kept over exec.
-    let child = relay::start_relayed(&mut child, || format!("run {} inside the lab", command[0]))?;
+    let attempt = || format!("run {} inside the lab", command[0]);
+    let child =
+        relay::start_relayed(&mut child, attempt).map_err(|error| match error.source.kind() {
+            std::io::ErrorKind::NotFound => error.remedy(NOT_FOUND),
+            _ => error,
+        })?;
     sandbox::wait_for(child.id() as i32)
 }
 

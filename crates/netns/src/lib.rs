@@ -2,15 +2,17 @@
 //! privilege, and all `unsafe` code of the data plane, live in this crate.
 //!
 //! A lab is one process tree. [`sandbox::spawn`] clones its process 1 into namespaces of its own
-//! (user where the caller is not privileged, process ids, mounts, network); when that process dies the
+//! (user where the caller lacks a capability, process ids, mounts, network); when that process dies the
 //! kernel kills every process inside and takes the devices away, so nothing is left behind even
 //! after SIGKILL. Its main thread stands in the client's network namespace; a second thread calls
 //! [`unshare_network`] and becomes the server's.
 #![allow(unsafe_code)]
 
 mod addresses;
+pub mod capabilities;
 mod clock;
 pub mod confine;
+mod cores;
 mod device;
 mod enter;
 mod error;
@@ -29,7 +31,9 @@ mod sysctl;
 mod wall_clock;
 
 pub use addresses::local_addresses;
+pub use capabilities::is_privileged;
 pub use clock::monotonic_now;
+pub use cores::{allowed_cores, keep_to_cores, threads_of_core};
 pub use device::Device;
 pub use device::losses::Lost;
 pub use device::read_packet::ReadPacket;
@@ -48,5 +52,5 @@ pub use relay::{
     waiting_signal,
 };
 pub use routes::{RouteDestination, RouteSettings};
-pub use sandbox::{in_network_namespace, is_root, new_network_namespace, unshare_network};
+pub use sandbox::{in_network_namespace, new_network_namespace, unshare_network};
 pub use sysctl::set_sysctl;

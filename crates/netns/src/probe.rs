@@ -1,22 +1,26 @@
 //! What this machine offers a lab, asked of the kernel itself.
 
-use crate::Device;
+use crate::sandbox::{Forked, spawn, wait_for};
+use crate::{Device, RealtimePriority, request_realtime};
 use std::fs;
 
 /// Whether a lab's namespaces and device can be made, tried in a throw-away child. Returns the reason
 /// where they cannot.
 pub fn lab_can_be_built() -> Result<(), String> {
-    use crate::sandbox::{Forked, spawn, wait_for};
-    match spawn().map_err(|e| e.to_string())? {
-        Forked::Supervisor(pid) => match wait_for(pid).map_err(|e| e.to_string())? {
-            0 => Ok(()),
-            _ => Err("neither a TUN device nor a virtual Ethernet pair can be made".to_owned()),
-        },
+    match within_a_lab(|| Device::create("probe0").is_ok())? {
+        true => Ok(()),
+        false => Err("neither a TUN device nor a virtual Ethernet pair can be made".to_owned()),
+    }
+}
+
+/// What `asked` answers in a lab's namespaces, in a throw-away child.
+fn within_a_lab(asked: impl FnOnce() -> bool) -> Result<bool, String> {
+    match spawn().map_err(|error| error.of_doctor())? {
+        Forked::Supervisor(pid) => wait_for(pid)
+            .map(|status| status == 0)
+            .map_err(|error| error.of_doctor()),
         // Ends without running the parent's destructors.
-        Forked::Init(_) => {
-            let made = Device::create("probe0").is_ok();
-            std::process::exit(if made { 0 } else { 1 });
-        }
+        Forked::Init(_) => std::process::exit(i32::from(!asked())),
     }
 }
 
@@ -29,9 +33,9 @@ pub fn tcp_congestion_controls() -> Vec<String> {
         .collect()
 }
 
-/// Whether a thread of this user may take real-time priority.
+/// Whether a lab's path may take real-time priority. Asked in a lab's namespaces: in a user namespace
+/// only the caller's limit (`RLIMIT_RTPRIO`) allows it, `CAP_SYS_NICE` no more. False where no lab
+/// can be built.
 pub fn realtime_allowed() -> bool {
-    std::thread::spawn(|| crate::request_realtime(crate::RealtimePriority::Path))
-        .join()
-        .unwrap_or(false)
+    within_a_lab(|| request_realtime(RealtimePriority::Path)).unwrap_or(false)
 }

@@ -1,6 +1,7 @@
 //! The namespaces of one lab and the process 1 inside them.
 
 use crate::Error;
+use crate::capabilities::{is_privileged, may_map_root};
 use crate::error::check;
 use std::ffi::CString;
 use std::fs;
@@ -22,27 +23,31 @@ pub(crate) const USER_NAMESPACE_REMEDY: &str = "run as root, or allow user names
     sysctl user.max_user_namespaces=10000 kernel.unprivileged_userns_clone=1 \
     kernel.apparmor_restrict_unprivileged_userns=0";
 
+const ROOT_REMEDY: &str = "root without CAP_SETFCAP cannot be mapped: be an ordinary user, \
+    in a container --user 1000:1000, or add SETFCAP";
+
 /// What process 1 knows about itself.
 pub struct Inside {
     /// Its process id as seen from outside, for `setns`.
     pub outer_pid: u32,
-    /// Whether a user namespace had to be made, because the caller is not privileged.
+    /// Whether a user namespace had to be made, because the caller lacks a capability.
     pub user_namespace: bool,
 }
 
-/// Clones process 1 of a lab into its own process, mount and network namespaces, as root directly and
-/// for other users inside a user namespace in which they are root. The caller must have no second
-/// thread yet.
+/// Clones process 1 of a lab into its own process, mount and network namespaces: directly where the
+/// caller's capabilities suffice, else inside a user namespace in which it is root. The caller must
+/// have no second thread yet.
 ///
 /// # Errors
-/// Where the kernel refuses the namespaces, with the remedy for unprivileged users.
+/// Where the kernel refuses the namespaces, with the remedy for callers without capabilities.
 pub fn spawn() -> Result<Forked, Error> {
     // SAFETY: these calls cannot fail.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
-    let user_namespace = user != 0;
+    let user_namespace = !is_privileged();
     let mut flags =
         libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWUTS;
     if user_namespace {
+        check_root_can_be_mapped(user)?;
         flags |= libc::CLONE_NEWUSER;
     }
     // SAFETY: clone without a new stack behaves as fork; the process has one thread.
@@ -91,13 +96,6 @@ pub fn new_network_namespace() -> Result<fs::File, Error> {
         let error = io::Error::other("a panic, reported above");
         Err(Error::new("create a network namespace", error))
     })
-}
-
-/// Whether the caller has root's rights over its network namespace, as root itself or as root of the
-/// user namespace that an outer lab made.
-pub fn is_root() -> bool {
-    // SAFETY: cannot fail.
-    unsafe { libc::geteuid() == 0 }
 }
 
 /// Runs `work` in another network namespace, in a thread that exists for it alone.
@@ -237,6 +235,15 @@ pub(crate) fn die_with_parent() -> Result<(), Error> {
 fn reap_orphans() {
     // SAFETY: SIG_IGN is a valid disposition.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+}
+
+/// Says it before the kernel's bare refusal: root's own number asks for more than another's.
+pub(crate) fn check_root_can_be_mapped(user: u32) -> Result<(), Error> {
+    if user != 0 || may_map_root() {
+        return Ok(());
+    }
+    let error = io::ErrorKind::PermissionDenied.into();
+    Err(Error::new("make a user namespace as root", error).remedy(ROOT_REMEDY))
 }
 
 pub(crate) fn map_to_root(user: u32, group: u32) -> Result<(), Error> {

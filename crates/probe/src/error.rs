@@ -1,3 +1,5 @@
+use eyelevel_units::refusal;
+
 /// Why no attempt could be made at all; what happens in an attempt is a row's [`crate::Failure`].
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
@@ -10,10 +12,10 @@ pub enum ProbeError {
         reason: String,
     },
     /// The libraries refuse a configuration.
-    #[error("cannot configure the probe: {0}")]
+    #[error("cannot configure the probe: {0}; update eyelevel")]
     Configuration(String),
     /// A socket or a file of the prober's own.
-    #[error("cannot {attempt} {subject}: {reason}")]
+    #[error("cannot {attempt} {subject}: {}", refusal(reason))]
     System {
         /// What was tried.
         attempt: &'static str,

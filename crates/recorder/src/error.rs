@@ -5,12 +5,14 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The proxy could not be set up.
-    #[error("cannot {attempt}: {reason}")]
+    #[error("cannot {attempt}: {reason}; {remedy}")]
     Setup {
         /// What was attempted.
         attempt: String,
         /// What the system or a library said.
         reason: String,
+        /// What to do about it.
+        remedy: &'static str,
     },
     /// A server could not be reached or did not answer.
     #[error("{attempt} {subject} failed: {reason}")]
@@ -29,7 +31,7 @@ pub enum RecordError {
         reason: String,
     },
     /// What is kept could not be written or read back.
-    #[error("cannot {attempt} {}: {source}; is there room on its disk?", path.display())]
+    #[error("cannot {attempt} {}: {source}; make room on its disk", path.display())]
     Spool {
         /// What was attempted, a verb.
         attempt: &'static str,
@@ -39,7 +41,9 @@ pub enum RecordError {
         source: io::Error,
     },
     /// The recording cannot be a site.
-    #[error("nothing to write: {reason}")]
+    #[error(
+        "nothing to write: {reason}; see whether a browser loads the page, then record it again"
+    )]
     Nothing {
         /// Why, and what would help.
         reason: String,

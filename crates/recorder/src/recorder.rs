@@ -52,6 +52,7 @@ impl Recorder {
         let failed = |error: std::io::Error| RecordError::Setup {
             attempt: "listen on loopback".to_owned(),
             reason: error.to_string(),
+            remedy: "end other programs that listen there",
         };
         let listener = match options.listener {
             Some(listener) => listener,

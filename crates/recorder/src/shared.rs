@@ -29,6 +29,7 @@ pub(crate) fn client_tls(extra: Vec<CertificateDer<'static>>) -> Result<ClientCo
     let failed = |reason: String| RecordError::Setup {
         attempt: "trust the roots of servers".to_owned(),
         reason,
+        remedy: "correct the certificates of --upstream-ca",
     };
     let mut roots = RootCertStore::empty();
     for root in extra {

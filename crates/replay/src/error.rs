@@ -1,3 +1,4 @@
+use eyelevel_units::refusal;
 use std::io;
 use std::net::SocketAddr;
 
@@ -6,7 +7,9 @@ use std::net::SocketAddr;
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
     /// A key or certificate could not be made.
-    #[error("making the certificate of {subject} failed: {reason}")]
+    #[error(
+        "making the certificate of {subject} failed: {reason}; change the stack, or leave it out"
+    )]
     Certificate {
         /// The host, or the certificate authority.
         subject: String,
@@ -14,7 +17,7 @@ pub enum ReplayError {
         reason: String,
     },
     /// A TLS or QUIC configuration was refused by the library.
-    #[error("configuring {subject} failed: {reason}")]
+    #[error("configuring {subject} failed: {reason}; correct what it is given")]
     Configuration {
         /// What was configured.
         subject: &'static str,
@@ -36,7 +39,7 @@ pub enum ReplayError {
         reason: String,
     },
     /// A socket could not be prepared.
-    #[error("{attempt} on {address} failed: {source}")]
+    #[error("{attempt} on {address} failed: {}", refusal(source))]
     Socket {
         /// What was attempted.
         attempt: &'static str,

@@ -5,7 +5,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnitError {
     /// The text does not begin with a decimal number.
-    #[error("{text:?} is not {quantity}: it needs a decimal number first, such as {example:?}")]
+    #[error("{text:?} is not {quantity}: write a decimal number first, such as {example:?}")]
     NotANumber {
         /// What was read.
         text: String,

@@ -10,6 +10,7 @@ mod one_line;
 mod probability;
 mod quantity;
 mod rate;
+mod refusal;
 mod seed;
 mod time;
 
@@ -21,5 +22,6 @@ pub use instant::Instant;
 pub use one_line::one_line;
 pub use probability::Probability;
 pub use rate::{BitRate, Transmitter};
+pub use refusal::refusal;
 pub use seed::Seed;
 pub use time::{duration_from_ms, format_duration, parse_duration};

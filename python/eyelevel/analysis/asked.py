@@ -36,17 +36,26 @@ def asked_afterwards(
     stacks = [stack["name"] for stack in plan["stacks"] if stack["name"] not in hidden]
     named = [name for pair in pairs for name in pair.split("/")] + [reference or stacks[0]]
     if any(pair.count("/") != 1 for pair in pairs):
-        raise PlanError([f"--compare: `{', '.join(pairs)}`: give STACK/REFERENCE, as quic/tcp+"])
+        raise PlanError(
+            [f"--compare: `{', '.join(pairs)}`: write STACK/REFERENCE, such as quic/tcp+"]
+        )
     for name in named:
         if name not in stacks:
             raise PlanError([f"{option}: {unknown('stack', name, stacks)}"])
     if plan.get("stop"):
         raise PlanError(
-            [f"{option}: the study may stop early, by the comparisons that its plan declares"]
+            [
+                (
+                    f"{option}: the study may stop early, based on the comparisons that its plan "
+                    "declares; leave it out"
+                )
+            ]
         )
     chosen = tuple(dict.fromkeys(Comparison(*pair.split("/")) for pair in pairs))
     if same := [each.stack for each in chosen if each.stack == each.reference]:
-        raise PlanError([f"--compare: `{same[0]}` is compared with itself; name two stacks"])
+        raise PlanError(
+            [f"--compare: `{same[0]}` is compared with itself; name two different stacks"]
+        )
     asked = chosen or against_one(named[-1], stacks)
     declared = comparisons_of(plan)
     stated = [each.stated() for each in asked]
@@ -70,7 +79,9 @@ def of_sites(plan: JsonObject, sites: Sequence[str]) -> JsonObject:
         if name not in known:
             raise PlanError([f"--site: {unknown('site', name, known)}"])
     if plan.get("stop"):
-        raise PlanError(["--site: the study may stop early, by what all of its sites show"])
+        raise PlanError(
+            ["--site: the study may stop early, based on what all of its sites show; leave it out"]
+        )
     return {
         **plan,
         "sites": [site for site in plan["sites"] if site["name"] in sites],

@@ -21,7 +21,7 @@ def no_verdict_because(contents: Contents, gain: NetworkGain) -> str | None:
     if contents.unfinished:
         return f"the run is not complete: {contents.unfinished}"
     if contents.sites_chosen:
-        return "its sites were chosen afterwards"
+        return "its sites were chosen after the run"
     return None if gain.metric == contents.primary_metric else "only the primary metric has one"
 
 

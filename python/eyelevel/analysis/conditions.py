@@ -9,20 +9,22 @@ from eyelevel.plan.stacks import Stack
 
 _VISITS: Mapping[str, str] = {
     "repeat": (
-        "on a repeat visit (a second load with the first one's TLS tickets, without its "
+        "on a repeat visit (a second load with the first load's TLS tickets, but without its "
         "connections, HTTP cache, cookies and storage)"
     ),
     "warm": (
-        "on a warm visit (a second load over the connections that the first left open, without its "
-        "HTTP cache, cookies and storage)"
+        "on a warm visit (a second load over the connections that the first load left open, "
+        "but without its HTTP cache, cookies and storage)"
     ),
 }
 
-_VISITORS: Mapping[str, str] = {"known": "with a browser that knew what every host speaks"}
+_VISITORS: Mapping[str, str] = {
+    "known": "with a browser that already knew which protocols every host supports"
+}
 _TYPES: Mapping[str, str] = {
-    "measured": "with Chromium's own estimate of the network, which differs between stacks",
+    "measured": "with Chromium's own estimate of the network, which differs from stack to stack",
     **{
-        name: f"with the network taken for {name} by the browser"
+        name: f"with the browser told that the network is {name}"
         for name in ("slow-2g", "2g", "3g", "4g")
     },
 }
@@ -40,7 +42,7 @@ def smallest_effect_said(plan: Plan) -> str:
     if plan.smallest_effect_reason:
         return f"{share} (reason: {plan.smallest_effect_reason})"
     if effect == SMALLEST_EFFECT:
-        return f"{share} (the default, and nobody's reason: the plan gives none)"
+        return f"{share} (the default: the plan gives no smallest effect of its own)"
     return f"{share} (the plan gives no reason)"
 
 
@@ -57,14 +59,18 @@ def conditions_said(plan: Plan) -> str:
         }
         clauses += _said(connection_types, _TYPES)
     else:
-        film = ", its pictures a film of the screen, 30 a second" if browser.capture else ""
+        film = (
+            ", its pictures taken from a film of the screen at 30 frames a second"
+            if browser.capture
+            else ""
+        )
         clauses.append(f"in Firefox{film}")
     if device := browser.device:
         width, height = device.viewport_px
         touch = ", touch" if device.mobile else ""
-        clauses.append(f"posing as {device.name} ({width} x {height} CSS pixels{touch})")
+        clauses.append(f"emulating {device.name} ({width} x {height} CSS pixels{touch})")
     if browser.slowdown != 1:
-        clauses.append(f"with scripts slowed down {browser.slowdown:g} times")
+        clauses.append(f"with scripts slowed down {browser.slowdown:g}-fold")
     if browser.color_scheme != "light":
         clauses.append(f"with the {browser.color_scheme} color scheme")
     if not browser.javascript:
@@ -72,7 +78,9 @@ def conditions_said(plan: Plan) -> str:
     if browser.blocked_hosts:
         clauses.append(f"with requests to {', '.join(browser.blocked_hosts)} blocked")
     if browser.longest_prefix:
-        clauses.append("answered by the longest common prefix where nothing better was recorded")
+        clauses.append(
+            "with the longest common prefix as the answer where nothing better was recorded"
+        )
     if not browser.capture:
         clauses.append("without taking pictures")
     if browser.after_load:

@@ -18,8 +18,8 @@ from eyelevel.analysis.gains.sequential import (
     comparison_states,
     sequential_gains,
 )
-from eyelevel.analysis.trials.blocks import Blocks, select_blocks
-from eyelevel.analysis.trials.judgement import judge_table
+from eyelevel.analysis.trials.blocks import COMPARED_BY, Blocks, select_blocks
+from eyelevel.analysis.trials.judgement import JUDGED_BY, judge_table
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.plan.comparisons import Comparison
@@ -32,9 +32,9 @@ STOP_VERSION = 2
 NAMED_MAX = 3  # comparisons of one kind; more are counted
 _SAID: dict[State, str] = {
     "clear sign": "a clear sign",
-    "narrow enough": "known closely enough",
+    "narrow enough": "known precisely enough",
     "no difference that matters": "no difference that matters",
-    "futile": "not to be known by all blocks, either",
+    "futile": "not decidable within the planned blocks",
 }
 
 
@@ -65,7 +65,9 @@ def judged(facts: pl.DataFrame, primary_metric: str) -> pl.DataFrame:
     table = judge_table(facts).with_columns(pl.col(primary_metric).alias(MEASURED))
     counts = pl.col("outcome") == "ok"
     return table.with_columns(
-        pl.when(counts).then(pl.col(name)).alias(name) for name in METRICS_BY_NAME
+        pl.when(counts).then(pl.col(name)).alias(name)
+        for name in METRICS_BY_NAME
+        if name in facts.columns
     )
 
 
@@ -85,8 +87,10 @@ def blocks_until(
     """The blocks of the closed prefix up to a repetition, as it judges them.
 
     `facts`: all trials' as recorded, later ones too. What was loaded after a network's end is no
-    part of the study.
+    part of the study. There are only the columns that decide: a study has tens of looks.
     """
+    needed = {*COMPARED_BY, *JUDGED_BY, plan.primary_metric}
+    facts = facts.select(name for name in facts.columns if name in needed)
     table = judged(up_to(facts, repetition, ends), plan.primary_metric)
     return select_blocks(table, [stack.name for stack in plan.stacks])
 

@@ -50,6 +50,31 @@ def format_interval(estimate: Estimate, signed: bool = True) -> str:
     return f"{format_percent(estimate.low, signed)} to {format_percent(estimate.high, signed)}"
 
 
+def format_change(share: float) -> str:
+    """A gain in words, for a reader who has not learned which sign is better: `12.3 % faster`."""
+    return f"{format_percent(abs(share), signed=False)} {_way(share)}".rstrip()
+
+
+def format_change_interval(estimate: Estimate) -> str:
+    """Its bounds in words, the nearer to zero first where both are on one side."""
+    low, high = estimate.low, estimate.high
+    if low is None or high is None:
+        return "no interval"
+    ways = {_way(low), _way(high)} - {""}
+    if len(ways) == 2:
+        return f"{format_change(low)} to {format_change(high)}"
+    near, far = sorted((low, high), key=abs)
+    shares = (
+        f"{format_percent(abs(near), signed=False)} to {format_percent(abs(far), signed=False)}"
+    )
+    return " ".join([shares, *ways])
+
+
+def _way(share: float) -> str:
+    """Of what `format_percent` shows; empty of what it shows as zero."""
+    return "" if round(share * 100, 1) == 0 else "faster" if share < 0 else "slower"
+
+
 def format_p(p: float) -> str:
     """Two digits; of the least ones nothing is known but that they are small."""
     return f"{P_LEAST:g} or less" if p <= P_LEAST else f"{p:.2g}"

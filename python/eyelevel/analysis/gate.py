@@ -162,13 +162,13 @@ def _subject(asked: Question) -> str:
 
 
 def format_unsure(status: Status, gain: Estimate | None, blocks: int | None) -> str:
-    """What an unsure verdict adds: which side of 0 a gain is on, and how many blocks would do."""
+    """What an unsure verdict adds: which side of 0 a gain is on, and how many blocks it takes."""
     if status != "unsure":
         return ""
     side = ""
     if gain is not None and gain.excludes_zero and gain.low is not None:
-        side = f"; it is {'worse' if gain.low > 0 else 'better'}, not sure by how much"
-    return side + (f"; about {blocks} blocks would do" if blocks else "")
+        side = f"; it is {'worse' if gain.low > 0 else 'better'}, but by how much is not certain"
+    return side + (f"; about {blocks} blocks would be enough" if blocks else "")
 
 
 def format_change(estimate: Estimate) -> str:

@@ -77,10 +77,10 @@ def parse_condition(
         if word not in known:
             raise GateError(f"--fail-if: {unknown(kind, word, known)}")
     if not 0 < int(found["quantile"]) < 100:
-        raise GateError("--fail-if: the quantile must be p1 to p99")
+        raise GateError("--fail-if: the quantile must be p1 to p99; write it like speed_index.p50")
     if found["amount"] and bool(found["unit"]) != metric.endswith("_ms"):
         need = "a limit in `s` or `ms`" if metric.endswith("_ms") else "a limit without a unit"
-        raise GateError(f"--fail-if: {metric} needs {need}")
+        raise GateError(f"--fail-if: {metric} needs {need}; write it so")
     if found["way"]:
         limit = float(found["bound"]) / 100 * (1 if found["way"] == "worse" else -1)
     else:
@@ -95,15 +95,15 @@ def check_conditions(conditions: Sequence[Condition], blocks: int, *, may_stop: 
     """Refuse what no run of so many blocks can answer; raises GateError."""
     if conditions and may_stop:
         raise GateError(
-            "--fail-if: the plan may stop early (`stop`), and a gate's intervals hold at one look "
-            "only; take `stop` out and set `blocks`"
+            "--fail-if: the plan may stop early (`stop`), but a gate's intervals hold for a "
+            "single look only; remove `stop` and set `blocks`"
         )
     for each in conditions:
         fewest = (repetitions_min if each.reference else blocks_min)(each.quantile)
         if blocks < fewest:
             raise GateError(
-                f"--fail-if: p{each.quantile * 100:g} needs {fewest} blocks at least, the plan "
-                f"has {blocks}: raise `blocks`, or ask about a percentile nearer to p50"
+                f"--fail-if: p{each.quantile * 100:g} needs at least {fewest} blocks, but the "
+                f"plan has {blocks}: raise `blocks`, or ask about a percentile closer to p50"
             )
 
 

@@ -28,7 +28,7 @@ def _left_out(old: JsonMapping, new: JsonMapping) -> list[str]:
         if kind == "sites":
             both = [name for name in before if name in after]
             anew = [name for name in both if before[name]["digest"] != after[name]["digest"]]
-            lines += _line("sites of another recording now", anew)
+            lines += _line("sites whose recording is different now", anew)
         lines += _line(f"{kind} only in the earlier run", [n for n in before if n not in after])
         lines += _line(f"{kind} only in the later run", [n for n in after if n not in before])
     return lines
@@ -51,7 +51,7 @@ def _conditions(old: JsonMapping, new: JsonMapping) -> list[str]:
             continue
         names = [_condition_said(value) for value in (before, after)]
         if names[0] == names[1]:
-            lines.append(f"the settings of the {key} `{names[0]}` are not the same")
+            lines.append(f"the settings of the {key} `{names[0]}` differ")
         else:
             lines.append(f"`{key}`: {names[0]} before, {names[1]} now")
     return lines
@@ -75,7 +75,7 @@ def _settings(old: JsonMapping, new: JsonMapping) -> list[str]:
         known = {part["name"]: part for part in old[kind]}
         for part in new[kind]:
             if part["name"] in known and known[part["name"]] != part:
-                lines.append(f"the settings of `{part['name']}` are not the same")
+                lines.append(f"the settings of `{part['name']}` differ")
     return lines
 
 

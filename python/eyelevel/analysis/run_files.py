@@ -11,7 +11,7 @@ import polars as pl
 
 from eyelevel.analysis.decisions import STOP_VERSION, judged
 from eyelevel.analysis.trials.rows import Columns, Measure
-from eyelevel.analysis.trials.table import trials_table
+from eyelevel.analysis.trials.table import GrowingTable, trials_table
 from eyelevel.errors import PlanError, StoreError
 from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
@@ -25,11 +25,21 @@ from eyelevel.store.environment import ENVIRONMENT
 from eyelevel.store.stopped import STOPPED
 
 
+def check_run(directory: Path) -> None:
+    """Raise StoreError if no run is in `directory`."""
+    if not (directory / PLAN_FILE).exists():
+        raise StoreError(
+            f"reading {directory}: there is no run, since it has no {PLAN_FILE}; "
+            "give what `run --out` wrote"
+        )
+
+
 def read_plan_document(directory: Path) -> JsonObject:
     """A run's `plan.json`, as JSON has it, whose every setting is known here.
 
     Raises StoreError when it is absent or damaged, PlanError when another eyelevel wrote it.
     """
+    check_run(directory)
     document = read_document(directory, PLAN_FILE)
     checked_plan(document, str(directory / PLAN_FILE))
     return document
@@ -42,7 +52,12 @@ def checked_plan(document: JsonMapping, source: str) -> Plan:
     """
     plan = plan_of_document(document, source=source)
     if plan.primary_metric not in METRICS_BY_NAME:
-        raise PlanError([f"{source}: its metric `{quoted(plan.primary_metric)}` is not known here"])
+        raise PlanError(
+            [
+                f"{source}: its metric `{quoted(plan.primary_metric)}` is not known here; "
+                "use the eyelevel that wrote it"
+            ]
+        )
     return plan
 
 
@@ -62,6 +77,19 @@ def read_facts(
     return every.height, every.join(
         planned_hashes(plan), on="hash", how="semi", maintain_order="left"
     )
+
+
+class GrowingFacts:
+    """The same of a run that goes on, for who reads them again and again."""
+
+    def __init__(self, directory: Path, plan: JsonMapping, measured_by: Measure = measure) -> None:
+        columns = kept_columns() if measured_by is measure else columns_of(measured_by)
+        self._table = GrowingTable(directory, columns)
+        self._planned = planned_hashes(plan)
+
+    def read(self) -> pl.DataFrame:
+        """The table of the plan's trials with their own outcomes, by now."""
+        return self._table.read().join(self._planned, on="hash", how="semi", maintain_order="left")
 
 
 def kept_columns() -> Columns:

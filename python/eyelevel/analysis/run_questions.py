@@ -74,4 +74,4 @@ def _unanswerable(old: Contents, new: Contents, reference: str | None) -> str:
     )
     if before is None:
         return f"the earlier run has no {reference}"
-    return "" if before == now else f"the settings of {reference} are not the same in both runs"
+    return "" if before == now else f"the settings of {reference} differ between the runs"

@@ -47,8 +47,8 @@ class RunComparison:
         if not found:
             return ""
         return (
-            f"Each stack is taken against {' or '.join(found)} in its own run: this assumes that "
-            f"from run to run both move alike. To assume nothing, {ONE_PLAN}."
+            f"Each stack is compared with {' or '.join(found)} in its own run, which assumes "
+            f"that both change alike from run to run. To avoid this assumption, {ONE_PLAN}."
         )
 
     @property
@@ -61,7 +61,10 @@ class RunComparison:
         if not found or found[0] <= CONFIDENCE:
             return ""
         percent = format_percent(found[0], signed=False)
-        return f"All intervals together hold in 95 %: each is of {percent}, wider than a report's."
+        return (
+            f"All intervals hold together with 95 % confidence: each is a {percent} interval, "
+            "wider than a report's."
+        )
 
     def as_json(self) -> JsonObject:
         """What stands beside the verdicts (docs/reference/report.md)."""

@@ -41,6 +41,7 @@ from eyelevel.analysis.run_files import (
 from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks
 from eyelevel.analysis.trials.event_rates import event_rates
+from eyelevel.analysis.trials.loaded_on import LoadedOn, environment_of, loaded_on
 from eyelevel.analysis.trials.rows import Measure
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.compute import measure
@@ -68,6 +69,7 @@ class Contents:
     directory: Path
     plan: JsonMapping
     environment: JsonMapping
+    """Of the machines that made its loads (`eyelevel.analysis.trials.loaded_on`)."""
     table: pl.DataFrame
     foreign: int
     metrics: tuple[str, ...]
@@ -88,6 +90,8 @@ class Contents:
     """What the plan asks, if what is compared here was chosen afterwards."""
     drawn: str = ""
     """The metric of maps and curves that was asked for in the place of the primary one."""
+    loaded_on: tuple[LoadedOn, ...] = ()
+    """Those machines, each for itself."""
     machine_documents: Mapping[str, JsonMapping] = field(default_factory=dict)
     """What is known of a cluster's machines, by ID."""
     sites_chosen: bool = False
@@ -113,7 +117,7 @@ class Contents:
 
     @cached_property
     def exclusions(self) -> tuple[ExclusionEffect, ...]:
-        """What excluded blocks would do to the primary gains; empty where a load excludes none.
+        """What excluded blocks would do to the primary gains; empty if no load excludes any.
 
         The load of a counterfactual excludes its block, too.
         """
@@ -271,7 +275,7 @@ def read_contents(
     """
     plan, declared = asked_afterwards(read_plan_document(directory), against, pairs)
     check_drawn(metric)
-    environment = read_environment(directory)
+    own = read_environment(directory)
     every, facts = read_facts(directory, plan, measured_by, processes)
     found = facts.height
     if sites:
@@ -286,6 +290,8 @@ def read_contents(
     stacks = [stack["name"] for stack in plan["stacks"]]
     site_names = [site["name"] for site in plan["sites"]]
     blocks = select_blocks(table, stacks)
+    documents = read_machines(directory)
+    machines = loaded_on(own, documents, table)
     of_all = f"{table.height} of {len(plan['trials'])} loads are there"
     unfinished = of_all if table.height < len(plan["trials"]) else ""
     splits: tuple[NetworkSplit, ...] = ()
@@ -313,7 +319,8 @@ def read_contents(
     return Contents(
         directory=directory,
         plan=plan,
-        environment=environment,
+        environment=environment_of(own, machines),
+        loaded_on=machines,
         table=table,
         foreign=every - found,
         metrics=tuple(names),
@@ -328,6 +335,6 @@ def read_contents(
         failure_rates=event_rates(table, stacks, "instrument"),
         declared=declared,
         drawn=metric,
-        machine_documents=read_machines(directory),
+        machine_documents=documents,
         sites_chosen=bool(sites),
     )

@@ -69,7 +69,7 @@ def rerun_agrees(original: Contents, again: Contents, metric: str, limit: float)
         if status == "cannot tell":
             needed = found.blocks_to_decide(math.copysign(limit, found.change.value or 0.0))
         message = (
-            f"{_named(asked, metric)} was {format_change(found.before)}, is "
+            f"{_named(asked, metric)} was {format_change(found.before)}, is now "
             f"{format_change(found.now)}, and {_changed(found.change)}; what matters is "
             f"{format_percent(limit, signed=False)}"
         )
@@ -108,7 +108,7 @@ def _compared(
             status, message, needed = answer(asked, found)
             message += _timed_out(found)
         if needed:
-            message += f"; about {needed} blocks in each run would do"
+            message += f"; about {needed} blocks in each run would be enough"
         verdict = RunVerdict(
             name=_named(asked, metric),
             status=status,
@@ -148,8 +148,8 @@ def _without_interval(own: GainChange, reason: str) -> GainChange:
 def _no_verdict(asked: RunQuestion, metric: str, found: GainChange) -> _Answer:
     by = "" if found.change.value is None else f" by {format_percent(found.change.value)}"
     message = (
-        f"{_named(asked, metric)}: its times changed{by} together with all else that changed "
-        f"between the runs, since {asked.unanswerable}; {ONE_PLAN}"
+        f"{_named(asked, metric)}: its times changed{by}, together with everything else that "
+        f"changed between the runs, because {asked.unanswerable}; to tell them apart, {ONE_PLAN}"
     )
     return "no verdict", message, None
 

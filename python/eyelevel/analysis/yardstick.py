@@ -11,12 +11,12 @@ LATENESS_US_P99_MAX = 1000.0
 """The bound of loads: a path that is later is not the path that was asked for."""
 
 EXPLANATION = (
-    "Why lossy networks differ: which packets are lost is chance, another for each run, and a "
-    "goodput under CUBIC hangs on the few long stretches without a loss; the intervals say how "
-    "much. Beyond chance, QUIC has no retransmission timeout and no limit of three SACK blocks, so "
-    "that it repairs faster where many packets of a window are lost; it reacts to a loss after the "
-    "acknowledgement that shows it, where the kernel reacts before. Each is named in "
-    "docs/decisions/congestion-controllers.md."
+    "Why the stacks differ on lossy networks: which packets are lost is random and differs "
+    "from run to run, and goodput under CUBIC depends on the few long stretches without a "
+    "loss; the intervals show how much. Beyond chance, QUIC has no retransmission timeout and "
+    "no limit of three SACK blocks, so it repairs faster if many packets of a window are lost. "
+    "It reacts to a loss only after processing the acknowledgement that shows it, whereas the "
+    "kernel reacts before. docs/decisions/congestion-controllers.md describes each."
 )
 
 
@@ -42,13 +42,14 @@ def notes(cell: JsonMapping) -> list[str]:
     if cell["few_losses"]:
         remarks.append("few losses")
     if broken := cell["tcp"]["failed_runs"] + cell["quic"]["failed_runs"]:
-        remarks.append(f"{broken} broke off")
+        remarks.append(f"{broken} ended early")
     return remarks + _of_the_machine(cell)
 
 
 FLOW_EXPLANATION = (
-    "Medians from the request to the last byte of the body, TCP and QUIC; the ratio is QUIC's time "
-    "over TCP's. Theory: the same of slow start without loss, in ms TCP / QUIC and as a ratio."
+    "Medians from the request to the last byte of the body, TCP and QUIC; the ratio is QUIC's "
+    "time over TCP's. Theory gives the same for slow start without loss, in ms TCP / QUIC and "
+    "as a ratio."
 )
 
 
@@ -79,7 +80,7 @@ def _of_the_machine(measured: JsonMapping) -> list[str]:
     lost = sum(side["lost_outside_packets"] for side in sides)
     late = max(side["lateness_us_p99"] or 0.0 for side in sides) > LATENESS_US_P99_MAX
     return [
-        *([f"{lost} packets lost beside the path"] if lost else []),
+        *([f"{lost} packets lost outside the path"] if lost else []),
         *(["machine too busy"] if late else []),
     ]
 

@@ -84,9 +84,9 @@ def parsed(raw: bytes | str) -> JsonObject:
                 json.dumps(message, ensure_ascii=False).encode(errors="replace").decode()
             )
     except (ValueError, RecursionError) as error:
-        raise BrowserMessageError("the browser sent a message that is no JSON") from error
+        raise BrowserMessageError("the browser sent a message that is not JSON") from error
     if not isinstance(message, dict):
-        raise BrowserMessageError("the browser sent a message that is no object")
+        raise BrowserMessageError("the browser sent a message that is not an object")
     return message
 
 
@@ -103,7 +103,7 @@ def parsed_value(text: str) -> object:
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise PageAnswerError("the page's answer is no JSON") from error
+        raise PageAnswerError("the page's answer is not JSON") from error
     return value
 
 
@@ -112,7 +112,7 @@ def bytes_of(base64_text: str) -> bytes:
     try:
         return base64.b64decode(base64_text, validate=True)
     except ValueError as error:
-        raise BrowserMessageError("the browser sent what is no base64") from error
+        raise BrowserMessageError("the browser sent something that is not base64") from error
 
 
 def first_line(text: str) -> str:

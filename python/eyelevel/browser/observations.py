@@ -50,6 +50,8 @@ class LoadSettings:
     """PEM of the authority to trust, if a key alone cannot be trusted (Firefox)."""
     command_prefix: tuple[str, ...] = ()
     """Put before the browser's command; passes on descriptors 3 and 4, stays in the session."""
+    cores: tuple[int, ...] | None = None
+    """What the browser's helpers outside of `command_prefix` keep to; None: all cores."""
     viewport_px: tuple[int, int] = (1280, 720)
     method: CaptureMethod = "screencast"
     """Of pictures, where the browser is to take some."""
@@ -248,6 +250,8 @@ class RawLoad:
     """The browser's own logs that were asked for, compressed, by the name of their file."""
     filmed: bool = False
     """The frames are a film of the screen, 30 a second, not the browser's own."""
+    stood_still: tuple[str, ...] = ()
+    """Programs of the load beside the browser that were stopped in it."""
     cpu_s: float = 0.0
     """CPU time of all processes of the browser, from its start."""
     start_cpu_s: float = 0.0

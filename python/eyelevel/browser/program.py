@@ -116,8 +116,8 @@ class BrowserProgram(ABC):
             self.session = ProcessSession.start(command, {**pipes, 1: log, 2: log}, environment)
         except OSError as error:
             raise BrowserStartError(
-                f"starting {command[0]} failed: {error.strerror}; "
-                "check that the program is there and may be executed"
+                f"starting {command[0]} failed: {error.strerror}; check that the program exists "
+                "and may be executed"
             ) from error
         finally:
             os.close(log)

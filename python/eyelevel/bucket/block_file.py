@@ -85,7 +85,7 @@ def unpack_block(content: bytes, names: Collection[str], source: Source) -> list
     trials: dict[str, dict[str, bytes]] = {}
     for member, read in _unpacked(content, source).items():
         if not _MEMBER.fullmatch(member):
-            raise source.refusal(f"`{quoted(member)}` is no file of a trial")
+            raise source.refusal(f"`{quoted(member)}` is not a file of a trial")
         name, _, file = member.partition("/")
         trials.setdefault(name, {})[file] = read
     if trials.keys() != set(names):

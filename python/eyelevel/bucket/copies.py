@@ -129,7 +129,8 @@ class Copies:
             if (left_s := until_s - self._clock()) <= 0:
                 raise CopiesUnfinishedError(
                     f"copying to {self._url}: {len(self._waiting)} objects are not there yet "
-                    f"({self._fault}); {self._directory} has them, and --resume puts them there"
+                    f"({self._fault}); {self._directory} has them, and --resume uploads them; "
+                    "run it again"
                 )
             self._sleep(min(left_s, max(0.0, self._again_s - self._clock())))
 
@@ -172,7 +173,7 @@ class Copies:
         except BucketError as error:
             self._waiting.appendleft(what)
             if not self._fault:
-                self._told(f"{error}; the run goes on, and this is tried again")
+                self._told(f"{error}; the run continues, and this will be tried again")
             if self._may_try():  # of several at once the first one counts
                 self._pause_s = min(2 * self._pause_s or PAUSE_S, PAUSE_S_MAX)
                 self._again_s = self._clock() + self._pause_s

@@ -64,8 +64,8 @@ def _scheme(url: str) -> str:
     scheme, separator, _ = url.partition("://")
     if not separator or scheme not in SCHEMES:
         raise BucketError(
-            f"opening {quoted(url)}: it is none of s3://BUCKET/PATH, gs://BUCKET/PATH, "
-            "az://CONTAINER/PATH and file:///PATH"
+            f"opening {quoted(url)}: write it as s3://BUCKET/PATH, gs://BUCKET/PATH, "
+            "az://CONTAINER/PATH or file:///PATH"
         )
     if find_spec("obstore") is None:
         raise BucketError(
@@ -86,7 +86,7 @@ def open_objects(url: str, *, is_new: bool) -> Objects:
     try:
         if scheme == "file":
             if not is_new and not Path(unquote(urlsplit(url).path)).is_dir():
-                raise BucketError(f"{attempt}: there is no such folder")
+                raise BucketError(f"{attempt}: there is no such folder; create it, or name another")
             return ObstoreObjects(LocalStore.from_url(url, mkdir=is_new), f"using {quoted(url)}")
         store = from_url(
             url,

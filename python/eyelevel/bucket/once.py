@@ -41,12 +41,13 @@ def put_once(
                 return
             if found is not None:
                 raise DifferentError(
-                    f"{name} is there already and is another one: two runs are copied to one place"
+                    f"{name} is there already and differs: two runs are being copied to the "
+                    "same place; give another --copy-to"
                 ) from None
             pause(PAUSE_S * 2**number)
         else:
             return
     raise BucketError(
-        f"creating {name}: {TRIES} times it was said to be there, and it is not; check whether "
+        f"creating {name}: {TRIES} times it was said to exist, but it does not; check whether "
         "something removes objects there"
     )

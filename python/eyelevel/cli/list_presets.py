@@ -11,6 +11,7 @@ import typer
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.corpora.made import MADE
 from eyelevel.corpora.published import PUBLISHED_LISTS
+from eyelevel.errors import PlanError, unknown
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.networks.operators import link_of
@@ -25,9 +26,9 @@ GRID = "das"
 """The group of a hundred networks, which one line stands for."""
 
 _GRID_HINT = (
-    "rates in Mbit/s, of a model in the mean; and the grid das-RATE-RTT of 100 networks (eyelevel "
-    "list networks das), whose name any other rate and round trip may have: das-1.7-151; so may "
-    "the operators' links any round trip: verizon-lte-300"
+    "Rates are in Mbit/s, for a model its mean rate. The grid das-RATE-RTT has 100 networks "
+    "(eyelevel list networks das), and any other rate and round trip can be named in the same "
+    "way: das-1.7-151. Operators' links take any round trip: verizon-lte-300."
 )
 
 
@@ -50,23 +51,34 @@ class Kind(StrEnum):
     corpora = "corpora"
 
 
+_ONE = {
+    Kind.networks: "network",
+    Kind.stacks: "stack",
+    Kind.sites: "site",
+    Kind.plans: "plan",
+    Kind.devices: "device",
+    Kind.corpora: "corpus",
+}
+
+
 def list_presets(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
     name: Annotated[
-        str | None, typer.Argument(help="Only those of this group, or whose name begins so.")
+        str | None, typer.Argument(help="Only this group, or only names that begin like this.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the networks, stacks, shipped sites, plan presets, devices or corpora."""
+    """List the available networks, stacks, sites, plan presets, devices or corpora."""
     lines = _LINES[kind]()
     if name:
+        names = [line.stated["name"] for line in lines]
         lines = _named(lines, name) or _between(kind, name)
+        if not lines:
+            raise PlanError([f"list {kind.value}: {unknown(_ONE[kind], name, names)}"])
     elif kind is Kind.networks and not as_json:
         lines = [line for line in lines if line.stated["group"] != GRID]
     if as_json:
         print_json([line.stated for line in lines])
-    elif not lines:
-        results.print(f"no {kind.value}")
     else:
         _print([line.cells for line in lines])
         if kind is Kind.networks and not name:
@@ -75,7 +87,7 @@ def list_presets(
 
 def _print(rows: list[dict[str, str]]) -> None:
     numbers = tuple(title for title, text in rows[0].items() if text[:1].isdigit())
-    shown = table(*rows[0], right=numbers)
+    shown = table(*rows[0], right=numbers, whole=tuple(rows[0]))
     # A name is there to be copied, and single words are not to be cut: other columns give way.
     for column in shown.columns:
         column.no_wrap = column.header in _WHOLE
@@ -159,7 +171,10 @@ def _corpora() -> list[Listed]:
             "name": each.name,
             "kind": "list of pages",
             "sites": each.count,
-            "what": f"{each.chosen}. The text names {len(each.named)}, {each.unknown} are unknown.",
+            "what": (
+                f"{each.chosen}. The publication names {len(each.named)}; {each.unknown} are "
+                "unknown."
+            ),
             "source": each.source,
             "named": [asdict(site) for site in each.named],
         }

@@ -6,15 +6,16 @@ import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, NoReturn
 
 import typer
 
-from eyelevel.cli.output import complain, results
-from eyelevel.errors import ExpectedError, LaterError, Terminated
+from eyelevel.cli.misuse import misuse
+from eyelevel.cli.output import complain, hints
+from eyelevel.cli.usage import readable
+from eyelevel.errors import ExpectedError, LaterError, Terminated, refusal_of
 
 EXIT_REFUSED = 2
 """As of `diff`: 1 is a finding, such as a regression; 2 that the command could not answer."""
@@ -27,6 +28,7 @@ EXIT_TERMINATED = 143
 # group of subcommands, or a function of the file's name. Only the module that is asked for is
 # imported, none for `eyelevel --help`: all together take two seconds.
 SUBCOMMANDS: dict[str, str] = {
+    "demo": "run.demo",
     "run": "run.run",
     "ask": "run.ask",
     "load": "load.load",
@@ -51,17 +53,19 @@ SUBCOMMANDS: dict[str, str] = {
     "probe": "probe.commands",
     "scan": "probe.scan",
     "doctor": "doctor",
+    "completion": "completion.completion",
     "site": "site.commands",
     "record": "site.record",
     "corpus": "corpus.commands",
 }
 
 
-PATHS_OF_THEIR_OWN = ("load", "replay", "run", "ask", "rerun", "validate")
+PATHS_OF_THEIR_OWN = ("demo", "load", "replay", "run", "ask", "rerun", "validate")
 """Commands whose servers are behind paths of their own, so that one around them changes nothing."""
 NOT_FELT = (
-    "the path around this command is not felt: its servers are behind a path of their own, which "
-    "--network names; put `eyelevel path` inside, `eyelevel replay SITE -- eyelevel path ...`"
+    "the path around this command has no effect: its servers are behind a path of their own, "
+    "which --network names; put `eyelevel path` inside: `eyelevel replay SITE -- eyelevel path "
+    "...`"
 )
 
 TERMINATING = (signal.SIGTERM, signal.SIGHUP)
@@ -69,6 +73,11 @@ TERMINATING = (signal.SIGTERM, signal.SIGHUP)
 
 def main() -> int:
     """Run the command line; every expected failure is one clear line and an exit status."""
+    if not sys.argv[1:]:
+        from eyelevel.cli.welcome import welcome
+
+        welcome()
+        return 0
     command = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     live = {"--live", "live"} & set(sys.argv)  # such loads go out, and through what is around
     if command in PATHS_OF_THEIR_OWN and "EYELEVEL_FAR" in os.environ and not live:
@@ -81,9 +90,9 @@ def main() -> int:
         signal.signal(signal.SIGINT, _noting(interrupts))
     try:
         # Importing takes a while, and may be interrupted like the rest.
-        app = _app(command)
+        whole = readable(typer.main.get_command(app_with(command)))
         # Outside of standalone mode a subcommand's exit status is what the call returns.
-        status = app(standalone_mode=False, prog_name="eyelevel")
+        status = whole(standalone_mode=False, prog_name="eyelevel")
     except LaterError as error:
         complain(str(error))
         return EXIT_LATER
@@ -91,7 +100,8 @@ def main() -> int:
         complain(str(error))
         return EXIT_REFUSED
     except OSError as error:
-        complain(f"{error.strerror}: {error.filename}" if error.filename else str(error))
+        place = f"{error.filename}: " if error.filename else ""
+        complain(f"{place}{refusal_of(error)}")
         return EXIT_REFUSED
     except Terminated:
         complain("terminated")
@@ -100,12 +110,17 @@ def main() -> int:
         complain("interrupted")
         return EXIT_INTERRUPTED
     except Exception as error:
-        # typer's own errors of usage know how to show themselves.
-        show = getattr(error, "show", None)
-        if show is None:
+        # typer's own errors of usage know what they would say.
+        said = getattr(error, "format_message", None)
+        if said is None:
             raise
-        show()
-        return getattr(error, "exit_code", 2)
+        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+            hints.print(said(), soft_wrap=True)
+        else:
+            if message := getattr(error, "message", ""):
+                vars(error)["message"] = message.removeprefix("Value error, ")  # pydantic's
+            complain(misuse(said(), getattr(error, "ctx", None)))
+        return getattr(error, "exit_code", EXIT_REFUSED)
     if status == EXIT_INTERRUPTED and interrupts:  # typer ends it without a word
         complain("interrupted")
     return status if isinstance(status, int) else 0
@@ -126,7 +141,8 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
     raise Terminated
 
 
-def _app(command: str) -> typer.Typer:
+def app_with(command: str) -> typer.Typer:
+    """All subcommands by their names, and one of them whole."""
     app = typer.Typer(
         name="eyelevel",
         no_args_is_help=True,
@@ -136,8 +152,8 @@ def _app(command: str) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(
-        help="Compares web protocol stacks at eye level: recorded sites, an emulated network, a "
-        "real browser."
+        help="Compare web protocol stacks fairly: load recorded sites in a real browser over "
+        "an emulated network."
     )(_root)
     for name, place in SUBCOMMANDS.items():
         if name != command:
@@ -154,14 +170,21 @@ def _app(command: str) -> typer.Typer:
 
 def _say_version(asked: bool) -> None:
     if asked:
-        results.print(f"eyelevel {version('eyelevel')}")
+        from eyelevel.cli.version import say_version
+
+        say_version()
         raise typer.Exit
 
 
 def _root(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version."),
+        typer.Option(
+            "--version",
+            callback=_say_version,
+            is_eager=True,
+            help="Print the versions of eyelevel, its build and the browser.",
+        ),
     ] = False,
 ) -> None:
     pass

@@ -13,23 +13,26 @@ from eyelevel.networks.compose import DEFAULT_NETWORK, NetworkWords
 # Help, and what stands for a value, by the field of NetworkWords.
 _SAID = {
     "network": (
-        "A network: see `eyelevel list networks`, or das-RATE-RTT; without all of these it is "
-        "{default}.",
+        "A network from `eyelevel list networks`, or das-RATE-RTT. With none of these options "
+        "it is {default}.",
         "NAME",
     ),
     "traces": (
-        "A folder of recorded traces, as Mahimahi's, in the place of the model of an operator's "
-        "--network (verizon-lte, ...).",
+        "A folder of recorded traces, such as Mahimahi's, to use instead of the model of an "
+        "operator's --network (verizon-lte, ...).",
         "FOLDER",
     ),
-    "rtt": ("Without --network: the minimum round trip, half of it each way: 40ms.", "TIME"),
+    "rtt": (
+        "Without --network: the minimum round trip, half of it each way, such as 40ms.",
+        "TIME",
+    ),
     "down": (
         'More stages toward the client: "rate 10 Mbit/s, queue droptail 50ms, loss 1%".',
         "STAGES",
     ),
-    "up": ("The same toward the servers, which packets meet first.", "STAGES"),
+    "up": ("The same toward the servers; packets pass these first.", "STAGES"),
     "trace_down": (
-        "Without --network: a link by a packet-delivery trace in Mahimahi's format.",
+        "Without --network: a link that follows a packet-delivery trace in Mahimahi's format.",
         "FILE",
     ),
     "trace_up": ("The same toward the servers.", "FILE"),

@@ -27,7 +27,7 @@ HostWaitOption = Annotated[
         max=WAIT_S_MAX,
         envvar="EYELEVEL_HOST_WAIT",
         show_envvar=False,
-        help="Seconds that a load waits at most while the machine is too busy for any.",
+        help="How many seconds a load waits, at most, while the machine is too busy.",
     ),
 ]
 
@@ -45,8 +45,8 @@ UnsafeBrowserOption = Annotated[
         "--unsafe-browser",
         callback=_go_without,
         expose_value=False,
-        help="Where the kernel forbids it: browsers without their sandbox, external servers with "
-        "your rights. Only for pages of your own.",
+        help="If the kernel forbids sandboxes: run browsers without theirs, and external "
+        "servers with your rights. Only for your own pages.",
     ),
 ]
 
@@ -55,7 +55,10 @@ AllowOption = Annotated[
     typer.Option(
         "--allow",
         metavar="HOST|ADDRESS|RANGE",
-        help="Record from there although it is not public; a port may follow. Repeatable.",
+        help=(
+            "Allow recording from this address although it is not public; a port may follow. "
+            "Repeatable."
+        ),
     ),
 ]
 

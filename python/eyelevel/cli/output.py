@@ -5,7 +5,8 @@ So every string is text and never markup, and what would steer the terminal is s
 """
 
 import json
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -14,6 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from eyelevel.from_outside.words import plain, plain_json
+
+LOG_LINE_EVERY_S = 30.0
+
+WARNING_STYLE = "black on yellow"
+"""A terminal's yellow alone is hardly readable on a light ground."""
 
 
 class Screen(Console):
@@ -57,6 +63,22 @@ class Waiting:
     def update(self, said: str) -> None:
         """Other words."""
         self._status.update(Text(plain(said)))
+
+
+class LogLines:
+    """A bar that moves needs a terminal: elsewhere a line at most every `LOG_LINE_EVERY_S`."""
+
+    def __init__(self, screen: Screen, clock: Callable[[], float] = time.monotonic) -> None:
+        self._screen, self._clock = screen, clock
+        self._said_s = clock()
+
+    def tell(self, *parts: str, last: bool = False) -> None:
+        """How far the command is, in parts of which some may be empty; the `last` is said."""
+        now_s = self._clock()
+        is_due = last or now_s - self._said_s >= LOG_LINE_EVERY_S
+        if is_due and not self._screen.is_terminal:
+            self._said_s = now_s
+            say(self._screen, ", ".join(part for part in parts if part))
 
 
 results = Screen()

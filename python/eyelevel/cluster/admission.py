@@ -10,21 +10,21 @@ from distributed import Future
 from eyelevel.cluster.names import SlotName
 from eyelevel.errors import ExpectedError
 from eyelevel.run.machines.files import read_retired, write_machine
-from eyelevel.run.machines.fleet import Evidence, Fleet, Verdict
-from eyelevel.run.machines.retirement import SlotFailures, has_failed
+from eyelevel.run.machines.fleet import Evidence, Fleet, Shown, Verdict
+from eyelevel.run.machines.retirement import LOSSES_IN_A_ROW, SlotFailures, SlotLosses, has_failed
 from eyelevel.run.study.slots import Event, Joined, Retired
 from eyelevel.store.packed import PackedTrial
 
 Submit = Callable[..., "Future[Any]"]
-Shown = tuple[dict[str, str], tuple[str, ...]]
 Times = list[tuple[float, float]]
+NOTHING_SHOWN = Shown({})
 
 
 class Questions(Protocol):
     """What machines are asked; each runs there, and the answers travel."""
 
     def shown(self) -> Shown:
-        """A machine's facts and problems (`eyelevel.run.machines.evidence`); on one slot."""
+        """What a machine is (`eyelevel.run.machines.evidence`); on one slot."""
 
     def loads(self) -> Times:
         """Page load times in ms and processor times in s of trial loads; on every slot at once."""
@@ -34,8 +34,7 @@ class Questions(Protocol):
 class _Candidate:
     slots: dict[str, SlotName] = field(default_factory=dict)
     asked: "Future[Any] | None" = None
-    facts: dict[str, str] = field(default_factory=dict)
-    problems: tuple[str, ...] = ()
+    shown: Shown = NOTHING_SHOWN
     loading: "dict[str, Future[Any]]" = field(default_factory=dict)
     times: dict[str, Times] = field(default_factory=dict)
     is_admitted: bool = False
@@ -46,6 +45,12 @@ class _Candidate:
     """Why slots take no further block, by their numbers."""
     loaded: Evidence | None = None
     """Of the time before it went and came back, in this run: its trial loads hold."""
+
+    @property
+    def takes_nothing(self) -> bool:
+        """Whether it is refused, or each of its slots that are here is retired."""
+        numbers = {name.number for name in self.slots.values()}
+        return self.is_refused or (bool(numbers) and numbers <= self.retired.keys())
 
 
 class Admissions:
@@ -62,7 +67,7 @@ class Admissions:
         self._submit, self._questions = submit, questions
         self._fleet, self._directory, self._told = fleet, directory, told
         self._candidates: dict[str, _Candidate] = {}
-        self._failures = SlotFailures()
+        self._failures, self._losses = SlotFailures(), SlotLosses()
         # Those of an earlier start, too: when others come, what they loaded may be found apart.
         self._evidence = {machine: known for machine, (known, _) in fleet.members.items()}
         self._verdicts: dict[str, Verdict] = {}
@@ -71,7 +76,7 @@ class Admissions:
     @property
     def refused(self) -> set[str]:
         """The IDs of machines that are here and take no block."""
-        return {machine for machine, each in self._candidates.items() if each.is_refused}
+        return {machine for machine, each in self._candidates.items() if each.takes_nothing}
 
     def came(self, slot: str) -> list[Event]:
         """A slot is there; those of an admitted machine take blocks at once."""
@@ -108,11 +113,11 @@ class Admissions:
         if not is_asked or candidate.is_refused:
             return []  # it was asked anew meanwhile, or another slot's answer was enough
         if isinstance(answer, ExpectedError):
-            candidate.problems = (str(answer),)
+            candidate.shown = candidate.shown._replace(problems=(str(answer),))
             return self._judged(machine, candidate)
         if future is candidate.asked:
-            candidate.facts, candidate.problems = cast(Shown, answer)
-            if candidate.problems or candidate.loaded:
+            candidate.shown = cast(Shown, answer)
+            if candidate.shown.problems or candidate.loaded:
                 return self._judged(machine, candidate)
             candidate.loading = {
                 each: self._submit(each, self._questions.loads) for each in candidate.slots
@@ -131,10 +136,11 @@ class Admissions:
             machine,
             name.host,
             name.count,
-            candidate.facts,
+            candidate.shown.facts,
             before.page_load_time_ms if before else [load_ms for load_ms, _ in times],
             before.processor_s if before else [processor_s for _, processor_s in times],
-            candidate.problems,
+            candidate.shown.problems,
+            candidate.shown.environment,
         )
         verdicts = self._fleet.admit(evidence)
         # Of what comes back the file keeps what it was when its loads were given their class.
@@ -162,15 +168,40 @@ class Admissions:
         here = [each for each in self._candidates.values() if each.slots]
         admitted = sum(each.is_admitted for each in here)
         judged = admitted + sum(each.is_refused for each in here)
-        line = f"machine {evidence.name} is refused: {reason}; {admitted} of {judged} admitted"
+        line = f"machine {evidence.name} was refused: {reason}; {admitted} of {judged} admitted"
         if (alike := self._fleet.alike(evidence.machine)) > admitted > 0:
-            line += f", {alike} are as this one: a new run without {self._fleet.first()} takes them"
+            line += (
+                f", {alike} are like this one: a new run without {self._fleet.first()} admits them"
+            )
         self._told(line)
+
+    def lost(self, slot: str, block: int, why: str) -> list[Event]:
+        """A slot is lost with a block, and it may be the slot's fault: it takes no further one if
+        that is so again and again, nor do the others of a machine on which all are lost."""
+        name = SlotName.of(slot)
+        candidate = self._candidates[name.machine]
+        numbers = self._losses.lost(name.machine, name.number, name.count, block)
+        anew = [number for number in numbers if number not in candidate.retired]
+        if not anew:
+            return []
+        reason = f"it was lost {LOSSES_IN_A_ROW} or more times in a row, each with a block"
+        reason += f", the last time by {why}" if why else ""
+        candidate.retired |= dict.fromkeys(anew, reason)
+        self._keep(name.machine)
+        if len(anew) > 1:
+            self._told(
+                f"machine {name.host} takes no further block: each of its {name.count} slots was "
+                f"lost with its last one; of slot {name.number}, {reason}"
+            )
+        else:
+            self._told(f"slot {name.number} of machine {name.host} is retired: {reason}")
+        return [Retired(each) for each, its in candidate.slots.items() if its.number in anew]
 
     def ended(self, slot: str, trials: Sequence[PackedTrial]) -> list[Event]:
         """Loads of a block that ended on a slot, which is retired if too many of its loads fail."""
         name = SlotName.of(slot)
         candidate = self._candidates[name.machine]
+        self._losses.ended(name.machine, name.number)
         reason = self._failures.add(f"{name.machine}/{name.number}", map(has_failed, trials))
         if not reason or name.number in candidate.retired or candidate.is_refused:
             return []

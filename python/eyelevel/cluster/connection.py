@@ -3,6 +3,7 @@
 import os
 import platform
 import socket
+import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,6 +17,7 @@ from distributed.comm.addressing import parse_host_port
 from eyelevel.errors import ExpectedError, LaterError
 
 CONNECT_S = 10.0
+PORT_MAX = 65535
 RETRY_S = 2.0
 WITHOUT_S_MAX = 600.0
 """How long a run waits for a lost scheduler."""
@@ -40,15 +42,26 @@ def check_there(address: str) -> None:
         return
     host, port = parse_host_port(address.partition("://")[2])
     try:
+        if port > PORT_MAX:  # of which the system would take a part
+            raise OverflowError
         socket.create_connection((host, port), CONNECT_S).close()
     except (OSError, OverflowError) as error:
-        raise _nobody(address) from error
+        raise _nobody(address, error) from error
 
 
-def _nobody(address: str) -> ClusterError:
+def _nobody(address: str, error: Exception) -> ClusterError:
+    match error:
+        case ConnectionRefusedError():
+            why = "the connection was refused, so none runs there"
+        case socket.gaierror() | OverflowError():
+            why = "there is no such address"
+        case OSError(errno=int(), strerror=str(said)):
+            why = said[0].lower() + said[1:]
+        case _:
+            why = f"nobody answered within {CONNECT_S:g} s"
     return ClusterError(
-        f"connecting to the scheduler at {address}: nobody answered within {CONNECT_S:g} s; start "
-        "it, or give the address that it printed"
+        f"connecting to the scheduler at {address}: {why}; start it, or give the address that it "
+        "printed"
     )
 
 
@@ -62,13 +75,15 @@ class Connection:
         self._beaten_s = 0.0
         self._lost_s: float | None = None
         self._client: Client | None = None
+        self.slots_here: subprocess.Popen[bytes] | None = None
+        """The process that has this machine's slots, if the run started it."""
 
     def __enter__(self) -> Self:
         """Raises ClusterError if nobody is there, or another run uses it."""
         try:
             self._client = Client(self.address, timeout=CONNECT_S, set_as_default=False)
         except OSError as error:
-            raise _nobody(self.address) from error
+            raise _nobody(self.address, error) from error
         self._claim(self._client)
         return self
 
@@ -99,8 +114,15 @@ class Connection:
     def beat(self) -> None:
         """Tell that this run lives, if it is time.
 
-        Raises ClusterError if another came in the same moment and took it: that one stays.
+        Raises ClusterError if another came in the same moment and took it: that one stays; and
+        LaterError if the slots here have ended, since nobody would start others.
         """
+        if self.slots_here and (status := self.slots_here.poll()) is not None:
+            raise LaterError(
+                f"loading on this machine's slots: their process {self.slots_here.pid} ended "
+                f"unasked, with status {status}; what is committed is kept, run with --resume to "
+                "go on"
+            )
         if time.monotonic() < self._beaten_s + BEAT_S:
             return
         if (owner := self._owner_of(self.client)) not in (None, self._owner):
@@ -108,7 +130,8 @@ class Connection:
         self._tell(self.client)
 
     def dial(self) -> bool:
-        """Try to reach a lost scheduler again; raises SchedulerLostError after WITHOUT_S_MAX."""
+        """Try to reach a lost scheduler again; raises SchedulerLostError after WITHOUT_S_MAX, and
+        ClusterError if another run has it by now."""
         if self._client is not None:
             self._client.close(timeout=RETRY_S)
             self._client, self._lost_s = None, time.monotonic()
@@ -118,10 +141,13 @@ class Connection:
             assert self._lost_s is not None
             if time.monotonic() - self._lost_s > WITHOUT_S_MAX:
                 raise SchedulerLostError(
-                    f"the scheduler at {self.address} went, and did not come again within "
-                    f"{WITHOUT_S_MAX / 60:g} minutes; what is committed stays"
+                    f"the scheduler at {self.address} disappeared and did not come back within "
+                    f"{WITHOUT_S_MAX / 60:g} minutes; what is committed is kept: start it again"
                 ) from None
             return False
+        # It may have been here all the time, and another's meanwhile.
+        if (owner := self._owner_of(self._client)) not in (None, self._owner):
+            raise self._used_by(str(owner))
         self._tell(self._client)
         return True
 
@@ -156,8 +182,8 @@ class Connection:
 
     def _used_by(self, owner: str) -> ClusterError:
         return ClusterError(
-            f"using the scheduler at {self.address}: {owner} uses it; wait until that run has "
-            "ended, or have a scheduler for each"
+            f"using the scheduler at {self.address}: {owner} is using it; wait until that run "
+            "has ended, or start one scheduler per run"
         )
 
     @staticmethod

@@ -1,15 +1,28 @@
-"""How slots reach their scheduler: one worker a machine, and tries that become rarer."""
+"""How slots reach their scheduler: where it is now, one worker a machine, and tries that become
+rarer."""
 
+import re
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from eyelevel.cluster.connection import ClusterError
+from eyelevel.cluster.trust import check_address
+from eyelevel.errors import StoreError
+from eyelevel.from_outside.files import read_bytes
+from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.limits import DOCUMENT
+from eyelevel.from_outside.source import Source
 
 PAUSE_S_FIRST, PAUSE_S_MAX = 1.0, 30.0
 """A try starts a process, beside loads of others perhaps; a slot is back within the longest."""
 LASTED_S = 60.0
 """What held so long was a slot, and what ended it is something new."""
+
+_ADDRESS = re.compile(r"(tcp|tls)://\S+:\d+")
+_BARE_ADDRESS = re.compile(r"[^/\s]+:\d+")
+"""Which as a file's name would be waited for for ever."""
 
 NAME_LENGTH_MAX = 107
 """Of a socket's name, in bytes (unix(7))."""
@@ -24,14 +37,86 @@ class Dialling:
         self._pause_s = PAUSE_S_FIRST
 
     def failed(self, line: str, lasted_s: float = 0.0) -> float:
-        """How long to wait, in s, after a try that held for `lasted_s`; `line` says what was."""
+        """How long to wait, in s, after a try that held for `lasted_s`; `line` says what was, and
+        is empty if it was said elsewhere."""
         if lasted_s >= LASTED_S:
             self._said, self._pause_s = "", PAUSE_S_FIRST
-        if line != self._said:
+        if line and line != self._said:
             self._told(f"{line}; trying again")
         pause_s, self._said = self._pause_s, line
         self._pause_s = min(2 * pause_s, PAUSE_S_MAX)
         return pause_s
+
+
+class Whereabouts:
+    """Of the scheduler that a machine's slots dial: an address, or what a run's `scheduler.json`
+    says, which is read anew at each try. A run that begins later, or after one that died, has
+    another address there.
+    """
+
+    def __init__(
+        self, where: str, machine: str, *, is_trusted: bool, told: Callable[[str], None]
+    ) -> None:
+        """Raises StoreError for a file that is no such file, and ClusterError for what looks like
+        an address and is none, and as `_take`."""
+        self._where, self._machine = where, machine
+        self._is_trusted, self._told = is_trusted, told
+        self._said = ""
+        if _BARE_ADDRESS.fullmatch(where) and not Path(where).exists():
+            raise ClusterError(
+                f"finding the scheduler {where}: there is no such file, and an address says how it "
+                f"is spoken to; write tls://{where} or tcp://{where}"
+            )
+        if where.endswith(".toml"):
+            raise ClusterError(
+                f"finding the scheduler in {where}: it is a plan, which `eyelevel run` takes; give "
+                "the scheduler.json of a run, or a scheduler's address"
+            )
+        self._taken: set[str] = set()
+        self._held = ExitStack()
+        if _ADDRESS.fullmatch(where) or Path(where).exists():
+            self._take(self._read())
+
+    def address(self) -> str | None:
+        """Where it is now; None while that is not known, which is told once."""
+        try:
+            address = self._read()
+            self._take(address)
+        except (StoreError, ClusterError) as error:
+            line = str(error)
+            if not Path(self._where).exists():
+                line = f"waiting for a run that writes {self._where}"
+            if line != self._said:
+                self._told(f"{line}; trying again")
+            self._said = line
+            return None
+        self._said = ""
+        return address
+
+    def close(self) -> None:
+        """Other workers of this machine may have its scheduler."""
+        self._held.close()
+
+    def _read(self) -> str:
+        if _ADDRESS.fullmatch(self._where):
+            return self._where
+        file = Path(self._where)
+        source = Source(str(file), DOCUMENT, StoreError)
+        address = parse_object(read_bytes(file, source), source).get("address")
+        if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
+            raise StoreError(
+                f"reading {file}: it has no scheduler's address; give the scheduler.json of a run, "
+                "or an address such as tcp://10.0.0.7:8786"
+            )
+        return address
+
+    def _take(self, address: str) -> None:
+        """Be this machine's for it. Raises ClusterError if others could be there, or another worker
+        of this machine has slots for it."""
+        if address not in self._taken:
+            check_address(address, "worker", is_trusted=self._is_trusted)
+            self._held.enter_context(only_worker(self._machine, address))
+            self._taken.add(address)
 
 
 @contextmanager
@@ -47,7 +132,7 @@ def only_worker(machine: str, address: str) -> Iterator[None]:
             name.bind(f"\0eyelevel-worker/{machine}/{address}"[:NAME_LENGTH_MAX])
         except OSError as error:
             raise ClusterError(
-                f"starting slots for {address}: this machine has an eyelevel worker for it already;"
-                " end that one, or have all slots in one by --slots"
+                f"starting slots for {address}: this machine already has an eyelevel worker for "
+                "it; stop that one, or give one worker all slots with --slots"
             ) from error
         yield

@@ -1,8 +1,10 @@
 """The slots of a cluster as a run's loop takes them."""
 
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
@@ -22,13 +24,18 @@ from eyelevel.run.machines.evidence import (
     level_facts,
     machine_facts,
     machine_problems,
+    measured_environment,
     slot_loads,
 )
 from eyelevel.run.machines.files import read_fleet
+from eyelevel.run.machines.fleet import Shown
+from eyelevel.run.study.environment import describe
 from eyelevel.run.study.loop import Driver, Execution, Interrupted
 from eyelevel.run.study.progress import Accounts
 from eyelevel.run.study.slots import Slots
 from eyelevel.sites.recorded import RecordedSite
+
+_described = cache(describe)
 
 
 @dataclass(frozen=True)
@@ -38,11 +45,15 @@ class OfThisPlan:
     browser: Browser
     pairs: Sequence[tuple[Stack, Stack]]
 
-    def shown(self) -> tuple[dict[str, str], tuple[str, ...]]:
+    def shown(self) -> Shown:
         """As `Questions.shown`."""
-        problems = machine_problems()
-        level = {} if problems else level_facts(self.pairs)
-        return machine_facts(self.browser) | level, problems
+        load = {"load_1min": os.getloadavg()[0]}  # before we make it busy
+        environment = _described(self.browser) | load
+        facts, problems = machine_facts(self.browser), machine_problems()
+        if not problems:
+            facts = facts | level_facts(self.pairs)
+            environment |= measured_environment(self.pairs)
+        return Shown(facts, problems, environment)
 
     def loads(self) -> list[tuple[float, float]]:
         """As `Questions.loads`."""

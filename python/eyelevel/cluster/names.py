@@ -30,7 +30,7 @@ class SlotName:
         """Raises ValueError for what is no slot of ours."""
         found = _NAME.fullmatch(text)
         if found is None:
-            raise ValueError(f"{text} is no slot of eyelevel worker")
+            raise ValueError(f"{text} is not a slot of eyelevel worker")
         return cls(found["machine"], found["host"], int(found["number"]), int(found["count"]))
 
 

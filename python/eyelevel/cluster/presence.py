@@ -7,6 +7,8 @@ from eyelevel.cluster.names import SlotName
 
 NOBODY_S = 600.0
 """How long a run waits before it says that it waits."""
+PART_S = 120.0
+"""The same of a machine whose slots are not all there: it is asked nothing until they are."""
 
 
 class Presence:
@@ -21,22 +23,41 @@ class Presence:
         self._address, self._told, self._now_s = address, told, now_s
         self._alone_since_s = now_s()
         self._is_told = False
+        self._whole: set[str] = set()
+        self._part_since_s: dict[str, float] = {}
 
     def see(self, slots: Collection[str], refused: Collection[str]) -> None:
         """Slots that are there, and the IDs of machines that were refused."""
+        self._see_parts(slots)
         machines = {SlotName.of(slot).machine for slot in slots}
         if machines - set(refused):
             self._alone_since_s, self._is_told = self._now_s(), False
         elif machines:
-            self._tell(
-                f"all machines that are there are refused, {len(machines)} of {len(machines)}; "
-                "waiting for others"
-            )
+            self._tell(f"all {len(machines)} machines that joined were refused; waiting for others")
         elif self._now_s() - self._alone_since_s > NOBODY_S:
             self._tell(
-                f"no machine is there for {NOBODY_S / 60:g} minutes; start one with `eyelevel "
+                f"no machine has joined for {NOBODY_S / 60:g} minutes; start one with `eyelevel "
                 f"worker {self._address}`; waiting on"
             )
+
+    def _see_parts(self, slots: Collection[str]) -> None:
+        """Tells once of a machine that was never whole: its other slots wait for the last."""
+        names = [SlotName.of(slot) for slot in slots]
+        for machine in {name.machine for name in names} - self._whole:
+            of_it = [name for name in names if name.machine == machine]
+            there, (first, *_) = {name.number for name in of_it}, of_it
+            lacking = [str(each) for each in range(1, first.count + 1) if each not in there]
+            if not lacking:
+                self._whole.add(machine)
+                continue
+            since_s = self._part_since_s.setdefault(machine, self._now_s())
+            if self._now_s() - since_s > PART_S:
+                self._whole.add(machine)  # what is told is told once
+                self._told(
+                    f"of {first.host} ({machine}) {len(there)} of {first.count} slots have joined; "
+                    f"it loads nothing without slot {', '.join(lacking)}: see what `eyelevel "
+                    "worker` says there"
+                )
 
     def _tell(self, line: str) -> None:
         if not self._is_told:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import dask
+from dask.typing import Key
+from distributed.scheduler import DEFAULT_EXTENSIONS, Scheduler
 
 LOG_LEVEL = "critical"
 """What befalls slots is told by the run; Dask logs each connection."""
@@ -28,8 +30,12 @@ OURS: Mapping[str, object] = MappingProxyType(
         "distributed.worker.memory.spill": False,
         "distributed.worker.memory.pause": False,
         "distributed.worker.memory.terminate": False,
+        # What a client keeps of its last blocks for Dask's developers would grow for a thousand.
+        "distributed.admin.low-level-log-length": 100,
         "distributed.client.scheduler-info-interval": "10s",
         "distributed.diagnostics.nvml": False,
+        # A recording that a machine lacks is sent as one argument; that is meant.
+        "distributed.admin.large-graph-warning-threshold": "2 GiB",
         # Read where a slot's process begins, before it has this table.
         "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": LOG_LEVEL,
         "distributed.scheduler.http.routes": [],
@@ -37,6 +43,27 @@ OURS: Mapping[str, object] = MappingProxyType(
     }
 )
 
+
+class _NoSpans:
+    """In the place of Dask's, of which each block that was ever loaded has one: eleven kilobytes in
+    the client, which a run of 30,000 blocks keeps to its end."""
+
+    def __init__(self, _: Scheduler) -> None:
+        pass
+
+    def observe_tasks(self, *_: object, **__: object) -> dict[Key, dict[str, object]]:
+        """Of no task anything is noted."""
+        return {}
+
+    def heartbeat(self, *_: object, **__: object) -> None:
+        """What workers have to say of theirs."""
+
+
+EXTENSIONS = {
+    **{name: each for name, each in DEFAULT_EXTENSIONS.items() if name != "stealing"},
+    "spans": _NoSpans,
+}
+"""Of a scheduler here."""
 
 NO_HTTP_ADDRESS = "127.0.0.1:0"
 """Each process of Dask's has a server for HTTP; it has no pages, and is for this machine alone."""

@@ -18,7 +18,7 @@ from tornado.platform.asyncio import BaseAsyncIOLoop
 
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import Connection
-from eyelevel.cluster.names import is_ours
+from eyelevel.cluster.names import SlotName, is_ours
 from eyelevel.errors import ExpectedError, InputChangedError, LabError
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.inputs import content_of, keep_input
@@ -76,6 +76,8 @@ class ClusterSlots:
         """Who we are to each slot: somebody else if it comes again, since of what it has sent
         before we may have nothing."""
         self._blocks: dict[str, tuple[Block, Future[Any]]] = {}
+        self._sent: set[tuple[str, str]] = set()
+        """Digests of inputs, with the machine that got them, and with each slot that asked."""
         self._ended: queue.SimpleQueue[tuple[str, Future[Any]]] = queue.SimpleQueue()
         self._polled_s = float("-inf")
 
@@ -87,7 +89,10 @@ class ClusterSlots:
 
     def _begin(self, slot: str, block: Block) -> None:
         work = replace(self._work, client=self._clients[slot])
-        future = self._submitted(slot, load_block, work, block.trials)
+        # Copies: what is pickled has a dictionary from then on, of half a kilobyte each, and the
+        # plan's own trials are here to the end.
+        trials = tuple(replace(trial) for trial in block.trials)
+        future = self._submitted(slot, load_block, work, trials)
         self._blocks[slot] = block, future
         future.add_done_callback(lambda _: self._ended.put((slot, future)))
 
@@ -140,7 +145,11 @@ class ClusterSlots:
             self._connection.restart(busy, BREAK_OFF_S)
 
     def _polled(self) -> list[Event]:
-        was_up, there = self._connection.is_up, self._workers()
+        was_up, ending = self._connection.is_up, set(self._restarting)
+        # Those that were given up and whose process is still there do not come again by that: they
+        # would go with the block that they got.
+        ending -= self._addresses.keys()
+        there = {slot: at for slot, at in self._workers().items() if slot not in ending}
         lost = [slot for slot in self._addresses if slot not in there]
         came = [slot for slot in there if slot not in self._addresses]
         self._addresses = there
@@ -158,13 +167,18 @@ class ClusterSlots:
         """Whether the scheduler that had it is there still."""
         return self._connection.is_up and future.client is self._connection.client
 
-    def _went(self, slot: str, *, is_blamed: bool, why: str = "") -> list[Event]:
-        self._blocks.pop(slot, None)
+    def _went(
+        self, slot: str, *, is_blamed: bool, why: str = "", lost: Block | None = None
+    ) -> list[Event]:
+        """`lost`: its block, if that is not noted any more."""
+        noted = self._blocks.pop(slot, None)
+        lost = noted[0] if noted else lost
         self._admissions.went(slot)
         if slot not in self._joined:
             return []
         self._joined.discard(slot)
-        return [Lost(slot, is_blamed, why)]
+        retired = self._admissions.lost(slot, lost.number, why) if lost and is_blamed else []
+        return [Lost(slot, is_blamed, why), *retired]
 
     def _noted(self, events: list[Event]) -> list[Event]:
         self._joined |= {event.slot for event in events if isinstance(event, Joined)}
@@ -172,9 +186,9 @@ class ClusterSlots:
 
     def _workers(self) -> dict[str, str]:
         """The addresses of those that are there, by slot; none without a scheduler."""
-        if not self._connection.is_up and not self._connection.dial():
-            return {}
         try:
+            if not self._connection.is_up and not self._connection.dial():
+                return {}
             self._connection.beat()
             workers = self._connection.client.scheduler_info(n_workers=-1)["workers"]
         except (OSError, CommClosedError, TimeoutError):  # it went at this moment
@@ -197,10 +211,18 @@ class ClusterSlots:
         return coming.result()
 
     def _send(self, slot: str, missing: Missing) -> None:
-        """Raises InputChangedError if a file is not what it was, and what keeping it there did."""
+        """Once a machine: its other slots, which asked at the same time, find it when they look
+        again. One that lacks it even then gets it, since somebody has cleared the cache.
+
+        Raises InputChangedError if a file is not what it was, and what keeping it there did.
+        """
+        machine = SlotName.of(slot).machine
         for needed in missing.inputs:
-            content = content_of(needed)
-            self._answer(slot, self._submitted(slot, keep_input, needed, content))
+            is_there, looked = (machine, needed.digest), (slot, needed.digest)
+            if is_there not in self._sent or looked in self._sent:
+                content = content_of(needed)
+                self._answer(slot, self._submitted(slot, keep_input, needed, content))
+            self._sent |= {is_there, looked}
 
     def _over(self, slot: str, future: "Future[Any]") -> list[Event]:
         block, expected = self._blocks.get(slot, (None, None))
@@ -218,13 +240,13 @@ class ClusterSlots:
             check_answer([trial.hash for trial in block.trials], found)
         except (KilledWorker, CancelledError):
             del self._addresses[slot]
-            return self._went(slot, is_blamed=self._is_of_now(future))
+            return self._went(slot, is_blamed=self._is_of_now(future), lost=block)
         except (InputChangedError, TooLargeError):
             raise
         except Exception as error:  # whatever it was, it was raised there
             self.restart(slot)
             del self._addresses[slot]
-            return self._went(slot, is_blamed=True, why=_one_line(error))
+            return self._went(slot, is_blamed=True, why=_one_line(error), lost=block)
         finally:
             future.release()
         by_name = {trial.hash: trial for trial in block.trials}
@@ -241,6 +263,10 @@ class ClusterSlots:
         except (KilledWorker, CancelledError):
             del self._addresses[slot]
             return self._went(slot, is_blamed=False)
+        except ExpectedError as error:
+            answer = error
         except Exception as error:  # of another version it may know nothing of what it was asked
-            answer = error if isinstance(error, ExpectedError) else LabError(_one_line(error))
+            answer = LabError(
+                f"it cannot say what it is ({_one_line(error)}); have the same eyelevel there"
+            )
         return self._noted(self._admissions.over(slot, future, answer))

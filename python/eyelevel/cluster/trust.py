@@ -18,8 +18,8 @@ Protocol = Literal["tcp", "tls"]
 Role = Literal["client", "scheduler", "worker"]
 
 REMEDY = (
-    "give Dask's TLS settings (docs/guides/many-machines.md), or --trust-network where nobody else "
-    "is on that network"
+    "give Dask's TLS settings (docs/guides/many-machines.md), or --trust-network if nobody "
+    "else is on that network"
 )
 
 
@@ -30,7 +30,7 @@ def listening_protocol(host: str, *, is_trusted: bool) -> Protocol:
     if is_trusted or _is_loopback(host):
         return "tcp"
     raise ClusterError(
-        f"listening on {host}: whoever reaches that port could run programs here and on all "
+        f"listening on {host}: anybody who reaches that port could run programs here and on all "
         f"workers; {REMEDY}"
     )
 
@@ -47,7 +47,7 @@ def check_address(address: str, role: Role, *, is_trusted: bool) -> None:
             )
     elif not is_trusted and not _is_loopback(place.rpartition(":")[0].strip("[]")):
         raise ClusterError(
-            f"connecting to {address}: whoever is there or on the way could run programs here; "
+            f"connecting to {address}: anybody there or on the way could run programs here; "
             f"{REMEDY}"
         )
 

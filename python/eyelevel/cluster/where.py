@@ -1,6 +1,5 @@
 """Where a run's slots are: what `--cluster` names, and a scheduler there."""
 
-import json
 import logging
 import re
 import socket
@@ -11,17 +10,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import dask
 from distributed import Scheduler, SpecCluster
 from distributed.security import Security
 
-from eyelevel.cluster.connection import ClusterError, Connection
-from eyelevel.cluster.settings import configure
+from eyelevel.cluster.connection import PORT_MAX, ClusterError, Connection
+from eyelevel.cluster.settings import EXTENSIONS, configure
 from eyelevel.cluster.trust import Protocol, bracketed, check_address, listening_protocol
+from eyelevel.disk.folders import temporary_folder
+from eyelevel.disk.whole import write_whole
+from eyelevel.store.directory import json_bytes, refusals
 
 SCHEDULER_FILE = "scheduler.json"
 END_S = 20.0
 LOOPBACK = "127.0.0.1"
-PORT_MAX = 65535
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Where:
             check_address(text, "client", is_trusted=is_trusted)
             return cls(address=text)
         raise ClusterError(
-            f"reading --cluster {text}: it is none of local:N, listen:HOST:PORT and a scheduler's "
+            f"reading --cluster {text}: write local:N, listen:HOST:PORT, or a scheduler's "
             "address such as tcp://10.0.0.7:8786"
         )
 
@@ -65,8 +67,8 @@ def check_can_listen(where: Where) -> None:
     except OSError as error:
         reason = (error.strerror or "").partition(" (")[0]
         raise ClusterError(
-            f"listening at {bracketed(host)}:{port} for workers: {reason}; give an address of this "
-            "machine, and a port that is free"
+            f"listening at {bracketed(host)}:{port} for workers: {reason}; give an address of "
+            "this machine and a free port"
         ) from error
 
 
@@ -90,11 +92,15 @@ def connected(where: Where, directory: Path) -> Iterator[Connection]:
         "port": port,
         "protocol": f"{where.protocol}://",
         "security": security,
+        "extensions": EXTENSIONS,
         "dashboard": False,
         # It has a port for one all the same, of all interfaces if it is not told.
         "dashboard_address": f"{LOOPBACK}:0",
     }
     with (
+        # Dask's scheduler makes a folder for files that it never has, and leaves it.
+        temporary_folder("scheduler") as scratch,
+        dask.config.set({"temporary-directory": str(scratch)}),
         SpecCluster(
             {},
             {"cls": Scheduler, "options": options},
@@ -103,25 +109,28 @@ def connected(where: Where, directory: Path) -> Iterator[Connection]:
         ) as cluster,
         Connection(cluster.scheduler_address, directory) as connection,
     ):
-        file.write_text(json.dumps({"address": cluster.scheduler_address}) + "\n")
+        with refusals(file):
+            write_whole(file, json_bytes({"address": cluster.scheduler_address}))
         try:
-            with _slots_here(cluster.scheduler_address, where.slots_here):
+            with _slots_here(connection, where.slots_here):
                 yield connection
         finally:
             file.unlink(missing_ok=True)
 
 
 @contextmanager
-def _slots_here(address: str, count: int) -> Iterator[None]:
+def _slots_here(connection: Connection, count: int) -> Iterator[None]:
     if not count:
         yield
         return
-    command = [sys.executable, "-m", "eyelevel", "worker", address, "--slots", str(count)]
+    command = [sys.executable, "-m", "eyelevel", "worker", connection.address]
+    command += ["--slots", str(count)]
     # In a session of their own: a terminal's Ctrl-C is for the run to hear. Their input ends with
     # this process, however that ends.
     with subprocess.Popen(
         [*command, "--while-open"], stdin=subprocess.PIPE, start_new_session=True
     ) as process:
+        connection.slots_here = process
         try:
             yield
         finally:

@@ -7,15 +7,17 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any
 
 from distributed import Nanny, Worker
 
-from eyelevel.cluster.dialling import Dialling, only_worker
+from eyelevel.cluster.dialling import Dialling, Whereabouts
 from eyelevel.cluster.names import SlotName, machine_id
 from eyelevel.cluster.settings import NO_HTTP_ADDRESS, OURS, configure
-from eyelevel.cluster.trust import bracketed, check_address, facing
+from eyelevel.cluster.trust import bracketed, facing
+from eyelevel.disk.folders import temporary_folder
 from eyelevel.run.block.load import SLOT_VARIABLE
 from eyelevel.run.machines.slot_cgroup import enter_group, group_variable, slot_group
 
@@ -39,7 +41,7 @@ class _SlotWorker(Worker):
 
 
 async def run_slots(
-    address: str,
+    where: str,
     count: int,
     *,
     cores: Sequence[frozenset[int]] = (),
@@ -48,15 +50,14 @@ async def run_slots(
     while_open: bool = False,
     told: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Have `count` slots for the scheduler at `address` until SIGTERM or SIGINT, or, with
-    `while_open`, until standard input ends.
+    """Have `count` slots for the scheduler at an address, or in a run's file, until SIGTERM or
+    SIGINT, or, with `while_open`, until standard input ends.
 
     `cores`: of each slot; without any they roam.
-    Where the scheduler is not there, or goes, they dial again. Raises ClusterError for an address
-    at which others could be, unless the network is trusted, and if the machine has a worker for
-    that scheduler already.
+    Where the scheduler is not there, or goes, they dial again. Raises StoreError for a file that is
+    another's, ClusterError for an address at which others could be, unless the network is trusted,
+    and if the machine has a worker for that scheduler already.
     """
-    check_address(address, "worker", is_trusted=is_trusted)
     configure()
     host = host or platform.node()
     ended = asyncio.Event()
@@ -66,10 +67,10 @@ async def run_slots(
     if while_open:
         loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is written to it
     machine = machine_id(host)
-    with only_worker(machine, address):
+    with closing(Whereabouts(where, machine, is_trusted=is_trusted, told=told)) as whereabouts:
         slots = [
             asyncio.create_task(
-                _slot(address, SlotName(machine, host, number, count), own, ended, told)
+                _slot(whereabouts, SlotName(machine, host, number, count), own, ended, told)
             )
             for number, own in enumerate(cores or [frozenset()] * count, start=1)
         ]
@@ -78,7 +79,7 @@ async def run_slots(
 
 
 async def _slot(
-    address: str,
+    whereabouts: Whereabouts,
     name: SlotName,
     cores: frozenset[int],
     ended: asyncio.Event,
@@ -88,14 +89,17 @@ async def _slot(
         SLOT_VARIABLE: f"{name.machine}/{name.number}",
         CORES_VARIABLE: ",".join(map(str, sorted(cores))),
     }
-    with slot_group(name.number) as group:
-        await _served(address, name, placed | group_variable(group), ended, told)
+    # Dask keeps files of its own, and leaves the folder that they were in.
+    with slot_group(name.number) as group, temporary_folder("slot") as scratch:
+        placed |= group_variable(group)
+        await _served(whereabouts, name, placed, scratch, ended, told)
 
 
 async def _served(
-    address: str,
+    whereabouts: Whereabouts,
     name: SlotName,
     placed: dict[str, str],
+    scratch: Path,
     ended: asyncio.Event,
     told: Callable[[str], None],
 ) -> None:
@@ -107,6 +111,9 @@ async def _served(
 
     while not ended.is_set():
         began_s = time.monotonic()
+        if (address := whereabouts.address()) is None:
+            await failed("")
+            continue
         try:
             host = facing(address)  # without it a slot listens on all that the machine has
         except OSError as error:
@@ -120,6 +127,7 @@ async def _served(
             env=placed,
             worker_class=_SlotWorker,
             memory_limit=0,
+            local_directory=str(scratch),
             dashboard=False,
             dashboard_address=NO_HTTP_ADDRESS,
             death_timeout=CONNECT_S,

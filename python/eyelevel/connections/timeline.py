@@ -58,7 +58,9 @@ def busiest_connection(trial: StoredTrial) -> int:
     """The connection that sent most; raises ConnectionLogError if there is none."""
     connections = trial.record["connections"]
     if not connections:
-        raise ConnectionLogError(f"{trial.path}: this load had no connection to explain")
+        raise ConnectionLogError(
+            f"{trial.path}: this load had no connection to explain; name another load"
+        )
     busiest = max(connections, key=lambda connection: connection["in_force"]["sent_bytes"] or 0)
     return int(busiest["connection"])
 
@@ -70,12 +72,15 @@ def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
     if connection not in logged:
         numbers = ", ".join(map(str, logged))
         raise ConnectionLogError(
-            f"{trial.path}: there is no connection {connection}; this load had {numbers or 'none'}"
+            f"{trial.path}: there is no connection {connection}; "
+            f"this load had {numbers or 'none'}; name one of these"
         )
     entry = logged[connection]
     zero_ns = record["browser"].get("navigation_start_ns")
     if zero_ns is None:
-        raise ConnectionLogError(f"{trial.path}: the load did not come to its navigation")
+        raise ConnectionLogError(
+            f"{trial.path}: the load did not get as far as its navigation; name another load"
+        )
 
     def since_start(at_ns: int | None) -> float | None:
         return None if at_ns is None else (at_ns - zero_ns) / 1e6

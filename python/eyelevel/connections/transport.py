@@ -125,7 +125,8 @@ def _samples(content: bytes, name: str) -> list[_Sample]:
             first = error.errors()[0]
             what = "JSON" if first["type"] == "json_invalid" else "sample"
             raise ConnectionLogError(
-                f"reading {name}: line {number} is no {what} ({quoted(first['msg'])})"
+                f"reading {name}: line {number} is no {what} ({quoted(first['msg'])}); "
+                "load it again"
             ) from error
     return samples
 
@@ -133,7 +134,7 @@ def _samples(content: bytes, name: str) -> list[_Sample]:
 def _events(content: bytes, name: str) -> Iterator[JsonObject]:
     head, *records = [text for text in content.split(RECORD_SEPARATOR) if text.strip()] or [b""]
     if b"qlog" not in head:
-        raise ConnectionLogError(f"reading {name}: it does not begin as a qlog does")
+        raise ConnectionLogError(f"reading {name}: it does not begin as a qlog does; load it again")
     for number, text in enumerate(records, start=1):
         try:
             event = parse_json(text, Source(f"reading {name}: record {number}", DOCUMENT))
@@ -151,10 +152,12 @@ def _events(content: bytes, name: str) -> Iterator[JsonObject]:
 
 def _check_metrics(data: object, place: str) -> None:
     if not isinstance(data, dict):
-        raise ConnectionLogError(f"{place} has no metrics; it is damaged")
+        raise ConnectionLogError(f"{place} has no metrics; it is damaged, so load it again")
     for key in ("smoothed_rtt", "congestion_window", "bytes_in_flight"):
         if not _is_number(data.get(key, 0)):
-            raise ConnectionLogError(f"{place}: `{key}` is no number; it is damaged")
+            raise ConnectionLogError(
+                f"{place}: `{key}` is not a number; it is damaged, so load it again"
+            )
 
 
 def _is_number(value: object) -> bool:

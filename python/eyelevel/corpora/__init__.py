@@ -1,4 +1,4 @@
-"""Corpora: many recordings as one thing, with a table of where each came from.
+"""Corpora: many recordings handled as one, with a table of where each came from.
 
 A corpus is a folder of recordings, or a list of them: a text file with a recording a line.
 `members` opens both, and the made ones of `made`. `ledger` is the table beside the recordings: what

@@ -42,7 +42,7 @@ class Check:
     def reason(self) -> str:
         """Why it is not fit; empty if it is."""
         if self.differences:
-            return f"{self.differences} exchanges came back otherwise than recorded"
+            return f"{self.differences} exchanges did not come back as recorded"
         return self.failure
 
     @property
@@ -109,16 +109,18 @@ def fit_alone(corpus: str, sites: Sequence[SiteAttributes]) -> list[SiteAttribut
     folder = folder_of(corpus)
     kept = {site.name: read_check(folder, site.name) for site in sites}
     if sites and not any(kept.values()):
-        raise CorpusError(f"--fit: nothing of {corpus} was checked; first: corpus check {corpus}")
+        raise CorpusError(
+            f"--fit: nothing in {corpus} has been checked; first run: corpus check {corpus}"
+        )
     if old := sum(check is not None and check.rules != RULES for check in kept.values()):
         raise CorpusError(
-            f"--fit: {old} of {len(kept)} recordings were checked by other rules than today's; "
-            f"first: corpus check {corpus}"
+            f"--fit: {old} of {len(kept)} recordings were checked by older rules; first run: "
+            f"corpus check {corpus}"
         )
     if few := [name for name, check in kept.items() if check is not None and check.is_open]:
         raise CorpusError(
-            f"--fit: {len(few)} of {len(kept)} recordings, such as {few[0]}, were loaded fewer "
-            f"than {LOADS_MIN} times; first: corpus check {corpus}"
+            f"--fit: {len(few)} of {len(kept)} recordings, such as {few[0]}, were loaded less "
+            f"than {LOADS_MIN} times; first run: corpus check {corpus}"
         )
     fit = {name: check.digest for name, check in kept.items() if check is not None and check.is_fit}
     return [site for site in sites if fit.get(site.name) == site.digest]

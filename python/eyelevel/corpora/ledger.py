@@ -109,5 +109,5 @@ def _read(file: Path) -> Iterator[Entry]:
         if not size.isdecimal():
             raise source.refusal(f"`{quoted(size)}` is no size", str(number))
         if name != plain_name(name):  # it becomes a file's, which lies in this folder
-            raise source.refusal(f"`{quoted(name)}` is no recording's name", str(number))
+            raise source.refusal(f"`{quoted(name)}` is not the name of a recording", str(number))
         yield Entry(name, origin, outcome, reason, int(size[:18]), wishes)  # type: ignore[arg-type]

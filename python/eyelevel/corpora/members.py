@@ -52,7 +52,7 @@ def members(corpus: str) -> list[Member]:
         found = [_synthetic(site) for site in MADE_BY_NAME[corpus].sites]
     elif corpus in PUBLISHED_LISTS:
         raise CorpusError(
-            f"`{corpus}` is a list of pages, of which no recordings come with eyelevel; record "
+            f"`{corpus}` is a list of pages, and eyelevel ships no recordings of them; record "
             f"them first: eyelevel corpus record {corpus} --out FOLDER"
         )
     else:
@@ -78,7 +78,9 @@ def passed_over(corpus: str) -> list[str]:
 
 def _of_file(file: str) -> Member:
     if not file.isprintable():
-        raise CorpusError(f"`{quoted(file)}` has a character that no name can have; rename it")
+        raise CorpusError(
+            f"`{quoted(file)}` has a character that is not allowed in a name; rename it"
+        )
     return Member(recording_name(Path(file)), file)
 
 
@@ -101,7 +103,7 @@ def _of_list(file: Path) -> list[Member]:
             )
         found.append(_of_line(word, file.parent, place))
     if not found:
-        raise CorpusError(f"{file} names no recording; give one a line")
+        raise CorpusError(f"{file} names no recording; give one per line")
     return found
 
 
@@ -117,8 +119,8 @@ def _of_line(word: str, folder: Path, place: str) -> Member:
     if is_archive_path(word) and _is_file(path):
         return _of_file(str(path) if is_archive_path(str(path)) else f"./{path}")
     raise CorpusError(
-        f"{place}: `{quoted(word)}` is no recording: no WACZ or WARC file relative to the list's "
-        "folder, and no shipped site"
+        f"{place}: `{quoted(word)}` is not a recording: neither a WACZ or WARC file relative to "
+        "the list's folder nor a shipped site; correct the line"
     )
 
 
@@ -135,6 +137,6 @@ def _refuse_same_names(corpus: str, found: list[Member]) -> None:
         other = first.setdefault(member.name, member)
         if other is not member:
             raise CorpusError(
-                f"{corpus}: {other.site} and {member.site} have one name, by which results are "
-                "told apart; rename one"
+                f"{corpus}: {other.site} and {member.site} have the same name, but names tell "
+                "results apart; rename one"
             )

@@ -32,13 +32,13 @@ def read_pages(given: str) -> list[str]:
         close = nearest(given, PUBLISHED_LISTS)
         meant = f"did you mean `{close}`?" if close else f"published: {', '.join(PUBLISHED_LISTS)}"
         raise CorpusError(
-            f"there is no list `{quoted(given)}`; give a file with a URL a line; {meant}"
+            f"there is no list `{quoted(given)}`; give a file with one URL per line; {meant}"
         )
     source = Source(given, PAGES, CorpusError)
     lines = lines_of(path, source, WORD_LINE_BYTES_MAX)
     urls = list(dict.fromkeys(_urls(lines, given)))
     if not urls:
-        raise CorpusError(f"{given} names no page; give a URL a line")
+        raise CorpusError(f"{given} names no page; give one URL per line")
     if len(urls) > PAGES_MAX:
         raise CorpusError(f"{given} has over {PAGES_MAX:,} pages; split it")
     return urls

@@ -42,9 +42,9 @@ def _table_5_1(rows: str, place: str) -> tuple[NamedSite, ...]:
 
 WOLSING_2019 = PublishedList(
     "wolsing-2019",
-    "Wolsing et al. 2019, sections 3.1 and 4; figure 1, which names all, is not in the text",
-    "All but two sites of Wijnants et al. 2018, of the lists of Alexa and Moz, spread over sizes "
-    "and numbers of resources",
+    "Wolsing et al. 2019, sections 3.1 and 4; figure 1 names all of them, but is a picture",
+    "All but two of the sites of Wijnants et al. 2018, from the lists of Alexa and Moz, with "
+    "various sizes and numbers of resources",
     38,
     (
         NamedSite("github.com", "section 3.1", "https://github.com/"),
@@ -57,7 +57,7 @@ DAS_2014 = PublishedList(
     "das-2014",
     "Das 2014, chapter 4, section 4.4, table 5.1; the recordings are Mahimahi's, "
     "https://github.com/ravinet/sites",
-    "The most popular sites in the United States by Alexa, 2014",
+    "The most popular sites in the United States according to Alexa, 2014",
     500,
     (
         NamedSite("Google", "chapter 4", "https://www.google.com/"),

@@ -49,7 +49,9 @@ def parse_by(text: str) -> list[By]:
         name, _, classes = part.partition(":")
         _known(name)
         if classes and not (classes.isdecimal() and 2 <= int(classes[:9]) <= CLASSES_MAX):
-            raise CorpusError(f"`{part}`: classes are a whole number from 2 to {CLASSES_MAX}")
+            raise CorpusError(
+                f"`{part}`: the number of classes must be a whole number from 2 to {CLASSES_MAX}"
+            )
         found.append(By(name, int(classes) if classes else CLASSES))
     return found
 
@@ -69,7 +71,9 @@ def where(sites: Sequence[SiteAttributes], conditions: Sequence[str]) -> list[Si
         try:
             value = float(found[3])
         except ValueError as error:
-            raise CorpusError(f"--where `{condition}`: `{found[3]}` is no number") from error
+            raise CorpusError(
+                f"--where `{condition}`: `{found[3]}` is not a number; write it as `objects>=100`"
+            ) from error
         is_met = partial(_meets, _SIGNS[found[2]], value)
         kept = [site for site in kept if is_met(attribute.of(site))]
     return kept
@@ -105,7 +109,9 @@ def select(
     CorpusError where there are fewer.
     """
     if count > len(sites):
-        raise CorpusError(f"--count {count}: only {len(sites)} sites are left to draw from")
+        raise CorpusError(
+            f"--count {count}: only {len(sites)} sites are left to draw from; lower it"
+        )
     cells = strata(sorted(sites, key=lambda site: site.name), by)
     drawn: set[str] = set()
     random = Random(f"corpus-select {seed}")

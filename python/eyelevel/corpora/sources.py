@@ -60,7 +60,7 @@ def find_sources(folder: Path) -> tuple[list[Source], int]:
     Links to folders are not followed; what is no ordinary file is none. Raises CorpusError.
     """
     if not folder.is_dir():
-        raise CorpusError(f"{folder} is no folder; give one with recordings of other tools in it")
+        raise CorpusError(f"{folder} is not a folder; give one that holds other tools' recordings")
     folder = folder.resolve()
     found: list[Source] = []
     others = 0
@@ -74,7 +74,7 @@ def find_sources(folder: Path) -> tuple[list[Source], int]:
         else:
             others += len(rest)
         if len(found) > SOURCES_MAX:
-            raise CorpusError(f"{folder} has over {SOURCES_MAX:,} recordings; give its parts")
+            raise CorpusError(f"{folder} has over {SOURCES_MAX:,} recordings; import it in parts")
     return sorted(found, key=lambda source: source.key), others
 
 

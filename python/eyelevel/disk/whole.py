@@ -6,6 +6,7 @@ killed one left.
 """
 
 import contextlib
+import errno
 import glob
 import os
 import tempfile
@@ -20,16 +21,19 @@ from eyelevel.disk.steps import reached
 DRAFT_PREFIX = ".writing-"
 """Of all that is not whole yet, file or folder."""
 
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+"""What a disk without second names for a file says (link(2))."""
+
 STEPS = ("file begun", "file made", "file written", "file synced", "file renamed", "file done")
 """Where writing a file stands, in this order; `done`: its name is on the disk, too."""
 
 
 @contextlib.contextmanager
-def whole_file(target: Path) -> Iterator[BufferedRandom]:
+def whole_file(target: Path, *, is_new: bool = False) -> Iterator[BufferedRandom]:
     """What the block writes is at `target` after it; with an error `target` is as it was.
 
-    The stream may be read and sought in; its `name` is a path for others to write to. Raises
-    OSError.
+    The stream may be read and sought in; its `name` is a path for others to write to. `is_new`:
+    nothing is replaced. Raises OSError, FileExistsError if something would be.
     """
     reached("file begun")
     prefix = f"{DRAFT_PREFIX}{target.name}-"
@@ -44,7 +48,7 @@ def whole_file(target: Path) -> Iterator[BufferedRandom]:
             os.fchmod(stream.fileno(), 0o666 & ~umask())
             os.fsync(stream.fileno())
             reached("file synced")
-            temporary.rename(target)
+            (_named_first if is_new else os.replace)(temporary, target)
             reached("file renamed")
             sync_directory(target.parent)
             reached("file done")
@@ -62,9 +66,9 @@ def folder_beside(target: Path) -> Iterator[Path]:
         yield folder
 
 
-def write_whole(target: Path, content: bytes) -> None:
-    """Write `target`, whole or not at all. Raises OSError."""
-    with whole_file(target) as stream:
+def write_whole(target: Path, content: bytes, *, is_new: bool = False) -> None:
+    """Write `target`, whole or not at all. Raises OSError, as `whole_file`."""
+    with whole_file(target, is_new=is_new) as stream:
         stream.write(content)
 
 
@@ -103,6 +107,19 @@ def _new_file(parent: Path, prefix: str) -> Iterator[BufferedRandom]:
         os.close(descriptor)
     with _named(descriptor, name) as stream:
         yield stream
+
+
+def _named_first(temporary: Path, target: Path) -> None:
+    """A second name, which the kernel gives once, whoever asks for it; the first one goes later."""
+    try:
+        os.link(temporary, target)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # Such a disk has no better answer than to look first.
+        if target.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target) from error
+        temporary.rename(target)
 
 
 def _named(descriptor: int, name: str) -> BufferedRandom:

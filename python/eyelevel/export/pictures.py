@@ -42,11 +42,14 @@ def write_video(frames: Frames, label: str, path: Path) -> None:
     Raises `ExportError` if ffmpeg is missing or fails, or there are no frames.
     """
     if not frames.at_ms:
-        raise ExportError(f"writing {path}: the load has no frames; was it captured?")
+        raise ExportError(
+            f"writing {path}: the load has no frames; load it with its pictures captured"
+        )
     end_ms = frames.at_ms[-1] + STILL_MS
     if end_ms > VIDEO_S_MAX * 1e3:
         raise ExportError(
-            f"writing {path}: the last frame is at {format_seconds(frames.at_ms[-1])}"
+            f"writing {path}: the last frame is at {format_seconds(frames.at_ms[-1])}, after "
+            f"{VIDEO_S_MAX:g} s; use --filmstrip"
         )
     count = int(end_ms * FRAMES_PER_S / 1e3) + 1
     times_ms = [number * 1e3 / FRAMES_PER_S for number in range(count)]
@@ -65,7 +68,10 @@ def write_video(frames: Frames, label: str, path: Path) -> None:
         ):
             last_line = _feed(encoder, shown, times_ms, label)
             if encoder.wait() != 0:
-                raise ExportError(f"writing {path}: ffmpeg says {last_line or encoder.returncode}")
+                raise ExportError(
+                    f"writing {path}: ffmpeg says {last_line or encoder.returncode}; check that "
+                    "there is room"
+                )
     except FileNotFoundError as error:
         if error.filename != command[0]:
             raise
@@ -80,7 +86,9 @@ def write_filmstrip(frames: Frames, label: str, directory: Path) -> None:
     Raises `ExportError` for a load without frames.
     """
     if not frames.at_ms:
-        raise ExportError(f"writing {directory}: the load has no frames; was it captured?")
+        raise ExportError(
+            f"writing {directory}: the load has no frames; load it with its pictures captured"
+        )
     directory.mkdir(parents=True, exist_ok=True)
     for frame in frames:
         name = f"{round(frame.at_ms):06d}.png"

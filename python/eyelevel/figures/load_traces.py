@@ -43,7 +43,7 @@ def _panel(
         .mark_line(interpolate="step-after", strokeWidth=1.3)
         .encode(
             x=alt.X("at_s:Q", scale=domain, title=None, axis=alt.Axis(labels=False)),
-            y=alt.Y("kilobytes:Q", title="kB on their way"),
+            y=alt.Y("kilobytes:Q", title="kB in flight"),
             color=colour,
         )
     )
@@ -66,7 +66,7 @@ def _panel(
     )
     title = alt.TitleParams(network, anchor="start", fontSize=12)
     above = layered(lines, rules, names).properties(width=WIDTH_PX, height=HEIGHT_PX, title=title)
-    below = "nothing on its way:"
+    below = "nothing in flight:"
     gaps = gaps.properties(title=alt.TitleParams(below, anchor="start", fontSize=11))
     return alt.vconcat(above, gaps, spacing=6)
 

@@ -37,7 +37,7 @@ def gains_overview(
     # Room on the right for what is said, so that no interval runs through it.
     low, high = extent
     extent = (low, high + SAID_SHARE * (high - low))
-    said = base.mark_text(align="right", baseline="bottom", dy=-4).encode(
+    said = base.mark_text(align="right", baseline="bottom", dy=-6).encode(
         x=alt.value("width"), text="said:N", color=alt.value("var(--ink)")
     )
     chart = layered(_zero(), *_dots(base, extent), said)

@@ -1,4 +1,4 @@
-"""Progress curves: the share of the picture over time, a panel a network and site."""
+"""Progress curves: the visual progress over time, a panel a network and site."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -32,7 +32,7 @@ def progress_chart(
             x=alt.X("seconds:Q", title="seconds", axis=alt.Axis(tickCount=4)),
             y=alt.Y(
                 "share:Q",
-                title="share of the picture",
+                title="visual progress",
                 axis=alt.Axis(format=".0%", tickCount=3),
                 scale=alt.Scale(domain=[0, 1]),
             ),

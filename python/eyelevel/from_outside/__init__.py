@@ -1,4 +1,4 @@
-"""Readers of what came from elsewhere: bounded, and refused in one line.
+"""Readers of files from elsewhere: bounded, and a bad file is refused in one line.
 
 Plans, records, bundles, lists, tables and traces come from colleagues and from strangers. Every
 file that is read, and every text that is parsed, goes through here: `files` reads bytes, text and

@@ -65,7 +65,7 @@ def number_columns(
     """These columns of `rows`, in which each has as many cells as the first; quotes are dropped.
 
     `line` says the line of the file that a row stands on. Raises the source's error with that line
-    for a row of another length and for a cell that is no finite number.
+    for a row of another length and for a cell that is not a finite number.
     """
     width = rows.partition(b"\n")[0].count(separator.encode()) + 1
     found: list[NDArray[np.float64]] = []
@@ -127,7 +127,7 @@ def _of_piece(
     if len(values) != len(used) * len(newlines) or not np.isfinite(values).all():
         cells_text = text.split(sign)
         at = next((at for at, cell in enumerate(cells_text) if not _is_number(cell)), 0)
-        fault = f"`{quoted(cells_text[at].decode('utf-8', 'replace'))[:40]}` is no number"
+        fault = f"`{quoted(cells_text[at].decode('utf-8', 'replace'))[:40]}` is not a number"
         raise source.refusal(fault, str(line(done + at // len(used))), _REMEDY)
     return values.reshape(-1, len(used))[:, [used.index(column) for column in columns]]
 

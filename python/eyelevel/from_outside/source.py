@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from eyelevel.errors import OutsideError, PlanError
+from eyelevel.errors import OutsideError, PlanError, refusal_of
 from eyelevel.from_outside.limits import Limit
 from eyelevel.from_outside.words import plain, quoted
 
@@ -36,8 +36,7 @@ class Source:
 
     def unreadable(self, error: OSError) -> Exception:
         """The error of a file that the system does not give."""
-        absent = isinstance(error, FileNotFoundError)
-        why = "there is no such file" if absent else quoted(error.strerror or error)
+        why = quoted(refusal_of(error))
         return self.error(f"reading {plain(self.name, keep='')}: {why}")
 
 

@@ -52,7 +52,7 @@ def _check(data: "JsonObject", source: Source) -> None:
         elif isinstance(value, int) and abs(value) > INTEGER_MAX:
             raise source.refusal(f"`{key}`: a number of more than 64 bits")
         elif isinstance(value, float) and not math.isfinite(value):
-            raise source.refusal(f"`{key}`: {value} is no finite number")
+            raise source.refusal(f"`{key}`: {value} is not a finite number")
 
 
 def _too_deep(source: Source) -> Exception:

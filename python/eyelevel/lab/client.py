@@ -1,6 +1,7 @@
 """One running lab: configured by one line of JSON, heard in events (spec/lab-events.md)."""
 
 import ipaddress
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Self
@@ -67,6 +68,10 @@ class Ready:
     server_realtime_priority: bool
     startup_ms: float
     site_digest: str | None
+    kept_cores: tuple[int, ...] | None = None
+    """Hardware threads of the core that the lab's own threads, and servers in its place, run on; no
+    client may use it. None: all cores are everybody's, since the lab has real-time priority or only
+    one core."""
 
     @classmethod
     def of(cls, event: JsonMapping) -> Self:
@@ -74,7 +79,16 @@ class Ready:
         names = cls.__dataclass_fields__
         values = {name: event.get(name) for name in names}
         values["origins"] = tuple(event.get("origins") or ())
+        if kept := event.get("kept_cores"):
+            values["kept_cores"] = tuple(kept)
         return cls(**values)  # type: ignore[arg-type]
+
+    @property
+    def client_cores(self) -> tuple[int, ...] | None:
+        """What a browser in this lab may use; None: all that this process may."""
+        if self.kept_cores is None:
+            return None
+        return tuple(sorted(os.sched_getaffinity(0) - set(self.kept_cores)))
 
     def quic_origins(self) -> tuple[str, ...]:
         """`host:port` of every secure origin, as Chromium's flag wants them.
@@ -113,6 +127,8 @@ class LabSummary:
     errors: tuple[str, ...] = field(default=())
     server_cpu_s: float | None = None
     """Processor time of the servers' thread, for the measured visit alone."""
+    stood_still: tuple[JsonMapping, ...] | None = None
+    """What of the measured visit's processes did; None if nobody watched them."""
 
 
 class Lab:
@@ -151,12 +167,12 @@ class Lab:
     @property
     def command_prefix(self) -> tuple[str, ...]:
         """What stands before a command to run it on the client side of this lab."""
-        return (find_binary(), "enter", "--pid", str(self.ready.init_pid), "--")
+        return (*self._enter(self.ready.client_cores), "--")
 
     @property
     def server_command_prefix(self) -> tuple[str, ...]:
         """What stands before a command to run it in the servers' network namespace."""
-        prefix = (find_binary(), "enter", "--pid", str(self.ready.init_pid))
+        prefix = self._enter(self.ready.kept_cores)
         return (*prefix, "--server-tid", str(self.ready.server_tid), "--")
 
     @property
@@ -164,6 +180,10 @@ class Lab:
         """The same for somebody else's server, which gets the priority that ours would have."""
         *prefix, end = self.server_command_prefix
         return (*prefix, *(("--realtime",) if self.ready.server_realtime_priority else ()), end)
+
+    def _enter(self, cores: Iterable[int] | None) -> tuple[str, ...]:
+        prefix = (find_binary(), "enter", "--pid", str(self.ready.init_pid))
+        return prefix if cores is None else (*prefix, "--cores", ",".join(map(str, cores)))
 
     def revisit(self, *, connections_stay: bool = False) -> None:
         """Begin a next page load: `stop` gives the requests and connections from now on.
@@ -200,6 +220,7 @@ class Lab:
             summary.get("cross_traffic"),
             tuple(error["message"] for error in of_kind("error")),
             summary.get("server_cpu_s"),
+            stood_still(summary),
         )
         return self._summary
 
@@ -209,6 +230,12 @@ class Lab:
         if self._on_path is not None:
             self._on_path(event)
         return True
+
+
+def stood_still(summary: JsonMapping) -> tuple[JsonMapping, ...] | None:
+    """What a `summary` has of processes that did; None if nobody watched them."""
+    seen = summary.get("stood_still")
+    return None if seen is None else tuple(seen)
 
 
 def is_unasked(host: str) -> bool:

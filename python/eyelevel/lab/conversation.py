@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from eyelevel.binary import NAME
+from eyelevel.binary import DOCTOR, NAME
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonMapping
 
@@ -56,6 +56,12 @@ class Conversation:
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
 
+    def say_no_more(self) -> None:
+        """Close its input, at which it ends."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+
     def wait_for(self, kind: str, timeout_s: float) -> JsonMapping:
         """The next event of this kind; LabError if none comes, with its last words."""
         deadline = time.monotonic() + timeout_s
@@ -63,7 +69,9 @@ class Conversation:
             try:
                 event = self._arrived.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
-                raise LabError(f"{self.subject} gave no `{kind}` within {timeout_s:g} s") from None
+                raise LabError(
+                    f"{self.subject} gave no `{kind}` within {timeout_s:g} s; {DOCTOR}"
+                ) from None
             if event is None:
                 raise LabError(self._last_words())
             self.events.append(event)
@@ -74,9 +82,7 @@ class Conversation:
 
     def end(self, grace_s: float) -> None:
         """Close its input, which ends it; kill it if that takes longer than `grace_s`."""
-        assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()
+        self.say_no_more()
         try:
             self._process.wait(timeout=grace_s)
         except subprocess.TimeoutExpired:
@@ -98,7 +104,7 @@ class Conversation:
         # Its own message stands for itself; anything else has to name its subject.
         if text.startswith(prefix):
             return text.removeprefix(prefix)
-        return f"{self.subject} ended: {text}"
+        return f"{self.subject} ended: {text}; {DOCTOR}"
 
     def _read_events(self) -> None:
         assert self._process.stdout is not None

@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Self
 
 from eyelevel.binary import find_binary
+from eyelevel.lab.client import LabSummary, stood_still
 from eyelevel.lab.conversation import Conversation
 
 READY_TIMEOUT_S = 30.0
 """It is there in 30 ms on a quiet machine."""
 
+STOP_TIMEOUT_S = 10.0
 END_GRACE_S = 1.0
 
 IPV4_ALONE = (
@@ -54,6 +56,15 @@ class LiveNetwork:
         self.remark = IPV4_ALONE if ready["ipv6_not_forwarded"] else ""
         self.startup_ms = ready["startup_ms"]
         return self
+
+    def stop(self) -> LabSummary:
+        """End it, once, and return what it saw of the load; LabError if it had failed."""
+        try:
+            self._conversation.say_no_more()
+            summary = self._conversation.wait_for("summary", STOP_TIMEOUT_S)
+        finally:
+            self._conversation.end(END_GRACE_S)
+        return LabSummary(stood_still=stood_still(summary))
 
     def __exit__(self, *_: object) -> None:
         self._conversation.end(END_GRACE_S)

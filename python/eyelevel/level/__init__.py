@@ -1,4 +1,4 @@
-"""The spirit level: in what two stacks differ, by one table of aspects; pure.
+"""The spirit level: how two stacks differ, by one table of aspects; pure.
 
 `aspects` is the table: each aspect is a setting, or is measured, or both. `page_values` and
 `transfer_values` take the measured values out of what one run gave on one of the `scenarios`;

@@ -43,7 +43,7 @@ class Bound:
 
 def difference(first: Sequence[Value], second: Sequence[Value], compared: Compared) -> Estimate:
     """The second side's value less the first's; undetermined where there are too few values to
-    tell, or one of them is no finite number.
+    tell, or one of them is not a finite number.
 
     `mean`: Welch's interval; `count`: from the least to the greatest difference that any two runs
     have, no chance assumed; `label`: 0 where all are the same, 1 where no side has one of the
@@ -56,7 +56,7 @@ def difference(first: Sequence[Value], second: Sequence[Value], compared: Compar
     one, two = [float(each) for each in first], [float(each) for each in second]
     if not all(map(math.isfinite, (*one, *two))):
         # Least and largest of what holds a NaN depend on its place.
-        return undetermined("a value is no finite number")
+        return undetermined("a value is not a finite number")
     if compared == "count":
         middle = statistics.median(two) - statistics.median(one)
         return Estimate(middle, min(two) - max(one), max(two) - min(one))

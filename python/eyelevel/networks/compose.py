@@ -121,7 +121,7 @@ def refuse_what_is_unclear(words: NetworkWords) -> None:
     if words.network is None:
         if words.traces is not None:
             raise NetworkError(
-                f"--traces {words.traces}: say whose recordings are meant, as --network att-lte"
+                f"--traces {words.traces}: say whose recordings you mean, such as --network att-lte"
             )
         return
     beside = f"--network {words.network}"

@@ -163,7 +163,7 @@ def _number(value: object, where: str, source: Source, most: float) -> float:
     except ValueError:
         number = math.nan
     if not 0 <= number <= most or isinstance(value, bool):
-        fault = f"`{quoted(value)}` is no number from 0 to {most:g}"
+        fault = f"`{quoted(value)}` is not a number from 0 to {most:g}"
         raise source.refusal(fault, where, "write start and end in ms, density as a share")
     return number
 

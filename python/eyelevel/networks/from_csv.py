@@ -102,10 +102,10 @@ def _columns(heading: Sequence[str], where: str) -> dict[str, tuple[int, float]]
     for name in ("rtt_ms", "down_mbit_s"):
         if name not in columns:
             raise NetworkError(
-                f"{where}: no column `{quoted(name)}`; round trips and rates are both needed"
+                f"{where}: no column `{quoted(name)}`; give both round trips and rates"
             )
     if "percentile" in columns and "weight" in columns:
-        raise NetworkError(f"{where}: percentiles are weights of their own; drop one of the two")
+        raise NetworkError(f"{where}: percentiles already are weights; drop one of the two")
     return columns
 
 
@@ -121,7 +121,9 @@ def _row(
         try:
             value = float(text.removeprefix("p") if name == "percentile" else text) * scale
         except ValueError:
-            raise NetworkError(f"{where}: {name} is `{quoted(text)}`, no number") from None
+            raise NetworkError(
+                f"{where}: {name} is `{quoted(text)}`, which is not a number; write one, as 40"
+            ) from None
         low, high = _RANGES[name]
         if not (math.isfinite(value) and low <= value <= high):
             raise NetworkError(f"{where}: {name} is {text}; it must be from {low:g} to {high:g}")
@@ -153,7 +155,7 @@ def _of_classes(rows: Rows, file: str) -> list[WeightedNetwork]:
         name = str(row.get("name", f"users-{index}"))
         if name in names:
             raise NetworkError(
-                f"{file}:{number}: the name `{quoted(name)}` comes twice; rename one"
+                f"{file}:{number}: the name `{quoted(name)}` is used twice; rename one"
             )
         names.add(name)
         if weight > 0:
@@ -173,11 +175,13 @@ def _of_percentiles(rows: Rows, file: str) -> list[WeightedNetwork]:
             if float(row["percentile"]) <= float(before["percentile"]):
                 raise NetworkError(f"{file}:{number}: percentiles must ascend; sort the rows")
             if float(row["rtt_ms"]) < float(before["rtt_ms"]):
-                raise NetworkError(f"{file}:{number}: the round trip falls with the percentile")
+                raise NetworkError(
+                    f"{file}:{number}: the round trip falls with the percentile; sort the rows"
+                )
             if float(row["down_mbit_s"]) > float(before["down_mbit_s"]):
                 raise NetworkError(
                     f"{file}:{number}: the rate grows with the percentile while the round trip "
-                    "does; count both from the best users on"
+                    "does; count both starting from the best users"
                 )
         before = row
     levels = [float(row["percentile"]) / 100 for _, row in rows]

@@ -76,14 +76,14 @@ class OperatorLink:
 
     def course(self) -> str:
         """By which recording its seeds were chosen."""
-        return self.likeness if self.own else f"{self.likeness}, which is another's: assumed"
+        return self.likeness if self.own else f"{self.likeness}, of another operator: assumed"
 
 
 DAS = "Das 2014, section 6.3"
 MAHIMAHI = "about the mean of Mahimahi's recording {}"
 ROOTMETRICS = (
-    "RootMetrics, second half of 2012, downloads and uploads in US markets (by Brighthand and the "
-    "Seattle Times, March 2013): {}"
+    "RootMetrics, second half of 2012, downloads and uploads in US markets (as reported by "
+    "Brighthand and the Seattle Times, March 2013): {}"
 )
 PCWORLD = (
     "PCWorld and Novarum, December 2009 and January 2010, downloads and uploads in 13 US cities"

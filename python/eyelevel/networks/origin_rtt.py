@@ -36,7 +36,7 @@ def origin_rtts(value: object) -> dict[str, float | Literal["recorded"]]:
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         value = {OTHERS: value}
     if not isinstance(value, Mapping):
-        raise ValueError(f"`{value}` is no round trip; {_EXAMPLE}")
+        raise ValueError(f"`{value}` is not a round trip; {_EXAMPLE}")
     if not value:
         raise ValueError(f"it names no host; {_EXAMPLE}")
     for host in value:
@@ -44,7 +44,7 @@ def origin_rtts(value: object) -> dict[str, float | Literal["recorded"]]:
             bare = str(host).lower().rpartition("://")[2].partition("/")[0].rpartition("@")[2]
             bare = bare if bare.startswith("[") else bare.partition(":")[0]
             hint = f"; write `{bare}`" if _HOST.fullmatch(bare) else ""
-            raise ValueError(f"`{host}` is no host, like `cdn.example`{hint}")
+            raise ValueError(f"`{host}` is not a host, such as `cdn.example`{hint}")
     return {host: _own_rtt(host, rtt) for host, rtt in value.items()}
 
 
@@ -64,8 +64,8 @@ def _own_rtt(host: str, value: object) -> float | Literal["recorded"]:
     is_number = isinstance(rtt_ms, int | float) and not isinstance(rtt_ms, bool)
     if not is_number or not 0 <= rtt_ms <= OWN_RTT_MS_MAX:
         raise ValueError(
-            f"`{value}` is no round trip of `{host}`; write `{RECORDED}`, or a time such as "
-            f"`20ms`, up to {OWN_RTT_MS_MAX / 1e3:g}s"
+            f"`{value}` is not a round trip for `{host}`; write `{RECORDED}`, or a time such as "
+            f"`20ms`, up to {OWN_RTT_MS_MAX / 1000.0:g}s"
         )
     return float(rtt_ms)
 
@@ -116,9 +116,9 @@ def own_rtts_ms(asked: OriginRtts, places: Sequence[Place], site: str) -> dict[s
         other = first_there.setdefault(place.address, place.host)
         if own[other] != own[place.host]:
             raise NetworkError(
-                f"`{other}` and `{place.host}` have one address in {site} ({place.address}), "
-                f"so one way leads to both: {own[other]:g} and {own[place.host]:g} ms cannot be; "
-                "give both the same"
+                f"`{other}` and `{place.host}` have one address in {site} ({place.address}), so "
+                f"one path leads to both: they cannot have {own[other]:g} and "
+                f"{own[place.host]:g} ms; give both the same"
             )
     return {host: rtt_ms for host, rtt_ms in own.items() if rtt_ms}
 

@@ -79,7 +79,7 @@ UNSHAPED = "unshaped"
 GROUPS: tuple[NetworkGroup, ...] = (
     NetworkGroup(
         "wolsing",
-        "Wolsing et al. 2019, table 2, and their slides; queues in time, loss two-way",
+        "Wolsing et al. 2019, table 2, and their slides; they give queues in time and two-way loss",
         _WOLSING,
     ),
     NetworkGroup(
@@ -97,9 +97,11 @@ GROUPS: tuple[NetworkGroup, ...] = (
     ),
     NetworkGroup(
         "modern",
-        "starlink: Ookla's US medians of the last quarter of 2021, course by the satellite model; "
-        "5g: Ookla's medians of the fastest US operator in the second quarter of 2023 (up over all "
-        "its technologies), course by the cellular model; the queue of 200 ms is ours",
+        "starlink: Ookla's US medians of the last quarter of 2021, with the satellite model's "
+        "course; "
+        "5g: Ookla's medians of the fastest US operator in the second quarter of 2023 (the rate up "
+        "is over all its technologies), with the cellular model's course; the queue of 200 ms is "
+        "ours",
         (
             made("starlink", "satellite", (105, 12), 40, 200, 60, (1, 2)),
             made("5g", "cellular", (220, 12.2), 51, 200, 30, (1, 2)),
@@ -107,10 +109,10 @@ GROUPS: tuple[NetworkGroup, ...] = (
     ),
     NetworkGroup(
         "cellular",
-        "Das 2014, section 6.3: means of his recorded links; the courses are made by the cellular "
-        "model, one of its own for each operator (seeds 1 and 2, 3 and 4), so that nothing but the "
-        "means is the operators'; the queue of 1 s, which hardly drops, is ours. verizon-lte and "
-        "att-lte are these links with fitted courses, and take recordings (traces)",
+        "Das 2014, section 6.3: the means of his recorded links. The courses come from the "
+        "cellular model, with seeds of its own for each operator (1 and 2, 3 and 4), so only the "
+        "means are the operators'; the queue of 1 s, which hardly ever drops, is ours. verizon-lte "
+        "and att-lte are these links with fitted courses, and can use recordings (traces)",
         tuple(
             made(
                 f"das-{n}-{rtt}",
@@ -128,25 +130,25 @@ GROUPS: tuple[NetworkGroup, ...] = (
     NetworkGroup(
         OPERATOR,
         "models of the links of four US operators, of which Das 2014 had recordings (section 4.3); "
-        "the round trip is that of his figure 6-1, verizon-lte-300 has another; the queue of 1 s, "
-        "which hardly drops, is ours",
+        "the round trip is that of his figure 6-1 (verizon-lte-300 has another one); the queue of "
+        "1 s, which hardly ever drops, is ours",
         tuple(link.model() for link in LINKS),
     ),
     NetworkGroup(
         "unshaped",
-        "Das 2014, figure 5-1: what a load takes on a link that holds nothing back",
+        "Das 2014, figure 5-1: how long a load takes on a link that does not limit it",
         (Network(UNSHAPED, 10**9, 10**9, 0, 100),),
     ),
     NetworkGroup(
         "das-24",
-        "Das 2014, figure 5-1: the rate of its caption that his grid lacks; queues as in the grid",
+        "Das 2014, figure 5-1: the rate in its caption that his grid lacks; queues as in the grid",
         tuple(_das(DAS_CAPTION_MBIT_S, rtt) for rtt in DAS_CAPTION_RTTS_MS),
     ),
     NetworkGroup(
         "das",
-        "Das 2014, figure 5-2: das-RATE-RTT in Mbit/s and ms, alike down and up; the rates are its "
-        "caption's, of which the maps' axes have 3, 8 and 14 as 2.9, 8.6 and 14.6; queue of one "
-        "bandwidth-delay product, at least two full packets",
+        "Das 2014, figure 5-2: das-RATE-RTT in Mbit/s and ms, the same down and up; the rates are "
+        "those of the caption (the axes of the maps have 2.9, 8.6 and 14.6 for 3, 8 and 14); the "
+        "queue is one bandwidth-delay product, at least two full packets",
         tuple(_das(rate, rtt) for rate in DAS_RATES_MBIT_S for rtt in DAS_RTTS_MS),
     ),
 )

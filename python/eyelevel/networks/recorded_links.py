@@ -25,8 +25,8 @@ def recorded_pair(folder: str, name: str) -> tuple[str, str]:
     if named is None:
         known = ", ".join(LINKS_BY_NAME)
         raise ValueError(
-            f"recordings in {quoted(folder)} for `{quoted(name)}`: they are for operators' links "
-            f"alone ({known}); another network takes its own by trace_down and trace_up"
+            f"recordings in {quoted(folder)} for `{quoted(name)}`: they are only for operators' "
+            f"links ({known}); other networks take traces by trace_down and trace_up"
         )
     link = named.name
     seen: list[str] = []
@@ -39,8 +39,8 @@ def recorded_pair(folder: str, name: str) -> tuple[str, str]:
     there = f"it has {', '.join(map(quoted, seen))}" if seen else "it has none of any operator"
     raise ValueError(
         f"{quoted(folder)}: no recording of `{link}`, which is a pair of files such as "
-        f"{_example(link)}.down and {_example(link)}.up; {there}. Name another folder, or none for "
-        "the model"
+        f"{_example(link)}.down and {_example(link)}.up; {there}. Name another folder, or leave "
+        "it out to use the model"
     )
 
 

@@ -1,4 +1,4 @@
-"""Logs of emulated paths, ours and Mahimahi's, as one shape; pure, bytes and arrays only.
+"""Logs of emulated paths, ours and Mahimahi's, in one shape; pure, bytes and arrays only.
 
 `reading.read_log` reads either kind into two `direction.DirectionLog`s: when packets arrived, were
 dropped or released, and what the link could have carried. `series` and `summary` reduce them to

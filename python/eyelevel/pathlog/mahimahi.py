@@ -30,14 +30,14 @@ def read_mahimahi(content: bytes, name: str) -> DirectionLog:
             sign, values = _event(line.split(), name, number)
             events[sign].append(values)
     if not any(events.values()):
-        raise PathLogError(f"{name}: no event of a packet; is it a log of mm-link?")
+        raise PathLogError(f"{name}: it holds no event of a packet; give a log of mm-link")
     first_ms = min(values[0][0] for values in events.values() if values)
     start_ms = first_ms if base_ms is None else base_ms
     last_ms = max(value[0] for values in events.values() for value in values)
     if last_ms - start_ms > LENGTH_MS_MAX:
         raise PathLogError(
             f"{name}: an event {last_ms - start_ms} ms after the start, over 30 days; the log is "
-            "damaged, or of several runs"
+            "damaged, or of several runs; give the log of one"
         )
     columns = {
         sign: np.array(values, dtype=np.int64).reshape(len(values), 1 + _NUMBERS_AFTER[sign])
@@ -62,8 +62,9 @@ def _event(words: list[str], name: str, number: int) -> tuple[str, tuple[int, ..
     sign = words[1] if len(words) > 1 else ""
     if len(words) != 2 + _NUMBERS_AFTER.get(sign, -9):
         raise PathLogError(
-            f"{name}:{number}: `{' '.join(words)[:40]}` is no event of mm-link (`TIME + BYTES`, "
-            "`TIME - BYTES DELAY`, `TIME # BYTES`, `TIME d PACKETS BYTES`); is it a path's log?"
+            f"{name}:{number}: `{' '.join(words)[:40]}` is not an event of mm-link (`TIME + "
+            "BYTES`, `TIME - BYTES DELAY`, `TIME # BYTES`, `TIME d PACKETS BYTES`); give a "
+            "path's log"
         )
     numbers = (words[0], *words[2:])
     return sign, tuple(_whole(word, name, number) for word in numbers)
@@ -71,7 +72,9 @@ def _event(words: list[str], name: str, number: int) -> tuple[str, tuple[int, ..
 
 def _whole(text: str, name: str, number: int) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise PathLogError(f"{name}:{number}: `{text[:40]}` is no whole number")
+        raise PathLogError(f"{name}:{number}: `{text[:40]}` is not a whole number; log it again")
     if len(text) > _DIGITS_MAX:
-        raise PathLogError(f"{name}:{number}: `{text[:40]}` is too large; the log is damaged")
+        raise PathLogError(
+            f"{name}:{number}: `{text[:40]}` is too large; it is damaged, so log it again"
+        )
     return int(text)

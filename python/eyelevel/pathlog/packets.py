@@ -75,7 +75,9 @@ def fates_of(content: bytes, name: str) -> list[float | None]:
     _, records = read_records(content, name)
     kinds = records["kind"]
     if (kinds == LOST).any():
-        raise PathLogError(f"{name}: records are missing, so fates are, too; log to a faster disk")
+        raise PathLogError(
+            f"{name}: records are missing, so fates are missing, too; log to a faster disk"
+        )
     arrivals = records[kinds == ARRIVAL]
     arrived_ns = dict(zip(arrivals["packet"].tolist(), arrivals["at_ns"].tolist(), strict=True))
     fates: dict[int, float | None] = {}

@@ -50,7 +50,10 @@ Records = NDArray[np.void]
 def read_log(content: bytes, name: str) -> DirectionLog:
     """One direction's log; `name` is the file's, for messages. Raises PathLogError."""
     if not content:
-        raise PathLogError(f"{name}: the file is empty; the path that wrote it had no time to")
+        raise PathLogError(
+            f"{name}: the file is empty; "
+            "the path that should have written it ended too early; run it again to its end"
+        )
     if content.startswith(b"{"):
         return read_own(content, name)
     return read_mahimahi(content, name)
@@ -110,8 +113,8 @@ def read_head(line: bytes, name: str) -> JsonMapping:
         written = (head["format"], head["version"], head["record_bytes"])
     except (OutsideError, KeyError):
         raise PathLogError(
-            f"{name}:1: the head is no JSON with a format, a version and a record's size; this is "
-            "not a path's log, or it is damaged"
+            f"{name}:1: the head is not JSON with a format, a version and a record size; this "
+            "is not a path's log, or it is damaged; give one"
         ) from None
     if written != (FORMAT, VERSION, RECORD_BYTES):
         shown = " ".join(str(part)[:40] for part in written[:2])
@@ -120,7 +123,9 @@ def read_head(line: bytes, name: str) -> JsonMapping:
             "it with the version that wrote it"
         )
     if part := _unsound_part(head):
-        raise PathLogError(f"{name}:1: the head has no sound {part}; the log is damaged")
+        raise PathLogError(
+            f"{name}:1: the head has no valid {part}; it is damaged, so log it again"
+        )
     return head
 
 
@@ -137,7 +142,7 @@ def _check(records: Records, head: JsonMapping, name: str) -> None:
     ):
         if damaged.any():
             number = int(damaged.argmax()) + 1
-            raise PathLogError(f"{name}: record {number} is {what}; the log is damaged")
+            raise PathLogError(f"{name}: record {number} is {what}; it is damaged, so log it again")
 
 
 def _bottleneck(stages: list[JsonMapping], served: Records) -> int | None:

@@ -24,7 +24,7 @@ def read_video(path: Path, cropped: bool = True) -> tuple[Iterator[tuple[float, 
     missing or cannot read the file.
     """
     if not path.is_file():
-        raise VideoError(f"reading {path}: there is no such file")
+        raise VideoError(f"reading {path}: there is no such file; check its name")
     path = path.absolute()  # so that a name that begins with a dash is no option
     width, height, times_ms = _describe(path)
     whole = viewport = Viewport(0, 0, width, height)
@@ -61,7 +61,7 @@ def _decode(path: Path, arguments: list[str], width: int, height: int) -> Pictur
     raw = _run([*command, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], path)
     frame_bytes = width * height * 3
     if not raw or len(raw) % frame_bytes:
-        raise VideoError(f"reading {path}: ffmpeg gave no whole frames; is the file damaged?")
+        raise VideoError(f"reading {path}: ffmpeg gave no whole frames; give a whole file")
     return np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
 
 
@@ -73,9 +73,11 @@ def _run(command: list[str], path: Path) -> bytes:
             f"reading {path}: {command[0]} is missing; install it (Debian: apt-get install ffmpeg)"
         ) from error
     except subprocess.TimeoutExpired as error:
-        raise VideoError(f"reading {path}: {command[0]} did not end; is it damaged?") from error
+        raise VideoError(
+            f"reading {path}: {command[0]} did not end; it is damaged, record it again"
+        ) from error
     if process.returncode != 0:
         last_line = process.stderr.decode(errors="replace").strip().split("\n")[-1]
         reason = last_line.removeprefix(f"{path}: ")
-        raise VideoError(f"reading {path}: {reason}; is it a whole video file?")
+        raise VideoError(f"reading {path}: {reason}; give a whole video file")
     return process.stdout

@@ -1,4 +1,4 @@
-"""Plans: what is to be loaded, over what, and what is asked of it; pure.
+"""Plans: what to load, over which networks and stacks, and what to compare; pure.
 
 `file` reads a plan's text into a `plan.Plan`, with everything named resolved; `trials` expands a
 plan into its ordered, seeded and hashed trials. Between both stand the things that plans speak of:

@@ -33,7 +33,7 @@ def _host(value: object) -> object:
         bare = value.lower().partition("://")[2] or value.lower()
         bare = re.split(r"[/:?#]", bare)[0]
         hint = f"; write `{bare}`" if _HOST.fullmatch(bare) else ""
-        raise ValueError(f"`{value}` is no host, like `ads.example` or `*.ads.example`{hint}")
+        raise ValueError(f"`{value}` is not a host, such as `ads.example` or `*.ads.example`{hint}")
     return value
 
 
@@ -51,19 +51,21 @@ class Browser(Settings):
     (`eyelevel.plan.in_force`)."""
 
     browser: Annotated[
-        BrowserName, About("`firefox`: Firefox ESR; what it cannot: docs/guides/browser.md")
+        BrowserName,
+        About("`firefox` is Firefox ESR; docs/guides/browser.md lists what it cannot do"),
     ] = "chromium"
     capture: Annotated[bool, About("take frames of the page while it loads")] = True
     timeout_s: Annotated[
         DurationS | None,
         About(
-            "a load that takes longer ends as `timeout`; else 180 s, and more where the page's "
-            "bytes need it",
+            "a load that takes longer ends as `timeout`; by default 180 s, or more if the "
+            "page's bytes need it",
             flag="--timeout",
         ),
     ] = None
     same_requests: Annotated[
-        bool, About("hold the page's date and randomness, so that all loads ask for the same URLs")
+        bool,
+        About("fix the page's date and random numbers, so that all loads request the same URLs"),
     ] = True
     visit: Visit = "first"
     """Of the stacks that do not say their own, as are the next two."""
@@ -73,23 +75,29 @@ class Browser(Settings):
         Device | None,
         DeviceName(),
         About(
-            "pose as one of `eyelevel list devices`; else as recorded", tried=("viewport", "mobile")
+            "emulate one of `eyelevel list devices`; by default as recorded",
+            tried=("viewport", "mobile"),
         ),
     ] = None
     cpu_slowdown: Annotated[
         Annotated[float, Ge(1), Le(CPU_SLOWDOWN_MAX)] | None,
-        About("times slower the page's scripts run; else the device's", tried=("cpu_throttling",)),
+        About(
+            "how many times slower the page's scripts run; by default the device's factor",
+            tried=("cpu_throttling",),
+        ),
     ] = None
     color_scheme: Annotated[
         ColorScheme,
-        About("what the page is told that its user prefers", tried=("dark", "dark_mode")),
+        About(
+            "the color scheme that the page is told its user prefers", tried=("dark", "dark_mode")
+        ),
     ] = "light"
     javascript: Annotated[bool, About("whether the page's scripts run", tried=("js",))] = True
     blocked_hosts: Annotated[
         tuple[Annotated[str, Checked(_host)], ...],
         LISTED,
         About(
-            "a host whose objects are not asked for; `*.HOST`: all below",
+            "block requests to this host; `*.HOST` blocks all hosts below it",
             flag="--block",
             tried=("block",),
         ),
@@ -99,25 +107,25 @@ class Browser(Settings):
         MaxLen(STEPS_MAX),
         LISTED,
         About(
-            "a step after the load, measured on its own: `scroll end`, `scroll 800`, "
-            "`click SELECTOR`, `script JAVASCRIPT`"
+            "a step after the load, measured separately: `scroll end`, `scroll 800`, `click "
+            "SELECTOR`, `script JAVASCRIPT`"
         ),
     ] = ()
-    netlog: Annotated[bool, About("keep Chromium's network log of each load")] = False
-    trace: Annotated[bool, About("keep a trace of Chromium of each load")] = False
+    netlog: Annotated[bool, About("keep Chromium's network log for each load")] = False
+    trace: Annotated[bool, About("keep a Chromium trace of each load")] = False
     logs: Annotated[
         tuple[LogKind, ...],
         LISTED,
         Checked(_once),
         About(
-            "keep logs of each load's connections and packets: some of `qlog,pcap,tcp-info`; pcap "
-            "with the TLS keys",
+            "keep logs of each load's connections and packets: any of `qlog,pcap,tcp-info`; "
+            "pcap comes with the TLS keys",
             separator=",",
         ),
     ] = ()
     longest_prefix: Annotated[
         bool,
-        About("answer with the longest common prefix where nothing better was recorded"),
+        About("if nothing better was recorded, answer with the longest common prefix"),
     ] = False
 
     @property
@@ -179,14 +187,17 @@ class Browser(Settings):
             return None
         if self.slowdown != 1:
             return "cpu_slowdown", (
-                "`cpu_slowdown`: Firefox has no way to slow a page's scripts down; set it to 1 "
-                "(a phone's device has one of its own), or use Chromium"
+                "`cpu_slowdown`: Firefox cannot slow down a page's scripts; set it to 1 (a "
+                "phone's device sets its own), or use Chromium"
             )
         if self.effective_connection_type != "network":
             return "effective_connection_type", NO_ESTIMATE
         for key in ("netlog", "trace"):
             if getattr(self, key):
-                return key, f"`{key}`: a log of Chromium's; Firefox has none like it"
+                return key, (
+                    f"`{key}`: this is a log of Chromium's; leave it out, since Firefox has "
+                    "nothing like it"
+                )
         return None
 
     def limit_of(self, body_bytes: float, network: Network) -> float:
@@ -197,13 +208,14 @@ class Browser(Settings):
         """Why browser or replay cannot measure with `stack`; None where they can."""
         if self.longest_prefix and not stack.is_ours:
             return (
-                f"`{stack.name}`: `longest_prefix` is our servers'; somebody else's answers by its "
-                "own rules"
+                f"`{stack.name}`: only our servers have `longest_prefix`; an external server "
+                "answers by its own rules"
             )
         visit = stack.visit or self.visit
         if visit != "first" and stack.visitor == "first":
             return (
-                f"`{stack.name}`: a {visit} visit is no first visitor's; drop `visitor`, or `visit`"
+                f"`{stack.name}`: a {visit} visit is not a first visitor's; drop `visitor` "
+                "or `visit`"
             )
         if not self.is_chromium and stack.effective_connection_type is not None:
             return f"`{stack.name}`: {NO_ESTIMATE}"
@@ -228,6 +240,6 @@ class Browser(Settings):
 
 
 NO_ESTIMATE = (
-    "`effective_connection_type`: Chromium's; Firefox estimates no network and holds nothing back "
-    "for one; leave it out"
+    "`effective_connection_type`: only Chromium has it; leave it out, since Firefox neither "
+    "estimates a network nor delays requests for one"
 )

@@ -58,7 +58,7 @@ def _of_network(network: Network) -> Iterator[str]:
         if stages is not None and (named := unnamed_file(stages)):
             yield f"the stages name `{named}`; files are named by their digests"
     if (network.stages_down is None) != (network.stages_up is None):
-        yield "it has stages in one direction alone"
+        yield "it has stages in only one direction"
     for digest in (network.trace_down_sha256, network.trace_up_sha256):
         if digest is not None and not _DIGEST.fullmatch(digest):
             yield "a trace's file is named by no digest"

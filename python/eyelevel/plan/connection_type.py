@@ -14,8 +14,8 @@ ConnectionType = Literal["slow-2g", "2g", "3g", "4g"]
 ConnectionTypeSetting = Annotated[
     Literal["network", "measured", "slow-2g", "2g", "3g", "4g"],
     About(
-        "what Chromium takes the network for; `network`: by its round trip; `measured`: what the "
-        "browser estimates, on each stack its own"
+        "the connection type that Chromium assumes: `network` derives it from the round trip; "
+        "with `measured` the browser estimates it, which differs between stacks"
     ),
 ]
 

@@ -13,7 +13,7 @@ class Device(Settings):
 
     name: str
     viewport_px: Annotated[tuple[int, int], LISTED]
-    """Width and height, CSS pixels."""
+    """The width and height in CSS pixels."""
     device_scale: float
     """Device pixels a CSS pixel."""
     mobile: bool
@@ -64,12 +64,12 @@ DEVICES: tuple[DevicePreset, ...] = (
     DevicePreset(
         "a laptop's window",
         Device("desktop", (1366, 768), 1.0, False, "", 1.0),
-        "the viewport that `eyelevel record` has by default",
+        "the default viewport of `eyelevel record`",
     ),
     DevicePreset(
-        "Moto G Power, a phone of the middle class",
+        "Moto G Power, a mid-range phone",
         Device("moto-g", (412, 823), 1.75, True, "moto g power (2022)", 4.0),
-        "the phone of Lighthouse and WebPageTest, and Lighthouse's slow-down",
+        "the phone that Lighthouse and WebPageTest use, with Lighthouse's slow-down",
     ),
 )
 

@@ -56,14 +56,14 @@ def plan_of_document(
 def _site_name(site: JsonMapping) -> str:
     name, digest = site["name"], site["digest"]
     if not (isinstance(name, str) and _SITE_NAME.fullmatch(name) and isinstance(digest, str)):
-        raise ValueError(f"`sites`: {quoted(name)} is no name of a site with its digest")
+        raise ValueError(f"`sites`: {quoted(name)} is not the name of a site with its digest")
     return name
 
 
 def _check_trials(trials: object, plan: Plan) -> None:
     """Each is of the plan's, with the keys that are read of it."""
     if not isinstance(trials, list) or len(trials) > TRIALS_MAX:
-        raise ValueError("`trials` is no list, or too long")
+        raise ValueError("`trials` is not a list, or is too long")
     known = {
         "site": set(plan.sites),
         "network": {network.name for network in plan.networks},
@@ -75,7 +75,7 @@ def _check_trials(trials: object, plan: Plan) -> None:
                 raise ValueError(f"`trials.{place}.{key}`: the plan has no {quoted(trial[key])}")
         for key in ("repetition", "position", "seed"):
             if type(trial[key]) is not int or trial[key] < 0:
-                raise ValueError(f"`trials.{place}.{key}` is no number")
+                raise ValueError(f"`trials.{place}.{key}` is not a number")
         if not isinstance(trial["block"], str) or not _HASH.fullmatch(trial["hash"]):
             raise ValueError(f"`trials.{place}`: it has no hash or no block")
 

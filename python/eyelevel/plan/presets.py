@@ -64,7 +64,7 @@ blocks = 3
     ),
     Preset(
         "wolsing-2019",
-        "The study of Wolsing et al. 2019: five stacks, their networks and 3G, 31 runs each.",
+        "The study of Wolsing et al. 2019: five stacks over their networks and 3G, 31 runs each.",
         None,
         """\
 title = "How much of QUIC's advantage is TCP's tuning?"
@@ -87,10 +87,10 @@ blocks = 2
     Preset(
         "das-2014",
         "The study of Das 2014: HTTP/1.1, HTTP/2 and QUIC over a grid of 10 rates x 10 RTTs, and "
-        "the 24 Mbit/s of figure 5-1. His HTTP/1.1 was cleartext: that is `http1-plain`; `http1` "
-        "is the same over TLS. His QUIC was unpaced, with a window of 10 packets of 1200 bytes: "
-        "`quic+das-2014`, not `quic`. `unshaped` is the reference of his optimal load times. Its "
-        "500 sites are made, like his table 4.1; `--corpus` takes others, or a selection of them.",
+        "the 24 Mbit/s of figure 5-1. His HTTP/1.1 was cleartext, which is `http1-plain`; `http1` "
+        "is the same over TLS. His QUIC was unpaced, with a window of 10 packets of 1200 bytes, "
+        "which is `quic+das-2014` and not `quic`. `unshaped` gives his optimal load times. The 500 "
+        "sites are synthetic and follow his table 4.1; `--corpus` takes others, or a selection.",
         None,
         """\
 title = "Where over rate and round-trip time does QUIC help?"
@@ -112,9 +112,9 @@ networks = [
     Preset(
         "das-2014-cellular",
         "The cellular study of Das 2014, section 6: links whose rate varies, RTT 30, 120, 300 ms. "
-        "Of his two operators the links have the mean rates; their courses are made, not recorded: "
-        "`--traces FOLDER` takes recordings. "
-        "`quic+das-2014` and `quic+sprout` are as unpaced as his.",
+        "The links have the mean rates of his two operators, with synthetic courses; "
+        "`--traces FOLDER` uses recordings instead. "
+        "`quic+das-2014` and `quic+sprout` are unpaced, like his.",
         None,
         """\
 title = "Does QUIC help where the rate of a cellular link varies?"
@@ -140,9 +140,9 @@ blocks = 2
     Preset(
         "das-2014-object",
         "Figure 4-3 of Das 2014: an object of 8 MB over cleartext, TLS and QUIC, unlimited and "
-        "14 Mbit/s, without delay. His QUIC was unpaced, which is `quic+das-2014`; its limit of 25 "
-        "Mbit/s and its debug build are not made again. The figure shows what encryption and "
-        "server cost.",
+        "at 14 Mbit/s, without delay. His QUIC was unpaced, which is `quic+das-2014`; its limit of "
+        "25 Mbit/s and its debug build are not reproduced. The figure shows what encryption and "
+        "the server cost.",
         None,
         """\
 title = "What do TLS and QUIC cost a single object of 8 MB?"
@@ -162,8 +162,8 @@ capture = false
     ),
     Preset(
         "wolsing-2019-servers",
-        "Figure 2 of Wolsing et al. 2019: files of 2 B to 10 MB over an unshaped path of 10 ms "
-        "through both servers, to show that the servers do not make the difference.",
+        "Figure 2 of Wolsing et al. 2019: files of 2 B to 10 MB from both servers over an unshaped "
+        "path of 10 ms, to show that the servers do not make the difference.",
         None,
         """\
 title = "Do the servers make a difference, whatever the protocol?"
@@ -182,8 +182,8 @@ capture = false
     Preset(
         "wolsing-2019-single-origin",
         "Table 3 of Wolsing et al. 2019: what remains of QUIC's advantage on pages of one origin "
-        "once a round trip is subtracted. Their gnu.org and wikipedia.org are not here; `--corpus` "
-        "takes recordings of them.",
+        "once a round trip is subtracted. Their gnu.org and wikipedia.org are not included; "
+        "`--corpus` takes recordings of them.",
         None,
         """\
 title = "What remains of QUIC's advantage on one origin, less a round trip?"
@@ -200,9 +200,9 @@ blocks = 2
     ),
     Preset(
         "many-small-objects",
-        "Do streams that do not wait for each other help pages of many small objects? The question "
-        "of Das 2014, section 5.2, which his corpus left open: its pages of many objects had large "
-        "ones, too.",
+        "Do streams that do not wait for each other help pages with many small objects? Das 2014, "
+        "section 5.2, asks this, but his corpus could not tell: its pages with many objects also "
+        "had large ones.",
         None,
         """\
 title = "Does QUIC help pages of many small objects?"
@@ -220,7 +220,7 @@ blocks = 2
     ),
     Preset(
         "initial-window",
-        "How much of a load is the first flight? Initial windows of 4 to 64 packets, both "
+        "How much of a load is the first flight? Initial windows of 4 to 64 packets over both "
         "transports.",
         4,
         """\
@@ -258,9 +258,9 @@ blocks = 2
     ),
     Preset(
         "packet-pacing",
-        "Is a page sooner there if its packets are spread over the round trip? What Das 2014, "
-        "section 7.2, left for later: QUIC and tuned TCP, each as it is and unpaced, over short "
-        "queues and long ones.",
+        "Does a page load sooner if its packets are spread over the round trip? Das 2014, "
+        "section 7.2, left this for later: QUIC and tuned TCP, each paced and unpaced, over short "
+        "and long queues.",
         4,
         """\
 title = "What does pacing change?"

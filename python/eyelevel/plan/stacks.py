@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from annotated_types import MinLen
 
-from eyelevel.json_types import JsonObject
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.origin_rtt import OriginRtts
 from eyelevel.plan.connection_type import ConnectionTypeSetting
 from eyelevel.plan.stack_terms import (
@@ -29,13 +29,13 @@ from eyelevel.settings import LISTED, About, DurationMs, Settings, SizeBytes, wi
 Visit = Annotated[
     Literal["first", "repeat", "warm"],
     About(
-        "`repeat`: a second visit, with session tickets and an empty cache; `warm`: over the "
-        "connections that the first one left open, too"
+        "`repeat` is a second visit with session tickets and an empty cache; `warm` also uses "
+        "the connections that the first visit left open"
     ),
 ]
 Visitor = Annotated[
     Literal["first", "known"],
-    About("`known`: the browser knows of every host what it speaks, and no more"),
+    About("with `known` the browser knows which protocols each host supports, and nothing else"),
 ]
 
 _servers = partial(About, servers=True)
@@ -335,3 +335,13 @@ _REFUSALS: tuple[tuple[Callable[[Stack], object], str], ...] = (
     ),
 )
 """What cannot be had, each with its reason."""
+
+
+def stack_in_words(stack: JsonMapping) -> str:
+    """What the name of a plan's `stack`, as its document has it, stands for."""
+    protocols = {"h1": "HTTP/1.1 over TCP", "h2": "HTTP/2 over TCP", "h3": "HTTP/3 over QUIC"}
+    said = f"{stack['name']} is {protocols[stack['http_version']]}"
+    if stack["external_server"]:
+        return f"{said} from an external server"
+    pacing = "paced" if stack["pacing"] else "not paced"
+    return f"{said}, initial window {stack['initial_window_packets']}, {pacing}"

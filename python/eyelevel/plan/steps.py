@@ -44,10 +44,10 @@ def parse_step(text: str) -> Step:
     number = argument.removeprefix("-")
     scrolls = argument == "end" or (number.isdecimal() and len(number) <= 6)
     if not argument or (word == "scroll" and not scrolls):
-        raise ValueError(f"`{quoted(text)}` is no step; write {_MEANT[word]}")
+        raise ValueError(f"`{quoted(text)}` is not a step; write {_MEANT[word]}")
     if len(text) > STEP_CHARACTERS_MAX:
         raise ValueError(
-            f"a step of {len(text)} characters; at most {STEP_CHARACTERS_MAX}, since it stands in "
-            "every record"
+            f"a step of {len(text)} characters; use at most {STEP_CHARACTERS_MAX}, since every "
+            "record contains it"
         )
     return Step(text.strip(), word, argument)  # type: ignore[arg-type]

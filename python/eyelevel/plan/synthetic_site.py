@@ -75,9 +75,9 @@ def parse_synthetic(site: str) -> SyntheticSite | LikeSite:
         return _like(site, given)
     values = asdict(SyntheticSite()) | _whole_numbers(site, given, BOUNDS)
     if values["objects"] > 1 and values["object_bytes"] < MARKUP_BYTES:
-        raise _refused(site, f"a page with objects has at least {MARKUP_BYTES} bytes")
+        raise _refused(site, f"a page with objects has at least {MARKUP_BYTES} bytes; give it more")
     if values["origins"] > values["objects"]:
-        raise _refused(site, "more origins than objects")
+        raise _refused(site, "more origins than objects; lower `origins`")
     return SyntheticSite(**values)
 
 
@@ -94,7 +94,9 @@ def _like(site: str, given: dict[str, str]) -> LikeSite:
         raise _refused(site, "say which one, such as `site=17`")
     made = LikeSite(like, **_whole_numbers(site, given, LIKE_BOUNDS))
     if made.site > made.count:
-        raise _refused(site, f"there are {made.count} sites, so no {made.site}")
+        raise _refused(
+            site, f"there are {made.count} sites, so there is no {made.site}; name a lower one"
+        )
     return made
 
 
@@ -107,7 +109,7 @@ def _whole_numbers(
             raise _refused(site, unknown("key", key, [*bounds, "like"]))
         low, high = bounds[key]
         if not value.isdecimal() or len(value) > 18 or not low <= int(value) <= high:
-            raise _refused(site, f"`{key}` is a whole number from {low} to {high}")
+            raise _refused(site, f"`{key}` is a whole number from {low} to {high}; write one")
         values[key] = int(value)
     return values
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from eyelevel.disk.results import writing
 from eyelevel.disk.whole import whole_file
 from eyelevel.json_types import JsonMapping
 from eyelevel.probes.protocols import THESIS_NAMES
@@ -17,7 +18,7 @@ _INT, _TEXT, _BOOL = pl.Int64(), pl.String(), pl.Boolean()
 COLUMNS: dict[str, tuple[pl.DataType, str]] = {
     "event": (_TEXT, "`attempt`"),
     "vantage": (_TEXT, "where from: `--vantage`"),
-    "host": (_TEXT, "the name or address asked for"),
+    "host": (_TEXT, "the requested name or address"),
     "port": (_INT, "its port"),
     "path": (_TEXT, "of the request"),
     "protocol": (_TEXT, "`tcp`, `tls1.2`, `tls1.3`, `quic` or `quic-v2`"),
@@ -135,7 +136,8 @@ class ParquetRows:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lines_path = path.with_name(path.name + ".rows")
-        descriptor = os.open(self._lines_path, _NEW_OR_OURS, 0o666)
+        with writing(path):
+            descriptor = os.open(self._lines_path, _NEW_OR_OURS, 0o666)
         self._lines = os.fdopen(descriptor, "w", encoding="utf-8")
         self._has_rows = False
 

@@ -85,7 +85,9 @@ def read_file(path: Path) -> pl.DataFrame:
     if first[1].lstrip().startswith("{"):
         table = _table(path, _json_rows(source, rest))
         if table.is_empty():
-            raise ProbeError(f"{path} holds no rows of probes")
+            raise ProbeError(
+                f"{path} holds no rows of probes; give what `eyelevel probe --out` wrote"
+            )
         return table
     return _table(path, _thesis_rows(path, rest))
 
@@ -131,7 +133,7 @@ def _of_row(row: JsonMapping, place: str) -> JsonObject:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18:
-            raise ProbeError(f"{place}: {name} is no number; write it as the prober does")
+            raise ProbeError(f"{place}: {name} is not a number; write it as the prober does")
         return value / 1000
 
     for name in TEXTS:
@@ -141,7 +143,7 @@ def _of_row(row: JsonMapping, place: str) -> JsonObject:
             raise ProbeError(f"{place}: no row of a probe: {fault} {name}; drop the line")
     cnames = row.get("cnames")
     if cnames is not None and not _are_texts(cnames):
-        raise ProbeError(f"{place}: cnames is no list of names; write it as the prober does")
+        raise ProbeError(f"{place}: cnames is not a list of names; write it as the prober does")
     return {
         "vantage": row.get("vantage"),
         "family": family_of(row.get("address")),
@@ -171,7 +173,7 @@ def _thesis_rows(path: Path, lines: Iterable[tuple[int, str]]) -> Iterable[JsonO
     if not next(rows)[1].startswith("DnsLookupTime;"):
         raise ProbeError(
             f"{path} is neither JSON lines, Parquet nor a CSV with the header "
-            f"{';'.join(THESIS_COLUMNS)}"
+            f"{';'.join(THESIS_COLUMNS)}; give what `eyelevel probe --out` wrote"
         )
     vantage = path.stem.split("_")[0] if "_v4_" in path.stem or "_v6_" in path.stem else None
     for number, line in rows:
@@ -179,7 +181,9 @@ def _thesis_rows(path: Path, lines: Iterable[tuple[int, str]]) -> Iterable[JsonO
             continue
         cells = line.split(";")
         if len(cells) != len(THESIS_COLUMNS):
-            raise ProbeError(f"{path}, line {number}: {len(cells)} columns instead of 10")
+            raise ProbeError(
+                f"{path}, line {number}: {len(cells)} columns instead of 10; drop the line"
+            )
         try:
             yield _of_thesis(vantage, *cells)
         except ValueError as error:
@@ -211,5 +215,5 @@ def _of_thesis(vantage: str | None, *cells: str) -> JsonObject:
 def _number(cell: str) -> float:
     value = float(cell)
     if not math.isfinite(value):
-        raise ValueError(f"{cell} is no finite number")
+        raise ValueError(f"{cell} is not a finite number")
     return value

@@ -15,7 +15,9 @@ def only_hosts(tables: Sequence[pl.DataFrame], hosts: Sequence[str]) -> list[pl.
     wanted = [host.strip().lower().removesuffix(".") for host in hosts]
     for host in wanted:
         if host not in there:
-            raise ProbeError(f"--host {quoted(host)}: no file has a row of it; name it as they do")
+            raise ProbeError(
+                f"--host {quoted(host)}: no file has a row for it; write it as the files do"
+            )
     return [table.filter(pl.col("host").str.to_lowercase().is_in(wanted)) for table in tables]
 
 
@@ -37,7 +39,9 @@ def only_cdns(tables: Sequence[pl.DataFrame], cdns: Sequence[str]) -> list[pl.Da
         found = next((each for each in (lower, GROUP + lower) if each in there), None)
         if found is None:
             named = ", ".join(names.head(CDNS_NAMED))
-            raise ProbeError(f"--cdn {quoted(cdn)}: no row is of it; there are {quoted(named)}")
+            raise ProbeError(
+                f"--cdn {quoted(cdn)}: no row is of this CDN; name one of {quoted(named)}"
+            )
         wanted.append(found)
     return [table.filter(pl.col("cdn").str.to_lowercase().is_in(wanted)) for table in tables]
 
@@ -54,7 +58,7 @@ def only_connected_by(
     if not any(table.height for table in kept):
         listed = ",".join(protocols)
         raise ProbeError(
-            f"--connected-by {listed}: in no file has a host connected over all of them; name fewer"
+            f"--connected-by {listed}: no host in any file connected over all of them; name fewer"
         )
     return kept
 

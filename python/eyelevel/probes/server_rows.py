@@ -53,11 +53,11 @@ def read_rows(path: Path, about: JsonMapping) -> dict[Place, list[JsonObject]]:
                 found[visit] = []
             found[visit].append(row)
     if last is None:
-        raise ProbeError(f"{path} holds no servers side by side: leave --resume out")
+        raise ProbeError(f"{path} holds no comparison of servers: leave out --resume")
     if _text(last) != _text(about):
         raise ProbeError(
-            f"{path} was begun with other servers, another network or another seed: say the same, "
-            "or choose another --out"
+            f"{path} was begun with other servers, another network or another seed: give the "
+            "same ones, or choose another --out"
         )
     return {place: rows for place, rows in found.items() if len(rows) == rows[0]["visit_rows"]}
 

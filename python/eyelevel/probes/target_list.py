@@ -34,10 +34,10 @@ def read_targets(path: Path) -> list[ProbeTargetName]:
         try:
             found[parse_target(text)] = None
         except ProbeError as error:
-            message = f"{path}, line {number}: `{quoted(text)}` is no HOST[:PORT][/PATH]"
+            message = f"{path}, line {number}: `{quoted(text)}` is not a HOST[:PORT][/PATH]"
             raise ProbeError(f"{message}; correct it, or drop the line") from error
     if not found:
-        raise ProbeError(f"{path} names no host: write HOST[:PORT][/PATH], one a line")
+        raise ProbeError(f"{path} names no host: write one HOST[:PORT][/PATH] per line")
     return list(found)
 
 
@@ -73,5 +73,5 @@ def read_done(path: Path) -> set[Key]:
                 raise ProbeError(f"{place}: it names no target: drop the line")
             found.add((host, port, of_host))
     if found is None:
-        raise ProbeError(f"{path} holds no list that was begun: leave --resume out")
+        raise ProbeError(f"{path} holds no list that was begun: leave out --resume")
     return found

@@ -37,7 +37,9 @@ def parse_target(text: str) -> ProbeTargetName:
     match = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(?::(\d{1,5}))?", authority)
     port = int(match[2] or PORT) if match else 0
     if match is None or not 0 < port < 65536 or any(c.isspace() or ord(c) < 32 for c in rest):
-        raise ProbeError(f"{text!r} is no HOST[:PORT][/PATH], such as www.example.com/index.html")
+        raise ProbeError(
+            f"{text!r} is not a HOST[:PORT][/PATH]; write it as www.example.com/index.html"
+        )
     return ProbeTargetName(_ascii(match[1], text), port, slash + path or "/")
 
 
@@ -54,7 +56,7 @@ def parse_protocols(text: str, option: str = "--protocols") -> list[str]:
     unknown = [name for name in names if name not in THESIS_NAMES]
     if unknown or not names:
         known = ", ".join(THESIS_NAMES)
-        raise ProbeError(f"{option} {quoted(text)}: choose among {known}, with commas between")
+        raise ProbeError(f"{option} {quoted(text)}: choose among {known}, separated by commas")
     return list(dict.fromkeys(names))
 
 
@@ -84,7 +86,7 @@ def parse_connect(text: str, *, v4: bool, v6: bool) -> str:
         raise ProbeError(message) from None
     if (address.version == 6 and not v6) or (address.version == 4 and not v4):
         other = 6 if address.version == 4 else 4
-        raise ProbeError(f"--connect {text} is of IPv{address.version}: leave -{other} out")
+        raise ProbeError(f"--connect {text} is an IPv{address.version} address: leave out -{other}")
     return str(address)
 
 

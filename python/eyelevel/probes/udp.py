@@ -72,7 +72,7 @@ def passage(rows: Iterable[JsonMapping]) -> Passage:
         return Passage("blocked", why, hosts)
     if blocked:
         why = "one server that offers HTTP/3 does not answer over UDP: it may be at fault itself"
-        return Passage("undetermined", f"{why}, name other hosts as well", hosts)
+        return Passage("undetermined", f"{why}; name other hosts as well", hosts)
     why = "no host answered over UDP, and none offers HTTP/3 over TCP"
     return Passage("undetermined", f"{why}: name hosts that speak it", hosts)
 

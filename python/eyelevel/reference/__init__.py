@@ -1,4 +1,4 @@
-"""Pages and files that the tables write: docs/reference and the plan's JSON schema.
+"""Pages and files written from the tables: docs/reference and the plan's JSON schema.
 
 Each module has the text of one page and writes it when it is run, such as `python -m
 eyelevel.reference.metrics`; a test compares text and file. What a page lists is the literal table

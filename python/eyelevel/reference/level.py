@@ -11,66 +11,68 @@ from eyelevel.level.numbers_said import value_said
 from eyelevel.level.scenarios import SCENARIOS
 
 _HEAD = f"""\
-# The level: in what two stacks differ
+# The level: what two stacks differ in
 
-`eyelevel validate level` measures two stacks beside one another and classes each difference:
+`eyelevel validate level` compares two stacks by measurement and classes each difference:
 
     $ eyelevel validate level --stacks tcp+,quic
     $ eyelevel validate level --stacks tcp+,mine --plan plan.toml    # a plan's own stacks
+    $ eyelevel validate level --page level.html --open               # as a page
 
 | word | when |
 | --- | --- |
 | equal | the whole 95 % interval of the difference lies within the margin; counts are exact |
-| inherent | the protocol's by the section of an RFC, and within the bound that is expected of it |
-| the browser's | the browser's by a flag or a way of its own, and within such a bound |
-| unequal | all of the interval is beyond what is allowed: of no bound, or beyond it |
-| unknown | the interval is too wide, or there is none: never called equal |
+| inherent | a section of an RFC causes it in the protocol, within the bound expected of it |
+| the browser's | a flag or habit of the browser causes it, and it is within such a bound |
+| unequal | the whole interval is beyond what is allowed: there is no bound, or it is beyond it |
+| unknown | the interval is too wide, or there is none: this is never called equal |
 | not there | one of the two has nothing of the kind, as HTTP/1.1 has no priorities |
 
-A bound is of QUIC's value less TCP's, so that it holds for a pair over both alone; two stacks
-over one transport have nothing inherent between them. Where a bound leaves no zero, an absent
-difference is unequal, too. Bounds follow from the section that is named, the made page and the
+A bound applies to QUIC's value minus TCP's, so it holds only for a pair over both; two stacks
+over one transport have no inherent differences. If a bound excludes zero, the absence of a
+difference is unequal, too. Bounds follow from the section that is named, the test page and the
 network, not from what was measured: a test computes them.
 
-It prints the answer first, then the rows, those that are unequal or unknown before all others: both
-values (means; of counts the medians), their difference with its interval, and the margin; below
-them, where there is a bound, what is allowed and by what. Numbers of a row are rounded alike.
+The command prints the answer first, then the rows, with those that are unequal or unknown before
+all others. A row has both values (means, or medians for counts), their difference with its
+interval, and the margin; if there is a bound, what is allowed, and by what, is printed below. All
+numbers of a row are rounded alike.
 
-Both stacks take turns in every scenario. Each side has at least {SAMPLES_MIN} runs; what is then
-unknown gets more of them while four minutes last. After these nothing is begun: what is missing
-then is measured when the command is given again. Each run waits for a busy machine as loads do, at
-most 30 s, with the time that no other run needs. Means have Welch's interval, counts the least and
-the greatest difference that any two runs have; a value that is no finite number makes its row
-unknown. Since runs are added where a row is unknown, a difference that is exactly its margin is
-called equal or unequal in up to 6 % of measurements each, not in 2.5 (a test draws them). A load
-that was not `ok` (`outcomes.md`) tells nothing and is done again, as is a transfer that the machine
-starved, by the same bounds. Runs are kept one by one, below `~/.cache/eyelevel/level`, for one
-build (version, binary and code), kernel, browser and the settings of both stacks: an interrupted
-measurement goes on where it was, `--fresh` measures again. The command exits with 1 where an aspect
-is unequal.
+Both stacks take turns in every scenario. Each side has at least {SAMPLES_MIN} runs; rows that are
+then unknown get more of them until four minutes are over. No run is begun after that: what is
+still missing is measured when you give the command again. If the machine is busy, each run waits
+as loads do, for at most 30 s, using the time that no other run needs. Means have Welch's
+interval, counts the smallest and the largest difference between any two runs; a value that is not
+a finite number makes its row unknown. Because runs are added while a row is unknown, a difference
+that is exactly its margin is called equal or unequal in up to 6 % of measurements each, not in
+2.5 % (a test draws them). A load that was not `ok` (`outcomes.md`) is ignored and repeated, and
+so is a transfer that the machine starved, by the same bounds. Runs are kept one by one, below
+`~/.cache/eyelevel/level`, for one build (version, binary and code), kernel, browser and the
+settings of both stacks. An interrupted measurement continues where it stopped; `--fresh` measures
+again. The command exits with 1 if an aspect is unequal.
 
-`eyelevel run` and `ask` never wait for it. What was measured of a plan's pairs, its reference
-with every other stack, when a run begins is in its `environment.json` (`levels`); its report
-begins with what is unequal, says what is unknown, and says "level: not measured on this machine"
-of a pair that was not. `eyelevel explain stacks` shows the same aspects of any number of stacks:
-settings in force, and what was measured of their pairs.
+`eyelevel run` and `ask` never wait for it. When a run begins, what was measured for the plan's
+pairs (its reference with every other stack) goes into its `environment.json` (`levels`). Its
+report first says what is unequal, then what is unknown, and says "Level: not measured on this
+machine" if a pair was not measured. `eyelevel explain stacks` shows the same aspects for any
+number of stacks: the settings in force, and what was measured for their pairs.
 
 ## What is done
 """
 
 _MADE = f"""
-The page in Chromium is a made one: {IMAGES} images below the fold, {STYLES} style sheets and a
-script on its own host, {FONTS} fonts of another, and a script of high priority that image
-{LATE_AFTER_IMAGES} brings. Our own client moves one body that does not compress; of a loss, first
-without and then with it. A plan's round trips by origin are none of it: the page has
-none of their hosts, so a pair is measured without, and the command says so; two stacks that differ
-by them alone have no level.
+The page in Chromium is made for this: {IMAGES} images below the fold, {STYLES} style sheets and a
+script on its own host, {FONTS} fonts on another, and a script of high priority that image
+{LATE_AFTER_IMAGES} triggers. Our own client transfers one body that does not compress; for a loss
+it does so first without the loss and then with it. A plan's round trips by origin play no part:
+the page has none of their hosts, so a pair is measured without them, and the command says so. Two
+stacks that differ only in these have no level.
 
-On the network with loss the lost packets are chosen, not drawn: what is asked is what the repair
-of one loss costs, and where in a response it lies decides that. Of packets that are lost by chance
-most loads of a page lose none or several, and which ones differs between the two stacks: dozens of
-loads would tell less. What chance does to whole transfers, with losses of 0.1 to 6 % each way, is
-the yardstick's (`yardstick.md`).
+On the network with loss, the lost packets are chosen rather than drawn at random. The question is
+what the repair of one loss costs, and that depends on its place in a response. With random
+losses, most loads of a page would lose no packet or several, and different ones with each stack:
+dozens of loads would tell less. The yardstick (`yardstick.md`) shows what chance does to whole
+transfers, with losses of 0.1 to 6 % each way.
 """
 
 

@@ -16,9 +16,9 @@ def reference_page() -> str:
     lines = [
         "# Outcomes",
         "",
-        "Every load ends as exactly one of these. A failure of the instrument excludes its whole",
-        "block, that is the loads of all stacks for the same site, network and repetition, so that",
-        "no stack gains by whose load failed. A result is never excluded.",
+        "Every load ends with exactly one of these. A failure of the instrument excludes its whole",
+        "block: the loads of all stacks for the same site, network and repetition. So no stack",
+        "gains from the failure of another's load. A result is never excluded.",
         "",
         "| outcome | meaning | fault | what follows |",
         "| --- | --- | --- | --- |",

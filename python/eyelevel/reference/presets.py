@@ -20,16 +20,20 @@ from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS
 
 def presets_page() -> str:
     """The text of `docs/reference/presets.md`."""
-    devices = [{**d.device.cells(), "what and whence": f"{d.title}: {d.source}"} for d in DEVICES]
+    devices = [
+        {**d.device.cells(), "what it is, and its source": f"{d.title}: {d.source}"}
+        for d in DEVICES
+    ]
     plans = [(f"`{preset.name}`", preset.purpose) for preset in PRESETS]
     lines = [
         "# Presets",
         "",
         "## Networks",
         "",
-        "The queue is drop-tail, in each direction. Loss is of each direction: the chance p that a",
-        "request packet or its response packet is lost gives 1 - sqrt(1 - p). Where the rate has a",
-        "course, it is the mean of a made packet-delivery trace (`eyelevel trace synth`).",
+        "Each direction has a drop-tail queue. Loss is given per direction: a chance p that a",
+        "request packet or its response packet is lost becomes 1 - sqrt(1 - p). If the course is a",
+        "model's, the rate is the mean of a synthetic packet-delivery trace (`eyelevel trace",
+        "synth`).",
         "",
         *(line for group in GROUPS for line in _group(group)),
         "",
@@ -37,18 +41,18 @@ def presets_page() -> str:
         "",
         *_cells([stack.cells() for stack in STACKS]),
         "",
-        "`tcp+0rtt` and `quic+0rtt` also take requests in a resumed connection's first flight:",
-        'that needs `visit = "repeat"`, and plans refuse them on other visits.',
-        "`http1-plain` serves an https recording as its cleartext twin: scheme and links to its",
-        "hosts are moved to http, nothing else.",
+        "`tcp+0rtt` and `quic+0rtt` also take requests in a resumed connection's first flight.",
+        'That needs `visit = "repeat"`; plans refuse them for other visits.',
+        "`http1-plain` serves an https recording as its cleartext twin: only the scheme and the",
+        "links to its hosts are changed to http.",
         "",
         *[f"`{name}` is refused. {reason}.\n" for name, reason in REFUSED_PRESETS.items()],
         "## Devices",
         "",
         *_cells(devices),
         "",
-        "A device's user agent is what Chromium of the same version says on Android; its screen is",
-        "that of the table whatever the recording had.",
+        "A device's user agent is that of the same version of Chromium on Android. Its screen is",
+        "that of the table, whatever the recording had.",
         "",
         "## Plans",
         "",
@@ -56,11 +60,11 @@ def presets_page() -> str:
         "",
         "## Corpora",
         "",
-        "Made ones, whose sites `--corpus NAME` puts in the place of a preset's own:",
+        "These are synthetic; `--corpus NAME` uses their sites in place of a preset's own:",
         "",
         *_table(["name", "sites", "what"], _made()),
         "",
-        "Lists of pages, of which `eyelevel corpus record NAME` records those with an address:",
+        "These are lists of pages; `eyelevel corpus record NAME` records those with an address:",
         "",
         *_table(["name", "sites", "how they were chosen", "source", "named there"], _published()),
         "",
@@ -91,9 +95,9 @@ def _group(group: NetworkGroup) -> list[str]:
         rtts = ", ".join(f"{rtt}" for rtt in DAS_RTTS_MS)
         return [
             *lines,
-            f"Rates: {rates}. Minimum RTTs: {rtts}. Such as `das-1.7-150`.",
+            f"Rates: {rates}. Minimum RTTs: {rtts}. An example is `das-1.7-150`.",
             "",
-            "Any other rate and round trip is a network of this name, too: `das-1.7-151`.",
+            "Any other rate and round trip can be named in the same way: `das-1.7-151`.",
             "",
         ]
     if group.name == OPERATOR:

@@ -10,13 +10,14 @@ def reference_page() -> str:
     lines = [
         "# Stages",
         "",
-        "What a packet may meet on its way, in the text form (`delay 20ms, rate 10.5 Mbit/s, queue "
-        "droptail 200ms,",
-        "loss 1%`) and as JSON objects whose `stage` has the name. Defaults stand in parentheses. "
-        'A value "or a file" is a',
-        "list, or a string that names a file with one value a line. `spec/lab-events.md` has what "
-        "a `distribution` and a",
-        "`queue` are as JSON, [queues.md](queues.md) how each queue differs from its RFC.",
+        "These are the stages that a packet can meet on its way, in the text form (`delay 20ms, "
+        "rate 10.5 Mbit/s,",
+        "queue droptail 200ms, loss 1%`) and as JSON objects whose `stage` is the name. Defaults "
+        "are in parentheses. A value",
+        '"or a file" is a list, or a string that names a file with one value per line. '
+        "`spec/lab-events.md` describes",
+        "`distribution` and `queue` as JSON, and [queues.md](queues.md) how each queue differs "
+        "from its RFC.",
         "",
         "| stage | what it does | text form: after the name | JSON: keys |",
         "| --- | --- | --- | --- |",
@@ -28,7 +29,7 @@ def reference_page() -> str:
     links = ", ".join(f"`{stage['name']}`" for stage in STAGES if stage["is_link"])
     lines += [
         "",
-        f"A link ({links}) has a queue: the clause `queue` right after it, or right before.",
+        f"A link ({links}) has a queue, given by the clause `queue` right after it or before it.",
         f"It is {TABLES['queue_follows']}. Without one the queue is `infinite`.",
         "",
         "Written by `python -m eyelevel.reference.stages`; a test compares the two.",

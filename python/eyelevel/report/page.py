@@ -6,7 +6,7 @@ from pathlib import Path
 
 from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.analysis.trials.rows import Measure
-from eyelevel.disk.whole import write_whole
+from eyelevel.disk.results import write_result
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.compute import measure
 from eyelevel.report.first_screen.opening import opening, opening_json
@@ -16,7 +16,7 @@ from eyelevel.report.page_data import PageData
 from eyelevel.report.sections.appendix import appendix_section
 from eyelevel.report.sections.charts import charts_section
 from eyelevel.report.sections.cross_traffic import cross_traffic_json, cross_traffic_section
-from eyelevel.report.sections.details import setup_section
+from eyelevel.report.sections.details import setup_json, setup_section
 from eyelevel.report.sections.figures import figures_section
 from eyelevel.report.sections.gains import (
     gain_details,
@@ -82,7 +82,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("cross traffic", _text(cross_traffic_section), cross_traffic_json),
     Section("outcomes", _text(outcomes_section), outcomes_json),
     Section("machines", _text(machines_section), machines_json),
-    Section("setup", _text(setup_section)),
+    Section("setup", _text(setup_section), setup_json),
     Section("level", _text(level_section), level_json),
     Section("yardstick", _text(appendix_section)),
     Section("methods", _text(methods_section)),
@@ -143,5 +143,5 @@ def write_report(directory: Path, contents: Contents) -> Path:
     """Write the page of a run that has been read; its path."""
     text = page(contents)
     target = directory / report_file(contents)
-    write_whole(target, text.encode())
+    write_result(target, text)
     return target

@@ -34,7 +34,7 @@ class PageData:
         size = len(json.dumps(chart))
         if size > min(self._left, SPECIFICATION_BYTES_MAX):
             command = element("code", f"eyelevel figures DIR --only {figure.name}")
-            notice = element("p", "Too large for this page: ", command, ".")
+            notice = element("p", "Too large for this page. Make it with ", command, ".")
             return element("details", summary, notice)
         self._left -= size
         place = f"figure-{figure.name}"

@@ -1,4 +1,4 @@
-"""Scans: which names are asked for, and what their rows amount to.
+"""Scans: which names to ask, and what their answers amount to.
 
 `names` reads lists and who does not want to be asked, `summary` counts what rows say of each
 feature, with intervals. Pure but for reading the files it is given, and light: a scan of a million

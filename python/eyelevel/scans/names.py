@@ -58,7 +58,9 @@ def parse_names(lines: Iterable[str], source: str) -> Iterator[str]:
         if not name.isascii():
             name = _in_dns(name)
         if not (NAME.fullmatch(name) or ":" in name):
-            raise ScanError(f"{source}, line {number}: `{quoted(line.strip())}` is no name")
+            raise ScanError(
+                f"{source}, line {number}: `{quoted(line.strip())}` is not a name; correct the line"
+            )
         yield name
 
 

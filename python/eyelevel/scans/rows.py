@@ -44,7 +44,7 @@ def parse_wanted(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names or set(names) - PROTOCOLS.keys():
         known = ", ".join(PROTOCOLS)
-        raise ScanError(f"--names-with {text}: choose among {known}, with commas between")
+        raise ScanError(f"--names-with {text}: choose among {known}, separated by commas")
     return [PROTOCOLS[name] for name in dict.fromkeys(names)]
 
 
@@ -67,8 +67,8 @@ def _target(path: Path, host: object, port: object) -> str:
         try:
             text = f"[{IPv6Address(text)}]"
         except ValueError:
-            fault = f"{path}: a row's host is no name: `{quoted(host)}`; drop the row"
+            fault = f"{path}: a row's host is not a name: `{quoted(host)}`; drop the row"
             raise ScanError(fault) from None
     if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
-        raise ScanError(f"{path}: a row's port is none: `{quoted(port)}`; drop the row")
+        raise ScanError(f"{path}: a row's port is not a port: `{quoted(port)}`; drop the row")
     return text if port == HTTPS_PORT else f"{text}:{port}"

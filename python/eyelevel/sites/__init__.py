@@ -1,4 +1,4 @@
-"""Recorded sites: found, opened, checked; and sites that are made.
+"""Recorded sites: finding, opening and checking them; and generated sites.
 
 `recorded` finds a site by its path or by the name of one that ships with the project, and says
 what is in it. `check` loads a site without shaping over every protocol and lists what of the page

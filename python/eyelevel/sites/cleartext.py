@@ -19,7 +19,7 @@ def check_secure(stacks: Sequence[Stack], sites: Sequence[RecordedSite]) -> None
     if plain:
         raise PlanError(
             [
-                f"{site.path}: it was recorded over http alone, so `{secure}` and every other "
+                f"{site.path}: it was recorded over http only, so `{secure}` and every other "
                 "stack would load it in cleartext over HTTP/1.1; make an https site of it: "
                 f"eyelevel site import {site.path} --secure --out {site.name}-secure.wacz"
                 for site in plain

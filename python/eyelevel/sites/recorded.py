@@ -72,8 +72,8 @@ def open_site(name: str) -> RecordedSite:
     if name.lower().startswith(("http://", "https://")):
         raise PlanError(
             [
-                f"`{name}` is a page's URL, and no recording: `eyelevel record URL` makes one, "
-                "`eyelevel load URL --live` loads the page itself"
+                f"`{name}` is the URL of a page, not a recording: `eyelevel record URL` makes "
+                "one, `eyelevel load URL --live` loads the page itself"
             ]
         )
     if is_synthetic(name):

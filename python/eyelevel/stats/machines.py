@@ -283,7 +283,7 @@ def _of_another(design: _Design, between: float, within: float) -> Estimate:
 
 
 def largest_distance(machines: Sequence[OfMachine]) -> int | None:
-    """The place of the machine that is least like the others; None where nothing is known."""
+    """The place of the machine that differs most from the others; None where nothing is known."""
     known = [
         ((each.p_holm, -abs(each.distance or 0.0)), place)
         for place, each in enumerate(machines)

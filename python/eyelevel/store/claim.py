@@ -4,7 +4,8 @@ import os
 from pathlib import Path
 
 from eyelevel.disk.locks import lock, owner_said
-from eyelevel.errors import StoreError
+from eyelevel.disk.results import refusal_of_writing
+from eyelevel.errors import StoreError, refusal_of
 
 _CLAIMED: dict[tuple[int, int], int] = {}
 """The descriptors of claimed directories by device and inode; they are open as long as we live."""
@@ -20,7 +21,7 @@ def claim(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
-        raise StoreError(f"writing {directory}: {error.strerror}") from error
+        raise StoreError(f"writing {directory}: {refusal_of_writing(error, directory)}") from error
     status = os.fstat(descriptor)
     if (key := (status.st_dev, status.st_ino)) in _CLAIMED:
         os.close(descriptor)
@@ -28,11 +29,25 @@ def claim(directory: Path) -> None:
     if lock(descriptor) is False:  # where a disk has no locks the first to commit a trial wins
         owner = owner_said(descriptor)
         os.close(descriptor)
-        raise StoreError(
-            f"writing {directory}: {owner} is writing there; wait until it has ended, or choose "
-            "another --out"
-        )
+        raise _claimed(directory, owner)
     _CLAIMED[key] = descriptor
+
+
+def check_unclaimed(directory: Path) -> None:
+    """Raise StoreError as `claim`, if another process has a directory; nothing is made."""
+    try:
+        status = directory.stat()
+    except OSError:
+        return
+    if (status.st_dev, status.st_ino) not in _CLAIMED and (owner := writer(directory)):
+        raise _claimed(directory, owner)
+
+
+def _claimed(directory: Path, owner: str) -> StoreError:
+    return StoreError(
+        f"writing {directory}: {owner} is writing there; wait until it has ended, or choose "
+        "another --out"
+    )
 
 
 def writer(directory: Path) -> str | None:
@@ -43,7 +58,7 @@ def writer(directory: Path) -> str | None:
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
-        raise StoreError(f"reading {directory}: {error.strerror}") from error
+        raise StoreError(f"reading {directory}: {refusal_of(error)}") from error
     try:
         found = lock(descriptor)
         return None if found is None else "" if found else owner_said(descriptor)

@@ -9,6 +9,7 @@ trial wins, on one machine or on many that share the directory.
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -35,6 +36,8 @@ class Stage:
     folder: Path
     """What is written to, under a name that no trial has."""
     trials: Sequence[PackedTrial]
+    pictures: Mapping[str, bytes]
+    """Last ones, by name."""
     won: list[str] = field(default_factory=list)
     """The names of those that no other writer had committed before."""
 
@@ -54,8 +57,10 @@ class Step:
 
 def _keep_pictures(stage: Stage) -> None:
     # Before the trials that name them: a picture without a trial harms nobody.
-    folder = stage.directory / PICTURES
-    pictures = {name: each for trial in stage.trials for name, each in trial.pictures.items()}
+    _keep_all(stage.directory / PICTURES, stage.pictures)
+
+
+def _keep_all(folder: Path, pictures: Mapping[str, bytes]) -> None:
     for name, content in pictures.items():
         if not has_picture(folder, name):
             keep_picture(folder, name, content)
@@ -91,7 +96,14 @@ def _sync_names(stage: Stage) -> None:
 
 
 def _remove(stage: Stage) -> None:
-    shutil.rmtree(stage.whole)
+    _remove_whole(stage.whole)
+
+
+def _remove_whole(whole: Path) -> None:
+    """Where a disk has no locks another client may recover it at this moment, and remove it."""
+    while whole.exists():
+        with suppress(FileNotFoundError):
+            shutil.rmtree(whole)
 
 
 STEPS = (
@@ -119,10 +131,14 @@ def write_block(directory: Path, trials: Sequence[PackedTrial]) -> list[str]:
         reached(BEGUN)
         folder.mkdir(parents=True, exist_ok=True)
         absent = [trial for trial in trials if not os.path.lexists(folder / trial.name)]
+        # Of those that another writer committed, too: a slot sends a picture once, and its next
+        # trials name it.
+        pictures = {name: each for trial in trials for name, each in trial.pictures.items()}
         if not absent:
+            _keep_all(directory / PICTURES, pictures)
             return []
         with locked_folder(folder, DRAFT_PREFIX) as draft:
-            stage = Stage(directory, draft, absent)
+            stage = Stage(directory, draft, absent, pictures)
             for step in STEPS:
                 reached(step.name)
                 step.does(stage)
@@ -161,14 +177,18 @@ def recover(directory: Path) -> None:
         for whole in sorted((directory / TRIALS).glob(f"{WHOLE_PREFIX}*")):
             _rename_all(whole)
             sync_directory(whole.parent)
-            shutil.rmtree(whole)
+            _remove_whole(whole)
     remove_leftovers(directory)
 
 
 def _rename_all(whole: Path) -> list[str]:
     """Give a whole stage's trials their names; of those that had one the first writer's stays."""
-    won = []
-    for trial in sorted(whole.iterdir()):
+    won: list[str] = []
+    try:
+        trials = sorted(whole.iterdir())
+    except FileNotFoundError:  # another client's recovery had them all, as below
+        return won
+    for trial in trials:
         target = whole.parent / trial.name
         try:
             trial.rename(target)  # refuses a directory that is there and not empty

@@ -14,6 +14,7 @@ from typing import cast
 from pydantic import ValidationError
 
 from eyelevel.disk.folders import remove_orphan
+from eyelevel.disk.results import refusal_of_writing
 from eyelevel.disk.whole import DRAFT_PREFIX, write_whole
 from eyelevel.errors import StoreError
 from eyelevel.from_outside.files import read_bytes
@@ -49,7 +50,7 @@ class StoredTrial:
 
     def frames(self) -> Frames:
         """The load's frames; none if nothing was captured. Raises StoreError when damaged."""
-        return read_frames(self.path / FRAMES_FILE, self._pictures)
+        return read_trial_frames(self.path.parent.parent, self.path.name)
 
     def step_frames(self) -> tuple[Frames, ...]:
         """The frames of each step after the load."""
@@ -71,6 +72,11 @@ def read_trial(directory: Path, name: str) -> StoredTrial:
     """One trial by its hash; raises StoreError when it is absent, damaged or of another version."""
     path = directory / TRIALS / name
     return StoredTrial(path, parse_record(read_record_file(str(path)), name, path / RECORD_FILE))
+
+
+def read_trial_frames(directory: Path, name: str) -> Frames:
+    """A trial's frames alone, by its hash; as `StoredTrial.frames`."""
+    return read_frames(directory / TRIALS / name / FRAMES_FILE, directory / PICTURES)
 
 
 def read_record_file(folder: str) -> bytes:
@@ -103,7 +109,10 @@ def parse_record(compressed: bytes, name: str, file: Path | str) -> JsonObject:
         _check_hash(record, str(file))
         _check_together(record, str(file))
     if record["trial"]["hash"] != name:
-        raise StoreError(f"reading {file}: it is the record of trial {record['trial']['hash']}")
+        raise StoreError(
+            f"reading {file}: it is the record of trial {record['trial']['hash']}; rename "
+            "it accordingly"
+        )
     return record
 
 
@@ -152,6 +161,18 @@ def write_document(directory: Path, name: str, value: JsonMapping) -> None:
         write_whole(directory / name, json_bytes(value))
 
 
+def create_document(directory: Path, name: str, value: JsonMapping) -> bool:
+    """The same of one that is never replaced; whether it was not there, which is the kernel's to
+    say where a disk has no locks."""
+    with refusals(directory / name):
+        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            write_whole(directory / name, json_bytes(value), is_new=True)
+        except FileExistsError:
+            return False
+        return True
+
+
 def read_document(directory: Path, name: str) -> JsonObject:
     """Read `plan.json` or `environment.json`; raises StoreError when absent or damaged."""
     file = directory / name
@@ -175,8 +196,8 @@ def check_record(record: JsonMapping, subject: str) -> None:
         where = quoted(".".join(str(part) for part in first["loc"]))
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
         raise StoreError(
-            f"reading {subject}: `{where}`: {first['msg']}{more}; it is damaged, or of another "
-            "eyelevel: use the one that wrote it"
+            f"reading {subject}: `{where}`: {first['msg']}{more}; it is damaged, or another "
+            "version of eyelevel wrote it: use that one"
         ) from error
     _check_hash(record, subject)
     _check_together(record, subject)
@@ -186,7 +207,7 @@ def _check_hash(record: JsonMapping, subject: str) -> None:
     if (expected := hash_of_key(record["trial"])) != record["trial"]["hash"]:
         raise StoreError(
             f"reading {subject}: its settings hash to {expected}, not to "
-            f"{record['trial']['hash']}; the record was changed after it was written"
+            f"{record['trial']['hash']}; the record was changed after it was written, so restore it"
         )
 
 
@@ -204,8 +225,8 @@ def _check_together(record: JsonMapping, subject: str) -> None:
             fault = f"`path.{way}.timeline` has lists of different length"
     if fault:
         raise StoreError(
-            f"reading {subject}: {fault}; it is damaged, or of another eyelevel: use the one that "
-            "wrote it"
+            f"reading {subject}: {fault}; it is damaged, or another version of eyelevel wrote "
+            "it: use that one"
         )
 
 
@@ -222,5 +243,5 @@ def refusals(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(
-            f"writing {target}: {error.strerror or error}; whatever was whole is kept"
+            f"writing {target}: {refusal_of_writing(error, target)}; whatever was complete is kept"
         ) from error

@@ -19,8 +19,8 @@ class PathCheck(TypedDict):
 
 
 @with_config(OBSERVED)
-class Environment(TypedDict):
-    """Machine, kernel, versions, and what was measured when the run began."""
+class MachineEnvironment(TypedDict):
+    """Machine, kernel, versions, and what was measured before the first load there."""
 
     versions: NotRequired[dict[str, str]]
     cores: NotRequired[Count | None]
@@ -28,8 +28,21 @@ class Environment(TypedDict):
     path_checks: NotRequired[dict[str, PathCheck]]
     stacks_validated: NotRequired[list[StackCell] | None]
     levels: NotRequired[list[LevelMeasured] | None]
+
+
+@with_config(OBSERVED)
+class Environment(MachineEnvironment):
+    """That of the machine that loads, and what is of the study wherever it is loaded.
+
+    `client`: of a run on a cluster what only commits; what loads has its own in `machines/`.
+    """
+
+    client: NotRequired[MachineEnvironment]
     altered_sites: NotRequired[dict[str, list[str]]]
     secure_shares: NotRequired[dict[str, Number]]
 
+
+CLIENT = "client"
+"""The key of what commits a cluster's loads. What it loads without the cluster, ran on it."""
 
 ENVIRONMENT: TypeAdapter[Environment] = TypeAdapter(Environment)

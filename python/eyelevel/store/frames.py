@@ -1,5 +1,6 @@
 """Frames of a loading page: an `npz` file of lossless pictures (spec/run-record.md)."""
 
+import hashlib
 import io
 import math
 import re
@@ -18,7 +19,7 @@ from eyelevel.from_outside.limits import FRAMES
 from eyelevel.from_outside.pictures import open_picture
 from eyelevel.from_outside.source import Source
 from eyelevel.store.deltas import Part, decode, encode
-from eyelevel.store.pictures import read_picture
+from eyelevel.store.pictures import picture_name, read_picture
 from eyelevel.store.pixels import Picture
 
 
@@ -47,12 +48,15 @@ class Frames:
         parts: Sequence[Part],
         last: Callable[[], Picture],
         source: str = "",
+        last_name: str = "",
     ) -> None:
-        """`parts`: of each frame but the last, whose picture `last` gives."""
+        """`parts`: of each frame but the last, whose picture `last` gives; `last_name` is that
+        picture's name, if it is known."""
         self.at_ms = tuple(at_ms)
         self._parts = parts
         self._last = last
         self._source = source or "frames in memory"
+        self._last_name = last_name
 
     @classmethod
     def of(cls, frames: Sequence[Frame]) -> "Frames":
@@ -88,9 +92,23 @@ class Frames:
 
         Before the first frame it is the first; not for a load without frames.
         """
-        wanted = [max(0, bisect_right(self.at_ms, time_ms) - 1) for time_ms in times_ms]
+        wanted = self._places(times_ms)
         there = {index: frame for index, frame in enumerate(self) if index in set(wanted)}
         return [there[index] for index in wanted]
+
+    def sources_at(self, times_ms: Sequence[float]) -> list[str]:
+        """The digest of what each of the same pictures is decoded from, without decoding it: equal
+        ones are equal pictures, in whatever loads."""
+        digest = hashlib.sha256((self._last_name or picture_name(self._last())).encode())
+        sources = [digest.hexdigest()]
+        for part in reversed(self._parts):
+            place = (part.top, part.left, part.unchanged, len(part.webp))
+            digest.update(repr(place).encode() + part.webp)
+            sources.append(digest.hexdigest())
+        return [sources[-1 - place] for place in self._places(times_ms)]
+
+    def _places(self, times_ms: Sequence[float]) -> list[int]:
+        return [max(0, bisect_right(self.at_ms, time_ms) - 1) for time_ms in times_ms]
 
     def to_bytes(self, last: str) -> bytes:
         """The content of a frames file; the same frames give the same bytes.
@@ -155,7 +173,8 @@ def read_frames(path: Path, pictures: Path) -> Frames:
         if len(at_ms) != len(numbers) + 1:
             raise ValueError("its parts do not fit together")
         parts_of_frames = [parts[number] for number in numbers]
-        return Frames(at_ms, parts_of_frames, partial(read_picture, pictures, last), str(path))
+        picture = partial(read_picture, pictures, last)
+        return Frames(at_ms, parts_of_frames, picture, str(path), last)
     except (ValueError, TypeError) as error:
         raise _damaged(str(path), error) from error
 

@@ -14,6 +14,7 @@ from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.store.documents import checked_document
+from eyelevel.store.environment import MachineEnvironment
 from eyelevel.store.values import OBSERVED, Count, Number
 
 MACHINES = "machines"
@@ -32,9 +33,9 @@ class RetiredSlot(TypedDict):
 @with_config(OBSERVED)
 class Machine(TypedDict):
     """`class`: which machines its loads are compared with, with whom it shares it; null: it was
-    refused and has none. `facts` and times: of when it was given the class, which stays unless the
-    third machine shows that it is the odd one. `reason`: why it is not of the first class, or not
-    `admitted`."""
+    refused and has none. `facts`, times and `environment`: of when it was given the class, which
+    stays unless the third machine shows that it is the odd one. `reason`: why it is not of the
+    first class, or not `admitted`."""
 
     version: Literal[1]
     machine: str
@@ -48,6 +49,7 @@ class Machine(TypedDict):
     reason: str
     admitted: NotRequired[bool]
     retired: NotRequired[list[RetiredSlot]]
+    environment: NotRequired[MachineEnvironment]
 
 
 MACHINE: TypeAdapter[Machine] = TypeAdapter(Machine)
@@ -73,13 +75,18 @@ def parse_machine(content: bytes, machine: str, file: str) -> JsonObject:
         )
     checked_document(MACHINE, document, file)
     if document["machine"] != machine:
-        raise StoreError(f"reading {file}: it is of machine {quoted(document['machine'])}")
+        raise StoreError(
+            f"reading {file}: it is of machine {quoted(document['machine'])}; rename it accordingly"
+        )
     return document
 
 
-def is_refused(document: JsonMapping) -> bool:
-    """Whether it takes no blocks, which one with loads of before may be, too."""
-    return not document.get("admitted", document["class"] is not None)
+def refusal(document: JsonMapping) -> str | None:
+    """Why it takes no blocks, which one with loads of before may do, too; None if it takes some."""
+    if not document.get("admitted", document["class"] is not None):
+        return str(document["reason"])
+    retired = document.get("retired", ())
+    return str(retired[-1]["reason"]) if 0 < document["slots"] <= len(retired) else None
 
 
 def read_machines(directory: Path) -> dict[str, JsonObject]:
@@ -87,7 +94,7 @@ def read_machines(directory: Path) -> dict[str, JsonObject]:
     files = sorted((directory / MACHINES).glob("*.json"))
     if len(files) > MACHINES_MAX:
         raise StoreError(
-            f"reading {directory / MACHINES}: more than {MACHINES_MAX} machines; "
-            "no run has so many, so take out what is not of this one"
+            f"reading {directory / MACHINES}: more than {MACHINES_MAX} machines; no run has so "
+            "many, so remove those of other runs"
         )
     return {file.stem: read_machine(file) for file in files}

@@ -31,8 +31,8 @@ OUTCOMES: tuple[Outcome, ...] = (
     Outcome(
         "timeout",
         "The page had not loaded at the trial's time limit (180 s unless the plan says otherwise). "
-        "It counts as the limit in gains and differences, since it took at least so long, and in "
-        "medians and ranks as slower than any load that ended.",
+        "Gains and differences count it as the limit, since it took at least that long; medians "
+        "and ranks count it as slower than any load that ended.",
         "result",
         False,
     ),
@@ -45,9 +45,9 @@ OUTCOMES: tuple[Outcome, ...] = (
     ),
     Outcome(
         "wrong-protocol",
-        "An object came over another protocol than the stack's, or all came over http, with which "
-        "no stack is in force. `data:`, `blob:`, cache, service worker and WebSocket are exempt "
-        "and counted.",
+        "An object came over another protocol than the stack's, or all came over http, where no "
+        "stack applies. `data:`, `blob:`, cache, service worker and WebSocket are exempt, but "
+        "counted.",
         "instrument",
         True,
     ),
@@ -69,24 +69,24 @@ OUTCOMES: tuple[Outcome, ...] = (
         "capture-incomplete",
         "Frames or requests were lost, the last frame is not what the page shows at its end, the "
         "page's own timings could not be read or are not what the browser's events say, or its own "
-        "timer stood still for 200 ms more than in the page's other loads without a long task to "
-        "explain it.",
+        "timer stood still for 200 ms longer than in the page's other loads without a long task "
+        "to explain it.",
         "instrument",
         True,
         tried_again=True,
     ),
     Outcome(
         "starved",
-        "The machine was too busy: packets were read or released late beyond the stated bound, "
-        "some were lost beside the path's model, CPU time was stolen, or CPU pressure was far "
-        "above that page's quiet loads.",
+        "A process of the load was stopped, or the machine was too busy: packets were read or "
+        "released later than the stated bound allows, some were lost outside the path's model, CPU "
+        "time was stolen, or CPU pressure was far above that of the page's quiet loads.",
         "instrument",
         True,
         tried_again=True,
     ),
     Outcome(
         "browser-crashed",
-        "The browser ended, stopped answering, or sent a message that cannot be.",
+        "The browser ended, stopped answering, or sent an impossible message.",
         "instrument",
         True,
         tried_again=True,

@@ -80,7 +80,9 @@ def check_packed(packed: PackedTrial) -> None:
     """Raise StoreError unless it is what was packed elsewhere, and a record is in it."""
     subject = f"what came of trial {packed.name}"
     if _digest(packed.files, packed.pictures) != packed.digest:
-        raise StoreError(f"{subject} has another digest than it was sent with; it was damaged")
+        raise StoreError(
+            f"{subject} has another digest than it was sent with; it was damaged: run it again"
+        )
     parse_record(packed.files[RECORD_FILE], packed.name, Path(subject) / RECORD_FILE)
 
 

@@ -30,6 +30,7 @@ from eyelevel.store.values import (
     Instant,
     Integer,
     Milliseconds,
+    Nanoseconds,
     Number,
     OutcomeName,
     Span,
@@ -136,6 +137,15 @@ class StepEntry(TypedDict):
 
 
 @with_config(OBSERVED)
+class StoodStill(TypedDict):
+    """A process of the load that was stopped; of one beside the lab nobody knows for how long."""
+
+    process: str
+    at_ns: Nanoseconds | None
+    ms: Milliseconds | None
+
+
+@with_config(OBSERVED)
 class Host(TypedDict):
     """What the machine did during the load, and how long the trial took and waited for it.
 
@@ -150,6 +160,8 @@ class Host(TypedDict):
     wall_ms: Milliseconds
     waited_for_host_ms: Milliseconds
     server_cpu_s: NotRequired[Number | None]
+    browser_cores: NotRequired[Count]
+    stood_still: NotRequired[Sequence[StoodStill] | None]
     machine: NotRequired[str]
     slot: NotRequired[Count]
 

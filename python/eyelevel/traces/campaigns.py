@@ -161,6 +161,6 @@ def _number(text: str, name: str, number: int, source: Source, most: float) -> f
     except ValueError:
         value = math.nan
     if not 0 <= value <= most or "_" in text:
-        fault = f"{name} is `{quoted(text)[:40]}`, no number from 0 to {most:g}"
+        fault = f"{name} is `{quoted(text)[:40]}`, which is not a number from 0 to {most:g}"
         raise source.refusal(fault, str(number), "write it as the campaign does")
     return value

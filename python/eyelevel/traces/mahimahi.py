@@ -23,7 +23,9 @@ def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
     days, and for a trace without duration: what the path refuses, with the same remedies.
     """
     if not text:
-        raise TraceError(f"{name}: the file is empty; write a whole number of milliseconds a line")
+        raise TraceError(
+            f"{name}: the file is empty; write one whole number of milliseconds per line"
+        )
     content = lines_without_ends(text.encode("utf-8", "surrogatepass"))
     # As Mahimahi and the path read it: digits and nothing else.
     wrong = -1
@@ -37,11 +39,11 @@ def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
         line = before[wrong].partition(b"\n")[0].decode("utf-8", "replace")
         shown = f"`{quoted(line)[:40]}`" if line else "an empty line"
         raise TraceError(
-            f"{name}:{wrong + 1}: {shown} is not a whole number of milliseconds; write one a line"
+            f"{name}:{wrong + 1}: {shown} is not a whole number of milliseconds; write one per line"
         )
     if values[-1] == 0:
         raise TraceError(
-            f"{name}:{len(values)}: the trace has no duration; its last line must be above 0"
+            f"{name}:{len(values)}: the trace has no duration; write a last line above 0"
         )
     return values
 

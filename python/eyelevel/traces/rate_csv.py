@@ -51,7 +51,7 @@ def parse_rates(text: str, name: str) -> RateSeries:
         time, rate = _number(cells[0]), _number(cells[1])
         if time is None or rate is None:
             wrong = cells[0] if time is None else cells[1]
-            raise TraceError(f"{place}: `{_shown(wrong)}` is no number; write a time and a rate")
+            raise TraceError(f"{place}: `{_shown(wrong)}` is not a number; write a time and a rate")
         time, rate = time * scale[0], rate * scale[1]
         if not 0 <= rate <= RATE_MBIT_S_MAX:
             raise TraceError(f"{place}: a rate of {_shown(cells[1])}; write one from 0 to 1 Tbit/s")

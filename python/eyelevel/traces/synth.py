@@ -59,7 +59,7 @@ def _checked(spec: SynthSpec) -> tuple[Course, bool]:
         raise TraceError(f"there is no model `{spec.model}` of a trace; known: {known}")
     if spec.version != SYNTH_VERSION:
         raise TraceError(
-            f"the model `{spec.model}` of version {spec.version} is not the one that is here "
+            f"the model `{spec.model}` of version {spec.version} is not the one in this version "
             f"({SYNTH_VERSION}); use the version of eyelevel that made the record"
         )
     if not 1 <= spec.duration_s <= DURATION_S_MAX:

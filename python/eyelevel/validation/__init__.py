@@ -1,4 +1,4 @@
-"""Is what this machine emulates what it should be? Measured, and held against theory.
+"""Measures whether this machine emulates what it should, and compares that with theory.
 
 `path` sends packets at known rates through a path and checks delay, rate and loss
 (`path_experiment` is one such experiment). `stacks` holds our QUIC beside the kernel's TCP: the

@@ -148,7 +148,9 @@ def transfer_told(
         answer = fetch(lab, stack, url, bytes_max, duration_ms, warm_up=warm_up, late=late)
         summary = lab.stop()
     if not summary.connections:
-        raise LabError(f"a transfer over {stack['name']}: the servers reported no connection")
+        raise LabError(
+            f"a transfer over {stack['name']}: the servers reported no connection; run it again"
+        )
     return answer, summary
 
 
@@ -190,9 +192,11 @@ def _run(command: list[str], timeout_s: float) -> JsonObject:
             command, capture_output=True, text=True, timeout=timeout_s, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise LabError(f"a transfer took longer than {timeout_s:g} s") from error
+        raise LabError(
+            f"a transfer took longer than {timeout_s:g} s; run it again when the machine is quiet"
+        ) from error
     if done.returncode:
-        raise LabError(f"a transfer failed: {done.stderr.strip()}")
+        raise LabError(f"a transfer failed, run it again: {done.stderr.strip()}")
     answer: JsonObject = json.loads(done.stdout)
     return answer
 

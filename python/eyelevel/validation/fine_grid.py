@@ -97,7 +97,10 @@ def simulate(wanted: Sequence[JsonObject]) -> list[JsonObject]:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise LabError(f"the fine grid took longer than {TIMEOUT_S:g} s") from error
+        raise LabError(
+            f"the fine grid took longer than {TIMEOUT_S:g} s; "
+            "run it again when the machine is quiet"
+        ) from error
     if done.returncode:
         raise LabError(f"the fine grid: {done.stderr.strip().removeprefix('eyelevel-lab: ')}")
     results: list[JsonObject] = json.loads(done.stdout)

@@ -105,7 +105,7 @@ def _delay(machine: str, duration_ms: int) -> list[Check]:
             machine,
             f"{float(np.percentile(seen.log.waited_us, 99)):.1f} µs" if waited else "unknown",
             "0",
-            "none: the model has the time of arrival",
+            "none: the model knows when it arrived",
             None,
         ),
         Check(
@@ -121,7 +121,7 @@ def _delay(machine: str, duration_ms: int) -> list[Check]:
             machine,
             f"{DELAY_MS + float(np.median(end_to_end_us)) / 1e3:.3f} ms",
             f"{DELAY_MS:g} ms",
-            "none: sockets included",
+            "none: includes the sockets",
             None,
         ),
         _all_arrived(machine, seen),
@@ -149,7 +149,7 @@ def _rate(machine: str, duration_ms: int) -> list[Check]:
             machine,
             f"{longest_ms:.3f} ms",
             f"{theory_ms:.3f} ms",
-            "to the packet",
+            "exact to one packet",
             # A full queue stands as long as theory says, less what the link had already sent of
             # the packet in transmission.
             theory_ms - FULL_BYTES * 8e3 / RATE_BIT_S <= longest_ms <= theory_ms + 1e-6,
@@ -216,4 +216,4 @@ def longest_wait_ms(rate_bit_s: int, queue_ms: float, wire_bytes: int) -> float:
     return (waiting + 1) * wire_bytes * 8e3 / rate_bit_s
 
 
-_NOT_REALTIME = "none: not real-time"
+_NOT_REALTIME = "none without real-time priority"

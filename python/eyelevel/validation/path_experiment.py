@@ -69,7 +69,9 @@ def experiment(
         log = read_log(file.read_bytes(), str(file))
         checked = run_tool(["path-check", str(file)], accept=(0, TOOL_DIFFERS))
     if not packets:
-        raise LabError("no packet arrived; the path carries nothing on this machine")
+        raise LabError(
+            "no packet arrived; the path carries nothing on this machine; see `eyelevel doctor`"
+        )
     sequence, sent_ns, received_ns = np.array(packets, dtype=np.int64).T
     return Seen(
         sent,
@@ -97,7 +99,10 @@ def _traffic(
     try:
         assert receiver.stdout is not None
         if "listening" not in receiver.stdout.readline():
-            raise LabError("the receiver inside the path did not start; its message stands above")
+            raise LabError(
+                "the receiver inside the path did not start; its message stands above; "
+                "see `eyelevel doctor`"
+            )
         sender = [*lab.server_command_prefix, *tool, "send", "--to", address]
         sender += ["--rate-bit-s", str(rate_bit_s), "--wire-bytes", str(wire_bytes)]
         sender += ["--duration-ms", str(duration_ms)]
@@ -109,10 +114,15 @@ def _traffic(
             timeout=duration_ms / 1e3 + END_TIMEOUT_S,
         )
         if done.returncode != 0:
-            raise LabError("the sender inside the path failed; its message stands above")
+            raise LabError(
+                "the sender inside the path failed; its message stands above; see `eyelevel doctor`"
+            )
         received, _ = receiver.communicate(timeout=END_TIMEOUT_S)
     except subprocess.TimeoutExpired as error:
-        raise LabError(f"the traffic inside the path did not end in {error.timeout:g} s") from None
+        raise LabError(
+            f"the traffic inside the path did not end in {error.timeout:g} s; run it again when "
+            "the machine is quiet"
+        ) from None
     finally:
         if receiver.poll() is None:
             receiver.kill()

@@ -36,19 +36,19 @@ def build() -> JsonObject:
 
 def read_cell(determined_by: JsonMapping) -> Cell | None:
     """The cell that was measured with these settings by this build; None: there is none."""
-    kept = _read(_folder() / f"{_key(determined_by)}.json")
+    kept = _read(folder() / f"{_key(determined_by)}.json")
     return kept[1] if kept else None
 
 
 def write_cell(determined_by: JsonMapping, order: int, cell: Cell) -> None:
     """Keep it; `order` is its place in a table."""
-    _write(_folder(), determined_by, {"order": order, "cell": cell.as_json()})
+    _write(folder(), determined_by, {"order": order, "cell": cell.as_json()})
 
 
 def measured_cells() -> list[Cell]:
     """Every cell that this build measured on this kernel, in the table's order, each once: with
     the most runs."""
-    kept = [cell for file in sorted(_folder().glob("*.json")) if (cell := _read(file))]
+    kept = [cell for file in sorted(folder().glob("*.json")) if (cell := _read(file))]
     ordered = sorted(kept, key=lambda cell: (cell[0], len(cell[1].tcp.runs)))
     cells = {(cell.network, cell.congestion_control): cell for _, cell in ordered}
     return list(cells.values())
@@ -57,14 +57,14 @@ def measured_cells() -> list[Cell]:
 def read_flow(determined_by: JsonMapping) -> JsonObject | None:
     """The short flow that was measured with these settings by this build, as it was written."""
     try:
-        return _object(_folder() / FLOWS / f"{_key(determined_by)}.json")
+        return _object(folder() / FLOWS / f"{_key(determined_by)}.json")
     except OutsideError:
         return None  # absent or cut off: measured anew
 
 
 def write_flow(determined_by: JsonMapping, flow: JsonMapping) -> None:
     """Keep it."""
-    _write(_folder() / FLOWS, determined_by, flow)
+    _write(folder() / FLOWS, determined_by, flow)
 
 
 def _write(folder: Path, determined_by: JsonMapping, document: JsonMapping) -> None:
@@ -72,7 +72,8 @@ def _write(folder: Path, determined_by: JsonMapping, document: JsonMapping) -> N
     write_whole(folder / f"{_key(determined_by)}.json", json.dumps(document).encode())
 
 
-def _folder() -> Path:
+def folder() -> Path:
+    """Where the cells of this build on this kernel are."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     text = json.dumps(build(), sort_keys=True)
     return Path(base) / "eyelevel" / "stacks" / hashlib.sha256(text.encode()).hexdigest()[:20]

@@ -33,8 +33,11 @@ def test_first_visits_in_the_usual_conditions_need_no_words(contents):
 @pytest.mark.parametrize(
     ("visit", "said"),
     [
-        ("warm", "on a warm visit (a second load over the connections that the first left open"),
-        ("repeat", "on a repeat visit (a second load with the first one's TLS tickets"),
+        (
+            "warm",
+            "on a warm visit (a second load over the connections that the first load left open",
+        ),
+        ("repeat", "on a repeat visit (a second load with the first load's TLS tickets"),
     ],
 )
 def test_a_plans_visit_is_in_its_methods(contents, visit, said):
@@ -42,14 +45,20 @@ def test_a_plans_visit_is_in_its_methods(contents, visit, said):
     assert said in conditions_said(found.planned)
     text = paragraph(found)
     assert said in text
-    assert "each load, with the visit before it, in a new browser and new network names" in text
+    assert (
+        "each load, together with the visit before it, in a new browser and new network names"
+        in text
+    )
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('visitor = "known"', "with a browser that knew what every host speaks"),
-        ('effective_connection_type = "3g"', "with the network taken for 3g by the browser"),
+        (
+            'visitor = "known"',
+            "with a browser that already knew which protocols every host supports",
+        ),
+        ('effective_connection_type = "3g"', "with the browser told that the network is 3g"),
         ('effective_connection_type = "measured"', "with Chromium's own estimate of the network"),
     ],
 )
@@ -58,7 +67,7 @@ def test_what_the_browser_knows_and_takes_the_network_for_is_said(contents, line
 
 
 def test_a_known_visitors_load_has_a_visit_before_it(contents):
-    assert "each load, with the visit before it," in paragraph(
+    assert "each load, together with the visit before it," in paragraph(
         contents(f'visitor = "known"\n{TEXT}')
     )
 

@@ -82,7 +82,7 @@ def test_a_site_without_such_loads_is_named_and_left_out(contents):
         1, ("startup",), 6, 6,
     )  # fmt: skip
     section = paint_parts(alone).replace(NO_BREAK, " ")
-    assert "6 blocks of 1 site; 6 left out, of which a load has no such parts" in section
+    assert "6 blocks of 1 site; 6 left out because one of their loads has no such parts" in section
     assert "none of startup" in section
 
 
@@ -112,7 +112,7 @@ def test_a_study_that_may_stop_has_no_interval_of_them(tmp_path):
     dsl, _ = contents.paints
     for part in (dsl.whole, *dsl.parts.values()):
         assert part.difference.value is not None and not part.difference.determined
-        assert "might stop" in part.difference.reason
+        assert "could stop" in part.difference.reason
 
 
 def test_the_page_and_json_say_the_same(contents):

@@ -67,8 +67,11 @@ def test_a_run_that_was_slower_as_a_whole_is_no_regression(long):
     assert f"{late} now, and count as their limit" in found.verdicts[2].message
     assert found.verdicts[2].estimate.determined and "timed out" not in found.verdicts[3].message
     assert found.verdicts[0].confidence == pytest.approx(1 - 0.05 / 4)
-    assert "hold in 95 %: each is of 98.8 %, wider" in found.level.replace(NO_BREAK, " ")
-    assert "from run to run both move alike" in found.assumption
+    assert (
+        "hold together with 95 % confidence: each is a 98.8 % interval, wider"
+        in found.level.replace(NO_BREAK, " ")
+    )
+    assert "both change alike from run to run" in found.assumption
 
 
 def test_a_stack_that_became_slower_than_its_reference_is_one(long):
@@ -84,9 +87,10 @@ def test_a_stack_that_became_slower_than_its_reference_is_one(long):
 def test_unsure_says_how_many_blocks_in_each_run_would_do(long):
     found = compare_runs(long, again(long, quic=1.06), METRIC, 0.05).verdicts[1]
     assert found.status == "unsure" and found.blocks_needed > 12
-    assert f"it is worse, not sure by how much; about {found.blocks_needed} blocks in each run" in (
-        found.message
-    )
+    assert (
+        f"it is worse, but by how much is not certain; about {found.blocks_needed} blocks in "
+        "each run"
+    ) in (found.message)
 
 
 def test_another_stack_may_be_the_common_one(long):
@@ -112,7 +116,7 @@ def test_a_common_stack_whose_settings_changed_is_none(long, capsys, tmp_path):
     assert {each.status for each in found.verdicts} == {"no verdict"} and found.assumption == ""
     first = found.verdicts[0]
     assert first.estimate.value == pytest.approx(0.3) and first.estimate.low is None
-    assert "the settings of tcp are not the same in both runs" in first.estimate.reason
+    assert "the settings of tcp differ between the runs" in first.estimate.reason
     assert "two stacks of one plan" in first.message
     with pytest.raises(typer.Exit) as ended:
         conclude("x", found.verdicts, tmp_path / "gate.xml", found.as_json(), "pass")
@@ -242,7 +246,9 @@ def test_a_site_that_was_recorded_anew_is_named(runs, old):
     new = runs(TEXT)
     new.plan["sites"][1]["digest"] = "sha256:other"
     found = compare_runs(old, new, METRIC, 0.05)
-    assert found.differences == ("sites of another recording now, not compared: `dashboard`",)
+    assert found.differences == (
+        "sites whose recording is different now, not compared: `dashboard`",
+    )
 
 
 def test_of_many_sites_the_first_are_named(runs, old):

@@ -71,7 +71,7 @@ def test_a_network_that_fails_halfway_stops_no_load_and_all_is_there_in_the_end(
         clock.now_s += 5
     # Down from the 4th block on, a block in 5 s: tried at once and after PAUSE_S, and not since.
     assert bucket.tried.count("blocks/0000003.zip") == 2
-    assert len(told) == 1 and "the run goes on" in told[0]
+    assert len(told) == 1 and "the run continues" in told[0]
     copying.finish()
     copying.close()
     assert_is_copied(run, bucket)

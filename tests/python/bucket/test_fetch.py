@@ -84,8 +84,8 @@ DAMAGES = {
     "no record": (lambda content: rezipped(content, drop_record), "has no record"),
     "a trial less": (lambda content: rezipped(content, drop_trial), "not those of this block"),
     "records swapped": (lambda content: rezipped(content, swap_records), "record of trial"),
-    "astray": (lambda content: rezipped(content, go_astray), "no file of a trial"),
-    "hidden": (lambda content: rezipped(content, hide), "no file of a trial"),
+    "astray": (lambda content: rezipped(content, go_astray), "not a file of a trial"),
+    "hidden": (lambda content: rezipped(content, hide), "not a file of a trial"),
     "frames": (lambda content: rezipped(content, spoil_frames), "frames.npz"),
 }
 
@@ -158,7 +158,7 @@ def test_a_part_of_a_run_is_not_run_on_and_the_whole_is(run, bucket, out):
     sites = [Site(each["name"], each["digest"]) for each in run.plan["sites"]]
     fetch_run(bucket, URL, out)
     (out / "plan.json").rename(out / "aside")
-    with pytest.raises(StoreError, match="a part of a run that was fetched"):
+    with pytest.raises(StoreError, match="a partly fetched run"):
         planned(plan, sites, out, resume=True)
     (out / "aside").rename(out / "plan.json")
     planned(plan, sites, out, resume=True)

@@ -27,7 +27,7 @@ def test_a_conflict_after_which_nothing_is_there_is_tried_again():
 
 def test_a_conflict_without_end_is_said():
     bucket = scripted(*["conflict, nothing landed"] * 99)
-    with pytest.raises(BucketError, match="said to be there, and it is not"):
+    with pytest.raises(BucketError, match="said to exist, but it does not"):
         put_once(bucket, "a", b"1", pause=lambda s: None)
     assert len(bucket.tried) == TRIES
 
@@ -42,7 +42,7 @@ def test_what_landed_before_its_answer_was_lost_is_found_equal():
 def test_another_one_is_told_from_it_and_left():
     bucket = scripted()
     bucket.create("a", b"2")
-    with pytest.raises(DifferentError, match="a is there already and is another one"):
+    with pytest.raises(DifferentError, match="a is there already and differs"):
         put_once(bucket, "a", b"1", pause=pytest.fail)
     assert bucket.get("a", 9) == b"2"
 

@@ -65,7 +65,7 @@ def called(tmp_path, monkeypatch, capsys):
         ("open_sites", lambda _: sites),
         ("prepare", lambda *_, **__: trials),
         ("run_trials", lambda *_, **__: RunResult(directory, 36, 36, interrupted=False)),
-        ("make_report", lambda _: None),
+        ("make_report", lambda out: SimpleNamespace(path=out / "report.html")),
         ("print_summary", lambda _: None),
     ):
         monkeypatch.setattr(command, name, stand_in)
@@ -101,7 +101,11 @@ def test_a_bucket_that_is_gone_at_the_end_is_75_with_the_line_that_resumes(calle
 
 @pytest.mark.parametrize(
     ("url", "said"),
-    [("ftp://x/y", "none of s3://"), ("bucket", "none of s3://"), ("s3://", "Unable to recognise")],
+    [
+        ("ftp://x/y", "write it as s3://"),
+        ("bucket", "write it as s3://"),
+        ("s3://", "Unable to recognise"),
+    ],
 )
 def test_what_is_no_buckets_url_is_refused_in_one_line(called, url, said):
     for words in (("run", "plan.toml", "--out", called.directory, "--copy-to", url),

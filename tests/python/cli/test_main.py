@@ -29,7 +29,7 @@ def test_a_file_without_the_subcommand_is_refused():
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["--version"], ["list", "networks"], ["list", "sites"]], ids=" ".join
+    "words", [[], ["--help"], ["--version"], ["list", "networks"], ["list", "sites"]], ids=" ".join
 )
 def test_what_is_asked_often_imports_nothing_slow(words: list[str]):
     code = (

@@ -11,6 +11,7 @@ from eyelevel.cluster.admission import Admissions
 from eyelevel.cluster.names import SlotName
 from eyelevel.errors import LabError
 from eyelevel.run.machines.files import read_fleet
+from eyelevel.run.machines.fleet import Shown
 from eyelevel.run.study.slots import Joined, Retired
 from eyelevel.store.machines import machine_file, read_machines
 from eyelevel.store.packed import PackedTrial
@@ -66,7 +67,8 @@ class Fleet:
             machine = SlotName.of(slot).machine
             answer = [(self.load_ms.get(machine, 1000.0), 2.0)] * 5
             if question == "shown":
-                answer = FACTS | self.facts.get(machine, {}), ()
+                facts = FACTS | self.facts.get(machine, {})
+                answer = Shown(facts, (), {"cpu": f"of {machine}", "load_1min": 0.5})
             events += self.admissions.over(slot, future, self.fails.get(machine, answer))
         return events
 
@@ -97,6 +99,7 @@ def test_a_machine_is_asked_when_all_its_slots_are_there_and_joins_as_a_whole(fl
     kept = read_machines(fleet.directory)["a"]
     assert (kept["class"], kept["reason"], kept["retired"]) == (1, "", [])
     assert kept["page_load_time_ms"] == [1000.0] * 10 and kept["facts"] == FACTS
+    assert kept["environment"] == {"cpu": "of a", "load_1min": 0.5}
 
 
 def test_a_machine_that_differs_is_refused_in_one_line_that_says_what_differs(fleet):
@@ -105,7 +108,7 @@ def test_a_machine_that_differs_is_refused_in_one_line_that_says_what_differs(fl
     assert fleet.come("b") == []
     reason = "its browser is Chromium 141 and not Chromium 140, unlike host-a"
     reason += "; --mixed takes it as another class"
-    assert fleet.told == [f"machine host-b is refused: {reason}; 1 of 2 admitted"]
+    assert fleet.told == [f"machine host-b was refused: {reason}; 1 of 2 admitted"]
     assert (fleet.kept("b")["class"], fleet.kept("b")["reason"]) == (None, reason)
 
 
@@ -155,8 +158,8 @@ def test_it_is_told_when_most_are_as_those_that_are_refused(fleet):
     endings = [line.split("another class; ")[1] for line in fleet.told]
     assert endings == [
         "1 of 2 admitted",
-        "1 of 3 admitted, 2 are as this one: a new run without host-a takes them",
-        "1 of 4 admitted, 3 are as this one: a new run without host-a takes them",
+        "1 of 3 admitted, 2 are like this one: a new run without host-a admits them",
+        "1 of 4 admitted, 3 are like this one: a new run without host-a admits them",
     ]
 
 
@@ -222,7 +225,7 @@ def test_it_is_refused_again_while_it_is_not_mended(fleet):
     for _ in range(3):
         fleet.come("a")
         fleet.go("a")
-    assert fleet.told == ["machine host-a is refused: no lab; 0 of 1 admitted"] * 3
+    assert fleet.told == ["machine host-a was refused: no lab; 0 of 1 admitted"] * 3
 
 
 def test_a_machine_that_returns_with_another_number_of_slots_loads_anew(fleet):
@@ -239,7 +242,7 @@ def test_a_question_that_fails_is_a_refusal_with_its_reason(fleet):
     fleet.fails["a"] = LabError("a trial load of dashboard was starved: late packets")
     assert fleet.come("a") == []
     assert fleet.told == [
-        "machine host-a is refused: a trial load of dashboard was starved: late packets; "
+        "machine host-a was refused: a trial load of dashboard was starved: late packets; "
         "0 of 1 admitted"
     ]
 
@@ -258,7 +261,7 @@ def test_what_answers_after_its_machine_was_asked_anew_is_not_heard(fleet):
     fleet.asked.clear()
     fleet.admissions.went(second)
     assert slot in (first, second)
-    assert fleet.admissions.over(first, late, ({"kernel": "6.1"}, ("no lab",))) == []
+    assert fleet.admissions.over(first, late, Shown({"kernel": "6.1"}, ("no lab",))) == []
     assert not fleet.told and not read_machines(fleet.directory)
 
 
@@ -267,7 +270,9 @@ def test_a_slot_whose_loads_fail_is_retired_with_its_reason_and_stays_so(fleet):
     fleet.ended("a", 1, *["ok"] * 30)
     events = fleet.ended("a", 2, *["ok", "starved"] * 5)
     assert events == [Retired(fleet.slots["a", 2])]
-    reason = "5 of its last 10 loads failed by the instrument's fault, 0.0% of the other slots' 30"
+    reason = (
+        "5 of its last 10 loads failed because of the instrument, but 0.0% of the other slots' 30"
+    )
     assert fleet.told == [f"slot 2 of machine host-a is retired: {reason}"]
     assert fleet.kept("a")["retired"] == [{"slot": 2, "reason": reason}]
     assert fleet.ended("a", 2, "starved") == []
@@ -278,3 +283,41 @@ def test_a_slot_whose_loads_fail_is_retired_with_its_reason_and_stays_so(fleet):
     fleet.begin()
     assert len(joined(fleet.come("a"))) == 2
     assert fleet.kept("a")["retired"] == [{"slot": 2, "reason": reason}]
+
+
+def lose(fleet, machine, number, *blocks):
+    """A slot is lost with each of these, and is back each time; the events of the last loss."""
+    for block in blocks:
+        slot = fleet.slots.pop((machine, number))
+        fleet.admissions.went(slot)
+        events = fleet.admissions.lost(slot, block, "no space left")
+        fleet.come(machine, number)
+    return events
+
+
+def test_a_slot_that_is_lost_with_what_it_gets_is_retired_and_stays_so(fleet):
+    fleet.come("a")
+    lose(fleet, "a", 1, 4, 5, 6)
+    reason = (
+        "it was lost 3 or more times in a row, each with a block, the last time by no space left"
+    )
+    assert fleet.told == [f"slot 1 of machine host-a is retired: {reason}"]
+    assert fleet.kept("a")["retired"] == [{"slot": 1, "reason": reason}]
+    fleet.go("a")
+    assert joined(fleet.come("a")) == [("a", 2)] and fleet.admissions.refused == set()
+    lose(fleet, "a", 1, 7, 8, 9)  # it has none, but a late answer may say so
+    assert len(fleet.told) == 1
+
+
+def test_a_machine_that_is_lost_with_all_it_gets_is_told_in_one_line_and_takes_no_further_block(
+    fleet,
+):
+    fleet.come("a")
+    lose(fleet, "a", 2, 1)
+    events = lose(fleet, "a", 1, 4, 5, 6)
+    assert [SlotName.of(each.slot).number for each in events] == [2], "the other is on its way"
+    [line] = fleet.told
+    assert line.startswith("machine host-a takes no further block: each of its 2 slots was lost")
+    assert fleet.admissions.refused == {"a"}
+    fleet.go("a")
+    assert fleet.come("a") == [] and fleet.admissions.refused == {"a"}

@@ -1,16 +1,21 @@
 """Answers that are lost, late, damaged or of another program: none is committed, none is missed."""
 
 import os
+import shutil
 import signal
+import subprocess
+from dataclasses import replace
 from pathlib import Path
-from threading import Thread
+from threading import Semaphore, Thread
 
 import pytest
 from hang import HANG_S
 from made_up_cluster import MadeUpCluster, ended, tree, until
 
+from eyelevel.cluster.connection import Connection
 from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.errors import InputChangedError
+from eyelevel.run.block.inputs import keep_input
 from eyelevel.run.block.load import TooLargeError
 from eyelevel.store.directory import committed, iterate_trials
 
@@ -42,6 +47,30 @@ def test_what_is_no_answer_costs_the_block_and_its_slot_begins_anew(tmp_path, un
     assert cluster.to_its_end("one").done == 18
     assert tree(cluster.run) == undisturbed and cluster.attempts(FIRST) == 2
     assert cluster.process(FIRST, 0) != cluster.process(FIRST, 1)
+
+
+def test_a_slot_that_is_being_ended_takes_no_block_meanwhile(tmp_path, undisturbed, monkeypatch):
+    cluster = MadeUpCluster(tmp_path, {FIRST: ["fails"]})
+    looks, polled, restart = Semaphore(0), ClusterSlots._polled, Connection.restart
+
+    def counted(self):
+        events = polled(self)
+        looks.release()
+        return events
+
+    def late(self, *arguments):
+        while looks.acquire(blocking=False):
+            pass
+        for _ in range(2):
+            assert looks.acquire(timeout=HANG_S)
+        restart(self, *arguments)
+
+    monkeypatch.setattr(ClusterSlots, "_polled", counted)
+    monkeypatch.setattr(Connection, "restart", late)
+    assert cluster.to_its_end("one").done == 18
+    assert tree(cluster.run) == undisturbed
+    assert cluster.process(FIRST, 0) != cluster.process(FIRST, 1)
+    assert len(cluster.attempt_files()) == 7
 
 
 def test_a_fault_of_the_program_is_told_where_its_block_is_given_up(tmp_path):
@@ -99,3 +128,30 @@ def test_a_recording_that_changes_amid_a_run_ends_it_until_it_is_restored(tmp_pa
     file.write_bytes(whole)
     assert cluster.to_its_end("one").done == 18
     assert tree(cluster.run) == undisturbed
+
+
+def test_a_recording_that_a_machine_does_not_see_is_sent_once_to_it(
+    tmp_path, undisturbed, monkeypatch, recwarn
+):
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    cluster = MadeUpCluster(tmp_path, {})
+    cluster.slots_each = 2
+    cluster.tell(padding="x" * 12_000_000)  # Dask would warn of 10 MB and more
+    cluster.recording = replace(cluster.recording, path=str(hidden / "script.json"))
+    shutil.copy(cluster.site / "script.json", hidden)
+    hide = f'mount -t tmpfs none {hidden} && XDG_CACHE_HOME={tmp_path}/cache exec "$@"'
+    cluster.prefixes["one"] = ["unshare", "-rm", "sh", "-c", hide, "sh"]
+    if subprocess.run(["unshare", "-rm", "true"], check=False).returncode != 0:
+        pytest.skip("no namespaces can be made here")
+    sent, submitted = [], ClusterSlots._submitted
+
+    def counted(self, slot, function, *arguments):
+        sent.extend([slot] * (function is keep_input))
+        return submitted(self, slot, function, *arguments)
+
+    monkeypatch.setattr(ClusterSlots, "_submitted", counted)
+    assert cluster.to_its_end("one").done == 18
+    assert tree(cluster.run) == undisturbed
+    assert len(sent) == 1 and [str(each.message) for each in recwarn] == []
+    assert {trial.record["host"]["slot"] for trial in iterate_trials(cluster.run)} == {1, 2}

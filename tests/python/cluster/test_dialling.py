@@ -1,9 +1,16 @@
 """One worker a machine and scheduler, whose slots try again ever more rarely."""
 
+import json
+import shutil
+from functools import partial
+
 import pytest
+from made_up_cluster import MadeUpCluster, until
 
 from eyelevel.cluster.connection import ClusterError
-from eyelevel.cluster.dialling import LASTED_S, PAUSE_S_MAX, Dialling, only_worker
+from eyelevel.cluster.dialling import LASTED_S, PAUSE_S_MAX, Dialling, Whereabouts, only_worker
+from eyelevel.errors import StoreError
+from eyelevel.run.study.loop import run_trials
 
 ADDRESS = "tcp://127.0.0.1:1"
 
@@ -12,7 +19,7 @@ def test_a_second_worker_for_a_scheduler_is_refused_until_the_first_has_ended():
     with only_worker("m", ADDRESS):
         with only_worker("n", ADDRESS), only_worker("m", "tcp://127.0.0.1:2"):
             pass
-        with pytest.raises(ClusterError, match="has an eyelevel worker for it already; end that"):
+        with pytest.raises(ClusterError, match="already has an eyelevel worker for it; stop that"):
             only_worker("m", ADDRESS).__enter__()
     with only_worker("m", ADDRESS):
         pass
@@ -26,3 +33,84 @@ def test_tries_become_rarer_and_what_is_said_is_said_once_until_it_held():
     dialling.failed("no way")
     assert len(said) == 2
     assert dialling.failed("no way", LASTED_S) == 1 and len(said) == 3
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "run" / "scheduler.json"
+
+
+def written(file, address):
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"address": address}))
+
+
+def test_a_file_that_is_not_there_yet_is_waited_for_and_that_is_said_once(file):
+    said = []
+    where = Whereabouts(str(file), "m", is_trusted=False, told=said.append)
+    assert [where.address() for _ in range(3)] == [None] * 3
+    assert said == [f"waiting for a run that writes {file}; trying again"]
+    written(file, ADDRESS)
+    assert where.address() == ADDRESS
+    file.unlink()  # the run has ended
+    assert where.address() is None and len(said) == 2
+    where.close()
+
+
+def test_a_new_address_is_read_and_each_has_one_worker_of_a_machine(file):
+    said, other = [], "tcp://127.0.0.1:2"
+    written(file, ADDRESS)
+    where = Whereabouts(str(file), "m", is_trusted=False, told=said.append)
+    written(file, other)
+    with only_worker("m", other):
+        assert where.address() is None
+    assert where.address() == other and len(said) == 1
+    for address in (ADDRESS, other):
+        with pytest.raises(ClusterError, match="already has an eyelevel worker for it"):
+            only_worker("m", address).__enter__()
+    where.close()
+    with only_worker("m", ADDRESS), only_worker("m", other):
+        pass
+
+
+def test_an_address_at_which_others_could_be_is_refused_at_once_and_not_dialled_later(file):
+    said, open_one = [], "tcp://10.0.0.7:8786"
+    where = Whereabouts(str(file), "m", is_trusted=False, told=said.append)
+    written(file, open_one)
+    assert where.address() is None and "--trust-network" in said[0]
+    for begun in (str(file), open_one):
+        with pytest.raises(ClusterError, match="--trust-network"):
+            Whereabouts(begun, "m", is_trusted=False, told=said.append)
+    file.write_text("{}")
+    with pytest.raises(StoreError, match="has no scheduler's address; give the"):
+        Whereabouts(str(file), "m", is_trusted=False, told=said.append)
+
+
+def test_an_address_without_its_protocol_is_no_file_that_is_waited_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bare = "10.0.0.7:8786"
+    with pytest.raises(ClusterError, match=f"write tls://{bare} or tcp://{bare}$"):
+        Whereabouts(bare, "m", is_trusted=True, told=lambda _: None)
+    (tmp_path / bare).write_text(json.dumps({"address": ADDRESS}))
+    where = Whereabouts(bare, "m", is_trusted=False, told=lambda _: None)
+    assert where.address() == ADDRESS
+    where.close()
+
+
+def test_one_worker_serves_runs_that_begin_after_it_and_whose_clients_die_before(tmp_path):
+    cluster = MadeUpCluster(tmp_path, {})
+    file = cluster.run / "scheduler.json"
+    written(file, ADDRESS)  # of a client that was killed
+    cluster.address = str(file)
+    cluster.start("one")
+    worker = cluster.workers.pop("one")  # it is not the run's to end
+    try:
+        for _ in range(2):
+            shutil.rmtree(cluster.run / "trials", ignore_errors=True)
+            driver = partial(cluster._driver, [])
+            result = run_trials(cluster.trials(), {}, cluster.run, lambda _: None, driver=driver)
+            assert result.done == 18 and worker.poll() is None
+            until(lambda: not file.exists())
+    finally:
+        worker.terminate()
+        worker.communicate()

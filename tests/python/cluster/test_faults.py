@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from threading import Event, Thread
@@ -18,7 +19,8 @@ from made_up_cluster import MadeUpCluster, tree
 from eyelevel.analysis.run_files import kept_columns
 from eyelevel.analysis.trials.table import trials_table
 from eyelevel.cluster import connection
-from eyelevel.cluster.connection import ClusterError, Connection
+from eyelevel.cluster.connection import ClusterError, Connection, SchedulerLostError
+from eyelevel.errors import LaterError
 from eyelevel.run.study import loop
 from eyelevel.store.directory import committed, iterate_trials
 
@@ -46,14 +48,25 @@ def assert_rows_came_with_the_trials(directory):
     assert came.height == 18 and came.equals(trials_table(directory, columns))
 
 
-@pytest.mark.parametrize(
-    "fate", ["killed before", "killed amid", "killed at its end", "killed with its nanny"]
-)
-def test_a_lost_worker_costs_its_block_which_is_run_again_whole(tmp_path, undisturbed, fate):
-    cluster = MadeUpCluster(tmp_path, {FIRST: [fate]})
+def test_lost_workers_cost_their_blocks_which_are_run_again_whole(tmp_path, undisturbed):
+    fates = ["killed before", "killed amid", "killed at its end", "killed with its nanny"]
+    blocks = [FIRST, "startup/lte/1", "startup/dsl/2", "startup/lte/3"]  # not all in a row
+    cluster = MadeUpCluster(tmp_path, {b: [fate] for b, fate in zip(blocks, fates, strict=True)})
     assert cluster.to_its_end("one", "two").done == 18
     assert tree(cluster.run) == undisturbed
-    assert cluster.attempts(FIRST) == 2
+    attempts = {block: cluster.attempts(block) for block in {t.block for t in cluster.trials()}}
+    assert attempts == {block: 1 + (block in blocks) for block in attempts} and len(attempts) == 6
+
+
+def test_slots_here_that_end_with_their_command_end_the_run_until_it_is_resumed(
+    tmp_path, undisturbed, monkeypatch
+):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    cluster = MadeUpCluster(tmp_path, {FIRST: ["killed with its nanny"]})
+    with pytest.raises(LaterError, match=r"their process \d+ ended unasked, with status -9; what"):
+        cluster.to_its_end()
+    assert cluster.to_its_end().done == 18
+    assert tree(cluster.run) == undisturbed and cluster.attempts(FIRST) == 2
 
 
 def test_a_block_that_takes_three_slots_with_it_is_given_up_with_their_names(tmp_path):
@@ -127,7 +140,7 @@ def test_a_second_run_is_refused_a_schedulers_slots_with_the_firsts_name(tmp_pat
         with Connection(address, tmp_path / "first") as first:
             beating = Thread(target=beat_until, args=(first, done := Event()))
             beating.start()
-            with pytest.raises(ClusterError, match=r"process .*first uses it"):
+            with pytest.raises(ClusterError, match=r"process .*first is using it"):
                 Connection(address, tmp_path / "second").__enter__()
             done.set()
             beating.join()
@@ -141,12 +154,45 @@ def test_of_two_runs_that_took_a_scheduler_in_the_same_moment_one_stays(tmp_path
         second = Connection(address, tmp_path / "second")
         monkeypatch.setattr(Connection, "_claim", Connection._tell)  # it found nobody
         with second:
-            with pytest.raises(ClusterError, match=r"process .*second uses it"):
+            with pytest.raises(ClusterError, match=r"process .*second is using it"):
                 first.beat()
             second.beat()
             first.__exit__(None, None, None)
             second.beat()
             assert second.client.get_metadata([connection.KEY])["owner"] == second._owner
+
+
+def test_a_run_that_comes_back_leaves_the_scheduler_to_the_one_that_has_it(tmp_path, monkeypatch):
+    with scheduler(0) as (_, address, _), Connection(address, tmp_path / "first") as first:
+        first.client.close()  # as when its network was gone for a while
+        monkeypatch.setattr(Connection, "_claim", Connection._tell)  # it was silent for long enough
+        with Connection(address, tmp_path / "second") as second:
+            with pytest.raises(ClusterError, match=r"process .*second is using it"):
+                first.dial()
+            assert second.client.get_metadata([connection.KEY])["owner"] == second._owner
+
+
+def test_a_scheduler_whose_client_died_is_taken_over_once_it_was_silent(tmp_path, monkeypatch):
+    monkeypatch.setattr(connection, "SILENCE_S", 0.5)
+    monkeypatch.setattr(connection, "BEAT_S", 0.2)
+    with scheduler(0) as (_, address, _):
+        dead = Connection(address, tmp_path / "first")
+        dead.__enter__()
+        dead.client.close()  # as when it is killed: nothing is taken back
+        with Connection(address, tmp_path / "second") as second:
+            assert second.client.get_metadata([connection.KEY])["owner"] == second._owner
+
+
+def test_a_scheduler_that_stays_away_ends_the_run_for_later(tmp_path, monkeypatch):
+    monkeypatch.setattr(connection, "RETRY_S", 0.1)
+    waiting = Connection("tcp://127.0.0.1:1", tmp_path)
+    waiting._lost_s = time.monotonic()
+    assert waiting.dial() is False
+    monkeypatch.setattr(connection, "WITHOUT_S_MAX", 0.0)
+    with pytest.raises(
+        SchedulerLostError, match=r"disappeared and did not come back .* kept: start it again$"
+    ):
+        waiting.dial()
 
 
 def test_a_worker_that_is_gone_is_not_begun_again(tmp_path):
@@ -175,7 +221,7 @@ with watched(kill):
 """
 
 
-@pytest.mark.parametrize("step", ["block files", "block rename", "trial renamed"])
+@pytest.mark.parametrize("step", ["block files", "trial renamed"])
 def test_a_client_that_dies_is_resumed_and_leaves_no_worker(tmp_path, undisturbed, step):
     paths = os.pathsep.join(filter(None, sys.path))
     environment = {**os.environ, "PYTHONPATH": paths, "TMPDIR": str(tmp_path)}

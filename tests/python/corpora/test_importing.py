@@ -289,7 +289,9 @@ def test_a_table_that_is_none_is_refused_with_its_line(tmp_path):
     with pytest.raises(CorpusError, match=r"corpus\.csv:2: no line of a corpus's table"):
         Ledger(tmp_path)
     (tmp_path / FILE).write_text("../a,b,imported,,1,\n")
-    with pytest.raises(CorpusError, match=r"corpus\.csv:1: `\.\./a` is no recording's name"):
+    with pytest.raises(
+        CorpusError, match="corpus\\.csv:1: `\\.\\./a` is not the name of a recording"
+    ):
         Ledger(tmp_path)
     (tmp_path / FILE).write_text("a,b,imported,,many,\n")
     with pytest.raises(CorpusError, match=r"corpus\.csv:1: `many` is no size"):

@@ -47,11 +47,11 @@ def test_a_list_names_paths_shipped_and_synthetic_sites(folder):
     ("lines", "said"),
     [
         ("https://example.org/", "list.txt:1: `https://example.org/` is a page"),
-        ("# x\nnothing.wacz", "list.txt:2: `nothing.wacz` is no recording"),
+        ("# x\nnothing.wacz", "list.txt:2: `nothing.wacz` is not a recording"),
         ("synthetic:objekts=2", "did you mean `objects`"),
         ("", "names no recording"),
-        ("plain\nplain", "have one name"),
-        ("a\x1b[2J", r"`a\x1b\[2J` is no recording"),
+        ("plain\nplain", "have the same name"),
+        ("a\x1b[2J", r"`a\x1b\[2J` is not a recording"),
     ],
 )
 def test_a_list_that_is_wrong_is_refused_in_one_line(folder, lines, said):

@@ -125,7 +125,7 @@ def test_conditions_leave_sites_out(sites):
     [
         (lambda sites: where(sites, ["objekts>3"]), "did you mean `objects`"),
         (lambda sites: where(sites, ["objects~3"]), "write it as an attribute"),
-        (lambda sites: where(sites, ["objects>1.2.3"]), "is no number"),
+        (lambda sites: where(sites, ["objects>1.2.3"]), "is not a number"),
         (lambda _: parse_by("body_bytes:1"), "from 2 to 20"),
         (lambda _: parse_by("bytes"), "unknown attribute"),
         (lambda sites: select(sites, [], 121, 1), "only 120 sites"),

@@ -73,7 +73,7 @@ def test_a_folder_in_itself_is_found_and_depth_has_a_bound(tmp_path):
 
 
 def test_no_folder_is_refused(tmp_path):
-    with pytest.raises(CorpusError, match="is no folder"):
+    with pytest.raises(CorpusError, match="is not a folder"):
         find_sources(tmp_path / "nothing")
 
 

@@ -77,8 +77,8 @@ def test_json_that_is_fine_is_as_any_other_reader_has_it():
         ("[" + " . ".join(["'a'"] * 30) + "]", ":1: a key of more than 20 parts"),
         ("a = " + "9" * 900, "`a`: a number of more than 64 bits"),
         ("a.b = [0, 9223372036854775808]", "`a.b`: a number of more than 64 bits"),
-        ("a = nan", "`a`: nan is no finite number"),
-        ("a = [{b = -inf}]", "`a.b`: -inf is no finite number"),
+        ("a = nan", "`a`: nan is not a finite number"),
+        ("a = [{b = -inf}]", "`a.b`: -inf is not a finite number"),
         ("a = 2026-02-31", "not TOML"),
         ("x" * 1001, "over 0 MB"),
     ],
@@ -100,7 +100,7 @@ def test_text_names_the_line_that_is_none(tmp_path):
     file.write_bytes(b"\xef\xbb\xbfa")
     assert read_text(file, source) == "a"
     refused(lambda: read_bytes(tmp_path / "no", source), "there is no such file")
-    refused(lambda: read_bytes(tmp_path, source), "Is a directory")
+    refused(lambda: read_bytes(tmp_path, source), "it is a folder; name a file")
     refused(lambda: read_bytes("a\0b", source), "no file has this name")
     refused(lambda: read_bytes("/dev/zero", source), "over 0 MB")
 

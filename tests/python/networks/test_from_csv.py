@@ -39,7 +39,7 @@ def test_a_class_of_a_presets_name_gets_another_one():
         ("rtt_ms,down_mbit_s\n5,fast\n", "f:2: down_mbit_s is `fast`"),
         ("rtt_ms,down_mbit_s\n5\n", "f:2: down_mbit_s is ``"),
         ("rtt_ms,down_mbit_s\n\n0.02,5\n", "f:3: rtt_ms is 0.02"),
-        ("name,rtt_ms,down_mbit_s\na,5,5\na,6,6\n", "f:3: the name `a` comes twice"),
+        ("name,rtt_ms,down_mbit_s\na,5,5\na,6,6\n", "f:3: the name `a` is used twice"),
         ("name,rtt_ms,down_mbit_s\na/b,5,5\n", "f:2: the name `a/b`"),
         ("weight,rtt_ms,down_mbit_s\n0,5,5\n", "f: all weights are 0"),
         ("p,rtt_ms,down_mbit_s\n50,5,5\n25,6,4\n", "f:3: percentiles must ascend"),

@@ -33,7 +33,7 @@ def test_plans_and_questions_take_it() -> None:
 
 
 def test_a_plans_own_network_may_not_take_such_a_name() -> None:
-    with pytest.raises(PlanError, match="preset's name"):
+    with pytest.raises(PlanError, match="name of a preset"):
         parse_plan(_plan('{ name = "das-2-40", base = "dsl", rtt_ms_min = 9.0 }'), "p")
 
 

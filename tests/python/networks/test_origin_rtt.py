@@ -47,15 +47,18 @@ def test_what_can_be_asked_for(value: object, asked: object) -> None:
     ("value", "message"),
     [
         ({}, 'it names no host; write `"recorded"`, a time'),
-        ({"https://cdn.example:443/a": 1}, "is no host, like `cdn.example`; write `cdn.example`"),
+        (
+            {"https://cdn.example:443/a": 1},
+            "is not a host, such as `cdn.example`; write `cdn.example`",
+        ),
         ({"CDN.example": 1}, "write `cdn.example`"),
-        ({"a b": 1}, "`a b` is no host, like `cdn.example`$"),
-        ("20 parsecs", "`20 parsecs` is no round trip of `[*]`; write `recorded`, or a time"),
-        ({"a.example": -1}, "`-1` is no round trip of `a.example`"),
+        ({"a b": 1}, "`a b` is not a host, such as `cdn.example`$"),
+        ("20 parsecs", "`20 parsecs` is not a round trip for `[*]`; write `recorded`, or a time"),
+        ({"a.example": -1}, "`-1` is not a round trip for `a.example`"),
         ({"a.example": 60_001}, "up to 60s"),
-        ({"a.example": True}, "`True` is no round trip"),
-        ({"a.example": None}, "`None` is no round trip"),
-        ({"a.example": float("nan")}, "`nan` is no round trip"),
+        ({"a.example": True}, "`True` is not a round trip"),
+        ({"a.example": None}, "`None` is not a round trip"),
+        ({"a.example": float("nan")}, "`nan` is not a round trip"),
     ],
 )
 def test_what_cannot_be_asked_for_says_what_can(value: object, message: str) -> None:

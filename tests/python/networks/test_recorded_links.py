@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from eyelevel.cli.run.plan_text import preset_options, read_plan
+from eyelevel.cli.run.plan_text import read_plan
 from eyelevel.errors import NetworkError, PlanError
 from eyelevel.networks.__main__ import main
 from eyelevel.networks.compose import NetworkWords, compose
@@ -107,9 +107,12 @@ def test_the_shell_is_told_the_same_path(checkout, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"traces": "T"}, "--traces T: say whose recordings are meant, as --network att-lte"),
+        ({"traces": "T"}, "--traces T: say whose recordings you mean, such as --network att-lte"),
         ({"network": "sprint-3g", "traces": "T"}, "--traces: T: No such file or directory"),
-        ({"network": "lte", "traces": "T"}, "--traces: recordings in T for `lte`: they are for"),
+        (
+            {"network": "lte", "traces": "T"},
+            "--traces: recordings in T for `lte`: they are only for",
+        ),
     ],
 )
 def test_a_mistake_of_the_words_names_the_option(words, said):
@@ -128,18 +131,20 @@ def test_a_presets_links_take_the_folder_as_load_does(checkout):
     assert {network.course() for network in plan.networks} == {"recorded"}
     small = read_plan("das-2014-cellular", ["agency"], "small", traces=str(checkout))
     assert [network.rtt_ms_min for network in small.networks] == [30, 300]
-    # What was said to a preset is said again where a run is to go on.
-    asked = preset_options(["agency"], "small", None, "a b")
-    assert asked == ["--site", "agency", "--traces", "a b", "--scale", "small"]
-    assert preset_options([], "full", None, None) == []
 
 
 @pytest.mark.parametrize(
     ("plan", "said"),
     [
-        ("quickstart", "--traces: recordings in F for `dsl`: they are for operators' links alone"),
-        ("das-2014", "--traces: recordings in F for `das-[0-9]*`: they are for operators' links"),
-        ("das-2014-object", "--traces: recordings in F for `unlimited`: they are for operators'"),
+        ("quickstart", "--traces: recordings in F for `dsl`: they are only for operators' links"),
+        (
+            "das-2014",
+            "--traces: recordings in F for `das-[0-9]*`: they are only for operators' links",
+        ),
+        (
+            "das-2014-object",
+            "--traces: recordings in F for `unlimited`: they are only for operators'",
+        ),
         ("das-2014-cellular", "--traces: F: No such file or directory; name a folder with"),
     ],
 )
@@ -163,7 +168,7 @@ def test_the_links_that_das_has_are_their_operators_lte(checkout, name, file):
     recorded(checkout / "traces", "Verizon-LTE-x", 10)
     recorded(checkout / "traces", "Verizon-3G-x", 10)
     assert recorded_pair(str(checkout), name)[1].endswith(file)
-    with pytest.raises(ValueError, match="they are for operators' links alone"):
+    with pytest.raises(ValueError, match="they are only for operators' links"):
         recorded_pair(str(checkout), "das-3-30")
 
 
@@ -189,7 +194,7 @@ def test_a_bundle_finds_its_files_by_the_folder(checkout):
             "no recording of `sprint-3g`, which is a pair of files such as Sprint-3G-NAME",
         ),
         ("sprint-3g", "it has att-lte (ATT-LTE-driving), tmobile-3g (TMobile-UMTS-driving). Name"),
-        ("lte", "they are for operators' links alone (verizon-lte, "),
+        ("lte", "they are only for operators' links (verizon-lte, "),
     ],
 )
 def test_what_a_folder_has_not_is_refused_and_no_model_takes_its_place(checkout, name, said):
@@ -213,7 +218,7 @@ def test_a_folder_without_recordings_or_that_is_not_there_is_refused(tmp_path):
         ('name = "x", rate_down_bit_s = 1, traces = "F"', "`base = "),
         ('name = "x", base = "att-lte", traces = "F", trace_up = "a"', "drop `trace_up`"),
         ('name = "x", base = "att-lte", traces = "F", rate_up_bit_s = 9', "drop `rate_up_bit_s`"),
-        ('base = "att-lte", traces = "F"', "needs a `name` of its own"),
+        ('base = "att-lte", traces = "F"', "needs its own `name`"),
         ('name = "x", down = "none", up = "none", traces = "F"', "`base = "),
     ],
 )

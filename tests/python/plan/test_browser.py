@@ -47,12 +47,18 @@ def test_a_device_stands_in_the_identity_with_its_numbers():
         ('blocked_hosts = ["https://Ads.example/x"]', "write `ads.example`"),
         (
             'browser = "firefox"\ndevice = "moto-g"',
-            "Firefox has no way to slow a page's scripts down",
+            "Firefox cannot slow down a page's scripts",
         ),
-        ('browser = "firefox"\nnetlog = true', "plan.toml:7: `netlog`: a log of Chromium's"),
+        (
+            'browser = "firefox"\nnetlog = true',
+            "plan.toml:7: `netlog`: this is a log of Chromium's",
+        ),
         (
             'browser = "firefox"\neffective_connection_type = "3g"',
-            "plan.toml:7: `effective_connection_type`: Chromium's; Firefox estimates no network",
+            (
+                "plan.toml:7: `effective_connection_type`: only Chromium has it; leave it out, "
+                "since Firefox"
+            ),
         ),
         (
             'effective_connection_type = "5g"',
@@ -92,7 +98,7 @@ def test_the_longest_prefix_is_a_rule_that_a_plan_allows():
         '{ base = "tcp", name = "ours", external_server = { command = ["x"], protocols = ["h2"] } }'
     )
     own = PLAIN.replace('["tcp"]', f'["tcp", {own}]')
-    with pytest.raises(PlanError, match="`longest_prefix` is our servers'"):
+    with pytest.raises(PlanError, match="only our servers have `longest_prefix`"):
         parse_plan(own + "longest_prefix = true\n", "plan.toml")
 
 
@@ -101,7 +107,7 @@ def test_steps_are_checked_and_stand_in_the_identity():
     assert browser["after_load"] == ["scroll end", "click  a.next"]
     for step, said in (
         ("scrol end", "unknown step `scrol`; did you mean `scroll`?"),
-        ("scroll far", "`scroll far` is no step; write `scroll end` or `scroll 800`"),
+        ("scroll far", "`scroll far` is not a step; write `scroll end` or `scroll 800`"),
         ("click", "write `click SELECTOR`"),
     ):
         with pytest.raises(PlanError, match=r"plan\.toml:6:") as found:
@@ -145,7 +151,7 @@ def test_the_connection_type_and_the_visitor_are_a_plans_or_a_stacks_own():
 def test_whoever_comes_again_is_known():
     assert browser_of('visit = "repeat"\n')["visitor"] == "known"
     own = '{ name = "x", base = "tcp", visit = "warm", visitor = "first" }'
-    with pytest.raises(PlanError, match=r"`x`: a warm visit is no first visitor's"):
+    with pytest.raises(PlanError, match="`x`: a warm visit is not a first visitor's"):
         parse_plan(PLAIN.replace('["tcp"]', f'["tcp", {own}]'), "plan.toml")
 
 
@@ -154,5 +160,5 @@ def test_firefox_has_a_visitor_and_no_connection_type():
     assert browser["visitor"] == "first" and browser["effective_connection_type"] == "measured"
     own = '{ name = "x", base = "tcp", effective_connection_type = "2g" }'
     plain = PLAIN.replace('["tcp"]', f'["tcp", {own}]') + 'browser = "firefox"\n'
-    with pytest.raises(PlanError, match="Firefox estimates no network"):
+    with pytest.raises(PlanError, match="Firefox neither estimates a network"):
         parse_plan(plain, "plan.toml")

@@ -120,10 +120,10 @@ def test_a_question_about_hosts_of_one_address_names_them_all() -> None:
         ("rtt:a.example=1→2→3", "cannot be read"),
         ("rtt:a.example=20→20ms", "is `20` on both sides; nothing changes"),
         ("rtt:a.example=0", "nothing changes"),
-        ("rtt:a.example=-3→5", "`-3` is no round trip of `a.example`"),
+        ("rtt:a.example=-3→5", "`-3` is not a round trip for `a.example`"),
         ("rtt:a.example,a.example=5", "names a host twice"),
         ("rtt:https://a.example/=5", "write `a.example`"),
-        ("rtt=10", "one origin's own round trip is changed by `rtt:cdn.example=90→20`"),
+        ("rtt=10", "change one origin's own round trip with `rtt:cdn.example=90→20`"),
     ],
 )
 def test_a_question_that_cannot_be_read_names_the_way_out(change: str, message: str) -> None:

@@ -23,7 +23,7 @@ def test_all_sites_of_a_drawing_have_names_of_their_own():
     ("site", "said"),
     [
         ("synthetic:like=das2014", "say which one"),
-        ("synthetic:like=das2014,site=501", "there are 500 sites, so no 501"),
+        ("synthetic:like=das2014,site=501", "there are 500 sites, so there is no 501"),
         ("synthetic:like=das2014,site=0", "from 1 to 10000"),
         ("synthetic:like=das2015,site=1", "did you mean `das2014`"),
         ("synthetic:like=das2014,site=1,objects=3", "unknown key `objects`"),

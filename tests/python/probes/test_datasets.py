@@ -89,14 +89,14 @@ def test_hosts_have_to_connect_over_all_within_one_file() -> None:
     kept = only_connected_by([first, second], ["tls1.3", "quic"])
     assert [sorted(set(table["host"])) for table in kept] == [["both"], []]
     assert [row["file"] for row in analyse(kept).datasets] == ["f"]
-    with pytest.raises(ProbeError, match="in no file has a host connected"):
+    with pytest.raises(ProbeError, match="no host in any file connected"):
         only_connected_by([first, second], ["tcp", "quic"])
 
 
 def test_a_host_is_found_whatever_its_case_and_a_missing_one_is_named() -> None:
     tables = [made({"host": "A.example", "protocol": "quic"}, {"host": "b", "protocol": "tcp"})]
     assert only_hosts(tables, ["a.EXAMPLE."])[0]["host"].to_list() == ["A.example"]
-    with pytest.raises(ProbeError, match="--host c: no file has a row of it"):
+    with pytest.raises(ProbeError, match="--host c: no file has a row for it"):
         only_hosts(tables, ["b", "c"])
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from eyelevel.errors import WriteError
 from eyelevel.probes.export import ParquetRows
 
 
@@ -9,7 +10,7 @@ def test_rows_follow_no_link(tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("kept")
     (tmp_path / "out.parquet.rows").symlink_to(victim)
-    with pytest.raises(OSError, match="symbolic link"):
+    with pytest.raises(WriteError, match="symbolic link"):
         ParquetRows(tmp_path / "out.parquet")
     assert victim.read_text() == "kept"
 

@@ -12,7 +12,7 @@ from eyelevel.report.pages.probe_words import verdict_sentence
 
 DATA = ROOT.parent / "shared" / "data" / "jaeger"
 
-# Issue 8: n, p5, p50, p95, share above 0.
+# Jaeger: n, p5, p50, p95, share above 0.
 THESIS = [
     ("emilia_v4_1kTls13", "tls1.3", 8047, 2.786, 9.400, 23.001, 0.9734),
     ("emilia_v4_QUIC_quic_perf_first", "quic", 20373, 7.314, 25.261, 32.321, 0.9818),

@@ -98,11 +98,11 @@ def test_intervals_know_that_rows_of_one_host_are_no_independent_evidence() -> N
         (b'{"event": "attempt"}\n', "x, line 1: no row of a probe: it has no host"),
         (
             b'{"event": "attempt", "host": "h", "protocol": "tcp", "dns_us": "1"}\n',
-            "x, line 1: dns_us is no number",
+            "x, line 1: dns_us is not a number",
         ),
         (
             b'{"event": "attempt", "host": "h", "protocol": "tcp", "cnames": ["a", 1]}\n',
-            "x, line 1: cnames is no list of names",
+            "x, line 1: cnames is not a list of names",
         ),
         (
             b'{"event": "attempt", "host": "h", "protocol": "tcp", "server": {}}\n',

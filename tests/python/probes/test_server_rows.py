@@ -59,7 +59,7 @@ def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
     for other in ({"seed": 2}, {"network": {"name": "lte"}}, {"servers": ["ours"]}):
         with pytest.raises(ProbeError, match="begun with other servers, another network or"):
             read_rows(path, ABOUT | other)
-    with pytest.raises(ProbeError, match="holds no servers side by side: leave --resume out"):
+    with pytest.raises(ProbeError, match="holds no comparison of servers: leave out --resume"):
         read_rows(written(tmp_path / "none", row("ours", 0)), ABOUT)
 
 

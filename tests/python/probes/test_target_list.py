@@ -39,7 +39,7 @@ def test_a_host_counts_as_measured_once_its_end_is_in_the_last_lists_rows(tmp_pa
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     assert read_done(path) == {("a", 443, "/")}
     path.write_text(json.dumps(rows[0]) + "\n", encoding="utf-8")
-    with pytest.raises(ProbeError, match="leave --resume out"):
+    with pytest.raises(ProbeError, match="leave out --resume"):
         read_done(path)
     path.write_text('{"event": "list"}\n{"event": "target", "host": 1}\n', encoding="utf-8")
     with pytest.raises(ProbeError, match="line 2"):

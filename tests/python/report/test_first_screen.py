@@ -54,6 +54,12 @@ def contents(tmp_path_factory):
     return read_run(directory, late, text=preset_text("quickstart", SITES))
 
 
+def test_the_names_of_stacks_are_explained(contents):
+    text = " ".join(seen(contents))
+    assert "quic is HTTP/3 over QUIC, initial window 32, paced" in text
+    assert "tcp is HTTP/2 over TCP, initial window 10, not paced" in text
+
+
 def test_few_words_and_few_p_values(contents):
     words = seen(contents)
     assert 150 < len(words) <= WORDS_MAX
@@ -101,7 +107,7 @@ def test_many_comparisons_keep_it_short(tmp_path):
 
 @pytest.mark.parametrize(
     ("changed", "said"),
-    [(0, "1 left out</"), (1, "1 left out, with which 1 finding would change</")],
+    [(0, "1 left out</"), (1, "1 left out; including them would change 1 finding</")],
 )
 def test_exclusions_that_change_a_finding_are_told_in_their_mark(
     contents, monkeypatch, changed, said
@@ -114,11 +120,11 @@ def test_exclusions_that_change_a_finding_are_told_in_their_mark(
 def test_the_machine_s_mark_counts_what_it_spoilt(contents, tmp_path):
     """One load starved: that nothing was disturbed would be no measurement's word."""
     spoilt = marks(contents)
-    assert "1 of 36 loads failed by its fault" in spoilt
-    assert "none of 36 loads failed by its fault" not in spoilt
-    assert "none of 36 loads failed by its fault" in marks(read_run(tmp_path))
+    assert "1 of 36 loads failed because of it" in spoilt
+    assert "none of 36 loads failed because of it" not in spoilt
+    assert "none of 36 loads failed because of it" in marks(read_run(tmp_path))
 
 
 def test_loads_that_were_made_again_are_in_the_machine_s_mark(contents):
     again = contents.table.with_columns(retried=pl.lit(1))
-    assert "36 attempts made again" in marks(replace(contents, table=again))
+    assert "36 attempts repeated" in marks(replace(contents, table=again))

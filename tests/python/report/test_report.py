@@ -56,9 +56,9 @@ def test_the_made_up_gain_is_found(contents):
 def test_the_question_and_its_answer_come_first(text):
     body = outside_scripts(text)
     assert body.index("<h1>Is QUIC faster than TCP") < body.index(
-        "On dsl quic was faster than tcp<"
+        "On dsl, quic was faster than tcp<"
     )
-    assert body.index("On dsl quic was faster than tcp<") < body.index("<table")
+    assert body.index("On dsl, quic was faster than tcp<") < body.index("<table")
 
 
 def test_every_load_that_was_not_ok_is_listed_with_its_reason(text):
@@ -97,20 +97,44 @@ def test_the_same_directory_gives_the_same_page(run, text):
 
 def test_few_blocks_are_warned_of(contents):
     heads = [head for head, _ in warnings(contents)]
-    assert heads == ["Only 3 blocks.", "Level: not measured on this machine."]
+    assert heads == [
+        "Only 3 blocks per site and network.",
+        "Level: not measured on this machine.",
+    ]
 
 
 def test_a_busy_machine_is_warned_of(contents):
-    busy = replace(contents, environment={"load_1min": 12.4, "cores": 2})
-    assert warnings(busy)[0][0] == "The machine was busy."
-    quiet = replace(contents, environment={"load_1min": 0.3, "cores": 2})
-    assert warnings(quiet)[0][0] == "Only 3 blocks."
+    def first_warning(load_1min):
+        (machine,) = contents.loaded_on
+        machine = replace(machine, environment={"load_1min": load_1min, "cores": 2})
+        return warnings(replace(contents, loaded_on=(machine,)))[0][0]
+
+    assert first_warning(12.4) == "The machine was busy."
+    assert first_warning(0.3) == "Only 3 blocks per site and network."
+
+
+def test_starved_loads_without_real_time_priority_name_the_remedy(contents):
+    def heads(allowed, table=contents.table):
+        (machine,) = contents.loaded_on
+        machine = replace(machine, environment={"realtime_allowed": allowed})
+        return dict(warnings(replace(contents, loaded_on=(machine,), table=table)))
+
+    head = "Labs had no real-time priority."
+    assert heads(False)[head].startswith("1 of 36 loads were starved")
+    assert "`eyelevel doctor`" in heads(False)[head]
+    assert head not in heads(True)
+    unstarved = contents.table.filter(pl.col("outcome") != "starved")
+    assert head not in heads(False, unstarved)
+    kept = unstarved.with_columns(browser_cores=pl.lit(1))
+    assert "left the browser 1: pages" in heads(False, kept)[head]
+    other = kept.head(1).with_columns(browser_cores=pl.lit(7))
+    assert "left the browser 1 to 7: pages" in heads(False, pl.concat([kept, other]))[head]
 
 
 def test_objects_in_cleartext_are_warned_of(contents):
     partly = replace(contents, environment={"secure_shares": {"startup": 0.75}})
     head, text = warnings(partly)[0]
-    assert head == "startup is not all https." and text.startswith(
+    assert head == "startup is not entirely https." and text.startswith(
         "25.0\N{NO-BREAK SPACE}% of its objects were"
     )
     half = contents.table.with_columns(cleartext_share=pl.lit(0.5))
@@ -143,7 +167,7 @@ def test_a_run_without_any_load_still_has_a_page(tmp_path):
     write_run(tmp_path)
     (tmp_path / "trials").rename(tmp_path / "elsewhere")
     page = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
-    assert "There is no complete block to compare yet." in page
+    assert "No block is complete yet, so there is nothing to compare." in page
 
 
 def test_without_a_whole_block_the_most_frequent_end_is_counted(tmp_path):
@@ -152,7 +176,9 @@ def test_without_a_whole_block_the_most_frequent_end_is_counted(tmp_path):
     contents = read_run(tmp_path, {(block, "quic"): "starved" for block in blocks}, text)
     count, of = len(blocks), contents.table.height
     said = f"{count} of {of} loads ended as starved: made up for a test."
-    assert summary_of(contents)["answer"] == [f"There is no complete block to compare yet: {said}"]
+    assert summary_of(contents)["answer"] == [
+        f"No block is complete yet, so there is nothing to compare: {said}"
+    ]
     each_its_own = contents.table.with_columns(outcome_detail=pl.col("hash"))
     (answer,) = summary_of(replace(contents, table=each_its_own))["answer"]
     assert f"{count} of {of} loads ended as starved: one of them: " in answer
@@ -170,7 +196,7 @@ def test_one_block_has_values_without_intervals(tmp_path):
     text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 1")
     write_run(tmp_path, text=text)
     page = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
-    assert "one block shows no spread" in page and "Only 1 block." in page
+    assert "one block shows no spread" in page and "Only 1 block per site and network." in page
 
 
 def test_a_gain_without_an_interval_is_within_the_axis_of_the_chart():
@@ -288,9 +314,9 @@ def test_how_long_loads_waited_for_the_machine_is_told(contents):
         table = contents.table.head(4 * len(waited_ms)).with_columns(column)
         return setup_section(replace(contents, table=table))
 
-    title = "loads that waited for a quiet machine first</dt><dd>"
+    title = "loads that first waited for a quiet machine</dt><dd>"
     assert f"{title}none of 12<" in said(0.0, 0.0, 0.0)
-    assert f"{title}8 of 12; of these 2.0 s in the median, 3.0 s at most<" in said(0, 1000, 3000)
+    assert f"{title}8 of 12; median wait 2.0 s, longest 3.0 s<" in said(0, 1000, 3000)
     assert title not in said(None, None, None)
 
 
@@ -322,8 +348,8 @@ def test_an_altered_recording_is_told_before_the_numbers(run, contents):
     said = "30 of 30 exchanges were recorded over http and became https"
     altered = replace(contents, environment={"altered_sites": {"startup": [said]}})
     assert (
-        "startup is not as it was recorded.",
-        f"{said}. Its loads say how the altered page behaves.",
+        "startup was altered after recording.",
+        f"{said}. Its loads show how the altered page behaves.",
     ) in warnings(altered)
     assert not any("recorded" in head for head, _ in warnings(contents))
 

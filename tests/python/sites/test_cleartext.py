@@ -31,7 +31,7 @@ def plain(tmp_path: Path) -> Path:
 def test_stacks_with_tls_refuse_it_and_name_the_way_out(plain: Path) -> None:
     site = open_site(str(plain))
     stacks = [STACKS_BY_NAME[name] for name in ("http1-plain", "quic")]
-    with pytest.raises(PlanError, match=r"over http alone, so `quic` .* --secure --out plain-sec"):
+    with pytest.raises(PlanError, match=r"over http only, so `quic` .* --secure --out plain-sec"):
         check_secure(stacks, [site])
     check_secure(stacks[:1], [site])
 
@@ -52,7 +52,7 @@ def test_what_a_run_would_refuse_no_command_about_its_plan_accepts(
 ) -> None:
     file = tmp_path / "plan.toml"
     file.write_text(PLAN.format(site=plain))
-    with pytest.raises(PlanError, match="over http alone, so `http1` and every other stack"):
+    with pytest.raises(PlanError, match="over http only, so `http1` and every other stack"):
         command(str(file))
 
 

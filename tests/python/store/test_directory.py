@@ -1,6 +1,8 @@
 import contextlib
+import errno
 import gzip
 import json
+import os
 import resource
 import threading
 
@@ -8,10 +10,13 @@ import numpy as np
 import pytest
 from sample_record import sample_record
 
+from eyelevel.disk.steps import watched
 from eyelevel.errors import StoreError
-from eyelevel.store.commit import write_trial
+from eyelevel.store.commit import recover, write_block, write_trial
 from eyelevel.store.directory import (
+    PLAN_FILE,
     committed,
+    create_document,
     iterate_trials,
     missing,
     read_document,
@@ -20,6 +25,7 @@ from eyelevel.store.directory import (
     write_document,
 )
 from eyelevel.store.frames import Frame, Frames
+from eyelevel.store.packed import pack
 
 
 def test_a_trial_comes_back_as_written(tmp_path):
@@ -40,6 +46,17 @@ def test_the_first_writer_wins(tmp_path):
     assert read_trial(tmp_path, first["trial"]["hash"]).record == first
 
 
+def test_pictures_of_a_trial_that_another_committed_are_kept_for_those_that_name_them(tmp_path):
+    """Where a disk has no locks there are two clients, and a slot sends a picture once."""
+    first, later = sample_record(), sample_record(repetition=2)
+    assert write_trial(tmp_path, first)
+    film = Frames.of([Frame(0.0, np.full((4, 6, 3), 7, np.uint8))])
+    assert write_block(tmp_path, [pack(first, film)]) == []
+    assert write_block(tmp_path, [pack(later, film, is_known=lambda _: True)])
+    (frame,) = read_trial(tmp_path, later["trial"]["hash"]).frames()
+    assert (frame.picture == 7).all()
+
+
 def test_of_many_writers_at_once_exactly_one_wins(tmp_path):
     records = [sample_record(page_load_time_ms=float(index)) for index in range(8)]
     barrier = threading.Barrier(len(records))
@@ -58,6 +75,51 @@ def test_of_many_writers_at_once_exactly_one_wins(tmp_path):
     assert len(won) == 1
     assert [trial.record for trial in iterate_trials(tmp_path)] == won
     assert remove_leftovers(tmp_path) == 0
+
+
+def test_of_many_that_create_a_document_one_does_and_none_is_replaced(tmp_path):
+    barrier, made = threading.Barrier(8), []
+
+    def create(number):
+        barrier.wait()
+        if create_document(tmp_path, PLAN_FILE, {"number": number}):
+            made.append(number)
+
+    threads = [threading.Thread(target=create, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1 and read_document(tmp_path, PLAN_FILE) == {"number": made[0]}
+    assert [each.name for each in tmp_path.iterdir()] == [PLAN_FILE]
+
+
+def test_a_document_is_created_where_files_have_no_second_names(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    assert create_document(tmp_path, PLAN_FILE, {"number": 1})
+    assert not create_document(tmp_path, PLAN_FILE, {"number": 2})
+    assert read_document(tmp_path, PLAN_FILE) == {"number": 1}
+    assert [each.name for each in tmp_path.iterdir()] == [PLAN_FILE]
+
+
+@pytest.mark.parametrize("step", ["block rename", "trial renamed", "block remove"])
+def test_a_client_that_recovers_what_another_commits_at_that_moment_harms_nobody(tmp_path, step):
+    """Where a disk has no locks nobody keeps it from that."""
+    seen = []
+
+    def recovered(reached):
+        seen.append(reached)
+        if reached == step and seen.count(step) == 1:
+            with watched(lambda _: None):
+                recover(tmp_path)
+
+    with watched(recovered):
+        write_trial(tmp_path, sample_record())
+    assert len(committed(tmp_path)) == 1 and step in seen
+    assert [each.name for each in (tmp_path / "trials").iterdir()] == list(committed(tmp_path))
 
 
 def test_a_killed_writer_leaves_no_trial(tmp_path):

@@ -71,13 +71,19 @@ def test_a_node_of_monroe_has_half_of_each_round_trip_by_time():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (FCC.replace(",3000000,", ",fast,"), "f.csv:3: bytes_sec_interval is `fast`, no number"),
+        (
+            FCC.replace(",3000000,", ",fast,"),
+            "f.csv:3: bytes_sec_interval is `fast`, which is not a number",
+        ),
         (FCC.replace(",1500000,", ",-1,"), "f.csv:2: bytes_sec_interval is `-1`"),
         (FCC.replace(",9\n400", "\n400"), "f.csv:3: 14 cells, and the heading has 15"),
         (FCC.replace("address", "dtime"), "f.csv:1: two columns of one name"),
         (FCC.splitlines()[0] + "\n7,d,t,a,5,7,9,1,1,2,3,3,1,0,9\n", "unit 7 has no whole test"),
         (MONROE.replace("1463048695.5", "soon"), "f.csv:3: timestamp is `soon`"),
-        (MONROE.replace(",60\n", ",9e9\n"), "f.csv:3: rtt is `9e9`, no number from 0 to 120000"),
+        (
+            MONROE.replace(",60\n", ",9e9\n"),
+            "f.csv:3: rtt is `9e9`, which is not a number from 0 to 120000",
+        ),
         (MONROE.replace("48,89,1463048694.5", "1,2,3"), "f.csv: node 1-2 has fewer than two"),
     ],
 )

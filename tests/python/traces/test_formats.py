@@ -47,10 +47,10 @@ def test_the_mean_is_all_opportunities_over_the_last_millisecond():
     [
         ("", "c: no line with a time"),
         ("0,1\n1\n", "c:2: one column"),
-        ("0,1\n1,x\n", "c:2: `x` is no number"),
+        ("0,1\n1,x\n", "c:2: `x` is not a number"),
         ("0,1\n0,2\n", "c:2: the time 0 is not after the one before"),
         ("0,-1\n", "c:1: a rate of -1"),
-        ("0,nan\n", "c:1: `nan` is no number"),
+        ("0,nan\n", "c:1: `nan` is not a number"),
         ("hours,mbps\n0,1\n", "c:1: column `hours`"),
         ("time,parsecs\n0,1\n", "c:1: column `parsecs`"),
         ("# a comment\n\n0,1\n0,2\n", "c:4: the time"),

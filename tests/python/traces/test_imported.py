@@ -105,11 +105,11 @@ def test_a_step_has_the_value_measured_just_at_its_middle():
         (b"time_s,mbps\n0\n", "f/0:2: not as many cells as the heading"),
         (b"time_s,mbps\n0,1\n1\n", "f/0:3: 1 cells, and the first row has 2"),
         (b"time_s,mbps\n0,1,1\n", "f/0:2: not as many cells"),
-        (b"time_s,mbps\n0,1\n1,x\n", "f/0:3: `x` is no number"),
-        (b"time_s,mbps\n\n# c\n0,1\n1,\n", "f/0:5: `` is no number"),
-        (b"time_s,mbps\n0,nan\n", "f/0:2: `nan` is no number"),
-        (b"time_s\tmbps\n0\t1 2\n1\t\n", "f/0:2: `1 2` is no number"),
-        (b"time_s\tmbps\n0\t1,2\n1\t\n", "f/0:2: `1,2` is no number"),
+        (b"time_s,mbps\n0,1\n1,x\n", "f/0:3: `x` is not a number"),
+        (b"time_s,mbps\n\n# c\n0,1\n1,\n", "f/0:5: `` is not a number"),
+        (b"time_s,mbps\n0,nan\n", "f/0:2: `nan` is not a number"),
+        (b"time_s\tmbps\n0\t1 2\n1\t\n", "f/0:2: `1 2` is not a number"),
+        (b"time_s\tmbps\n0\t1,2\n1\t\n", "f/0:2: `1,2` is not a number"),
         (b"time_s,mbps\n0,1\n0,1\n", "f/0:3: not later than the row before"),
         (b"time_s,mbps\n0,1\n1e9,1\n", "f/0:3: a time beyond 30 days"),
         (b"time_s,mbps\n0,-1\n", "f/0:2: a value outside of 0 to 1e+06 Mbit/s"),
@@ -163,7 +163,7 @@ def test_pieces_meet_without_a_row_lost(monkeypatch):
     assert np.array_equal(whole.down_mbit_s, np.arange(1000) % 7)
     assert np.array_equal(pieces.down_mbit_s, whole.down_mbit_s)
     assert np.array_equal(pieces.at_ms, np.arange(1001) * 1000)
-    with pytest.raises(TraceError, match=r"^f:902: `z` is no number"):
+    with pytest.raises(TraceError, match=r"^f:902: `z` is not a number"):
         parse_delay_rate(content.replace(b'900,"4"', b"900,z"), source())
 
 

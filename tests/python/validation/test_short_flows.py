@@ -70,7 +70,7 @@ def test_a_flow_says_times_ratio_and_theory():
     assert said[7:] == ["90 / 91, 1.011", "3 / 1"]
     assert flow_notes(flow().as_json()) == []
     assert flow_notes(flow(late_us=1001.0).as_json()) == ["machine too busy"]
-    assert flow_notes(flow(lost=2).as_json()) == ["2 packets lost beside the path"]
+    assert flow_notes(flow(lost=2).as_json()) == ["2 packets lost outside the path"]
 
 
 def test_what_was_measured_is_read_and_the_rest_is_measured(tmp_path, monkeypatch):

@@ -61,9 +61,9 @@ def test_a_cell_says_what_to_bear_in_mind() -> None:
     assert notes(cell(8.0).as_json()) == ["beyond the aim"]
     assert notes(cell(8.0, loss=0.01).as_json()) == []
     assert notes(cell(8.0, loss=0.01, repeated=99).as_json()) == ["few losses"]
-    assert notes(cell(9.5, failed=1).as_json()) == ["1 broke off"]
+    assert notes(cell(9.5, failed=1).as_json()) == ["1 ended early"]
     assert notes(cell(9.5, late_us=1001.0).as_json()) == ["machine too busy"]
-    assert notes(cell(9.5, lost=332).as_json()) == ["332 packets lost beside the path"]
+    assert notes(cell(9.5, lost=332).as_json()) == ["332 packets lost outside the path"]
 
 
 def test_sides_pool_what_their_transfers_lost_beside_the_path() -> None:

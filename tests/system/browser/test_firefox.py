@@ -69,7 +69,7 @@ def test_a_repeat_visit_resumes_and_finds_nothing_of_the_first() -> None:
 def test_what_firefox_cannot_do_is_refused() -> None:
     command = [*COMMAND, "load", SITE, "--browser", "firefox"]
     for asked, said in (
-        (["--device", "moto-g"], "`cpu_slowdown`: Firefox has no way to slow a page's scripts"),
+        (["--device", "moto-g"], "`cpu_slowdown`: Firefox cannot slow down a page's scripts"),
         (["--visit", "repeat", "--stack", "quic"], "Firefox resumes a QUIC session only where"),
     ):
         done = subprocess.run(

@@ -129,7 +129,7 @@ def test_our_own_convention_sees_the_head_of_the_page():
     ("name", "content", "expected"),
     [
         ("page.mp4", None, "reading page.mp4: there is no such file"),
-        ("-page.mp4", b"text", r"reading [^ ]*/-page.mp4: Invalid data found[^:]*; is it a whole"),
+        ("-page.mp4", b"text", r"reading [^ ]*/-page.mp4: Invalid data found[^:]*; give a whole"),
     ],
 )
 def test_what_is_no_video_is_said_once(tmp_path, monkeypatch, name, content, expected):

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hang import HANG_S
 from judged import judge_all
+from own_cgroup import new_cgroup
 
 from eyelevel.store.directory import iterate_trials
 
@@ -37,23 +38,10 @@ pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("labs")]
 @pytest.fixture
 def cgroup() -> Iterator[Path]:
     """A new cgroup below ours that counts CPU pressure."""
-    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
-    mounted = [Path(words[1]) for words in mounts if words[2] == "cgroup2"]
-    lines = Path("/proc/self/cgroup").read_text().splitlines()
-    own = next((line[3:] for line in lines if line.startswith("0::")), None)
-    if not mounted or own is None:
-        pytest.skip("no cgroup of version 2 is mounted here")
-    folder = mounted[0] / own.lstrip("/") / f"eyelevel-test-{os.getpid()}"
-    try:
-        folder.mkdir()
-    except OSError as error:
-        pytest.skip(f"no cgroup can be made here: {error.strerror}")
-    try:
+    with new_cgroup() as folder:
         if not (folder / "cpu.pressure").exists():
             pytest.skip("this kernel counts no CPU pressure for a cgroup")
         yield folder
-    finally:
-        folder.rmdir()
 
 
 @contextlib.contextmanager

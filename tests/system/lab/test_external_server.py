@@ -120,7 +120,7 @@ def test_over_http3_a_recipe_names_it_so_that_the_browser_holds_nothing_back(
 def test_a_server_that_ends_at_once_says_why(queries_site: Path, labs: None) -> None:
     record = outcome(queries_site, "tcp+", ["/bin/sh", "-c", "echo no certificate >&2; exit 3"])
     assert record["outcome"] == "lab-failed"
-    assert "ended by itself; it said: no certificate" in record["outcome_detail"]
+    assert "ended by itself; it said: no certificate; correct" in record["outcome_detail"]
 
 
 def test_a_server_sees_the_system_its_folder_and_what_is_named(
@@ -141,6 +141,7 @@ def test_a_server_sees_the_system_its_folder_and_what_is_named(
         f"1000 cat: {secret}: No such file or directory hidden "
         "ls: cannot access '/home': No such file or directory /run: "
         "touch: cannot touch '/usr/changed': Read-only file system writable -----BEGIN"
+        "; correct its command"
     )
 
 

@@ -80,7 +80,7 @@ def test_what_a_live_load_lacks_is_one_line(labs: None, tmp_path: Path) -> None:
     with made_internet(tmp_path, 1.0) as internet:
         for words, told in (
             (["https://nobody.example/"], "net::ERR_NAME_NOT_RESOLVED"),
-            (["http://10.1.2.3/"], "a live load reaches public addresses alone"),
+            (["http://10.1.2.3/"], "a live load reaches only public addresses"),
             ([URL], "net::ERR_CERT_AUTHORITY_INVALID"),
         ):
             done = internet.eyelevel("load", *words, "--live", "--json")

@@ -108,7 +108,7 @@ def test_ctrl_c_ends_the_command_and_leaves_nothing_behind(tmp_path):
         (["--rtt", "40"], "eyelevel: --rtt: "),
         (["--network", "ltee"], "did you mean `lte`?"),
         (["--network", "lte", "--rtt", "40ms"], "a network has a round trip of its own"),
-        (["--traces", "x"], "eyelevel: --traces x: say whose recordings are meant"),
+        (["--traces", "x"], "eyelevel: --traces x: say whose recordings you mean"),
         (["--trace-down", "/no/such"], "eyelevel: --trace-down: /no/such: "),
         (["--watch"], "give the command to watch"),
         (["--log", "/dev/null/x"], "/dev/null/x"),

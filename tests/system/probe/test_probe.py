@@ -19,7 +19,7 @@ from eyelevel.lab.prober import ProbeTarget, probe_events
 
 RTT_MS = 100.0
 OVER_MS_MAX = 2.0
-"""Above theory plus the measured time of cryptography at both ends (issue 8)."""
+"""Above theory plus the measured time of cryptography at both ends."""
 
 ROUNDS_MAX = 8
 """The least of several attempts: a busy machine makes single ones late, never early. Prober,

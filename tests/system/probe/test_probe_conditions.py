@@ -86,6 +86,8 @@ def test_one_run_has_full_handshakes_and_resumed_ones_over_both_families(tmp_pat
     lab = ("lab", "-4", "-6", "--network", "dsl", "--count", "2", "--interval", "1ms")
     said = eyelevel("probe", *lab, "--protocols", ",".join(saved), "--resume-session", "--out",
                     str(rows))  # fmt: skip
+    said, _, where = said.partition("rows: ")
+    assert where == f"{rows}\n"
     assert said.count("handshake") == 4 and said.count("resumed") == said.count("full") == 24
     read = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
     assert [row["first_of_pair"] for row in read] == [True, False] * 12

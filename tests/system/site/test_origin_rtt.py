@@ -16,9 +16,13 @@ NETWORK = "dsl"
 ASKED_MS = {"images.example": 60.0, "api.example": 90.5}
 ERROR_MS = 5.0
 """The path's lateness, both ends of one busy machine, and the link's time for these packets."""
-
+ATTEMPTS = 3
 
 ASKED = ",".join(f"{host}={rtt_ms:g}ms" for host, rtt_ms in ASKED_MS.items())
+WANTED_MS = {
+    address: find_network(NETWORK).rtt_ms_min + ASKED_MS.get(host, 0.0)
+    for host, address in ADDRESSES.items()
+}
 
 
 @pytest.mark.parametrize("stack", ["tcp+", "quic"])
@@ -27,20 +31,22 @@ def test_each_origin_is_as_far_as_was_asked_and_the_others_as_before(
 ) -> None:
     site = pack_made_site(tmp_path)
     words = ("--network", NETWORK, "--stack", stack, "--origin-rtt", ASKED, "--no-capture")
-    kept_in = load(str(site), *words, out=tmp_path / "out")["kept_in"]
-    (record,) = (each.record for each in iterate_trials(kept_in))
-    assert record["trial"]["stack_settings"]["origin_rtt"] == ASKED_MS
-    # As the servers have it: the least round trip of all connections with an address.
+    # As the servers have it: the least round trip of all connections with an address. One
+    # connection has few round trips, and a busy machine can be late in each of them.
     least_ms: dict[str, float] = {}
-    for connection in record["connections"]:
-        address = connection["address"].rpartition(":")[0]
-        rtt_ms = connection["in_force"]["rtt_ms_min"]
-        least_ms[address] = min(rtt_ms, least_ms.get(address, rtt_ms))
-    assert least_ms.keys() == set(ADDRESSES.values())
-    network_ms = find_network(NETWORK).rtt_ms_min
-    for host, address in ADDRESSES.items():
-        wanted_ms = network_ms + ASKED_MS.get(host, 0.0)
-        assert wanted_ms <= least_ms[address] <= wanted_ms + ERROR_MS, (host, least_ms)
+    for attempt in range(ATTEMPTS):
+        kept_in = load(str(site), *words, out=tmp_path / f"out{attempt}")["kept_in"]
+        (record,) = (each.record for each in iterate_trials(kept_in))
+        assert record["trial"]["stack_settings"]["origin_rtt"] == ASKED_MS
+        for connection in record["connections"]:
+            address = connection["address"].rpartition(":")[0]
+            rtt_ms = connection["in_force"]["rtt_ms_min"]
+            least_ms[address] = min(rtt_ms, least_ms.get(address, rtt_ms))
+        assert least_ms.keys() == set(ADDRESSES.values())
+        if all(rtt_ms <= WANTED_MS[address] + ERROR_MS for address, rtt_ms in least_ms.items()):
+            break
+    for address, rtt_ms in least_ms.items():
+        assert WANTED_MS[address] <= rtt_ms <= WANTED_MS[address] + ERROR_MS, least_ms
 
 
 HANDSHAKES = """
@@ -64,7 +70,5 @@ def test_what_is_beside_a_replay_has_the_same_ways(labs: None, tmp_path: Path) -
     )
     assert done.returncode == 0, done.stderr
     least_ms = {line.split()[0]: float(line.split()[1]) for line in done.stdout.splitlines()}
-    network_ms = find_network(NETWORK).rtt_ms_min
-    for host, address in ADDRESSES.items():
-        wanted_ms = network_ms + ASKED_MS.get(host, 0.0)
-        assert wanted_ms <= least_ms[address] <= wanted_ms + ERROR_MS, (host, least_ms)
+    for address, rtt_ms in least_ms.items():
+        assert WANTED_MS[address] <= rtt_ms <= WANTED_MS[address] + ERROR_MS, least_ms

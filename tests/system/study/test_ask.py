@@ -27,8 +27,8 @@ def test_a_url_is_recorded_loaded_and_answered(labs: None, origin: str, tmp_path
 
     asked = ask("--json")
     assert asked.returncode == 0, asked.stderr
-    assert "recorded 2 exchanges of 1 origins as sites/127.0.0.1-" in asked.stderr
-    assert "its https twin is kept" in asked.stderr
+    assert "recorded 2 exchanges of 1 origins in sites/127.0.0.1-" in asked.stderr
+    assert "an https copy is kept" in asked.stderr
     found = json.loads(asked.stdout)
     directory = tmp_path / Path(found["report"]).parent
     loads = [each.record for each in iterate_trials(directory)]
@@ -45,7 +45,7 @@ def test_a_url_is_recorded_loaded_and_answered(labs: None, origin: str, tmp_path
     # Asked again, nothing is recorded or loaded anew, and the answer is the same.
     resumed = ask("--resume")
     assert resumed.returncode == 0, resumed.stderr
-    assert "recorded" not in resumed.stderr and "is there already" in resumed.stderr
+    assert "recorded" not in resumed.stderr and "exists already" in resumed.stderr
     printed = " ".join(resumed.stdout.split())
     for sentence in found["answer"]:
         assert " ".join(sentence.split()) in printed

@@ -67,9 +67,8 @@ def test_a_load_is_kept_and_exported_where_it_says(tmp_path: Path) -> None:
     (stored,) = iterate_trials(tmp_path)
     assert stored.record["outcome"] in GOOD, stored.record["outcome_detail"]
     exports, name = tmp_path / "exports", stored.path.name
-    assert done.stderr.endswith(
-        f"records and frames in {tmp_path}/trials; har, video, filmstrip in {exports}\n"
-    )
+    assert done.stderr.endswith(f"har, video, filmstrip in {exports}\n")
+    assert done.stdout.endswith(f"records and frames: {tmp_path}/trials\n")
     har = json.loads((exports / f"{name}.har").read_text())
     assert {each["response"]["httpVersion"] for each in har["log"]["entries"]} == {"http/1.1"}
     frames = stored.frames()
@@ -90,7 +89,7 @@ def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=HANG_S)
     assert process.returncode == 130
-    assert said.count("ending after the current load; Ctrl-C again breaks it off\n") == 1
+    assert said.count("stopping after the current load; press Ctrl-C again to abort it\n") == 1
     assert said.endswith(f"the rest: eyelevel {' '.join(run)} --resume\n")
     before = {trial.path: trial.record for trial in iterate_trials(out)}
     assert 1 <= len(before) < 3
@@ -113,6 +112,19 @@ def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
     assert (out / "report.html").read_text(encoding="utf-8") == page
 
 
+def test_the_demo_is_the_first_comparison_and_goes_on_by_itself(tmp_path: Path) -> None:
+    out = tmp_path / "demo"
+    demo = ("demo", "--out", str(out))
+    with subprocess.Popen([*COMMAND, *demo], stderr=subprocess.PIPE, text=True) as process:
+        _wait_for_first_record(out, process)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=HANG_S)
+    assert process.returncode == 130
+    assert said.endswith(f"of 36 loads; to load the rest: eyelevel {' '.join(demo)}\n")
+    assert said.startswith("loading two recorded sites over two networks and three stacks")
+    assert len(read_document(out, "plan.json")["trials"]) == 36
+
+
 @pytest.mark.parametrize(
     ("signals", "status", "said"),
     [
@@ -130,10 +142,11 @@ def test_what_breaks_a_load_off_says_how_to_go_on(
     command = [sys.executable, "-c", program, *run]
     done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
     assert done.returncode == status and "Traceback" not in done.stderr
-    ending = "ending after the current load; Ctrl-C again breaks it off\n"
+    ending = "stopping after the current load; press Ctrl-C again to abort it\n"
     assert (ending in done.stderr) == (len(signals) == 2)
-    assert done.stderr.endswith(
-        f"\na load was broken off; the rest: eyelevel {' '.join(run)} --resume\neyelevel: {said}\n"
+    assert f"\n{done.stderr}".endswith(
+        f"\na load was aborted; to load the rest: eyelevel {' '.join(run)} "
+        f"--resume\neyelevel: {said}\n"
     )
 
 
@@ -149,7 +162,7 @@ def test_replay_runs_a_command_beside_the_site() -> None:
     done = eyelevel("replay", "dashboard", *options)
     assert done.stdout == "200\n", done.stderr
     assert done.returncode == 7
-    assert "1 requests answered over http1 on dsl, 0 not in the recording" in done.stderr
+    assert "requests over http1 on dsl: 1, of which 0 are not in the recording" in done.stderr
 
 
 def test_a_check_compares_every_byte(tmp_path: Path) -> None:

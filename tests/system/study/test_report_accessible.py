@@ -2,22 +2,17 @@
 
 import csv
 import io
+from contextlib import ExitStack
 
 import pytest
 import written_pages
-from hang import HANG_S
 from made_up_run import metrics_of, write_run
+from opened_page import READERS, chromium_of_playwright, opened
 from PIL import Image
 
-from eyelevel.browser.chromium.process import find_executable
-from eyelevel.errors import BrowserStartError
 from eyelevel.report.page import build_report
 
-sync_playwright = pytest.importorskip("playwright.sync_api").sync_playwright
-Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
-
 OUTCOMES = {("dashboard/lte/1", "tcp"): "timeout", ("startup/dsl/2", "quic"): "starved"}
-LOUD = ("serious", "critical")
 PAPER = 252
 """How light the page is, of 255."""
 
@@ -31,44 +26,40 @@ def report(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def chromium():
-    try:
-        executable = find_executable()
-    except BrowserStartError as error:
-        pytest.skip(str(error))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+    with chromium_of_playwright() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
-def open_page(chromium, report):
-    pages = []
+def open_report(chromium, report):
+    with ExitStack() as until_the_end:
 
-    def open_one(width_px=1366, scheme="light", *, review=False):
-        size = {"width": width_px, "height": 844}
-        page = chromium.new_page(viewport=size, color_scheme=scheme)
-        pages.append(page)
-        page.set_default_timeout(HANG_S * 1e3)
-        page.goto(report)
-        page.wait_for_selector("html[data-drawn]")
-        if review:
-            page.evaluate("document.querySelector('details.reviewers').open = true")
-            page.wait_for_selector("#curve-0 svg")
-        return page
+        def open_one(width_px=1366, scheme="light", *, review=False):
+            it = until_the_end.enter_context(opened(chromium, report, width_px, scheme))
+            it.page.wait_for_selector("html[data-drawn]")
+            if review:
+                it.page.evaluate("document.querySelector('details.reviewers').open = true")
+                it.page.wait_for_selector("#curve-0 svg")
+            return it
 
-    yield open_one
-    for page in pages:
-        page.close()
+        yield open_one
 
 
-@pytest.mark.parametrize(("width_px", "scheme"), [(1366, "light"), (390, "dark")])
-def test_axe_finds_nothing_serious(open_page, width_px, scheme):
-    page = open_page(width_px, scheme)
+@pytest.fixture
+def open_page(open_report):
+    return lambda **how: open_report(**how).page
+
+
+def unfold(page):
     for details in page.locator("details").all():
         details.evaluate("each => each.open = true")
-    found = Axe().run(page).response["violations"]
-    assert [each for each in found if each["impact"] in LOUD] == []
+
+
+@pytest.mark.parametrize(("width_px", "scheme"), READERS)
+def test_it_is_for_everyone(open_report, width_px, scheme):
+    it = open_report(width_px, scheme)
+    unfold(it.page)
+    assert it.faults() == []
 
 
 @pytest.fixture(scope="module")
@@ -78,28 +69,27 @@ def probes(tmp_path_factory):
 
 @pytest.mark.parametrize("width_px", [1366, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious_on_the_page_on_probes(chromium, probes, width_px, scheme):
-    page = chromium.new_page(
-        viewport={"width": width_px, "height": 844}, color_scheme=scheme, reduced_motion="reduce"
-    )
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.set_default_timeout(HANG_S * 1e3)
-    page.goto(probes)
-    page.wait_for_selector("svg")
-    for details in page.locator("details").all():
-        details.evaluate("each => each.open = true")
-    found = Axe().run(page).response["violations"]
-    wide_px = page.evaluate("document.documentElement.scrollWidth")
-    page.close()
-    assert [each for each in found if each["impact"] in LOUD] == [] and errors == []
-    assert wide_px <= width_px, "the page scrolls sideways"
+def test_the_page_on_probes_is_for_everyone(chromium, probes, width_px, scheme):
+    with opened(chromium, probes, width_px, scheme) as it:
+        it.page.wait_for_selector("svg")
+        unfold(it.page)
+        assert it.faults() == []
+
+
+BAD = """<!doctype html><html lang=en><title>Bad</title><main><h1>Bad</h1><img src=data:,>
+<p style="width: 2000px">wide</p><img alt="" src=http://127.0.0.1:9/><script>gone()</script></main>
+"""
+
+
+def test_what_readers_stumble_over_is_found(chromium, tmp_path):
+    (tmp_path / "bad.html").write_text(BAD, encoding="utf-8")
+    with opened(chromium, (tmp_path / "bad.html").as_uri()) as it:
+        thrown, (barrier, places), *more = it.faults()
+    assert "gone" in thrown and (barrier, len(places)) == ("image-alt", 1)
+    assert more == ["scrolls sideways", "http://127.0.0.1:9/"]
 
 
 def test_an_edge_is_shaded_where_a_table_goes_on_behind_it(chromium, probes):
-    page = chromium.new_page(viewport={"width": 1366, "height": 844}, color_scheme="light")
-    page.goto(probes)
-
     def shaded(table):
         """Whether the left and the right edge of what is shown of a table are darker than paper."""
         shown = Image.open(io.BytesIO(table.screenshot())).convert("L")
@@ -109,15 +99,13 @@ def test_an_edge_is_shaded_where_a_table_goes_on_behind_it(chromium, probes):
     def room_px(table):
         return table.evaluate("each => each.scrollWidth - each.clientWidth")
 
-    whole, wide = (
-        page.locator("section:has(#datasets) .scroll"),
-        page.locator("section:has(#differences) .scroll").first,
-    )
-    assert room_px(whole) == 0 < room_px(wide)
-    assert (shaded(whole), shaded(wide)) == ([False, False], [False, True])
-    wide.evaluate("each => each.scrollLeft = each.scrollWidth")
-    assert shaded(wide) == [True, False]
-    page.close()
+    with opened(chromium, probes) as it:
+        whole = it.page.locator("section:has(#datasets) .scroll")
+        wide = it.page.locator("section:has(#differences) .scroll").first
+        assert room_px(whole) == 0 < room_px(wide)
+        assert (shaded(whole), shaded(wide)) == ([False, False], [False, True])
+        wide.evaluate("each => each.scrollLeft = each.scrollWidth")
+        assert shaded(wide) == [True, False]
 
 
 def test_one_slider_moves_both_loads(open_page):

@@ -79,7 +79,7 @@ pub fn import_content(format: Format, content: Bytes) -> Result<Imported, Error>
     let mut imported = Imported::default();
     importer(path, content, &mut imported).map_err(|reason| Error::Import {
         path: path.to_owned(),
-        reason,
+        reason: format!("{reason}; export it again"),
     })?;
     Ok(imported)
 }
@@ -126,7 +126,7 @@ fn format_of(path: &Path) -> Result<(Option<&'static str>, Importer, Bytes), Err
         _ => None,
     };
     let reason = "it is no HAR, mitmproxy flow file, Web Page Replay archive, Mahimahi folder, \
-                  WARC or WACZ file";
+                  WARC or WACZ file; give one of these";
     known
         .map(|(name, importer)| (name, importer, content))
         .ok_or_else(|| Error::Import {
@@ -183,10 +183,11 @@ impl Imported {
                 0 => "it holds no exchange that can be replayed".to_owned(),
                 left => format!("the {left} exchanges that can be replayed hold no page"),
             };
-            match &self.provenance.left_out[..] {
+            let lacks = match &self.provenance.left_out[..] {
                 [] => lacks,
                 [first, ..] => format!("{lacks}; left out: {first}"),
-            }
+            };
+            format!("{lacks}; record the page again, or name one with --main-url")
         })?;
         if !exchanges.iter().any(|exchange| exchange.url == main_url) {
             return Err(format!(

@@ -9,6 +9,7 @@ use eyelevel_archive::{
     ExportedFile, Imported, Site, SiteInfo, Url, export_files, export_har, export_mahimahi, import,
     pack, write_wacz,
 };
+use eyelevel_units::refusal;
 use serde::Serialize;
 
 /// The arguments after `archive`.
@@ -158,7 +159,7 @@ pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
                 if let Some(index) = index {
                     let lines: String = exported.iter().map(ExportedFile::line).collect();
                     std::fs::write(&index, lines).map_err(|error| {
-                        Error::Config(format!("write {}: {error}", index.display()))
+                        Error::Config(format!("write {}: {}", index.display(), refusal(&error)))
                     })?;
                 }
             }

@@ -7,6 +7,7 @@ use clap::Args;
 
 use eyelevel_replay::check::{Client, Late, Transfer};
 use eyelevel_replay::{Ecn, HttpVersion, TlsVersion};
+use eyelevel_units::refusal;
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -65,6 +66,7 @@ struct Bulk {
 /// Runs the command and prints one line of JSON.
 pub fn run(arguments: &BulkArguments) -> Result<i32, Error> {
     let wrong = |what: String| Error::Config(format!("the transfer from {}: {what}", arguments.to));
+    let broken = |what: String| wrong(format!("{what}; see that its server answers"));
     let version = match arguments.http.as_str() {
         "h1" => HttpVersion::H1,
         "h2" => HttpVersion::H2,
@@ -90,7 +92,8 @@ pub fn run(arguments: &BulkArguments) -> Result<i32, Error> {
         }
     };
     let read = std::fs::read(&arguments.ca);
-    let authority = read.map_err(|e| wrong(format!("read {}: {e}", arguments.ca.display())))?;
+    let authority =
+        read.map_err(|e| wrong(format!("read {}: {}", arguments.ca.display(), refusal(&e))))?;
     let (url, to) = (&arguments.url, arguments.to);
     let bulk = runtime()?.block_on(async {
         let connect = || Client::connect_for(url, to, version, tls_version, ecn, &authority);
@@ -104,10 +107,10 @@ pub fn run(arguments: &BulkArguments) -> Result<i32, Error> {
         let (mut transfer, mut late) = (None, None);
         if let (Some(late_url), Some(after)) = (&arguments.late_url, arguments.late_after_bytes) {
             let asked = client.late(url, late_url, after, duration, clock_ns);
-            late = Some(asked.await.map_err(wrong)?);
+            late = Some(asked.await.map_err(broken)?);
         } else {
             let asked = client.transfer(url, arguments.bytes_max, duration);
-            transfer = Some(asked.await.map_err(wrong)?);
+            transfer = Some(asked.await.map_err(broken)?);
         }
         Ok::<_, Error>(Bulk {
             connect_ms,

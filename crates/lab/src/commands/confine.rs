@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct ConfineArguments {
-    /// As root: the unprivileged user and group to run as, by their numbers
+    /// With root's rights: the unprivileged user and group to run as, by their numbers
     #[arg(long, value_name = "UID:GID", value_parser = identity)]
     user: Option<Identity>,
     /// A folder or file that the command may change; repeatable
@@ -57,13 +57,15 @@ pub fn run(arguments: ConfineArguments) -> Result<i32, Error> {
 }
 
 fn identity(text: &str) -> Result<Identity, String> {
-    let (user, group) = text.split_once(':').ok_or("two numbers, UID:GID")?;
+    let (user, group) = text
+        .split_once(':')
+        .ok_or("it takes two numbers, UID:GID")?;
     let number = |part: &str| {
         part.parse::<u32>()
-            .map_err(|_| format!("{part} is no number"))
+            .map_err(|_| format!("{part} is no number; write UID:GID"))
     };
     match (number(user)?, number(group)?) {
-        (0, _) | (_, 0) => Err("root is no unprivileged user".into()),
+        (0, _) | (_, 0) => Err("root is no unprivileged user; name another one".into()),
         (user, group) => Ok(Identity { user, group }),
     }
 }

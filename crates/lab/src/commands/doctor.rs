@@ -1,5 +1,6 @@
 //! What this machine offers a lab.
 
+use crate::kept_core::core_to_keep;
 use eyelevel_netns::probe;
 use serde::Serialize;
 
@@ -12,13 +13,17 @@ pub struct Findings {
     pub tcp_congestion_controls: Vec<String>,
     /// Whether the path may take real-time priority.
     pub realtime_allowed: bool,
+    /// Whether a lab keeps a core for its own threads.
+    pub keeps_core: bool,
 }
 
 /// Asks the kernel. Must run before the process has a second thread.
 pub fn examine() -> Findings {
+    let realtime_allowed = probe::realtime_allowed();
     Findings {
         lab_failure: probe::lab_can_be_built().err(),
         tcp_congestion_controls: probe::tcp_congestion_controls(),
-        realtime_allowed: probe::realtime_allowed(),
+        realtime_allowed,
+        keeps_core: core_to_keep(realtime_allowed).is_some(),
     }
 }

@@ -21,16 +21,18 @@ use eyelevel_netns::{
     new_network_namespace, set_sysctl, without_devices,
 };
 use eyelevel_recorder::spki_sha256;
+use eyelevel_units::refusal;
 use serde::Serialize;
 
 use super::live_v6::MachineV6;
 use crate::Error;
-use crate::devices::{add_v6_address, add_verdicts, bring_up};
 use crate::emit::emit;
-use crate::ends::Ends;
-use crate::names::{self, Asked};
+use crate::network::devices::{add_v6_address, add_verdicts, bring_up};
+use crate::network::ends::Ends;
+use crate::network::names::{self, Asked};
+use crate::network::topology::TcpSettings;
+use crate::standstill::{Driver, Processes, Standstill, StandstillWatch};
 use crate::threads::runtime;
-use crate::topology::TcpSettings;
 use crate::uplink::Uplink;
 use crate::upstream_ca::UpstreamCa;
 
@@ -65,6 +67,13 @@ struct Ready {
     startup_ms: f64,
 }
 
+/// What was seen of the load, once standard input has ended.
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "summary")]
+struct Summary {
+    stood_still: Option<Vec<Standstill>>,
+}
+
 /// Keeps the network until standard input ends.
 pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
     let started = monotonic_now();
@@ -82,12 +91,15 @@ pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
     let hosts = format!("127.0.0.1 localhost\n::1 localhost\n{}", uplink.hosts);
     // There must be no thread yet.
     let init_pid = without_devices(&resolv_conf, &hosts)?;
-    let client = File::open(format!("/proc/{init_pid}/ns/net"))
-        .map_err(|error| Error::Config(format!("{WISH}: open its namespace: {error}")))?;
+    let client = File::open(format!("/proc/{init_pid}/ns/net")).map_err(|error| {
+        Error::Config(format!("{WISH}: open its namespace: {}", refusal(&error)))
+    })?;
     let _way_out = connect(&uplink, &ends, &client, &verdicts, has_v6)?;
     let asked = in_network_namespace(&client, || Ok(Asked::listen()))?;
-    let asked = asked.map_err(|error| Error::Config(format!("{WISH}: answer names: {error}")))?;
+    let asked = asked
+        .map_err(|error| Error::Config(format!("{WISH}: answer names: {}", refusal(&error))))?;
     let ended = end_of_input();
+    let standstill = StandstillWatch::start(Processes::of(init_pid), Driver::open(), true);
     runtime()?
         .block_on(async {
             emit(&Ready {
@@ -103,7 +115,10 @@ pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
                 failed = asked.serve(nameservers) => failed,
             }
         })
-        .map_err(|error| Error::Config(format!("{WISH}: answer names: {error}")))?;
+        .map_err(|error| Error::Config(format!("{WISH}: answer names: {}", refusal(&error))))?;
+    emit(&Summary {
+        stood_still: standstill.map(StandstillWatch::end).transpose()?,
+    });
     Ok(0)
 }
 

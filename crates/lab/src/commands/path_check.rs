@@ -4,6 +4,7 @@ use crate::Error;
 use crate::config::load_stage_files;
 use crate::emit::emit;
 use eyelevel_path::check_log;
+use eyelevel_units::refusal;
 use std::fs::File;
 use std::path::Path;
 
@@ -15,7 +16,7 @@ pub fn run(file: &Path) -> Result<i32, Error> {
     let failed = |error: &dyn std::fmt::Display| {
         Error::Config(format!("check the path log {}: {error}", file.display()))
     };
-    let opened = File::open(file).map_err(|error| failed(&error))?;
+    let opened = File::open(file).map_err(|error| failed(&refusal(&error)))?;
     let found = check_log(opened, &mut |stage| {
         load_stage_files(stage).map_err(|error| error.to_string())
     })

@@ -7,7 +7,7 @@ use eyelevel_probe::{
     LabTarget, Protocol, Resolver, Settings, Target, TargetConfig, Trust, WorkLeast,
     default_resolver, probe_host,
 };
-use eyelevel_units::Seed;
+use eyelevel_units::{Seed, refusal};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -131,9 +131,14 @@ pub fn resolver_or_default(asked_for: Option<SocketAddr>) -> Resolver {
 pub fn read_config<T: for<'a> Deserialize<'a>>() -> Result<T, Error> {
     let mut line = String::new();
     let read = std::io::stdin().read_line(&mut line);
-    read.map_err(|error| Error::Config(format!("the configuration cannot be read: {error}")))?;
+    read.map_err(|error| {
+        Error::Config(format!(
+            "the configuration cannot be read: {}",
+            refusal(&error)
+        ))
+    })?;
     serde_json::from_str(&line)
-        .map_err(|error| Error::Config(format!("the configuration: {error}")))
+        .map_err(|error| Error::Config(format!("the configuration: {error}; see spec/probe.md")))
 }
 
 /// One thread: what is timed must not wait for another's lock.
@@ -141,5 +146,5 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Error> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Error::Config(format!("cannot start a runtime: {error}")))
+        .map_err(|error| Error::Config(format!("cannot start a runtime: {}", refusal(&error))))
 }

@@ -152,7 +152,7 @@ pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
                 Some(Err(reason)) => return Err(Error::Config(reason)),
                 None => {
                     let reason = "the recorder's input ended before it was told to stop: \
-                                  nothing is written";
+                                  nothing is written; record again";
                     return Err(Error::Config(reason.to_owned()));
                 }
             }
@@ -210,7 +210,9 @@ fn read_commands() -> mpsc::Receiver<Result<Command, String>> {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { break };
             let command = serde_json::from_str(&line);
-            let command = command.map_err(|error| format!("the command {:.200}: {error}", line));
+            let command = command.map_err(|error| {
+                format!("the command {:.200}: {error}; see spec/lab-events.md", line)
+            });
             if sender.blocking_send(command).is_err() {
                 break;
             }
@@ -224,6 +226,7 @@ fn listen(port: u16) -> Result<TcpListener, RecordError> {
     TcpListener::bind(address).map_err(|error| RecordError::Setup {
         attempt: format!("listen on {address}"),
         reason: error.to_string(),
+        remedy: "name another port",
     })
 }
 

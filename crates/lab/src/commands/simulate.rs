@@ -4,6 +4,7 @@ use crate::Error;
 use crate::emit::emit;
 use eyelevel_congestion::CONTROLLERS;
 use eyelevel_simnet::bulk::Scenario;
+use eyelevel_units::refusal;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, stdin};
 
@@ -47,9 +48,13 @@ struct Moved {
 /// Reads one JSON list of transfers a line from standard input and prints one of their results.
 pub fn run() -> Result<i32, Error> {
     for line in stdin().lock().lines() {
-        let line = line.map_err(|error| Error::Config(format!("the transfers: {error}")))?;
-        let wanted: Vec<Wanted> = serde_json::from_str(&line)
-            .map_err(|error| Error::Config(format!("the transfers: {error}")))?;
+        let line =
+            line.map_err(|error| Error::Config(format!("the transfers: {}", refusal(&error))))?;
+        let wanted: Vec<Wanted> = serde_json::from_str(&line).map_err(|error| {
+            Error::Config(format!(
+                "the transfers: {error}; write a list of them on a line"
+            ))
+        })?;
         let moved: Vec<Moved> = wanted.iter().map(simulate).collect::<Result<_, _>>()?;
         emit(&moved);
     }
@@ -76,7 +81,9 @@ fn simulate(wanted: &Wanted) -> Result<Moved, Error> {
         && (0.0..=1.0).contains(&wanted.loss)
         && (1..=1000).contains(&wanted.packets_per_ack);
     if !in_range {
-        return Err(wrong("a number is out of its range"));
+        return Err(wrong(
+            "a number is out of its range; see crates/lab/src/commands/simulate.rs",
+        ));
     }
     let mut scenario = Scenario::new(
         controller,

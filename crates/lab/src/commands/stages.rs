@@ -70,7 +70,7 @@ fn checked_with(text: &str, read: &mut ReadFile<'_>) -> Result<Vec<StageSpec>, E
     let mut stages = if text.trim_start().starts_with('[') {
         serde_json::from_str(text)
             .map_err(|error| one_line(&error.to_string()))
-            .map_err(|e| Error::Config(format!("the stages: {e}")))?
+            .map_err(|e| Error::Config(format!("the stages: {e}; see docs/reference/stages.md")))?
     } else {
         StageSpec::parse_text(text).map_err(|e| Error::Config(e.to_string()))?
     };

@@ -3,6 +3,7 @@
 
 use crate::cross_traffic::FLOWS_MAX;
 use eyelevel_link::{OPPORTUNITY_MS_MAX, QUEUE_FOLLOWS, StageSpec, VALUES_MAX};
+use eyelevel_netns::capabilities;
 use eyelevel_replay::{Limit, STACK_LIMITS};
 use serde_json::{Map, Value, json};
 
@@ -13,8 +14,8 @@ const OTHER_LIMITS: &[Limit] = &[
     Limit::new("opportunity_ms", 0.0, OPPORTUNITY_MS_MAX as f64),
 ];
 
-/// Prints the limits by the setting's name, the stages, and what a queue may be: the same bytes from
-/// the same build.
+/// Prints the limits by the setting's name, the stages, what a queue may be, and the capabilities that
+/// spare a lab its user namespace: the same bytes from the same build.
 pub fn print() {
     println!("{:#}", tables());
 }
@@ -28,10 +29,15 @@ fn tables() -> Value {
             (limit.setting.to_owned(), bounds)
         })
         .collect();
+    let capabilities: Vec<Value> = capabilities::NEEDED
+        .iter()
+        .map(|each| json!({"name": each.name, "number": each.number, "purpose": each.purpose}))
+        .collect();
     json!({
         "limits": limits,
         "stages": StageSpec::KINDS,
         "queue_follows": QUEUE_FOLLOWS,
+        "capabilities": capabilities,
     })
 }
 

@@ -4,6 +4,7 @@
 use crate::Error;
 use clap::{Args, Subcommand};
 use eyelevel_netns::{monotonic_now, set_timer_slack_minimum, socket_times};
+use eyelevel_units::refusal;
 use serde_json::json;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
@@ -128,7 +129,9 @@ fn receive(listen: SocketAddr) -> Result<(), Error> {
             break;
         };
         if !received.stamped {
-            return Err(Error::Config("the kernel gave no receive time".into()));
+            return Err(Error::Config(
+                "the kernel gave no receive time; run this on Linux 5.10 or later".into(),
+            ));
         }
         if received.bytes < PAYLOAD_BYTES_MIN as usize {
             continue;
@@ -144,5 +147,5 @@ fn receive(listen: SocketAddr) -> Result<(), Error> {
 }
 
 fn failed(attempt: &str, address: SocketAddr, error: &std::io::Error) -> Error {
-    Error::Config(format!("{attempt} {address}: {error}"))
+    Error::Config(format!("{attempt} {address}: {}", refusal(error)))
 }

@@ -11,8 +11,8 @@ pub use config::{CrossTrafficConfig, FLOWS_MAX, validate};
 pub use meter::CrossTrafficSummary;
 
 use crate::Error;
-use crate::ends::Ends;
-use crate::topology::{build_second_client, build_second_server};
+use crate::network::ends::Ends;
+use crate::network::topology::{build_second_client, build_second_server};
 use eyelevel_netns::Device;
 use eyelevel_path::SecondPair;
 use flow::Flow;

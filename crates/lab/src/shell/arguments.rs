@@ -10,12 +10,14 @@ use std::path::PathBuf;
 const SHELL: &str = "/bin/sh";
 
 const MORE: &str = "\
-Stages stand in the order in which a packet meets them. A direction consists of the preset's
-stages, or the delay of --rtt and the trace, then of the stages of --down or --up; seen from the
-client, up is the mirror image. EYELEVEL_FAR and EYELEVEL_FAR6 are the far end's addresses.
+Write stages in the order in which a packet meets them. On the way down it meets
+those of the preset (or the delay of --rtt, then the trace), then those of
+--down; on the way up those of --up, then the trace and the delay, or those of
+the preset.
+EYELEVEL_FAR and EYELEVEL_FAR6 hold the addresses of the far end.
 
   eyelevel path plot DIR                  draw what --log wrote
-  eyelevel path fates DIR/down.log FILE   what became of its packets, for another run's stage";
+  eyelevel path fates DIR/down.log FILE   the fate of each packet, to replay them";
 
 type Stages = Vec<StageSpec>;
 
@@ -27,19 +29,27 @@ type Stages = Vec<StageSpec>;
     disable_version_flag = true
 )]
 pub struct ShellArguments {
-    /// Stages toward the client: "delay 20ms, rate 10 Mbit/s, loss 1%"
-    #[arg(long, value_name = "STAGES", default_value = "none")]
+    /// Stages toward the client, such as
+    /// "delay 20ms, rate 10 Mbit/s, loss 1%"
+    #[arg(
+        long,
+        verbatim_doc_comment,
+        value_name = "STAGES",
+        default_value = "none"
+    )]
     down: String,
     /// Stages toward the far end
     #[arg(long, value_name = "STAGES", default_value = "none")]
     up: String,
-    /// A preset, without --rtt or a trace beside it: see `eyelevel list networks`
-    #[arg(long, value_name = "PRESET")]
+    /// A preset from `eyelevel list networks`, in place
+    /// of --rtt and traces
+    #[arg(long, verbatim_doc_comment, value_name = "PRESET")]
     network: Option<String>,
-    /// A folder of recorded traces, as Mahimahi's, in the place of the model of an operator's --network
-    #[arg(long, value_name = "FOLDER")]
+    /// A folder of recorded traces, such as Mahimahi's,
+    /// to use instead of an operator's model
+    #[arg(long, verbatim_doc_comment, value_name = "FOLDER")]
     traces: Option<String>,
-    /// Minimum round trip, half of it each way: 40ms
+    /// The minimum round trip, half each way, as 40ms
     #[arg(long, value_name = "TIME")]
     rtt: Option<String>,
     /// A packet-delivery trace in Mahimahi's format
@@ -51,12 +61,13 @@ pub struct ShellArguments {
     /// A shell command for the far end, such as "iperf3 -s"
     #[arg(long, value_name = "COMMAND")]
     pub far: Option<String>,
-    /// Let the far end reach this host's network (root)
+    /// Let the far end reach this host's network (as root)
     #[arg(long)]
     internet: bool,
-    /// Bulk transfers that share the path, CONTROLLER[:FLOWS[:DIRECTION]], such as cubic:2:down;
-    /// cubic, bbr or reno; again for another kind
-    #[arg(long, value_name = "FLOWS")]
+    /// Add bulk transfers that share the path:
+    /// CONTROLLER[:FLOWS[:DIRECTION]], as cubic:2:down,
+    /// with cubic, bbr or reno. Repeatable.
+    #[arg(long, verbatim_doc_comment, value_name = "FLOWS")]
     cross: Vec<String>,
     /// Write every packet's fate into this folder
     #[arg(long, value_name = "DIR")]
@@ -64,10 +75,10 @@ pub struct ShellArguments {
     /// Show rates, queues and drops while COMMAND runs
     #[arg(long)]
     pub watch: bool,
-    /// Decides all that is random
+    /// The seed of all that is random
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The command; without one, $SHELL
+    /// The command; by default $SHELL
     #[arg(trailing_var_arg = true)]
     command: Vec<String>,
 }

@@ -2,6 +2,7 @@
 
 use super::table::Table;
 use crate::Error;
+use eyelevel_units::refusal;
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -13,8 +14,9 @@ pub fn tell(found: &Map<String, Value>, log: Option<&Path>) -> Result<(), Error>
     if let Some(log) = log {
         let file = log.join(FILE);
         let text = format!("{}\n", Value::Object(found.clone()));
-        std::fs::write(&file, text)
-            .map_err(|error| Error::Shell(format!("write {}: {error}", file.display())))?;
+        std::fs::write(&file, text).map_err(|error| {
+            Error::Shell(format!("write {}: {}", file.display(), refusal(&error)))
+        })?;
     }
     let mut table = Table::new(&["cross traffic", "way", "seconds", "Mbit/s"], &[2, 3]);
     for flow in found["flows"].as_array().into_iter().flatten() {

@@ -4,6 +4,7 @@ use super::lab_process::{Ready, ended_within};
 use super::remarks::complain;
 use crate::Error;
 use eyelevel_netns::end_command_of;
+use eyelevel_units::refusal;
 use std::fs::{read_link, read_to_string};
 use std::io;
 use std::os::fd::AsFd;
@@ -32,7 +33,8 @@ impl FarCommand {
     /// command ended, or [`LISTEN_TIMEOUT`] has passed. What it prints goes to standard error, so
     /// that the near command's output can be piped on.
     pub fn start(command: &str, ready: &Ready) -> Result<Self, Error> {
-        let failed = |error: io::Error| Error::Shell(format!("run `{command}`: {error}"));
+        let failed =
+            |error: io::Error| Error::Shell(format!("run `{command}`: {}", refusal(&error)));
         let words = ["/bin/sh", "-c", command].map(str::to_owned);
         let output = io::stderr().as_fd().try_clone_to_owned().map_err(failed)?;
         let mut process = ready
@@ -48,7 +50,7 @@ impl FarCommand {
             && let Some(code) = status.code().filter(|code| *code != 0)
         {
             complain(&format!(
-                "the far command `{command}` ended at once with status {code}"
+                "the far command `{command}` ended at once with status {code}; correct it"
             ));
         }
         Ok(Self(process))

@@ -3,6 +3,8 @@
 
 use super::watch::View;
 use crate::Error;
+use eyelevel_netns::allowed_cores;
+use eyelevel_units::refusal;
 use serde::Deserialize;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -29,6 +31,7 @@ pub struct Ready {
     pub server_tid: u32,
     server_address: String,
     server_address6: Option<String>,
+    kept_cores: Option<Vec<usize>>,
 }
 
 impl Ready {
@@ -39,6 +42,9 @@ impl Ready {
         command.args(["enter", "--pid", &self.init_pid.to_string()]);
         if let Some(thread) = server_tid {
             command.args(["--server-tid", &thread.to_string()]);
+        }
+        if let Some(cores) = self.cores(server_tid.is_some()) {
+            command.args(["--cores", &cores.join(",")]);
         }
         command.arg("--").args(words);
         let own = [
@@ -58,6 +64,15 @@ impl Ready {
         );
         Ok(command)
     }
+
+    /// What is left of the caller's cores to a command near by, and the lab's own to one at the far
+    /// end; None: all.
+    fn cores(&self, is_far: bool) -> Option<Vec<String>> {
+        let kept = self.kept_cores.as_ref()?;
+        let near = allowed_cores().ok()?.into_iter();
+        let cores = near.filter(|core| kept.contains(core) == is_far);
+        Some(cores.map(|core| core.to_string()).collect())
+    }
 }
 
 /// A running lab; killed when dropped.
@@ -76,7 +91,7 @@ struct Running {
 impl LabProcess {
     /// Builds the lab; the events of its `path` go to `view`.
     pub fn start(config: &Value, view: Option<View>) -> Result<Self, Error> {
-        let failed = |error| Error::Shell(format!("start the lab: {error}"));
+        let failed = |error| Error::Shell(format!("start the lab: {}", refusal(&error)));
         // A process group of its own: a terminal's Ctrl-C is for the command.
         let mut process = Command::new(own_binary()?)
             .arg("up")
@@ -105,8 +120,11 @@ impl LabProcess {
         };
         running.tell(&config.to_string());
         let ready = running.hear("ready", READY_TIMEOUT)?;
-        let ready = serde_json::from_value(ready)
-            .map_err(|error| Error::Shell(format!("read the lab's `ready`: {error}")))?;
+        let ready = serde_json::from_value(ready).map_err(|error| {
+            Error::Shell(format!(
+                "read the lab's `ready`: {error}; install eyelevel again"
+            ))
+        })?;
         Ok(Self { ready, running })
     }
 
@@ -142,7 +160,10 @@ impl Running {
                 Ok(_) => (),
                 Err(RecvTimeoutError::Timeout) => {
                     let waited = timeout.as_secs();
-                    let message = format!("the lab gave no `{kind}` within {waited} s");
+                    let message = format!(
+                        "the lab gave no `{kind}` within {waited} s; run `eyelevel doctor` to see what \
+                         this machine lacks"
+                    );
                     return Err(Error::Shell(message));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
@@ -156,7 +177,7 @@ impl Running {
     fn last_words(&mut self) -> String {
         let said = self.errors.take().and_then(|reader| reader.join().ok());
         match said.as_deref().map(str::trim) {
-            None | Some("") => "it said nothing".to_owned(),
+            None | Some("") => "it said nothing; run `eyelevel doctor`".to_owned(),
             Some(text) => text.to_owned(),
         }
     }
@@ -190,7 +211,7 @@ fn hear(output: ChildStdout, sender: &Sender<Value>, view: Option<&View>) {
     for line in BufReader::new(output).lines() {
         let Ok(line) = line else { return };
         let event = serde_json::from_str(&line).unwrap_or_else(
-            |_| serde_json::json!({"event": "error", "message": format!("the lab wrote {line:?}")}),
+            |_| serde_json::json!({"event": "error", "message": format!("the lab wrote {line:?}; install eyelevel again")}),
         );
         if event["event"] != "path" {
             if sender.send(event).is_err() {
@@ -203,7 +224,8 @@ fn hear(output: ChildStdout, sender: &Sender<Value>, view: Option<&View>) {
 }
 
 fn own_binary() -> Result<PathBuf, Error> {
-    std::env::current_exe().map_err(|error| Error::Shell(format!("find this program: {error}")))
+    std::env::current_exe()
+        .map_err(|error| Error::Shell(format!("find this program: {}", refusal(&error))))
 }
 
 /// A program in this one's folder.

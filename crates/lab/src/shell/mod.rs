@@ -15,6 +15,7 @@ pub use remarks::complain;
 
 use crate::Error;
 use eyelevel_netns::{block_signals, relay_signals_to, wait_for_child, waiting_signal};
+use eyelevel_units::refusal;
 use far::FarCommand;
 use lab_process::{LabProcess, Ready};
 use std::process::Command;
@@ -57,7 +58,8 @@ fn inside(arguments: &ShellArguments, ready: &Ready, view: Option<&View>) -> Res
     let started = command.spawn();
     // It holds the writing ends of the pipe, whose end would otherwise never come.
     drop(command);
-    let mut child = started.map_err(|error| Error::Shell(format!("run a command: {error}")))?;
+    let mut child =
+        started.map_err(|error| Error::Shell(format!("run a command: {}", refusal(&error))))?;
     relay_signals_to(&child)?;
     if let Some((view, output)) = view.zip(output) {
         view.follow(output);
@@ -75,5 +77,10 @@ fn captured(command: &mut Command) -> Result<std::io::PipeReader, Error> {
         command.stdout(writer.try_clone()?).stderr(writer);
         Ok(reader)
     });
-    made.map_err(|error| Error::Shell(format!("make a pipe for the command's output: {error}")))
+    made.map_err(|error| {
+        Error::Shell(format!(
+            "make a pipe for the command's output: {}",
+            refusal(&error)
+        ))
+    })
 }

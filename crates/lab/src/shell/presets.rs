@@ -33,7 +33,11 @@ pub fn of_tables(
     command.args(network.iter().flat_map(|name| ["--network", name]));
     command.args(traces.iter().flat_map(|folder| ["--traces", folder]));
     command.args(cross.iter().flat_map(|text| ["--cross", text]));
-    let failed = |reason: String| Error::Shell(format!("look a preset up: {reason}"));
+    let failed = |reason: String| {
+        Error::Shell(format!(
+            "look a preset up: {reason}; install eyelevel again"
+        ))
+    };
     let done = command
         .stdin(Stdio::null())
         .output()

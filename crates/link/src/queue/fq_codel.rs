@@ -50,7 +50,7 @@ impl FqCodelSpec {
                 "target" => spec.target_ms = words.ms()?,
                 "interval" => spec.interval_ms = words.ms()?,
                 "limit" => spec.limit_packets = words.packets()?,
-                "flows" => spec.flows = words.count("write a count, such as 1024")?,
+                "flows" => spec.flows = words.count("a count, such as 1024")?,
                 "ecn" => spec.ecn = true,
                 "no-ecn" => spec.ecn = false,
                 other => {

@@ -63,7 +63,7 @@ impl RedSpec {
                 "min" => spec.packets_min = words.packets()?,
                 "max" => spec.packets_max = words.packets()?,
                 "probability" => spec.probability_max = words.probability()?,
-                "weight" => spec.weight = words.number("write a number, such as 0.002")?,
+                "weight" => spec.weight = words.number("a number, such as 0.002")?,
                 "limit" => spec.limit_packets = words.packets()?,
                 "gentle" => spec.gentle = true,
                 "no-gentle" => spec.gentle = false,

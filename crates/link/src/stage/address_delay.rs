@@ -24,7 +24,7 @@ pub struct AddressDelaySpec {
 
 impl StageSettings for AddressDelaySpec {
     fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        const EXPECTED: &str = "write an address and its delay, such as 192.0.2.1=20ms";
+        const EXPECTED: &str = "an address and its delay, such as 192.0.2.1=20ms";
         let (mut delays_ms, mut default_ms) = (BTreeMap::new(), 0.0);
         while !words.is_empty() {
             if words.take("default") {
@@ -32,13 +32,16 @@ impl StageSettings for AddressDelaySpec {
                 continue;
             }
             let (address, delay) = words.pair(EXPECTED)?;
-            let address = address
-                .parse()
-                .map_err(|_| words.error(&format!("{address:?} is no IP address"), EXPECTED))?;
+            let address = address.parse().map_err(|_| {
+                words.error(
+                    &format!("{address:?} is no IP address"),
+                    &format!("write {EXPECTED}"),
+                )
+            })?;
             delays_ms.insert(address, as_ms(parse_duration(&delay).at(|| words.place())?));
         }
         if delays_ms.is_empty() {
-            return Err(words.error("no address is given", EXPECTED));
+            return Err(words.error("no address is given", &format!("write {EXPECTED}")));
         }
         Ok(Self {
             delays_ms,

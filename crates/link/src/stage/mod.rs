@@ -203,67 +203,67 @@ macro_rules! stages {
 // The table of stages. A line: the name in configurations, the settings, the state, what follows the
 // name in the text form, and the keys of the JSON form (`docs/reference/stages.md`).
 stages! {
-    /// Every packet leaves a fixed time after it came.
+    /// Each packet leaves a fixed time after it arrived.
     "delay": Delay(DelaySpec) => Delay<P>,
         "TIME",
         "`delay_ms`";
-    /// A fixed delay of its own for each origin address.
+    /// Each origin address has a fixed delay of its own.
     "address_delay": AddressDelay(AddressDelaySpec) => AddressDelay<P>,
         "ADDRESS=TIME ... [`default` TIME]",
         "`delays_ms` (object: origin address to delay), `default_ms` (0)";
-    /// A delay that varies.
+    /// A delay that varies from packet to packet.
     "jitter": Jitter(JitterSpec) => Box<Jitter<P>>,
         "`normal` MEAN DEVIATION, `uniform` MIN MAX, `pareto` SCALE SHAPE or `recorded` FILE \
-         [INTERVAL]; then, as wanted, `for` ADDRESS and one of these again, and `reordering`; only \
-         `for ...`: the other addresses have none",
+         [INTERVAL]; then optionally `for` ADDRESS and another of these, and `reordering`; with \
+         nothing before `for`, other addresses have no jitter",
         "`distribution`, `reordering` (false), `per_address` (object: origin \
          address to distribution)";
-    /// A link of constant rate with a queue in front of it.
+    /// A link with a constant rate and a queue in front of it.
     "rate": Rate(RateSpec) => Box<Rate<P>>,
         "RATE",
         "`rate_bit_s`, `queue` (`infinite`)";
     /// A link whose rate changes over time.
     "schedule": Schedule(ScheduleSpec) => Box<Schedule<P>>,
-        "TIME=RATE ... [`repeat` TIME]; a RATE of 0 sends nothing",
-        "`steps` (list of `at_ms`, `rate_bit_s`; the first at 0; a rate of 0 sends nothing), \
-         `period_ms` (none: the last rate stays), `queue`";
-    /// A link that sends at the instants of a packet-delivery trace.
+        "TIME=RATE ... [`repeat` TIME]; at a RATE of 0 nothing is sent",
+        "`steps` (a list of `at_ms` and `rate_bit_s`, of which the first is at 0; at a rate of 0 \
+         nothing is sent), `period_ms` (none: the last rate continues), `queue`";
+    /// A link that sends packets at the times in a packet-delivery trace.
     "trace": Trace(TraceSpec) => Box<TraceLink<P>>,
         "FILE [`once`]",
-        "`trace` (opportunities in whole milliseconds, or a file), `once` (false), \
+        "`trace` (the times in whole milliseconds, or a file), `once` (false), \
          `opportunity_bytes` (1500), `packet_overhead_bytes` (0), `queue`";
-    /// A cellular link from a light and a saturated recording of it.
+    /// A cellular link, from a recording of it under light load and one under saturation.
     "cell": Cell(CellSpec) => Box<Cell<P>>,
         "LIGHT HEAVY [`idle` TIME] [`opportunity` BYTES], two files",
-        "`light` (list of `at_ms`, `delay_ms`, `opportunities_ms`, or a file with one such train a \
-         line: `AT DELAY OPPORTUNITY ...`), `heavy` (as `trace`), `idle_ms` (0), \
+        "`light` (a list of `at_ms`, `delay_ms` and `opportunities_ms`, or a file with one such \
+         packet train per line: `AT DELAY OPPORTUNITY ...`), `heavy` (as `trace`), `idle_ms` (0), \
          `opportunity_bytes` (1500), `queue`";
-    /// A policer: what exceeds its rate and burst is dropped, nothing is queued.
+    /// A policer: packets beyond its rate and burst are dropped, and none are queued.
     "token_bucket": TokenBucket(TokenBucketSpec) => TokenBucket,
         "RATE BURST, such as `5 Mbit/s 64 kB`",
-        "`rate_bit_s`, `burst_bytes` (at least 1500; the bucket is full at the start)";
-    /// Each packet is lost independently.
+        "`rate_bit_s`, `burst_bytes` (at least 1500; the bucket starts full)";
+    /// Each packet is lost independently of the others.
     "loss": Loss(LossSpec) => Loss,
         "PROBABILITY",
         "`probability`";
-    /// Loss in bursts.
+    /// Packets are lost in bursts.
     "gilbert_elliott": GilbertElliott(GilbertElliottSpec) => Box<GilbertElliott>,
         "GOOD_TO_BAD BAD_TO_GOOD [LOSS_GOOD LOSS_BAD]",
-        "`good_to_bad`, `bad_to_good`, `loss_good` (0), `loss_bad` (1): chances a packet";
-    /// Loss at given positions.
+        "`good_to_bad`, `bad_to_good`, `loss_good` (0), `loss_bad` (1): probabilities per packet";
+    /// Packets at given positions are lost.
     "recorded_loss": RecordedLoss(RecordedLossSpec) => RecordedLoss,
         "FILE [`period` COUNT]",
-        "`positions` (from 0, or a file), `period_packets` (none: once)";
-    /// The fates of an earlier log's packets.
+        "`positions` (counted from 0, or a file), `period_packets` (none: they are used once)";
+    /// Each packet meets the fate of a packet in an earlier log.
     "fates": Fates(FatesSpec) => Box<Fates<P>>,
         "FILE [`repeat`] [`reordering`]",
-        "`delays_ms` (for each packet its delay, or null where it is lost; or a file, with \
+        "`delays_ms` (the delay of each packet, or null if it is lost; or a file, which says \
          `lost`), `repeat` (false), `reordering` (false)";
-    /// Some packets come twice.
+    /// Some packets arrive twice.
     "duplicate": Duplicate(DuplicateSpec) => Box<Duplicate<P>>,
         "PROBABILITY",
         "`probability`";
-    /// A bit of some packets is inverted.
+    /// In some packets one bit is flipped.
     "corrupt": Corrupt(CorruptSpec) => Corrupt,
         "PROBABILITY",
         "`probability`";

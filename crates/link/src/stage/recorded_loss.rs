@@ -25,7 +25,7 @@ impl StageSettings for RecordedLossSpec {
         let positions = Recorded::from_file(words.file()?);
         let repeats = words.take("period");
         let period_packets = repeats
-            .then(|| words.count("write a count of packets"))
+            .then(|| words.count("a count of packets"))
             .transpose()?;
         Ok(Self {
             positions,

@@ -1,4 +1,5 @@
 use crate::Error;
+use crate::capabilities::{self, is_privileged};
 use crate::error::check;
 use crate::sandbox;
 use std::fs;
@@ -6,9 +7,6 @@ use std::ptr;
 
 /// What the confined program is to itself: an ordinary user. Chromium refuses to be root.
 const INNER_ID: u32 = 1000;
-
-/// Version 3 of capset(2): 64 bits of capabilities.
-const CAPABILITY_VERSION: u32 = 0x2008_0522;
 
 /// More than any kernel has (41 in Linux 6.18); the first that is unknown ends the loop.
 const CAPABILITIES_MAX: libc::c_ulong = 64;
@@ -23,19 +21,20 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The caller itself, which is an ordinary user, or root of a user namespace that has but one.
+    /// The caller itself, which makes a user namespace of its own, or has the rights of one that has
+    /// but one user.
     ///
     /// # Errors
-    /// For root of the machine, and of a container in which there are other users.
+    /// With root's rights over the machine, or over a container in which there are other users.
     pub fn of_caller() -> Result<Self, Error> {
-        // SAFETY: cannot fail.
-        let is_root = unsafe { libc::geteuid() == 0 };
         let map = fs::read_to_string("/proc/self/uid_map")
             .map_err(|e| Error::new("read /proc/self/uid_map", e))?;
-        if is_root && !has_one_user(&map) {
+        if is_privileged() && !has_one_user(&map) {
             let error = std::io::ErrorKind::PermissionDenied.into();
-            return Err(Error::new("confine a program as root", error)
-                .remedy("name an unprivileged user for it"));
+            return Err(
+                Error::new("confine a program with the rights of root", error)
+                    .remedy("name an unprivileged user for it"),
+            );
         }
         Ok(Self { user: 0, group: 0 })
     }
@@ -79,13 +78,14 @@ impl Identity {
     }
 }
 
-/// Makes an ordinary user root of a user namespace in which nobody else exists; root stays root.
+/// Makes a caller without root's rights root of a user namespace in which nobody else exists.
 pub(super) fn become_root_of_own_namespace() -> Result<(), Error> {
-    // SAFETY: these calls cannot fail.
-    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
-    if user == 0 {
+    if is_privileged() {
         return Ok(());
     }
+    // SAFETY: these calls cannot fail.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    sandbox::check_root_can_be_mapped(user)?;
     // SAFETY: affects this process alone, which has one thread.
     check(unsafe { libc::unshare(libc::CLONE_NEWUSER) }, || {
         "create a user namespace".into()
@@ -132,7 +132,7 @@ fn drop_capabilities() -> Result<(), Error> {
             0,
         );
     }
-    let header = [CAPABILITY_VERSION, 0];
+    let header = [capabilities::VERSION, 0];
     let none = [0u32; 6];
     // SAFETY: header and data have the sizes of version 3 and outlive the call.
     let result = unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), none.as_ptr()) };

@@ -42,8 +42,8 @@ const UMASK: libc::mode_t = 0o022;
 /// It ends with the caller's parent at the latest. The caller must have one thread and may not use
 /// its own namespaces for anything else.
 ///
-/// As root `identity` is an unprivileged user; other users first become root of a user namespace
-/// in which only they exist, unless they are that in a lab already.
+/// With root's rights `identity` is an unprivileged user; without, the caller first becomes root of a
+/// user namespace in which only it exists, unless it is that in a lab already.
 ///
 /// # Errors
 /// Where the kernel refuses a step, with the step; nothing is left behind.

@@ -4,7 +4,7 @@ use crate::log::comparison::{Comparison, Fates, LogCheck};
 use crate::log::head::{FORMAT, LogHead, VERSION};
 use crate::log::record::{RECORD_BYTES, Record, RecordKind};
 use eyelevel_link::{Direction, SpecError, StageSpec};
-use eyelevel_units::{Instant, Seed, one_line};
+use eyelevel_units::{Instant, Seed, one_line, refusal};
 use std::io::{self, BufRead, BufReader, Read};
 
 /// A head with the longest trace in place.
@@ -14,7 +14,7 @@ const HEAD_BYTES_MAX: u64 = 1 << 30;
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// It cannot be read.
-    #[error("it cannot be read: {0}")]
+    #[error("it cannot be read: {}", refusal(.0))]
     Read(#[from] io::Error),
     /// It is not a log, or of another version.
     #[error("{0}; give a log that this version of eyelevel wrote")]

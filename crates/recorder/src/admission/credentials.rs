@@ -32,6 +32,7 @@ impl Credentials {
         aws_lc_rs::rand::fill(&mut bytes).map_err(|error| RecordError::Setup {
             attempt: "make a password".to_owned(),
             reason: error.to_string(),
+            remedy: "let this machine give random numbers (getrandom)",
         })?;
         let mut password = String::new();
         for byte in bytes {

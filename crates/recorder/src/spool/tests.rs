@@ -48,7 +48,7 @@ fn after_a_write_that_failed_midway_every_body_is_its_own() {
     let first = spool.add(&body(b'a', 60_000)).unwrap();
     limit_files(LIMIT);
     let refused = spool.add(&body(b'b', 60_000)).unwrap_err().to_string();
-    assert!(refused.contains("is there room on its disk"), "{refused}");
+    assert!(refused.contains("make room on its disk"), "{refused}");
     let small = spool.add(&body(b'c', 1_000)).unwrap(); // there is room for it
     limit_files(libc::RLIM_INFINITY);
     let last = spool.add(&body(b'd', 60_000)).unwrap();

@@ -33,7 +33,9 @@ pub fn listen(address: SocketAddr, stack: &StackConfig) -> Result<TcpListener, R
         .map_err(failed("setting SO_REUSEADDR"))?;
     socket
         .set_tcp_congestion(stack.congestion_control.as_bytes())
-        .map_err(failed("setting TCP_CONGESTION (is its module loaded?)"))?;
+        .map_err(failed(
+            "setting TCP_CONGESTION (load its module first, tcp_NAME)",
+        ))?;
     if stack.pacing {
         set_pacing_rate_max(&socket, PACING_RATE_BYTES_S_MAX)
             .map_err(failed("setting SO_MAX_PACING_RATE"))?;

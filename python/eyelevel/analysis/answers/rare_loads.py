@@ -17,9 +17,9 @@ from eyelevel.stats.late.timeouts import Bound, Timeouts
 SENTENCES_MAX = 3  # of one comparison; on more networks they are counted
 
 _BOUNDS: dict[Bound, str] = {
-    "at least": "with a longer one the gain could only be higher",
-    "at most": "with a longer one the gain could only be lower",
-    "either way": "a longer one could move the gain either way",
+    "at least": "with a longer limit the gain could only be higher",
+    "at most": "with a longer limit the gain could only be lower",
+    "either way": "a longer limit could move the gain either way",
     "": "",
 }
 
@@ -32,10 +32,10 @@ def timeout_sentences(gains: Sequence[NetworkGain]) -> list[str]:
             sum(counts) for counts in zip(*((t.count, t.count_reference, t.pairs) for _, t in late),
                                           strict=True)
         )  # fmt: skip
-        said = f"{own} of {loads} loads of {gains[0].stack} against {other} of {loads}"
+        said = f"{own} of {loads} loads with {gains[0].stack} and {other} of {loads}"
         return [
-            f"Timeouts on {len(late)} networks: {said} of {gains[0].reference} did not come in "
-            "time; each counts as its limit."
+            f"Timeouts on {len(late)} networks: {said} with {gains[0].reference} did not finish "
+            "in time; each counts as its limit."
         ]
     return [_timeout_sentence(gain, counts) for gain, counts in late]
 
@@ -43,12 +43,12 @@ def timeout_sentences(gains: Sequence[NetworkGain]) -> list[str]:
 def _timeout_sentence(gain: NetworkGain, counts: Timeouts) -> str:
     loads, p = counts.pairs, gain.p_timeouts_holm
     sentence = (
-        f"Timeouts on {gain.network}: {counts.count} of {loads} loads of {gain.stack} against "
-        f"{counts.count_reference} of {loads} of {gain.reference} did not come "
+        f"Timeouts on {gain.network}: {counts.count} of {loads} loads with {gain.stack} and "
+        f"{counts.count_reference} of {loads} with {gain.reference} did not finish "
         f"{format_limit(counts)}"
     )
     if p is not None:
-        sentence += f" ({format_p_equation(p)} among all comparisons)"
+        sentence += f" (corrected {format_p_equation(p)})"
     if not gain.metric.endswith("_ms"):
         return f"{sentence}."
     bound = _BOUNDS[counts.bound] if gain.gain.value is not None else ""
@@ -56,7 +56,7 @@ def _timeout_sentence(gain: NetworkGain, counts: Timeouts) -> str:
     mean = gain.difference
     if mean.value is not None:
         sentence += (
-            f", and the mean difference up to it is {format_signed_ms(mean.value, math.inf)}"
+            f", and the mean difference up to the limit is {format_signed_ms(mean.value, math.inf)}"
         )
         if mean.low is not None and mean.high is not None:
             low, high = (format_signed_ms(bound, math.inf) for bound in (mean.low, mean.high))
@@ -86,9 +86,12 @@ def slow_sentences(gains: Sequence[NetworkGain]) -> list[str]:
             for share, name in shares
         )
         sentences.append(
-            f"Slow loads on {gain.network}: {own} took more than {SLOW_TIMES:g} times their "
-            f"stack's median, and {other}; {format_p_equation(p)} among all comparisons."
+            f"Slow loads on {gain.network}: {own} and {other} took more than {SLOW_TIMES:g} "
+            f"times their stack's median; {format_p_equation(p)} after correction for all "
+            "comparisons."
         )
     if len(sentences) > SENTENCES_MAX:
-        return [f"Slow loads of {gains[0].comparison} differ on {len(sentences)} networks."]
+        return [
+            f"The shares of slow loads differ on {len(sentences)} networks ({gains[0].comparison})."
+        ]
     return sentences

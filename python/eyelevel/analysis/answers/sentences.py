@@ -9,11 +9,12 @@ import polars as pl
 
 from eyelevel.analysis.answers.rare_loads import slow_sentences, timeout_sentences
 from eyelevel.analysis.formats import (
-    MINUS,
     NO_BREAK,
+    format_change,
+    format_change_interval,
     format_interval,
+    format_ms,
     format_percent,
-    format_signed_ms,
 )
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.weighted import weighted_gain
@@ -29,10 +30,10 @@ _FINDINGS = {
     "faster": "{stack} was faster than {reference}",
     "slower": "{stack} was slower than {reference}",
     "no difference that matters": "{stack} and {reference} did not differ by {effect} or more",
-    "no clear difference": "it is open whether {stack} is faster than {reference}",
-    "mean and median disagree": "there is no verdict on {stack} against {reference}, since mean "
-    "and median have opposite signs",
-    "undetermined": "{stack} against {reference} is undetermined",
+    "no clear difference": "it is unclear whether {stack} is faster than {reference}",
+    "mean and median disagree": "there is no verdict on {stack} against {reference}, because "
+    "mean and median point in opposite directions",
+    "undetermined": "the comparison of {stack} with {reference} is undetermined",
 }
 
 
@@ -90,12 +91,12 @@ def description(gains: Sequence[NetworkGain], metric: str, sites: int) -> list[A
     for primary in _by_comparison(gains, metric):
         asked = primary[0].comparison
         if len(primary) > NETWORKS_NAMED_MAX:
-            said = f"So far {asked} on {len(primary)} networks: {_range(primary)}."
+            said = f"So far on {len(primary)} networks, {asked}: {_range(primary)}."
             sentences.append(Answer(said))
             continue
         sentences += [
             Answer(
-                f"So far on {gain.network} {asked}: {_size(gain) or gain.gain.reason}, "
+                f"So far on {gain.network}, {asked}: {_size(gain) or gain.gain.reason}, "
                 f"{_basis(gain, sites)}."
             )
             for gain in primary
@@ -117,38 +118,53 @@ def _sentence(gain: NetworkGain, smallest_effect: float, sites: int) -> Answer:
     claim = finding if finding in ("faster", "slower") else ""
     effect = format_percent(smallest_effect, signed=False)
     head = _FINDINGS[finding].format(**gain.comparison.stated(), effect=effect)
-    clauses = [_size(gain, signed=not claim)]
+    clauses = [_size(gain, claimed=bool(claim))]
     if finding == "undetermined":
         clauses = [gain.gain.reason, clauses[0]]
     elif finding == "no clear difference" and gain.gain.excludes_zero:
         # The interval is of this one comparison; the verdict allows for all of them.
-        clauses.append("as the only question it would be clear, among all of them it is not")
+        clauses.append("clear on its own, but not after correction for all comparisons")
     clauses.append(_basis(gain, sites))
     rest = "; ".join(clause for clause in clauses if clause)
-    return Answer(f"On {gain.network} {head}", f"{' by ' if claim else ': '}{rest}.", claim)
+    return Answer(f"On {gain.network}, {head}", f"{' by ' if claim else ': '}{rest}.", claim)
 
 
-def _size(gain: NetworkGain, signed: bool = True) -> str:
-    """The difference in ms and as a share, with its interval; empty where there is no value."""
+def _size(gain: NetworkGain, claimed: bool = False) -> str:
+    """The difference in ms and as a share, with its interval; empty where there is no value.
+
+    A claim has said which way before; without one, every number says it: no sign has to be known.
+    """
     estimate = gain.gain
     if estimate.value is None:
         return ""
-    if not signed and estimate.value < 0:  # by how much faster: the larger bound comes last
-        estimate = _mirrored(estimate)
-    share = format_percent(estimate.value or 0.0, signed=signed)
+    share = _share(estimate, claimed)
     difference = gain.difference.value
     if difference is not None and gain.metric.endswith("_ms"):
-        told = format_signed_ms(difference, math.inf)
-        if difference * (gain.gain.value or 0.0) < 0:  # a few slow loads weigh more in ms
-            share = f"{share}, though {told} in the mean"
+        told = format_ms(abs(difference), math.inf)
+        if difference * estimate.value < 0:  # a few slow loads weigh more in ms
+            way = "faster" if difference < 0 else "slower"
+            share = f"{share}, although the mean is {told} {way}"
         else:
-            share = f"{told if signed else told.lstrip(f'+{MINUS}')} or {share}"
+            share = f"{told} or {share}"
     if estimate.low is None:
         return share
-    share += f" (95{NO_BREAK}% interval {format_interval(estimate, signed=signed)}"
+    share += f" (95{NO_BREAK}% interval {_interval(estimate, claimed)}"
     if gain.signs_disagree:
-        share += f"; median {format_percent(gain.median.value or 0.0)}"
+        share += f"; median {format_change(gain.median.value or 0.0)}"
     return f"{share})"
+
+
+def _share(estimate: Estimate, claimed: bool) -> str:
+    value = estimate.value or 0.0
+    return format_percent(abs(value), signed=False) if claimed else format_change(value)
+
+
+def _interval(estimate: Estimate, claimed: bool) -> str:
+    """Of a claim by how much faster or slower: the larger bound comes last."""
+    if not claimed:
+        return format_change_interval(estimate)
+    faster = (estimate.value or 0.0) < 0
+    return format_interval(_mirrored(estimate) if faster else estimate, signed=False)
 
 
 def _mirrored(estimate: Estimate) -> Estimate:
@@ -162,7 +178,7 @@ def _basis(gain: NetworkGain, sites: int) -> str:
     """What the sentence is of: metric, sites and loads."""
     said = f"{title_of(gain.metric)}, {sites} {'site' if sites == 1 else 'sites'}"
     if gain.timeouts and gain.timeouts.pairs:
-        said += f", {gain.timeouts.pairs} loads each"
+        said += f", {gain.timeouts.pairs} loads per stack"
     return said
 
 
@@ -177,7 +193,7 @@ def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> l
         where = f"{len(found)} networks"
         if len(found) <= NETWORKS_NAMED_MAX:
             where = _join([gain.network for gain in found])
-        head = f"On {where} {opening.format(**asked.stated(), effect=effect)}"
+        head = f"On {where}, {opening.format(**asked.stated(), effect=effect)}"
         claim = finding if finding in ("faster", "slower") else ""
         of_sites = f"{sites} {'site' if sites == 1 else 'sites'}"
         rest = f": {_range(found)}; {title_of(gains[0].metric)}, {of_sites}."
@@ -189,9 +205,14 @@ def _range(gains: Sequence[NetworkGain]) -> str:
     """The least and the largest gain of many networks, or why there is none."""
     values = [gain.gain.value for gain in gains if gain.gain.value is not None]
     reasons = Counter(gain.gain.reason for gain in gains if not gain.gain.determined)
-    clauses = [f"{format_percent(min(values))} to {format_percent(max(values))}"] if values else []
+    clauses = []
+    if values:
+        least, largest = min(values), max(values)
+        one = format_percent(least) == format_percent(largest)
+        of_all = format_change_interval(Estimate(least, least, largest))
+        clauses.append(format_change(least) if one else of_all)
     if reasons:
-        clauses.append(f"mostly since {reasons.most_common(1)[0][0]}")
+        clauses.append(f"mostly because {reasons.most_common(1)[0][0]}")
     return "; ".join(clauses)
 
 
@@ -203,7 +224,7 @@ def _join(parts: Sequence[str]) -> str:
 
 def _why_no_answer(contents: Contents) -> str:
     """What ended most of the loads that count for nothing."""
-    nothing = "There is no complete block to compare yet"
+    nothing = "No block is complete yet, so there is nothing to compare"
     failed = contents.table.filter(~pl.col("outcome").is_in(["ok", "timeout"]))
     if not failed.height:
         return f"{nothing}."
@@ -234,8 +255,9 @@ def _over_networks(contents: Contents) -> list[Answer]:
         if mean.value is None or mean.low is None:
             answer_text = f"undetermined ({mean.reason})"
         else:
-            answer_text = f"{format_percent(mean.value)}, 95 % interval {format_interval(mean)}"
+            reach = f"95{NO_BREAK}% interval {format_change_interval(mean)}"
+            answer_text = f"{format_change(mean.value)} ({reach})"
         opening = "So far over" if contents.unfinished else "Over"
-        said = f"{opening} all networks, by their weights, {asked}: {answer_text}."
+        said = f"{opening} all networks, weighted, {asked}: {answer_text}."
         sentences.append(Answer(said))
     return sentences

@@ -13,8 +13,10 @@ from PIL import Image
 
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.rows import PROGRESS_COLUMNS
-from eyelevel.json_types import JsonObject
-from eyelevel.store.frames import Frame
+from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.store.directory import read_trial_frames
+from eyelevel.store.frames import Frame, Frames
+from eyelevel.store.pictures import picture_name
 
 COLUMNS_MAX = 10  # as many pictures of 100 pixels fit side by side on a laptop
 WIDTH_PX = 360  # what two of them side by side have on a laptop
@@ -45,30 +47,21 @@ def filmstrips(contents: Contents) -> Filmstrips:
     """
     result = Filmstrips()
     typical = typical_loads(contents) if contents.planned.browser.capture else {}
-    index: dict[bytes, int] = {}
-    total = 0
+    pictures = _Pictures(result.pictures)
     for site in contents.sites:
         for network in contents.networks:
-            if total > PICTURE_BYTES_MAX:
+            if pictures.total_bytes > PICTURE_BYTES_MAX:
                 result.left_out += 1
                 continue
             loads = typical.get((site, network), {})
-            frames = {stack: contents.trial(row["hash"]).frames() for stack, row in loads.items()}
-            frames = {stack: stack_frames for stack, stack_frames in frames.items() if stack_frames}
+            frames = _frames_of(contents, loads)
             if not frames:
                 continue
             times = _times(max(stack_frames.at_ms[-1] for stack_frames in frames.values()))
             stacks = {}
             for stack, stack_frames in frames.items():
                 changes = _changes(stack_frames.at_ms)
-                numbers = []
-                for frame in stack_frames.at([*times, *changes]):
-                    key = frame.picture.tobytes()
-                    if key not in index:
-                        index[key] = len(index)
-                        result.pictures.append(_thumbnail(frame))
-                        total += len(result.pictures[-1])
-                    numbers.append(index[key])
+                numbers = pictures.numbers(stack_frames, [*times, *changes])
                 stacks[stack] = _strip(contents, loads[stack]) | {
                     "pictures": numbers[: len(times)],
                     "changes": [
@@ -86,9 +79,7 @@ def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tup
     """The pictures of each stack's typical load at even times: seconds and data URLs."""
     if not contents.planned.browser.capture:
         return {}
-    loads = typical_loads(contents, [site]).get((site, network), {})
-    frames = {stack: contents.trial(row["hash"]).frames() for stack, row in loads.items()}
-    frames = {stack: stack_frames for stack, stack_frames in frames.items() if stack_frames}
+    frames = _frames_of(contents, typical_loads(contents, [site]).get((site, network), {}))
     if not frames:
         return {}
     times = _times(max(stack_frames.at_ms[-1] for stack_frames in frames.values()))
@@ -121,6 +112,42 @@ def typical_loads(
         key: {stack: by_stack[stack] for stack in contents.stacks if stack in by_stack}
         for key, by_stack in by_cell.items()
     }
+
+
+class _Pictures:
+    """Thumbnails, each picture once. A load is decoded only if one of its pictures was in no load
+    before it: where few pictures differ many loads have the same, and where many do the limit of
+    bytes is reached."""
+
+    def __init__(self, thumbnails: list[str]) -> None:
+        self._thumbnails = thumbnails
+        self._by_source: dict[str, int] = {}
+        self._by_pixels: dict[str, int] = {}
+        self.total_bytes = 0
+
+    def numbers(self, frames: Frames, times_ms: Sequence[float]) -> list[int]:
+        """The thumbnail of what was on the screen at each time."""
+        sources = frames.sources_at(times_ms)
+        if not self._by_source.keys() >= set(sources):
+            for source, frame in zip(sources, frames.at(times_ms), strict=True):
+                if source not in self._by_source:
+                    self._by_source[source] = self._number(frame)
+        return [self._by_source[source] for source in sources]
+
+    def _number(self, frame: Frame) -> int:
+        pixels = picture_name(frame.picture)
+        if pixels not in self._by_pixels:
+            self._by_pixels[pixels] = len(self._thumbnails)
+            self._thumbnails.append(_thumbnail(frame))
+            self.total_bytes += len(self._thumbnails[-1])
+        return self._by_pixels[pixels]
+
+
+def _frames_of(contents: Contents, loads: JsonMapping) -> dict[str, Frames]:
+    """By stack, of the loads that have any; their records were read for the table."""
+    directory = contents.directory
+    frames = {stack: read_trial_frames(directory, row["hash"]) for stack, row in loads.items()}
+    return {stack: stack_frames for stack, stack_frames in frames.items() if stack_frames}
 
 
 def _strip(contents: Contents, row: JsonObject) -> JsonObject:

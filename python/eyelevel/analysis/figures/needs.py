@@ -6,37 +6,37 @@ from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 
 _GRID = (
-    "networks of at least two rates by two round-trip times, alike in all else, as das-3-30, "
-    "das-3-120, das-25-30 and das-25-120"
+    "networks with at least two rates and two round-trip times, alike in everything else, such "
+    "as das-3-30, das-3-120, das-25-30 and das-25-120"
 )
-_VARYING = "a network whose rate varies, as das-verizon-120"
+_VARYING = "a network whose rate varies, such as das-verizon-120"
 _NETWORKS = {
     "grid-cdf": _GRID,
     "heat-map": _GRID,
     "cellular-cdf": _VARYING,
     "congestion-cdf": _VARYING,
     "cellular-quantiles": _VARYING,
-    "trace-rate": "a network with a made course, as das-verizon-120 (a recorded trace is no part "
-    "of a run: eyelevel trace info FILE)",
+    "trace-rate": "a network whose rate follows a generated trace, such as das-verizon-120 (a "
+    "recorded trace is not part of a run: see eyelevel trace info FILE)",
     "break-even": "networks that differ in two of loss, round-trip time and rate",
     "break-even-points": "networks that differ in two of loss, round-trip time and rate, and a "
     "gain that crosses zero",
 }
 _STACKS = {
-    "single-origin": "a site of one origin, a stack over QUIC and one of TCP with TLS 1.3",
-    "congestion-cdf": "two stacks of one protocol with different congestion controllers, as "
-    "quic+das-2014 and quic+sprout",
+    "single-origin": "a site with one origin, a stack over QUIC, and one over TCP with TLS 1.3",
+    "congestion-cdf": "two stacks of one protocol with different congestion controllers, such "
+    "as quic+das-2014 and quic+sprout",
 }
 _SITES = {
-    "single-object": "sites of one object, as synthetic:object_bytes=1000000",
+    "single-object": "sites of one object, such as synthetic:object_bytes=1000000",
     "attributes": "5 sites that differ in their attributes and have gains on all networks",
 }
 _OTHER = {
-    "progress": "pictures of all stacks' loads of a block (capture)",
+    "progress": "pictures of the loads of all stacks in a block (capture)",
     "progress-typical": "pictures of loads (capture)",
-    "disagreement": "a site with intervals that exclude zero on both sides, and pictures of it",
-    "disagreements": "a site with intervals that exclude zero on both sides",
-    "waterfall": "loads with objects from the network",
+    "disagreement": "a site whose intervals exclude zero on both sides, and pictures of it",
+    "disagreements": "a site whose intervals exclude zero on both sides",
+    "waterfall": "loads with objects fetched over the network",
     "downlink": "records with a timeline of the path, without cross traffic",
     "downlink-medians": "records with a timeline of the path, without cross traffic",
 }

@@ -1,4 +1,4 @@
-"""Rows of progress curves: the share of the picture over time, of typical loads and on average.
+"""Rows of progress curves: the visual progress over time, of typical loads and on average.
 
 They come from the progress that is kept with each load's metrics, so that no picture is read.
 """

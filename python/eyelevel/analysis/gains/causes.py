@@ -29,6 +29,11 @@ class NetworkSplit(Compared):
     split: Split
 
 
+def rtts_ms_of(plan: JsonMapping) -> dict[str, float]:
+    """The least round trip of each network of a plan, by its name."""
+    return {each["name"]: float(each["rtt_ms_min"]) for each in plan["networks"]}
+
+
 def split_causes(kept: pl.DataFrame, plan: JsonMapping) -> tuple[NetworkSplit, ...]:
     """The parts of the primary metric's difference over all sites, by network and comparison.
 
@@ -39,10 +44,9 @@ def split_causes(kept: pl.DataFrame, plan: JsonMapping) -> tuple[NetworkSplit, .
     causes = plan["causes"]
     values = _values(kept, plan["primary_metric"])
     sites = [site["name"] for site in plan["sites"]]
-    networks = {settings["name"]: settings for settings in plan["networks"]}
     twin_networks = set(causes["networks"].values())
     splits = []
-    for name, network in networks.items():
+    for name, rtt_ms in rtts_ms_of(plan).items():
         if name in twin_networks:
             continue
         for asked in plan["comparisons"]:
@@ -50,7 +54,7 @@ def split_causes(kept: pl.DataFrame, plan: JsonMapping) -> tuple[NetworkSplit, .
             split = _split(values, causes, name, pair, sites)
             if plan.get("stop"):
                 split = _as_stopped(split)
-            splits.append(NetworkSplit(name, *pair, float(network["rtt_ms_min"]), split))
+            splits.append(NetworkSplit(name, *pair, rtt_ms, split))
     return tuple(splits)
 
 

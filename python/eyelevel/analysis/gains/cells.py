@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -15,7 +16,7 @@ from eyelevel.stats.families import holm
 from eyelevel.stats.gain import performance_gain, ratio_over_sites
 from eyelevel.stats.hypothesis.anova import Anova, anova_of_two
 from eyelevel.stats.late.slow_loads import SlowLoads, slow_loads
-from eyelevel.stats.late.timeouts import Timeouts, timeouts, up_to_limit
+from eyelevel.stats.late.timeouts import Timeouts, timeouts, too_many, up_to_limit
 from eyelevel.stats.paired import hodges_lehmann, median
 from eyelevel.stats.repetitions import difference_over_sites, geometric_gain, median_gain
 
@@ -24,24 +25,17 @@ Key = tuple[str, str, str, str]  # network, stack, reference, metric
 Loads = tuple[NDArray[np.int64], Floats, Floats]
 
 _UNKNOWN = undetermined("no complete block is left")
-_NONE = np.zeros(0)
-_EMPTY = (
-    geometric_gain(_NONE, _NONE),
-    performance_gain(_NONE, _NONE),
-    hodges_lehmann(_NONE, _NONE),
-    anova_of_two(_NONE, _NONE),
-)
+_ANOVA_OF_ONE = anova_of_two([0.0], [0.0])
 
 
 @dataclass(frozen=True)
 class Cell(Compared):
     """One stack against its reference on one site, network and metric, over the kept blocks.
 
-    `gain` is the geometric mean's, `ratio_of_means` the papers' (`eyelevel.stats.gain`). `median`
-    and `median_reference` are infinite if half of the loads timed out. `without_value` counts
-    the pairs that were left out because a load has no such metric. `loads` has the pairs:
-    repetitions, values and the reference's, infinite for a timeout; in `gain` it is `limit`, in the
-    metric's unit.
+    `without_value` counts the pairs that were left out because a load has no such metric. `loads`
+    has the pairs: repetitions, values and the reference's, infinite for a timeout; in `gain` it is
+    `limit`, in the metric's unit. Statistics are computed when they are asked for: gains over sites
+    need none of them, and a report shows a part of a large study's.
     """
 
     network: str
@@ -53,14 +47,40 @@ class Cell(Compared):
     without_value: int
     timeouts: int
     timeouts_reference: int
-    median: float | None
-    median_reference: float | None
-    gain: Estimate
-    ratio_of_means: Estimate
-    difference: Estimate
-    anova: Anova
     loads: Loads = field(compare=False, repr=False)
     limit: float = math.inf
+
+    @cached_property
+    def median(self) -> float | None:
+        """Infinite if half of the loads timed out."""
+        return median(self.loads[1])
+
+    @cached_property
+    def median_reference(self) -> float | None:
+        """The same of the reference."""
+        return median(self.loads[2])
+
+    @cached_property
+    def gain(self) -> Estimate:
+        """The geometric mean's."""
+        late = too_many(max(self.timeouts, self.timeouts_reference), self.pairs)
+        _, x, r = self.loads
+        return _gain((up_to_limit(x, self.limit), up_to_limit(r, self.limit)), late)
+
+    @cached_property
+    def ratio_of_means(self) -> Estimate:
+        """The papers' (`eyelevel.stats.gain`)."""
+        return performance_gain(*self.loads[1:])
+
+    @cached_property
+    def difference(self) -> Estimate:
+        """Within blocks, in the metric's unit."""
+        return hodges_lehmann(*self.loads[1:])
+
+    @cached_property
+    def anova(self) -> Anova:
+        """The papers' test."""
+        return anova_of_two(*self.loads[1:])
 
 
 @dataclass(frozen=True)
@@ -197,7 +217,7 @@ def _over_sites(
     limited = up_to_limit(x, limits), up_to_limit(r, limits)
     return NetworkGain(
         *key,
-        gain=_gain(limited, late),
+        gain=_gain(limited, late.too_many),
         median=median_gain(x, r),
         difference=difference_over_sites(*limited),
         ratio_of_means=ratio_over_sites(x, r),
@@ -206,9 +226,9 @@ def _over_sites(
     )
 
 
-def _gain(limited: tuple[Floats, Floats], late: Timeouts) -> Estimate:
-    if late.too_many:
-        return undetermined(late.too_many, limited[0].shape[-1])
+def _gain(limited: tuple[Floats, Floats], too_many_late: str) -> Estimate:
+    if too_many_late:
+        return undetermined(too_many_late, limited[0].shape[-1])
     return geometric_gain(*limited)
 
 
@@ -218,42 +238,25 @@ def _cell(key: tuple[str, str, str, str, str], loads: Loads, limit: float = math
     without_value = len(x) - int(there.sum())
     if without_value:
         repetitions, x, r = loads = (repetitions[there], x[there], r[there])
-    if len(x) == 0:  # of a large study these are many, and the rest of this takes its time
-        return Cell(*key, 0, without_value, 0, 0, None, None, *_EMPTY, loads, limit)
+    late, late_reference = (int(np.isinf(side).sum()) for side in (x, r))
+    cell = Cell(*key, len(x), without_value, late, late_reference, loads, limit)
     if len(x) == 1 and 0 < x[0] < math.inf and 0 < r[0] < math.inf:
-        value, reference_value = float(x[0]), float(r[0])
-        answers = _of_one_pair(value, reference_value)
-        return Cell(*key, 1, without_value, 0, 0, value, reference_value, *answers, loads, limit)
-    late = timeouts(x, r, [limit])
-    return Cell(
-        *key,
-        pairs=len(x),
-        without_value=without_value,
-        timeouts=late.count,
-        timeouts_reference=late.count_reference,
-        median=median(x),
-        median_reference=median(r),
-        gain=_gain((up_to_limit(x, limit), up_to_limit(r, limit)), late),
-        ratio_of_means=performance_gain(x, r),
-        difference=hodges_lehmann(x, r),
-        anova=anova_of_two(x, r),
-        loads=loads,
-        limit=limit,
-    )
+        vars(cell).update(_of_one_pair(float(x[0]), float(r[0])))
+    return cell
 
 
-def _of_one_pair(x: float, r: float) -> tuple[Estimate, Estimate, Estimate, Anova]:
+def _of_one_pair(x: float, r: float) -> dict[str, Estimate | Anova]:
     """What the four computations answer to one pair, without their cost: half a million of them.
 
     A test holds it to the computations themselves.
     """
     gain = undetermined("one block shows no spread", 1, x / r - 1)
-    return (
-        gain,
-        gain,
-        undetermined("1 blocks are too few for a 95% interval", 1, x - r),
-        _EMPTY[-1],
-    )
+    return {
+        "gain": gain,
+        "ratio_of_means": gain,
+        "difference": undetermined("1 blocks are too few for a 95% interval", 1, x - r),
+        "anova": _ANOVA_OF_ONE,
+    }
 
 
 def _values(rows: pl.DataFrame, metrics: Sequence[str]) -> Floats:

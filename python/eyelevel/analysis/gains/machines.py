@@ -64,7 +64,7 @@ class BetweenMachines(Compared):
 
     @property
     def farthest(self) -> tuple[str, OfMachine] | None:
-        """The machine that is least like the others, and what is known of it."""
+        """The machine that differs most from the others, and what is known of it."""
         place = largest_distance(self.model.machines)
         return None if place is None else (self.machines[place], self.model.machines[place])
 

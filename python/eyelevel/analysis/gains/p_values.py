@@ -9,7 +9,7 @@ from eyelevel.stats.families import correct
 from eyelevel.stats.hypothesis.difference import DifferenceTest
 from eyelevel.stats.hypothesis.equivalence import gain_equivalence
 
-MAY_STOP = "the study might stop at any block, for which these do not allow"
+MAY_STOP = "the study could stop at any block, and these do not allow for that"
 
 
 def value_alone(estimate: Estimate) -> Estimate:

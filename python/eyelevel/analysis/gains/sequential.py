@@ -41,11 +41,13 @@ def sequential_gains(
     many of them, or with a value of 0, which has no ratio.
     """
     family = len(networks) * len(comparisons)
+    repetitions = _repetitions(kept, metric, comparisons, sites)
+    by_comparison = repetitions.partition_by(*_COMPARISON, as_dict=True, maintain_order=True)
     gains = []
     for network in networks:
-        part = kept.filter(pl.col("network") == network)
         for asked in comparisons:
-            values = _repetitions(part, metric, asked, sites)
+            of = (network, asked.stack, asked.reference)
+            values = by_comparison.get(of, repetitions.clear())
             late = _timeouts(values, len(sites))
             on_log = confidence_sequence(values["ratio"], FAMILY_LEVEL / family)
             if late.too_many:
@@ -55,8 +57,7 @@ def sequential_gains(
             p = None if on_log.p is None else min(1.0, on_log.p * family)
             # No error: a t interval made from it would not hold at a stopping time.
             gain, median = replace(as_gain(on_log), standard_error=None), _median(values["median"])
-            key = (network, asked.stack, asked.reference, metric)
-            gains.append(NetworkGain(*key, gain, p, median, timeouts=late))
+            gains.append(NetworkGain(*of, metric, gain, p, median, timeouts=late))
     return gains
 
 
@@ -140,27 +141,41 @@ def _median(medians: pl.Series) -> Estimate:
     return undetermined(MAY_STOP, len(medians), math.expm1(value))
 
 
+_COMPARISON = ("network", "stack", "reference")
+
+
 def _repetitions(
-    part: pl.DataFrame, metric: str, asked: Comparison, sites: Collection[str]
+    kept: pl.DataFrame, metric: str, comparisons: Sequence[Comparison], sites: Collection[str]
 ) -> pl.DataFrame:
-    """Each repetition with every site: the mean log `ratio`, the sites' `median` one, the `lowest`
-    and `highest` value, how many loads of either stack timed out, and their limits."""
+    """Of each network and comparison each repetition with every site: the mean log `ratio`, the
+    sites' `median` one, the `lowest` and `highest` value, how many loads of either stack timed out,
+    and their limits. All in one pass, since a study has hundreds of comparisons and tens of looks.
+    """
     of_stack, of_reference = (
-        part.filter(pl.col("stack") == name).select(
-            "site",
-            "repetition",
+        kept.select(
+            *("network", "site", "repetition", pl.col("stack").alias(side)),
             with_timeouts(metric).alias(column),
             limit_of(metric).alias(f"limit_{column}"),
         )
-        for name, column in ((asked.stack, "own"), (asked.reference, "other"))
+        for side, column in (("stack", "own"), ("reference", "other"))
+    )
+    asked = pl.DataFrame(
+        [(each.stack, each.reference) for each in comparisons],
+        schema={"stack": pl.String, "reference": pl.String},
+        orient="row",
     )
     late, late_reference = (pl.col(column).is_infinite() for column in ("own", "other"))
     own, other = (pl.col(each).clip(upper_bound=f"limit_{each}") for each in ("own", "other"))
     ratio = own.log() - other.log()
     return (
-        of_stack.join(of_reference, on=["site", "repetition"])
+        of_stack.join(asked, on="stack", maintain_order="left")
+        .join(
+            of_reference,
+            on=["network", "site", "repetition", "reference"],
+            maintain_order="left",
+        )
         .drop_nulls()
-        .group_by("repetition")
+        .group_by(*_COMPARISON, "repetition")
         .agg(
             pl.len(),
             ratio=ratio.mean(),

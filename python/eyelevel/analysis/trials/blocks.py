@@ -17,6 +17,12 @@ Loads = Mapping[str, Mapping[str, Floats]]
 if a load has no such metric."""
 
 
+COMPARED_BY = (
+    *("block", "site", "network", "repetition", "stack"),
+    *("outcome", "limit_ms", "machine"),
+)
+"""The columns that say, beside a metric, which loads are compared and how."""
+
 ALONE = "one without a cluster"
 """What a machine is called that no record names."""
 
@@ -60,14 +66,18 @@ def select_blocks(table: pl.DataFrame, stacks: Collection[str]) -> Blocks:
             .alias("failed"),
             pl.col("machine").fill_null(ALONE).unique().sort().alias("machines"),
         )
+        .filter(
+            (pl.col("failed").list.len() > 0)
+            | (pl.col("machines").list.len() > 1)
+            | (pl.col("stack").list.set_intersection(list(stacks)).list.len() < len(set(stacks)))
+        )
         .sort("network", "site", "repetition")
     )
     excluded = []
     for row in summary.iter_rows(named=True):
         reason = _reason(row["stack"], row["failed"], stacks, row["machines"])
-        if reason:
-            key = (row["block"], row["site"], row["network"], row["repetition"])
-            excluded.append(ExcludedBlock(*key, reason, bool(row["failed"])))
+        key = (row["block"], row["site"], row["network"], row["repetition"])
+        excluded.append(ExcludedBlock(*key, reason, bool(row["failed"])))
     names = [block.block for block in excluded]
     return Blocks(table.filter(~pl.col("block").is_in(names)), tuple(excluded))
 
@@ -79,9 +89,7 @@ def _reason(
         return ", ".join(sorted(failed))
     if absent := sorted(set(stacks) - set(there)):
         return f"not run: {', '.join(absent)}"
-    if len(machines) > 1:
-        return f"on two machines: {' and '.join(machines)}"
-    return ""
+    return f"loaded on two machines: {' and '.join(machines)}"
 
 
 def with_timeouts(metric: str) -> pl.Expr:

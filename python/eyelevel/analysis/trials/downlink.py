@@ -11,16 +11,20 @@ import numpy as np
 from eyelevel.json_types import JsonMapping
 
 MEASURES = {
-    "receive_gap_ms_max": "The longest time between two packets that reached the client, from the "
-    "first to the load event, in whole intervals without any: at most two intervals too short.",
-    "downlink_empty_share": "Share of the time from navigation start to the load event in which no "
-    "packet was on its way to the client: neither waiting, in transmission nor under way. The page "
-    "then waits for a request to travel, for a server, or for itself.",
-    "downlink_used_share": "Bytes that reached the client until the load event, IP headers "
-    "included, over what the downlink's rate (a trace's mean rate) carries in that time.",
-    "on_the_way_bytes_max": "The most bytes that were on their way to the client at once: waiting "
-    "in the queue, in transmission and under way. A path holds its rate times its one-way delay, "
-    "and its queue beside.",
+    "receive_gap_ms_max": "The longest time between two packets that reached the client, from "
+    "the first packet to the load event. It is counted in whole "
+    "intervals without any packet, so it is too short by two intervals "
+    "at most.",
+    "downlink_empty_share": "Share of the time from navigation start to the load event in "
+    "which no packet was on its way to the client: neither queued, nor "
+    "being sent, nor in flight. The page is then waiting for a request "
+    "to travel, for a server, or for itself.",
+    "downlink_used_share": "Bytes that reached the client before the load event, IP headers "
+    "included, divided by what the downlink's rate (a trace's mean "
+    "rate) carries in that time.",
+    "on_the_way_bytes_max": "The most bytes that were on their way to the client at once: "
+    "queued, being sent or in flight. A path holds its rate times its "
+    "one-way delay, plus its queue.",
 }
 """What each load has, if nothing else shared its path; of the downlink alone, as its packets
 are seen: what a sender has not had acknowledged is more, by the way back."""

@@ -59,9 +59,11 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "versions": pl.String(),  # canonical JSON
     "limit_ms": pl.Float64(),  # after which it ended as a timeout
     "retried": pl.Int64(),  # attempts that failed before
+    "retried_because": pl.String(),  # a line for each of them: outcome and detail
     "cross_traffic": pl.String(),  # canonical JSON; null: none
     "machine": pl.String(),  # its ID; null: the run was on one machine
     "slot": pl.Int64(),  # of the machine, from 1 on
+    "browser_cores": pl.Int64(),  # null: all, none was kept for the lab
     **dict.fromkeys((*MEASURES, *LIMITS), pl.Float64()),
 }
 
@@ -97,13 +99,20 @@ def facts_of(record: JsonMapping) -> tuple[object, ...]:
         canonical_json(trial["stack_settings"]),
         canonical_json(record["versions"]),
         1000.0 * trial["browser"]["timeout_s"],
-        len(record.get("retried", ())),
+        len(_retried(record)),
+        "\n".join(f"{each['outcome']}: {each['outcome_detail']}" for each in _retried(record)),
         _cross_traffic(record),
         record["host"].get("machine"),
         record["host"].get("slot"),
+        record["host"].get("browser_cores"),
         *measures_of(record),
         *limits_of(record),
     )
+
+
+def _retried(record: JsonMapping) -> Sequence[JsonMapping]:
+    retried: Sequence[JsonMapping] = record.get("retried", ())
+    return retried
 
 
 def _addresses(fetched: Sequence[JsonMapping]) -> int | None:

@@ -5,7 +5,6 @@ the record's, or one of these if the record says `ok`.
 """
 
 import statistics
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -30,6 +29,12 @@ network, whatever the stack, and 200 ms above it."""
 MACHINE_CLASS = "machine_class"
 """The column of a load's class of machines: another kernel, processor or font makes other times and
 pictures, so that a load is judged by the loads of its own class alone."""
+
+JUDGED_BY = (
+    *("hash", "site", "network", "stack", "block", "outcome", "outcome_detail", MACHINE_CLASS),
+    *("missed", "final_picture", "cpu_pressure_share", "timer_gap_ms"),
+)
+"""The columns that the rules read."""
 
 Judged = Mapping[str, tuple[str, str]]
 
@@ -63,8 +68,8 @@ def _missed(loads: pl.DataFrame) -> Judged:
         extra = sorted(frozenset.union(*sets.values()) - common)[0]
         for name, missed_here in sets.items():
             detail = (
-                f"the block's stacks missed different requests: {extra}"
-                f"{' was' if extra in missed_here else ' was not'} missed here"
+                "the block's stacks missed different requests: "
+                f"{extra}{' was' if extra in missed_here else ' was not'} missed here"
             )
             judged[name] = ("missed-requests", detail)
     return judged
@@ -91,14 +96,15 @@ def _different(loads: pl.DataFrame) -> Judged:
 def _starved(loads: pl.DataFrame) -> Judged:
     judged = {}
     there = loads.filter(pl.col("cpu_pressure_share").is_not_null())
-    for names, shares in _groups(there, ("site", "network", "stack"), "cpu_pressure_share"):
+    by = ("site", "network", "stack")
+    for names, shares in _groups(there, by, "cpu_pressure_share", PRESSURE_SHARE_MARGIN):
         if len(names) < LOADS_MIN:
             continue
         quiet = statistics.median(shares)
         for name, share in zip(names, shares, strict=True):
             if share > max(PRESSURE_RATIO_MAX * quiet, quiet + PRESSURE_SHARE_MARGIN):
                 detail = (
-                    f"CPU pressure was {share:.0%}, the median of this page's loads {quiet:.0%}"
+                    f"CPU pressure was {share:.0%}; the median of this page's loads is {quiet:.0%}"
                 )
                 judged[name] = ("starved", detail)
     return judged
@@ -107,7 +113,8 @@ def _starved(loads: pl.DataFrame) -> Judged:
 def _stood_still(loads: pl.DataFrame) -> Judged:
     judged = {}
     there = loads.filter(pl.col("timer_gap_ms").is_not_null())
-    for names, gaps_ms in _groups(there, ("site", "network"), "timer_gap_ms"):
+    by = ("site", "network")
+    for names, gaps_ms in _groups(there, by, "timer_gap_ms", TIMER_GAP_MARGIN_MS):
         if len(names) < LOADS_MIN:
             continue
         usual_ms = statistics.median(gaps_ms)
@@ -115,20 +122,24 @@ def _stood_still(loads: pl.DataFrame) -> Judged:
         for name, gap_ms in zip(names, gaps_ms, strict=True):
             if gap_ms > bound_ms:
                 detail = (
-                    f"the page's own timer stood still for {gap_ms:.0f} ms without a long task; "
-                    f"the median of this page's loads is {usual_ms:.0f} ms"
+                    f"the page's own timer stopped for {gap_ms:.0f} ms without a long task; the "
+                    f"median of this page's loads is {usual_ms:.0f} ms"
                 )
                 judged[name] = ("capture-incomplete", detail)
     return judged
 
 
 def _groups(
-    loads: pl.DataFrame, by: Sequence[str], column: str
+    loads: pl.DataFrame, by: Sequence[str], column: str, margin: float | None = None
 ) -> Iterable[tuple[list[str], list[Any]]]:
-    """Hashes and values of `column` by group, each within a class of machines."""
-    groups: dict[tuple[Any, ...], tuple[list[str], list[Any]]] = defaultdict(lambda: ([], []))
-    for row in loads.select(MACHINE_CLASS, *by, "hash", column).iter_rows():
-        names, values = groups[row[:-2]]
-        names.append(row[-2])
-        values.append(row[-1])
-    return groups.values()
+    """Hashes and values of `column` by group, each within a class of machines.
+
+    With a `margin`, by which a value has to be above its group's median, only the groups whose
+    values are that far apart: of a large study these are few.
+    """
+    group = [MACHINE_CLASS, *by]
+    if margin is not None:
+        lowest, highest = pl.col(column).min().over(group), pl.col(column).max().over(group)
+        loads = loads.filter(highest > lowest + margin)
+    rows = loads.group_by(group, maintain_order=True).agg("hash", column)
+    return rows.select("hash", column).iter_rows()

@@ -2,12 +2,14 @@
 
 They are never trusted further than their inputs: a row is used again only while the SHA-256 of its
 record's bytes and the size and time of its frames file are the same, and none at all once the code
-that computes it has changed. Deleting them costs time and nothing else.
+that computes it has changed. A run that goes on, and looks at its own records, takes size and time
+of the record for its bytes. Deleting rows costs time and nothing else.
 """
 
 import contextlib
 import hashlib
 import os
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from eyelevel.errors import OutsideError
 from eyelevel.from_outside.limits import PARQUET
 from eyelevel.from_outside.parquet import read_parquet
 from eyelevel.from_outside.source import Source
-from eyelevel.store.directory import FRAMES_FILE, TRIALS
+from eyelevel.store.directory import FRAMES_FILE, RECORD_FILE, TRIALS
 
 TABLE_FILE = "trials.parquet"
 ROWS = "rows"
@@ -27,9 +29,14 @@ ROWS = "rows"
 PART_ROWS = 500
 
 
-def sources_of(directory: Path, name: str, record: bytes) -> tuple[str, str]:
-    """What a trial's row depends on: its record's digest, and what changes when its frames do."""
-    return hashlib.sha256(record).hexdigest(), _stamp(f"{directory / TRIALS}/{name}/{FRAMES_FILE}")
+def stamps_of(trials: str, name: str) -> list[str]:
+    """What changes when a trial's record does, and when its frames do; `trials`: their folder."""
+    return [_stamp(f"{trials}/{name}/{file}") for file in (RECORD_FILE, FRAMES_FILE)]
+
+
+def digest_of(record: bytes) -> str:
+    """Of a record's file."""
+    return hashlib.sha256(record).hexdigest()
 
 
 def _stamp(file: str) -> str:
@@ -42,10 +49,19 @@ def _stamp(file: str) -> str:
 
 def read_kept(directory: Path, columns: Columns) -> pl.DataFrame:
     """The rows that were kept by this very code; none where it was another's or is damaged."""
+    return read_parts([directory / TABLE_FILE, *parts_of(directory)], columns)
+
+
+def parts_of(directory: Path) -> list[Path]:
+    """The files of rows that are not in the table yet."""
+    return sorted((directory / ROWS).glob("*.parquet"))
+
+
+def read_parts(files: Sequence[Path], columns: Columns) -> pl.DataFrame:
+    """Those that are in these files; as `read_kept`."""
     empty = pl.DataFrame(schema=columns.schema())
     if columns.version is None:
         return empty
-    files = [directory / TABLE_FILE, *sorted((directory / ROWS).glob("*.parquet"))]
     parts = [_read(file, empty) for file in files if file.exists()]
     rows = pl.concat([empty, *parts]).filter(pl.col("computed_by") == columns.version)
     return rows.unique("hash", keep="last")
@@ -73,6 +89,13 @@ def keep(directory: Path, table: pl.DataFrame) -> None:
             part.unlink()
 
 
+def keep_part(directory: Path, rows: pl.DataFrame) -> None:
+    """Keep these beside the table; as `keep`."""
+    with contextlib.suppress(OSError):
+        (directory / ROWS).mkdir(exist_ok=True)
+        _write(directory / ROWS / f"{rows['hash'][0]}.parquet", rows)
+
+
 def _write(file: Path, table: pl.DataFrame) -> None:
     """Raises OSError; what polars raises for a disk that refuses says neither that nor why."""
     content = BytesIO()
@@ -89,8 +112,8 @@ class RowParts:
 
     def add(self, name: str, row: Row, record: bytes) -> None:
         """Of a trial that is committed; `record`: its file's content. Raises OSError."""
-        sources = sources_of(self._directory, name, record)
-        self._rows.append((*row, *sources, self._columns.version))
+        stamps = stamps_of(os.fspath(self._directory / TRIALS), name)
+        self._rows.append((*row, digest_of(record), *stamps, self._columns.version))
         if len(self._rows) >= PART_ROWS:
             self.flush()
 

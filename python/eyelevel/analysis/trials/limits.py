@@ -4,14 +4,18 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.store.in_vain import outlives_visits
 
 LIMITS = {
-    "receive_window_limited_ms": "Time in which the browser's windows alone kept the servers from "
-    "sending, over all connections: over TCP the kernel's own count (`tcpi_rwnd_limited`), over "
-    "QUIC while a stream took no more and nothing else waited.",
-    "send_buffer_limited_ms": "Time in which all that a transport had was sent, the network would "
-    "have taken more, and there was more of a response: over TCP the kernel's own count "
-    "(`tcpi_sndbuf_limited`), over QUIC from a stream's last byte to the next write.",
-    "unsent_bytes_max": "The most that the response scheduler had let through and no packet had "
-    "carried, of any connection, heads of responses included.",
+    "receive_window_limited_ms": "Time in which only the browser's windows kept the servers "
+    "from sending, over all connections. Over TCP this is the "
+    "kernel's own count (`tcpi_rwnd_limited`); over QUIC, the "
+    "time in which a stream could take no more and nothing else "
+    "was waiting.",
+    "send_buffer_limited_ms": "Time in which a transport had sent all it had, the network "
+    "would have taken more, and there was more of a response. Over "
+    "TCP this is the kernel's own count (`tcpi_sndbuf_limited`); "
+    "over QUIC, the time from a stream's last byte to the next write.",
+    "unsent_bytes_max": "The most bytes, heads of responses included, that the response "
+    "scheduler had let through on any connection and that no packet had "
+    "carried yet.",
 }
 """Of the connections' whole lives, as the servers say when they end; on a warm visit they carried
 the one before it, too, and nobody can tell."""

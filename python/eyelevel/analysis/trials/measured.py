@@ -16,15 +16,15 @@ class Measured:
 
 
 MEASURED: tuple[Measured, ...] = (
-    Measured("head of a request as coded, mean", "request_head_bytes", "{:.0f} bytes"),
-    Measured("head of a response as coded, mean", "response_head_bytes", "{:.0f} bytes"),
+    Measured("encoded head of a request, mean", "request_head_bytes", "{:.0f} bytes"),
+    Measured("encoded head of a response, mean", "response_head_bytes", "{:.0f} bytes"),
     Measured("bytes in cleartext", "cleartext_share", "{:.0%}"),
     Measured("connections opened", "connections_opened", "{:.0f}"),
-    Measured("of them without a request", "connections_in_vain", "{:.0f}"),
-    Measured("bytes on these", "bytes_in_vain", "{:,.0f} bytes"),
+    Measured("connections without a request", "connections_in_vain", "{:.0f}"),
+    Measured("bytes on connections without a request", "bytes_in_vain", "{:,.0f} bytes"),
     Measured("packets up for each packet down", "packets_up_per_down", "{:.2f}"),
-    Measured("browser's CPU time a load", "browser_cpu_s", "{:.1f} s"),
-    Measured("servers' CPU time a load", "server_cpu_ms", "{:.1f} ms"),
+    Measured("browser's CPU time per load", "browser_cpu_s", "{:.1f} s"),
+    Measured("servers' CPU time per load", "server_cpu_ms", "{:.1f} ms"),
 )
 
 

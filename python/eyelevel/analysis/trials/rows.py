@@ -22,6 +22,7 @@ PROGRESS_COLUMNS: dict[str, pl.DataType] = {
 # What a row was computed from.
 SOURCE_COLUMNS: dict[str, pl.DataType] = {
     "record_sha256": pl.String(),
+    "record_stamp": pl.String(),
     "frames_stamp": pl.String(),
     "computed_by": pl.String(),
 }

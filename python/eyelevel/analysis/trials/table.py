@@ -13,7 +13,16 @@ from pathlib import Path
 import polars as pl
 
 from eyelevel.analysis.trials.judgement import MACHINE_CLASS
-from eyelevel.analysis.trials.kept_rows import has_parts, keep, read_kept, sources_of
+from eyelevel.analysis.trials.kept_rows import (
+    digest_of,
+    has_parts,
+    keep,
+    keep_part,
+    parts_of,
+    read_kept,
+    read_parts,
+    stamps_of,
+)
 from eyelevel.analysis.trials.rows import SOURCE_COLUMNS, Columns
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import (
@@ -38,25 +47,84 @@ def trials_table(directory: Path, columns: Columns, processes: int = 1) -> pl.Da
     `processes` need a main module that can be imported, as `multiprocessing` says. Raises
     StoreError at a damaged record.
     """
+    return _with_classes_of(_whole_table(directory, columns, processes), directory)
+
+
+class GrowingTable:
+    """The table of a run that goes on, for who reads it again and again: of a trial that was read
+    nothing is read again, since what is committed never changes. No record of a row that is kept is
+    opened either; the report, which has the last word, reads them all."""
+
+    def __init__(self, directory: Path, columns: Columns) -> None:
+        self._directory, self._columns = directory, columns
+        self._rows: pl.DataFrame | None = None
+        self._parts: set[Path] = set()
+
+    def read(self) -> pl.DataFrame:
+        """As `trials_table`, by now."""
+        if self._rows is None:
+            self._rows = _whole_table(self._directory, self._columns, are_unchanged=True)
+            self._parts = set(parts_of(self._directory))
+        else:
+            self._rows = self._grown(self._rows)
+        return _with_classes_of(self._rows, self._directory)
+
+    def _grown(self, rows: pl.DataFrame) -> pl.DataFrame:
+        names = sorted(committed(self._directory) - set(rows["hash"]))
+        parts = [part for part in parts_of(self._directory) if part not in self._parts]
+        self._parts |= set(parts)
+        came = read_parts(parts, self._columns)
+        kept, fresh = _read(self._directory, self._columns, names, came, are_unchanged=True)
+        if self._columns.version is not None and fresh.height:
+            keep_part(self._directory, fresh)
+        return pl.concat([rows, kept, fresh]).sort("hash")
+
+
+def _with_classes_of(rows: pl.DataFrame, directory: Path) -> pl.DataFrame:
+    return with_classes(rows.drop(*SOURCE_COLUMNS), read_machines(directory))
+
+
+def _whole_table(
+    directory: Path, columns: Columns, processes: int = 1, *, are_unchanged: bool = False
+) -> pl.DataFrame:
     names = sorted(committed(directory))
-    kept = read_kept(directory, columns)
-    known = dict(kept.select("hash", pl.concat_str("record_sha256", "frames_stamp")).iter_rows())
+    known = read_kept(directory, columns)
+    kept, fresh = _read(directory, columns, names, known, processes, are_unchanged=are_unchanged)
+    table = pl.concat([kept, fresh]).sort("hash")
+    is_new = fresh.height or known.height != table.height or has_parts(directory)
+    if columns.version is not None and is_new:
+        keep(directory, table)
+    return table
+
+
+def _read(
+    directory: Path,
+    columns: Columns,
+    names: Sequence[str],
+    kept: pl.DataFrame,
+    processes: int = 1,
+    *,
+    are_unchanged: bool,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows of these trials: those of `kept` that are right, and the others, computed.
+
+    `are_unchanged`: size and time of a record are enough to say that it is the one of its row.
+    """
+    sources = kept.select("hash", "record_sha256", "record_stamp", "frames_stamp")
+    known: dict[str, _Sources] = {row[0]: row[1:] for row in sources.iter_rows()}
     work = [
         (
             directory,
             columns,
-            [(name, known.get(name)) for name in names[start : start + CHUNK_TRIALS]],
+            [(name, known.get(name, _UNKNOWN)) for name in names[start : start + CHUNK_TRIALS]],
+            are_unchanged,
         )
         for start in range(0, len(names), CHUNK_TRIALS)
     ]
     parts = list(_mapped(work, min(processes, len(work))))
     fresh = pl.concat([pl.DataFrame(schema=columns.schema()), *parts])
     unchanged = set(names) - set(fresh["hash"])
-    table = pl.concat([kept.filter(pl.col("hash").is_in(list(unchanged))), fresh]).sort("hash")
-    is_new = fresh.height or kept.height != table.height or has_parts(directory)
-    if columns.version is not None and is_new:
-        keep(directory, table)
-    return with_classes(table.drop(*SOURCE_COLUMNS), read_machines(directory))
+    return kept.filter(pl.col("hash").is_in(list(unchanged))), fresh
 
 
 def with_classes(table: pl.DataFrame, machines: Mapping[str, JsonMapping]) -> pl.DataFrame:
@@ -71,7 +139,10 @@ def with_classes(table: pl.DataFrame, machines: Mapping[str, JsonMapping]) -> pl
     return table.with_columns(words.fill_null("").alias(MACHINE_CLASS))
 
 
-_Work = tuple[Path, Columns, list[tuple[str, str | None]]]
+_Sources = tuple[str, ...]
+"""The digest of a trial's record, and the stamps of its record and frames."""
+_UNKNOWN: _Sources = ("", "", "")
+_Work = tuple[Path, Columns, list[tuple[str, _Sources]], bool]
 
 
 def _mapped(work: Sequence[_Work], processes: int) -> Iterator[pl.DataFrame]:
@@ -85,16 +156,20 @@ def _mapped(work: Sequence[_Work], processes: int) -> Iterator[pl.DataFrame]:
 
 
 def _rows(work: _Work) -> pl.DataFrame:
-    """The rows of those trials whose stamp differs from the known one."""
-    directory, columns, wanted = work
+    """The rows of those trials whose sources differ from the known ones."""
+    directory, columns, wanted, are_unchanged = work
     trials = os.fspath(directory / TRIALS)
     rows = []
-    for name, known in wanted:
+    for name, (known_digest, *known_stamps) in wanted:
+        stamps = stamps_of(trials, name)
+        if are_unchanged and stamps == known_stamps:
+            continue
         content = read_record_file(f"{trials}/{name}")
-        digest, stamp = sources_of(directory, name, content)
-        if known == digest + stamp:
+        digest = digest_of(content)
+        if digest == known_digest and stamps[1] == known_stamps[1]:
             continue
         path = directory / TRIALS / name
         stored = StoredTrial(path, parse_record(content, name, path / RECORD_FILE))
-        rows.append((*columns.row(stored.record, stored.frames), digest, stamp, columns.version))
+        row = columns.row(stored.record, stored.frames)
+        rows.append((*row, digest, *stamps, columns.version))
     return pl.DataFrame(rows, schema=columns.schema(), orient="row")

@@ -100,7 +100,7 @@ class Screencast:
         at_s = parameters["metadata"].get("monotonicTimestamp")
         if at_s is None:
             raise BrowserStartError(
-                "this Chromium gives frames no monotonic time; version 156 or later is needed"
+                "this Chromium gives frames no monotonic time; install version 156 or later"
             )
         return self._pictures.add(at_s, parameters["data"])
 

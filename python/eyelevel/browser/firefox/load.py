@@ -73,7 +73,7 @@ def load_in_firefox(settings: LoadSettings) -> RawLoad:
         folder = stack.enter_context(new_profile())
         screen = None
         if settings.browser.capture:
-            screen = stack.enter_context(Screen(folder, window_px(settings)))
+            screen = stack.enter_context(Screen(folder, window_px(settings), settings.cores))
         firefox = stack.enter_context(Firefox(settings, folder, screen))
         raw = _Load(settings, firefox, screen, started_s).run()
         settings.when_over(raw)
@@ -105,7 +105,9 @@ class _Load:
         try:
             self._open(time.monotonic() + START_TIMEOUT_S)
         except BrowserError as error:
-            raise BrowserStartError(f"{error}; its output: {self._firefox.log_tail()}") from error
+            raise BrowserStartError(
+                f"{error}; see `eyelevel doctor`; its output: {self._firefox.log_tail()}"
+            ) from error
         self._ahead_s = time.time() - time.monotonic()
         ended: Ended = "browser-crashed"
         detail, capped, start_ms, navigation = "", False, time.time() * 1e3, Navigation()
@@ -136,7 +138,8 @@ class _Load:
         frames = self._frames(start_ms)
         if abs(time.time() - time.monotonic() - self._ahead_s) > CLOCK_STEP_S_MAX:
             raise BrowserStartError(
-                "the machine's wall clock was set during the load, which Firefox's times rest on"
+                "the machine's wall clock was set during the load, which Firefox's "
+                "times rest on; load again once it is left alone"
             )
         self._phases.mark("after_load" if self._steps else "collect")
         session = self._firefox.session
@@ -157,6 +160,7 @@ class _Load:
             start_cpu_s=self._start_cpu_s,
             wall_ms=self._phases.lengths_ms(),
             filmed=self._screen is not None,
+            stood_still=self._screen.stood_still() if self._screen is not None else (),
         )
         raw = split_by_steps(raw, self._steps)
         ends_ms = [step.begun_ms for step in raw.after_load][:1]

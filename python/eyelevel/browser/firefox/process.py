@@ -79,13 +79,16 @@ class Firefox(BrowserProgram):
             with ours:
                 wait_s = max(deadline - time.monotonic(), 0.0)
                 if not select.select([ours], [], [], wait_s)[0]:
-                    raise BrowserStartError("Firefox did not listen for WebDriver BiDi in time")
+                    raise BrowserStartError(
+                        "Firefox did not listen for WebDriver BiDi in time; see `eyelevel doctor`"
+                    )
                 port, descriptors, _, _ = socket.recv_fds(ours, 64, 1)
         finally:
             reaching.end(named=f"eyelevel-reach-{os.getpid()}-{id(self)}")
         if not descriptors:
             raise BrowserStartError(
-                f"Firefox does not listen for WebDriver BiDi: {self.log_tail()}"
+                "Firefox does not listen for WebDriver BiDi, see `eyelevel doctor`: "
+                f"{self.log_tail()}"
             )
         host = f"127.0.0.1:{port.decode()}"
         connected = socket.socket(fileno=descriptors[0])
@@ -172,7 +175,9 @@ def trust_authority(profile: Path, certificate_pem: str) -> None:
                 "apt-get install libnss3-tools)"
             ) from error
         except subprocess.SubprocessError as error:
-            raise BrowserStartError(f"making Firefox trust the lab: {error}") from error
+            raise BrowserStartError(
+                f"making Firefox trust the lab: {error}; see `eyelevel doctor`"
+            ) from error
 
 
 def environment(profile: Path, screen: Screen | None) -> dict[str, str]:

@@ -47,8 +47,14 @@ class Screen:
     every user of the machine reaches: only who knows the authority may look.
     """
 
-    def __init__(self, folder: Path, size_px: tuple[int, int]) -> None:
+    def __init__(
+        self, folder: Path, size_px: tuple[int, int], cores: Sequence[int] | None = None
+    ) -> None:
+        """`cores`: those that it and its film keep to; None: all."""
         self._folder = folder
+        self._held_to = (
+            () if cores is None else ("taskset", "--cpu-list", ",".join(map(str, cores)))
+        )
         self._size_px = size_px
         self.display = ""
         self.authority = _authority(secrets.token_bytes(COOKIE_BYTES))
@@ -58,6 +64,7 @@ class Screen:
         self._server: ProcessSession | None = None
         self._camera: ProcessSession | None = None
         self._stdin_fd = -1
+        self._camera_stood_still = False
 
     def __enter__(self) -> Screen:
         if shutil.which("Xvfb") is None:
@@ -84,7 +91,9 @@ class Screen:
         os.close(read_end)
         if not output.endswith(b"\n"):
             self.close()
-            raise BrowserStartError(f"Xvfb did not start: {self._log_tail()}")
+            raise BrowserStartError(
+                f"Xvfb did not start, see `eyelevel doctor`: {self._log_tail()}"
+            )
         self.display = f":{output.decode().strip()}"
         return self
 
@@ -115,19 +124,28 @@ class Screen:
         deadline = time.monotonic() + START_TIMEOUT_S
         while not (self._file.exists() and self._file.stat().st_size > 0):
             if time.monotonic() > deadline or self._camera.exited:
-                raise BrowserStartError(f"ffmpeg filmed nothing: {self._log_tail()}")
+                raise BrowserStartError(
+                    f"ffmpeg filmed nothing, see `eyelevel doctor`: {self._log_tail()}"
+                )
             time.sleep(0.01)
 
     def stop(self) -> None:
         """No more pictures; the film is whole afterwards."""
         if self._camera is None or self._stdin_fd < 0:
             return
+        self._camera_stood_still = self._camera.stood_still()
         os.write(self._stdin_fd, b"q")
         os.close(self._stdin_fd)
         self._stdin_fd = -1
         deadline = time.monotonic() + STOP_TIMEOUT_S
         while not self._camera.exited and time.monotonic() < deadline:
             time.sleep(0.005)
+
+    def stood_still(self) -> tuple[str, ...]:
+        """The programs that were stopped while it was filmed; known when that has ended."""
+        server = self._server is not None and self._server.stood_still()
+        found = (("Xvfb", server), ("ffmpeg", self._camera_stood_still))
+        return tuple(name for name, stood in found if stood)
 
     def frames(self, start_ms: float) -> tuple[Frame, ...]:
         """Pictures different from the one before; `start_ms` is navigation start in wall time.
@@ -172,7 +190,7 @@ class Screen:
         log = move_high(log)
         try:
             return ProcessSession.start(
-                command,
+                [*self._held_to, *command],
                 descriptors={**descriptors, 1: log, 2: log},
                 environment={
                     "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
@@ -200,7 +218,9 @@ class Screen:
             read = ["ffmpeg", "-v", "error", "-i", str(self._file), "-fps_mode", "passthrough"]
             raw = _output([*read, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"])
         except (subprocess.SubprocessError, OSError, ValueError) as error:
-            raise BrowserStartError(f"reading the film of a load: {error}") from error
+            raise BrowserStartError(
+                f"reading the film of a load: {error}; see `eyelevel doctor`"
+            ) from error
         pictures = np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
         return [float(time_s.strip(",")) * 1e3 for time_s in times], pictures
 

@@ -82,7 +82,9 @@ class FirefoxTab:
         # Of our own white page, before any other was there.
         x, y, *size, scale = json.loads(self.evaluate(PLACE_SCRIPT, deadline))
         if tuple(size) != self._settings.viewport_px:
-            raise BrowserStartError(f"Firefox's viewport is {size}, not what was asked for")
+            raise BrowserStartError(
+                f"Firefox's viewport is {size}, not the one requested; name another --device"
+            )
         return (round(x * scale), round(y * scale)), (int(size[0] * scale), int(size[1] * scale))
 
     def load(self) -> tuple[Ended, str, bool]:

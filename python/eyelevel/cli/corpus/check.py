@@ -8,6 +8,7 @@ import typer
 from eyelevel.binary import run_tool
 from eyelevel.cli.corpus.info import CorpusArgument
 from eyelevel.cli.corpus.steps import Steps
+from eyelevel.cli.opening import end_at
 from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import print_json, results, say
 from eyelevel.cli.site.check import TOOL_FOUND_DIFFERENCES, page_as_json, write_pictures
@@ -29,20 +30,23 @@ def check_corpus(
         typer.Option(
             min=0,
             max=LOADS_MAX,
-            help="Of each page, over h1, h2 and h3 in turn; fewer than 3 make none fit.",
+            help=(
+                "Loads of each page, over h1, h2 and h3 in turn; with fewer than 3 no page "
+                "counts as fit."
+            ),
         ),
     ] = LOADS_MAX,
     again: Annotated[
-        bool, typer.Option("--again", help="Also those whose check is kept from an earlier call.")
+        bool, typer.Option("--again", help="Also check recordings whose earlier check is kept.")
     ] = False,
     _unsafe_browser: UnsafeBrowserOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Check each recording of a corpus as `site check` does, and keep what was found.
+    """Check each recording of a corpus as `site check` does, and keep the results.
 
-    One after the other; each result, with a picture, is kept in the corpus's folder `checks` as
-    soon as it is known, so the same command goes on after an interruption. Exits 1 if a recording
-    is not fit to be measured.
+    Recordings are checked one after another. Each result, with a picture, is kept in the
+    corpus's folder `checks` as soon as it is known, so the same command continues after an
+    interruption. Exits 1 if a recording is not fit to be measured.
     """
     found = members(corpus)
     folder = folder_of(corpus)
@@ -64,14 +68,13 @@ def check_corpus(
             {"checks": str(folder), "fit": fit, "not_fit": reasons, "too_few_loads": undecided}
         )
     else:
-        few = (
-            f"{len(undecided)} came back as recorded, but were loaded fewer than {LOADS_MIN} times"
-        )
+        few = f"{len(undecided)} came back as recorded, but were loaded less than {LOADS_MIN} times"
         say(
             results,
             f"{len(fit)} of {len(checks)} recordings are fit to be measured"
-            f"{f'; {few}' if undecided else ''}: {folder}",
+            f"{f'; {few}' if undecided else ''}",
         )
+    end_at("checks", folder, as_json=as_json)
     if reasons:
         raise typer.Exit(EXIT_NOT_FIT)
 

@@ -9,7 +9,7 @@ from eyelevel.cli.corpus.record import record_corpus
 from eyelevel.cli.corpus.select import select_sites
 
 app = typer.Typer(
-    help="Make, check, describe corpora of many recordings, and select from them.",
+    help="Build, check and describe corpora of many recordings, and select sites from them.",
     no_args_is_help=True,
 )
 app.command("record")(record_corpus)

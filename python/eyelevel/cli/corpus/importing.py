@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.corpus.steps import Steps
+from eyelevel.cli.opening import end_at
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.values import viewport_px
 from eyelevel.corpora.importing import TIME_LIMIT_S, Wishes, import_all
@@ -18,32 +19,46 @@ from eyelevel.errors import CorpusError
 def import_corpus(
     folder: Annotated[
         Path,
-        typer.Argument(help="Searched at any depth: Mahimahi folders, WARC, WACZ, HAR and others."),
+        typer.Argument(
+            help=(
+                "The folder to search, at any depth, for Mahimahi folders, WARC, WACZ, HAR and "
+                "other recordings."
+            )
+        ),
     ],
-    out: Annotated[Path, typer.Option(help="The corpus's folder, made if it is missing.")],
+    out: Annotated[Path, typer.Option(help="The folder of the corpus; created if missing.")],
     secure: Annotated[
         bool,
         typer.Option(
-            "--secure", help="Make http origins https and rewrite links; each is marked as altered."
+            "--secure",
+            help=(
+                "Turn http origins into https and rewrite links; each site is marked as altered."
+            ),
         ),
     ] = False,
     viewport: Annotated[
-        str, typer.Option(help="What the pages were recorded in, CSS pixels, like 1366x768.")
+        str,
+        typer.Option(
+            help="The viewport in which the pages were recorded, in CSS pixels, such as 1366x768."
+        ),
     ] = "",
     time_limit_s: Annotated[
         float,
-        typer.Option("--time-limit", min=1, max=600, help="Seconds for one recording, at most."),
+        typer.Option(
+            "--time-limit", min=1, max=600, help="The time limit for one recording, in seconds."
+        ),
     ] = TIME_LIMIT_S,
     again: Annotated[
-        bool, typer.Option("--again", help="Try once more what was refused before.")
+        bool, typer.Option("--again", help="Try again what was refused before.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Bring hundreds of other tools' recordings into one folder, with a table of all.
+    """Import hundreds of other tools' recordings into one folder, with a table of all.
 
-    A recording that is refused says why in one line, here and in the table, and the others go on.
-    Give the same command again after an interruption: what is there already is passed over, unless
-    it was imported with another `--secure` or `--viewport`. Exits 1 if none could be read.
+    If a recording is refused, one line says why, here and in the table, and the import
+    continues with the others. Give the same command again after an interruption: what is there
+    already is skipped, unless it was imported with another `--secure` or `--viewport`. Exits 1
+    if none could be read.
     """
     if viewport:
         try:
@@ -51,11 +66,13 @@ def import_corpus(
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--viewport") from error
     if out.resolve().is_relative_to(folder.resolve()):
-        raise CorpusError(f"--out {out} lies in {folder}, which is searched; name one outside")
+        raise CorpusError(f"--out {out} lies in {folder}, which is searched; choose one outside it")
     with hints.waiting(f"searching {folder}"):
         sources, others = find_sources(folder)
     if not sources:
-        raise CorpusError(f"{folder}: no recording among {others:,} files; known are {KINDS}")
+        raise CorpusError(
+            f"{folder}: no recording among {others:,} files; give a folder of {KINDS}"
+        )
     ledger = own_ledger(out)
     wishes = Wishes(secure, viewport, time_limit_s, again)
     seen: list[Entry] = []
@@ -87,9 +104,10 @@ def import_corpus(
     else:
         say(
             results,
-            f"{out}: {counts['imported']} of {len(seen)} recordings imported, {new} of them now, "
+            f"{counts['imported']} of {len(seen)} recordings imported, {new} of them now, "
             f"{counts['refused']} refused; {others:,} other files; each in {out / FILE}",
         )
+    end_at("corpus", out, as_json=as_json)
     if not counts["imported"]:
         raise typer.Exit(1)
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.corpus.steps import Steps
+from eyelevel.cli.opening import OpenOption, check_opens, end_at
 from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.corpora.attributes import SiteAttributes, Unit, Unreadable, read_attributes
 from eyelevel.corpora.members import members, passed_over
@@ -17,6 +18,7 @@ from eyelevel.corpora.table import (
     spreads,
     spreads_as_json,
 )
+from eyelevel.disk.results import write_result
 from eyelevel.errors import CorpusError, unknown
 from eyelevel.figures.chart import FORMATS
 from eyelevel.figures.corpus import corpus_points
@@ -24,7 +26,8 @@ from eyelevel.figures.corpus import corpus_points
 CorpusArgument = Annotated[
     str,
     typer.Argument(
-        metavar="FOLDER|LIST|NAME", help="A folder of recordings, a list of them, or a made corpus."
+        metavar="FOLDER|LIST|NAME",
+        help="A folder of recordings, a list of them, or a generated corpus.",
     ),
 ]
 SITES_SHOWN_MAX = 50
@@ -35,18 +38,21 @@ OTHERS_SHOWN_MAX = 3
 def info(
     corpus: CorpusArgument,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw each site's bytes, objects and addresses: svg, pdf.")
+        Path | None,
+        typer.Option(help="Draw each site's bytes, objects and addresses to this svg or pdf."),
     ] = None,
-    csv: Annotated[Path | None, typer.Option(help="Write a row a site.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write one row per site to this file.")] = None,
+    open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print what a corpus consists of: each site, and Das's table 4.1 with range and median.
 
-    A recording that cannot be read is named with its reason, and what other tools recorded is named
-    as passed over; the others are described. Exits 1 if none can be.
+    Recordings that cannot be read are listed with the reason, and other tools' recordings are
+    listed as skipped; all others are described. Exits 1 if none can be described.
     """
     if figure and figure.suffix[1:] not in FORMATS:
         raise CorpusError(f"--figure {figure}: {unknown('format', figure.suffix[1:], FORMATS)}")
+    check_opens(open_, figure, "figure", "--figure FILE.svg")
     sites, refused = read_corpus(corpus)
     for each in refused:
         say(hints, f"{each.name}: not read: {each.reason}")
@@ -56,15 +62,15 @@ def info(
         named = ", ".join(others[:OTHERS_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
         say(
             hints,
-            f"passed over, as other tools recorded them: {named}; bring them in first: "
-            f"eyelevel corpus import {corpus} --out FOLDER",
+            f"skipped because other tools recorded them: {named}; import them first: eyelevel "
+            f"corpus import {corpus} --out FOLDER",
         )
     if not sites:
         raise typer.Exit(1)
     if csv:
-        rows_of(sites).write_csv(csv)
+        write_result(csv, rows_of(sites).write_csv())
     if figure:
-        figure.write_bytes(FORMATS[figure.suffix[1:]](corpus_points(rows_of(sites))))
+        write_result(figure, FORMATS[figure.suffix[1:]](corpus_points(rows_of(sites))))
     alike = copies(sites)
     if as_json:
         print_json(
@@ -77,7 +83,15 @@ def info(
                 "unreadable": {each.name: each.reason for each in refused},
             }
         )
-        return
+    else:
+        _print(sites, alike)
+    if csv:
+        end_at("rows", csv, as_json=as_json)
+    if figure:
+        end_at("figure", figure, opens=open_, as_json=as_json)
+
+
+def _print(sites: list[SiteAttributes], alike: list[tuple[str, ...]]) -> None:
     print_sites(sites)
     _print_table(sites)
     secure, of_das = sum(site.secure_page for site in sites), DAS_2014_SECURE_PAGES
@@ -86,8 +100,6 @@ def info(
     _tell_what_is_not_as_recorded(sites)
     for names in alike:
         say(results, f"the same page with the same objects: {', '.join(names)}")
-    for path in filter(None, (csv, figure)):
-        say(hints, f"wrote {path}")
 
 
 def read_corpus(corpus: str) -> tuple[list[SiteAttributes], list[Unreadable]]:
@@ -139,12 +151,12 @@ def _print_table(sites: list[SiteAttributes]) -> None:
 def _tell_what_is_not_as_recorded(sites: list[SiteAttributes]) -> None:
     without = sum(site.server_addresses is None for site in sites)
     if without:
-        say(results, f"server addresses were not recorded of {without} of {len(sites)} sites")
+        say(results, f"{without} of {len(sites)} sites have no recorded server addresses")
     if altered := sum(site.is_altered for site in sites):
         say(
             results,
-            f"{altered} of {len(sites)} sites were altered after the recording, so that sizes may "
-            "not be as sent; `eyelevel site info` says how",
+            f"{altered} of {len(sites)} sites were altered after recording, so their sizes may "
+            "differ from what was sent; `eyelevel site info` says how",
         )
 
 

@@ -12,6 +12,7 @@ import typer
 
 from eyelevel.cli.corpus.check import check_member
 from eyelevel.cli.corpus.steps import Steps
+from eyelevel.cli.opening import end_at
 from eyelevel.cli.options import AllowOption, UnsafeBrowserOption
 from eyelevel.cli.output import Screen, hints, print_json, results, say
 from eyelevel.cli.site.record import record_page
@@ -36,24 +37,24 @@ def record_corpus(
     pages: Annotated[
         str,
         typer.Argument(
-            metavar="LIST", help="A file with a URL or host a line; or a published list's name."
+            metavar="LIST",
+            help="A file with one URL or host per line, or the name of a published list.",
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The corpus's folder, made if it is missing.")],
+    out: Annotated[Path, typer.Option(help="The folder of the corpus; created if missing.")],
     pause_s: Annotated[
         float, typer.Option("--pause", min=0, max=3600, help="Seconds between two pages.")
     ] = PAUSE_S,
     first: Annotated[
-        int | None, typer.Option(min=1, help="Only so many pages of the list, from its top.")
+        int | None, typer.Option(min=1, help="Only this many pages from the top of the list.")
     ] = None,
     loads: Annotated[
-        int, typer.Option(min=0, max=10, help="Of each recording, to check it; 0: none.")
+        int,
+        typer.Option(min=0, max=10, help="Loads of each recording to check it; 0 means no check."),
     ] = LOADS,
-    again: Annotated[
-        bool, typer.Option("--again", help="Try what failed before once more.")
-    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Try again what failed before.")] = False,
     upstream_ca: Annotated[
-        Path | None, typer.Option(help="Certificates (PEM) to trust beside the platform's.")
+        Path | None, typer.Option(help="Certificates (PEM) to trust besides the platform's.")
     ] = None,
     allow: AllowOption = None,
     _unsafe_browser: UnsafeBrowserOption = False,
@@ -61,9 +62,10 @@ def record_corpus(
 ) -> None:
     """Record the pages of a list, one at a time with a pause, and check each recording.
 
-    What is recorded and checked already is passed over, so the same command goes on after an
-    interruption. A page that fails, or answers with an error, is not kept and says why, here and in
-    the table. Ends after ten failures in a row. Exits 1 if nothing of the list is recorded.
+    Pages that are recorded and checked already are skipped, so the same command continues after
+    an interruption. A page that fails or answers with an error is not kept; the reason is
+    printed and stands in the table. Stops after ten failures in a row. Exits 1 if nothing of
+    the list is recorded.
     """
     urls = read_pages(pages)[:first]
     if pages in PUBLISHED_LISTS and not Path(pages).is_file():
@@ -96,15 +98,19 @@ def record_corpus(
             in_a_row = 0 if entry.is_there else in_a_row + 1
             if in_a_row == FAILED_IN_A_ROW_MAX:
                 raise CorpusError(
-                    f"{in_a_row} pages in a row failed, the last: {entry.reason}; mend that, then "
-                    "go on with --again"
+                    f"{in_a_row} pages in a row failed, the last because: {entry.reason}; fix "
+                    "that, then continue with --again"
                 )
     counts = Counter(entry.outcome for entry in seen)
     if as_json:
         print_json({"out": str(out)} | dict(counts))
     else:
         said = f"{counts['recorded']} of {len(seen)} pages recorded, {counts['failed']} failed"
-        say(results, f"{out}: {said}; each in {out / FILE}, checks in {folder_of(str(out))}")
+        say(
+            results,
+            f"{said}; the table is {out / FILE}, checks are in {folder_of(str(out))}",
+        )
+    end_at("corpus", out, as_json=as_json)
     if not counts["recorded"]:
         raise typer.Exit(1)
 
@@ -163,9 +169,9 @@ def _is_wanted(before: Entry, out: Path, again: bool) -> bool:
 def _tell_unknown(name: str) -> None:
     published = PUBLISHED_LISTS[name]
     without = len(published.named) - len(published.urls)
-    also = f", {without} more by names without an address" if without else ""
+    also = f", and {without} more are names without an address" if without else ""
     say(
         hints,
-        f"{name}: {len(published.urls)} of {published.count} pages are given in the text{also}; "
-        f"{published.unknown} are unknown ({published.source})",
+        f"{name}: {len(published.urls)} of {published.count} pages are named in the "
+        f"publication{also}; {published.unknown} are unknown ({published.source})",
     )

@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.corpus.info import CorpusArgument, read_corpus
+from eyelevel.cli.opening import end_at
 from eyelevel.cli.output import print_json, results, say, table
 from eyelevel.corpora.attributes import SiteAttributes
 from eyelevel.corpora.checks import fit_alone
 from eyelevel.corpora.selection import Allocation, By, parse_by, select, strata, where
-from eyelevel.disk.whole import folder_beside, write_whole
+from eyelevel.disk.results import make_folder, write_result, writing
+from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import CorpusError
 from eyelevel.plan.plan import is_archive_path
 
@@ -22,39 +24,47 @@ def select_sites(
     out_: Annotated[
         str,
         typer.Option(
-            "--out", help="A list's file; or, with `/` at its end, a new folder of copies."
+            "--out", help="The list to write or, with a `/` at the end, a new folder of copies."
         ),
     ],
     count: Annotated[int, typer.Option(min=1, help="How many sites.")],
     by: Annotated[
         str,
         typer.Option(
-            help="Strata: attributes with commas between, each with its classes after `:`."
+            help="The strata: attributes separated by commas, each with its classes after `:`."
         ),
     ] = "body_bytes,server_addresses",
     conditions: Annotated[
         list[str] | None,
-        typer.Option("--where", help="Only sites such as `server_addresses=1`. Repeatable."),
+        typer.Option(
+            "--where", help="Only sites that meet this, such as `server_addresses=1`. Repeatable."
+        ),
     ] = None,
     fit: Annotated[
-        bool, typer.Option("--fit", help="Only those that `corpus check` found fit.")
+        bool, typer.Option("--fit", help="Only sites that `corpus check` found fit.")
     ] = False,
     allocation: Annotated[
-        Allocation, typer.Option(help="As each stratum has of the corpus, or of each alike.")
+        Allocation,
+        typer.Option(
+            help="Draw in proportion to each stratum's share of the corpus, or equally from each."
+        ),
     ] = "proportional",
-    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same sites.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, help="The seed: the same seed draws the same sites.")
+    ] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Select sites from a corpus by strata, seeded; plans and `--corpus` take what is written.
+    """Select sites from a corpus by strata, at random with a seed.
 
-    The attributes are server_addresses, origins, objects, object_bytes_mean, body_bytes,
-    secure_share (of the objects), secure_bytes_share, secure_page (1: the page came over https) and
+    Plans and `--corpus` take the list or folder that it writes. The attributes are
+    server_addresses, origins, objects, object_bytes_mean, body_bytes, secure_share (of the
+    objects), secure_bytes_share, secure_page (1: the page came over https) and
     dependency_depth.
     """
     cut = parse_by(by)
     out = Path(out_)
     if out.exists():
-        raise CorpusError(f"--out {out} is there already; name another one")
+        raise CorpusError(f"--out {out} already exists; choose another")
     sites, _ = read_corpus(corpus)
     left = where(sites, conditions or ())
     if fit:
@@ -68,12 +78,13 @@ def select_sites(
         _copy(drawn, out)
     else:
         lines = [*about, *(_line(site, out.parent) for site in drawn)]
-        write_whole(out, "".join(f"{line}\n" for line in lines).encode("utf-8"))
+        write_result(out, "".join(f"{line}\n" for line in lines))
     if as_json:
         print_json({"out": str(out), "sites": [site.name for site in drawn]})
-        return
-    _print_strata(left, drawn, cut)
-    say(results, f"{len(drawn)} of {len(left)} sites: {out}")
+    else:
+        _print_strata(left, drawn, cut)
+        say(results, f"{len(drawn)} of {len(left)} sites")
+    end_at("sites", out, as_json=as_json)
 
 
 def _line(site: SiteAttributes, folder: Path) -> str:
@@ -85,9 +96,11 @@ def _line(site: SiteAttributes, folder: Path) -> str:
 
 def _copy(drawn: list[SiteAttributes], out: Path) -> None:
     if unlike := [site.site for site in drawn if not is_archive_path(site.site)]:
-        raise CorpusError(f"{unlike[0]} has no file of its own; write a list: --out LIST.txt")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with folder_beside(out) as draft:
+        raise CorpusError(
+            f"{unlike[0]} has no file of its own; write a list instead: --out LIST.txt"
+        )
+    make_folder(out.parent)
+    with writing(out), folder_beside(out) as draft:
         made = draft / "sites"
         made.mkdir()
         for site in drawn:

@@ -6,7 +6,7 @@ from typing import Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from eyelevel.cli.output import Screen, hints
+from eyelevel.cli.output import LogLines, Screen, hints
 from eyelevel.cli.values import duration
 
 
@@ -25,7 +25,9 @@ class Steps:
             TextColumn("{task.description}", markup=False),
             console=hints,
             auto_refresh=False,  # nothing is drawn beside a load
+            disable=not hints.is_terminal,
         )
+        self._log = LogLines(hints)
         self._began_s = time.monotonic()
         self._done = self._passed = 0
 
@@ -44,7 +46,7 @@ class Steps:
         # Exceptions of signals are no `Exception`.
         if kind is not None and not issubclass(kind, Exception):
             done = f"stopped after {self._done} of {self._total}"
-            hints.print(f"{done}: the same command goes on where it was", markup=False)
+            hints.print(f"{done}: the same command continues where it stopped", markup=False)
 
     @property
     def screen(self) -> Screen:
@@ -65,10 +67,8 @@ class Steps:
         worked = self._done - self._passed
         each_s = (time.monotonic() - self._began_s) / worked if worked else 0.0
         left_s = each_s * (self._total - self._done)
+        left = f"{duration(left_s)} left" if left_s >= 1 else ""
         self._bar.update(
-            self._task,
-            completed=self._done,
-            description=said,
-            left=f"{duration(left_s)} left" if left_s >= 1 else "",
-            refresh=True,
+            self._task, completed=self._done, description=said, left=left, refresh=True
         )
+        self._log.tell(f"{self._done} of {self._total}", left, said)

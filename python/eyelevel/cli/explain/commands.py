@@ -45,7 +45,9 @@ class _TrialByDefault(TyperGroup):
 
 
 app = typer.Typer(
-    help="Say why results can differ: of loads (explain TRIAL [TRIAL]) or of stacks.",
+    help=(
+        "Explain why results can differ, between loads (explain TRIAL [TRIAL]) or between stacks."
+    ),
     no_args_is_help=True,
     cls=_TrialByDefault,
 )
@@ -56,19 +58,20 @@ app.command("trial")(trial)
 @with_network_options()
 def stacks(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Stacks; default: tcp, tcp+ and quic.")
+        list[str] | None, typer.Argument(help="The stacks; by default tcp, tcp+ and quic.")
     ] = None,
     words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     run: Annotated[
         Path | None,
-        typer.Option(help="A run whose loads say what is measured; its stacks are shown."),
+        typer.Option(help="A run: show its stacks and what its loads measured."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what of the stacks is set and what this machine measured of them; first what is apart.
+    """Show how stacks are set and what this machine measured of them, differences first.
 
-    Settings are those in force on the network, on which buffers depend; measured values, and what
-    is called equal or not, are `eyelevel validate level`'s of pairs of these stacks, or a run's.
+    Settings are those in force on the network, since buffers depend on it. Measured values, and
+    whether they count as equal, come from `eyelevel validate level` for pairs of these stacks,
+    or from a run.
     """
     planned: Mapping[str, Stack] = {}
     if run is None:
@@ -78,7 +81,7 @@ def stacks(
         levels = levels_among(stacks)
         rows = explain([stack_in_force(preset, on) for preset in stacks], known_of(levels, columns))
     elif given := words.given():
-        raise PlanError([f"{next(iter(given))}: a run has networks of its own; leave it out"])
+        raise PlanError([f"{next(iter(given))}: a run has its own networks; leave this option out"])
     else:
         on, columns, levels, rows, planned = _of_run(run)
     if as_json:
@@ -107,7 +110,7 @@ def _how(names: Sequence[str], missing: str, planned: Mapping[str, Stack]) -> st
         and not (planned and apart_by_ways_alone(planned[name], planned[missing]))
     ]
     if not others:
-        return "; they differ by the ways to their origins alone, so there is nothing to measure"
+        return "; they differ only in the paths to their origins, so there is nothing to measure"
     pair = (missing, others[0]) if missing == names[0] else (others[0], missing)
     plan = "" if set(pair) <= STACKS_BY_NAME.keys() else " --plan PLAN"
     return f"; {COMMAND} --stacks {','.join(pair)}{plan} measures {pair[0]} and {pair[1]}"

@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from eyelevel.analysis.trials.limits import LIMITS
+from eyelevel.cli.opening import OpenOption, end_at
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.connections.timeline import Timeline, busiest_connection, timeline_of
+from eyelevel.disk.results import write_result
 from eyelevel.errors import ConnectionLogError
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.compute import metrics_of
@@ -23,27 +25,36 @@ def trial(
     trials: Annotated[
         list[Path],
         typer.Argument(
-            help="One trial or two: DIR/trials/HASH, or DIR where it is the only one.",
+            help="One trial or two: DIR/trials/HASH, or DIR if it holds only one.",
             metavar="TRIAL",
         ),
     ],
     connection: Annotated[
         str,
-        typer.Option(help="Numbers of the connections, `3` or `3,0`; else those that sent most."),
+        typer.Option(
+            help=(
+                "The numbers of the connections, such as `3` or `3,0`; by default those that sent "
+                "most."
+            )
+        ),
     ] = "",
     out: Annotated[
-        Path | None, typer.Option(help="The page; else HASH.html or HASH-HASH.html here.")
+        Path | None,
+        typer.Option(
+            help="The page to write; by default HASH.html or HASH-HASH.html in this folder."
+        ),
     ] = None,
+    open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
-    """Draw connections of loads on one time axis, and print what became of them.
+    """Draw the connections of one or two loads on one time axis, and print their numbers.
 
-    Handshake, objects, congestion window, bytes in flight, round trips and losses, on one page
-    that needs no network. All but handshake and objects need logs: `logs = ["qlog", "tcp-info"]`
-    in a plan, or `eyelevel load --logs qlog,tcp-info --out DIR`.
+    The page needs no network. It shows handshake, objects, congestion window, bytes in flight,
+    round trips and losses. All but handshake and objects need logs: `logs = ["qlog",
+    "tcp-info"]` in a plan, or `eyelevel load --logs qlog,tcp-info --out DIR`.
     """
     if len(trials) > TRIALS_MAX:
-        raise typer.BadParameter(f"give one trial or two, not {len(trials)}")
+        raise typer.BadParameter(f"name one trial or two, not {len(trials)}")
     stored = [_read(path) for path in trials]
     numbers = _numbers(connection, len(stored))
     timelines = [
@@ -59,7 +70,7 @@ def trial(
     shown.append(
         ("bytes of the load in cleartext", ["-" if s is None else f"{s:.0%}" for s in shares])
     )
-    target.write_text(connection_page(timelines, names, shown), encoding="utf-8")
+    write_result(target, connection_page(timelines, names, shown))
     if as_json:
         said = [
             _numbers_of(timeline) | paint | {"cleartext_share": share}
@@ -71,7 +82,6 @@ def trial(
         for title, values in shown:
             grid.add_row(title, *values)
         results.print(grid)
-        results.print(f"page: {target}", markup=False, soft_wrap=True)
     for trial, timeline in zip(stored, timelines, strict=True):
         if timeline.transport is None:
             kind = "qlog" if timeline.protocol == "h3" else "tcp-info"
@@ -80,6 +90,7 @@ def trial(
                 f"missing; load it with --logs {kind}",
                 markup=False,
             )
+    end_at("page", target, opens=open_, as_json=as_json)
 
 
 def _read(path: Path) -> StoredTrial:
@@ -96,7 +107,7 @@ def only_trial(folder: Path) -> Path:
         return within[0]
     if not within:
         raise ConnectionLogError(
-            f"reading {folder}: it is no trial; give DIR/trials/HASH of a run or of "
+            f"reading {folder}: it is not a trial; give DIR/trials/HASH of a run or of "
             "`eyelevel load --out DIR`"
         )
     raise ConnectionLogError(
@@ -109,7 +120,9 @@ def _numbers(text: str, count: int) -> list[int | None]:
         return [None] * count
     parts = text.split(",")
     if not all(part.strip().isdecimal() for part in parts) or len(parts) > count:
-        raise typer.BadParameter(f"--connection {text}: give a number a trial, such as 3 or 3,0")
+        raise typer.BadParameter(
+            f"--connection {text}: give one number per trial, such as 3 or 3,0"
+        )
     numbers: list[int | None] = [int(part) for part in parts]
     return numbers + [None] * (count - len(numbers))
 
@@ -204,7 +217,7 @@ _ROWS: tuple[tuple[str, Callable[[Timeline], str]], ...] = (
     ("packets sent", _of("sent_packets")),
     ("lost or sent again", _of("lost_packets")),
     ("browser's window full, ms", _of("receive_window_limited_ms", "{:.1f}")),
-    ("server had run dry, ms", _of("send_buffer_limited_ms", "{:.1f}")),
+    ("send buffer empty, ms", _of("send_buffer_limited_ms", "{:.1f}")),
     ("unsent, largest, kB", _of("unsent_bytes_max", "{:.1f}", 1e-3)),
     ("window, largest, kB", _of("window_bytes_max", "{:.1f}", 1e-3)),
     ("in flight, largest, kB", _of("in_flight_bytes_max", "{:.1f}", 1e-3)),
@@ -212,7 +225,7 @@ _ROWS: tuple[tuple[str, Callable[[Timeline], str]], ...] = (
     ("round trip, smoothed, largest, ms", _of("rtt_ms_smoothed_max", "{:.1f}")),
     ("page load time, ms", _of("page_load_time_ms", "{:.0f}")),
     ("connections of the load", _of("connections_opened")),
-    ("of them without a request", _of("connections_in_vain")),
+    ("connections without a request", _of("connections_in_vain")),
     ("of these ended in the handshake", _of("connections_ended_in_handshake")),
     ("bytes on those without a request", _of("bytes_in_vain")),
 )

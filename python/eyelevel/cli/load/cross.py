@@ -7,8 +7,8 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.stats.gain import harm
 
 CROSS_HELP = (
-    "Bulk transfers that share the path, CONTROLLER[:FLOWS[:DIRECTION]], such as cubic:2:down; "
-    "cubic, bbr or reno; again for another kind."
+    "Add bulk transfers that share the path: CONTROLLER[:FLOWS[:DIRECTION]], such as "
+    "cubic:2:down, with cubic, bbr or reno. Repeatable."
 )
 
 

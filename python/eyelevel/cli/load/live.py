@@ -26,13 +26,14 @@ LiveAllowOption = Annotated[
     typer.Option(
         "--allow",
         metavar="ADDRESS|RANGE",
-        help="A live load reaches it although it is not public. Repeatable.",
+        help="Let a live load reach this address although it is not public. Repeatable.",
     ),
 ]
 UpstreamCaOption = Annotated[
     Path | None,
     typer.Option(
-        "--upstream-ca", help="Live: certificates (PEM) to trust beside the browser's own."
+        "--upstream-ca",
+        help="With a live load: certificates (PEM) to trust besides the browser's own.",
     ),
 ]
 NOT_LIVE = (*(field.name for field in fields(NetworkWords)), "url", "cross", "origin_rtt")
@@ -46,7 +47,7 @@ def refuse_emulated(context: typer.Context) -> None:
         if source is not None and source.name == "COMMANDLINE":
             flag = f"--{name.replace('_', '-')}"
             raise PlanError(
-                [f"{flag}: a live load has the network and the page that there are; leave it out"]
+                [f"{flag}: a live load uses the real network and page; leave this option out"]
             )
 
 
@@ -54,24 +55,31 @@ def refuse_live(allow: Sequence[str] | None, upstream_ca: Path | None) -> None:
     """Raises PlanError for what only a live load has."""
     for flag, value in (("--allow", allow), ("--upstream-ca", upstream_ca)):
         if value:
-            raise PlanError([f"{flag}: a replay reaches its lab alone; give it with --live"])
+            raise PlanError([f"{flag}: a replay reaches only its lab; use this option with --live"])
 
 
 def check_live(url: str, stack: Stack, settings: Browser) -> None:
     """Raises PlanError for what cannot be loaded live, alone or beside replays."""
     if not is_page_url(url):
-        raise PlanError([f"`{url}` is no page's URL; write it as `{EXAMPLE}`"])
+        raise PlanError([f"`{url}` is not a page's URL; write it as `{EXAMPLE}`"])
     if not stack.is_ours:
-        raise PlanError([f"--stack {stack.name}: a live page has servers of its own"])
+        raise PlanError(
+            [f"--stack {stack.name}: a live page is served by its own servers; name one of ours"]
+        )
     if refused := settings.refused_stack(stack):
         raise PlanError([f"--stack {refused}"])
     if browser_for(settings, stack).is_again:
         raise PlanError(
-            ["--visit, --visitor: a live load is a first visitor's first visit; leave them out"]
+            [
+                (
+                    "--visit, --visitor: a live load is always a first visitor's first visit; "
+                    "leave these options out"
+                )
+            ]
         )
     if settings.of_lab:
         raise PlanError(
-            ["--logs: a live load's connections are not ours to log; --netlog has them"]
+            ["--logs: the connections of a live load are not ours to log; use --netlog"]
         )
 
 
@@ -93,6 +101,8 @@ def live_loads(
     """The trials, and what runs one."""
     check_live(page.url, stack, settings)
     if settings.of_recording:
-        raise PlanError(["--longest-prefix: a live page has servers of its own; leave it out"])
+        raise PlanError(
+            ["--longest-prefix: a live page is served by its own servers; leave it out"]
+        )
     trials = live_trials(live_site(page.url), stack, runs, seed, settings)
     return trials, partial(run_live_trial, page=page, host_wait=wait)

@@ -19,11 +19,13 @@ from eyelevel.cli.load.live import (
 )
 from eyelevel.cli.load.origin_rtt import OriginRttOption, parse_origin_rtt
 from eyelevel.cli.network_options import with_network_options
+from eyelevel.cli.opening import end_at
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
-from eyelevel.cli.output import hints, print_json, results, table
+from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.cli.results.export import EXPORTS, Exports, write_exports
 from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
 from eyelevel.cli.values import named_stack
+from eyelevel.disk.results import make_folder
 from eyelevel.errors import PlanError, StoreError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
@@ -52,52 +54,63 @@ def load(
     site: Annotated[
         str,
         typer.Argument(
-            help="A recorded site: its file, or a shipped one's name; with --live a page's URL."
+            help=(
+                "A recorded site (a file, or the name of a shipped one); with --live the URL "
+                "of a page."
+            )
         ),
     ],
     context: typer.Context,
     words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     stack: Annotated[
-        str, typer.Option(help="A protocol stack: see `eyelevel list stacks`.")
+        str, typer.Option(help="A protocol stack from `eyelevel list stacks`.")
     ] = "tcp+",
     runs: Annotated[int, typer.Option(min=1, max=1000, help="How many loads.")] = 1,
     settings: Browser = Browser(),  # noqa: B008 (frozen)
-    seed: Annotated[int, typer.Option(min=0, help="Decides the path's random losses.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the path's random losses.")] = 1,
     url: Annotated[
-        str | None, typer.Option(help="The page to open, if not the recording's.")
+        str | None, typer.Option(help="The page to open, if it is not the recording's.")
     ] = None,
     cross: Annotated[
         list[str] | None,
-        typer.Option(help=f"{CROSS_HELP} Every load is done without them, too, for the harm."),
+        typer.Option(
+            help=f"{CROSS_HELP} Every load is also made without them, to measure the harm."
+        ),
     ] = None,
     origin_rtt: OriginRttOption = None,
     live: Annotated[
-        bool, typer.Option("--live", help="From the page's real servers, over the real network.")
+        bool,
+        typer.Option("--live", help="Load the page from its real servers, over the real network."),
     ] = False,
     allow: LiveAllowOption = None,
     upstream_ca: UpstreamCaOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Keep each load's record and frames in this directory.")
     ] = None,
-    har: Annotated[bool, typer.Option("--har", help="With --out: HASH.har of each.")] = False,
-    video: Annotated[bool, typer.Option("--video", help="With --out: HASH.mp4 of each.")] = False,
+    har: Annotated[
+        bool, typer.Option("--har", help="With --out: write HASH.har of each load.")
+    ] = False,
+    video: Annotated[
+        bool, typer.Option("--video", help="With --out: write HASH.mp4 of each load.")
+    ] = False,
     filmstrip: Annotated[
-        bool, typer.Option("--filmstrip", help="With --out: the pictures of each.")
+        bool, typer.Option("--filmstrip", help="With --out: write each load's pictures.")
     ] = False,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
     _unsafe_browser: UnsafeBrowserOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the trials as JSON.")] = False,
 ) -> None:
-    """Load one recorded site in a real browser and print what a person would have seen when.
+    """Load a recorded site in a real browser and print when a person would have seen what.
 
-    With --live, load a page from its real servers: nothing is emulated, public addresses alone are
-    reached (and what --allow names), and --stack says what protocol the browser may speak.
+    With --live, load a page from its real servers: nothing is emulated, only public addresses
+    (and those that --allow names) are reached, and --stack says which protocol the browser may
+    use.
 
-    Exits 1 where no load was ok.
+    Exits 1 if no load was ok.
     """
     if (har or video or filmstrip or settings.logs_kept()) and out is None:
         options = "--har, --video, --filmstrip, --netlog, --trace and --logs"
-        raise typer.BadParameter(f"{options} need --out DIR to write to")
+        raise typer.BadParameter(f"{options} need a place to write to; give --out DIR")
     named = named_stack(stack)
     if refused := settings.refused_stack(named):
         raise PlanError([f"--stack {refused}"])
@@ -143,7 +156,10 @@ def load(
         if kinds:
             print_harm(rows, SHOWN)
     if out is not None:
-        hints.print(_where(out, exports), markup=False, soft_wrap=True)
+        if any(astuple(exports)):
+            names = [name for name, wanted in asdict(exports).items() if wanted]
+            say(hints, f"{', '.join(names)} in {out / EXPORTS}")
+        end_at("records and frames", out / TRIALS, as_json=as_json)
     if not any(row["outcome"] == "ok" for row in rows):
         raise typer.Exit(EXIT_NOT_OK)
 
@@ -163,7 +179,7 @@ def _told_once() -> Callable[[str], None]:
 
 def _refuse_kept(out: Path, trials: Sequence[Trial]) -> None:
     """Nobody shall wait for loads that cannot be kept."""
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     there = committed(out)
     for trial in trials:
         if trial.hash in there:
@@ -172,7 +188,7 @@ def _refuse_kept(out: Path, trials: Sequence[Trial]) -> None:
 
 def _there(out: Path, name: str) -> StoreError:
     return StoreError(
-        f"keeping {out / TRIALS / name}: it is there from an earlier load of these settings; "
+        f"keeping {out / TRIALS / name}: an earlier load with these settings is there already; "
         "give another --out or --seed"
     )
 
@@ -183,13 +199,6 @@ def _keep(out: Path, result: TrialResult, exports: Exports) -> None:
         raise _there(out, name)
     if any(astuple(exports)):
         write_exports(read_trial(out, name), out / EXPORTS, exports)
-
-
-def _where(out: Path, exports: Exports) -> str:
-    """What of the loads is where."""
-    names = [name for name, wanted in asdict(exports).items() if wanted]
-    also = f"; {', '.join(names)} in {out / EXPORTS}" if names else ""
-    return f"records and frames in {out / TRIALS}{also}"
 
 
 def _row(result: TrialResult) -> JsonObject:

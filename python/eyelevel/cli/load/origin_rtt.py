@@ -11,8 +11,8 @@ OriginRttOption = Annotated[
     str | None,
     typer.Option(
         metavar="recorded|HOST=TIME,...",
-        help="Origins' own round trips beyond the network's: as the recording's handshakes had "
-        "them, or by host; `*` is all others.",
+        help="Origins' own round trips on top of the network's: as in the recording's "
+        "handshakes, or per host; `*` means all others.",
     ),
 ]
 
@@ -33,7 +33,7 @@ def parse_origin_rtt(text: str) -> OriginRtts:
                 ]
             )
         if host in found:
-            raise PlanError([f"--origin-rtt: it names `{host}` twice; give one time"])
+            raise PlanError([f"--origin-rtt: this names `{host}` twice; give one time"])
         found[host] = own_rtt_of_word(time)
     return _checked(found)
 

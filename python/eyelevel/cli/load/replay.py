@@ -24,23 +24,23 @@ from eyelevel.sites.recorded import open_site
 @with_network_options()
 def replay(
     site: Annotated[
-        str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
+        str, typer.Argument(help="A recorded site: a file, or the name of a shipped one.")
     ],
-    command: Annotated[list[str], typer.Argument(help="The command, after `--`.")],
+    command: Annotated[list[str], typer.Argument(help="The command to run, after `--`.")],
     words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     stack: Annotated[
-        str, typer.Option(help="A protocol stack: see `eyelevel list stacks`.")
+        str, typer.Option(help="A protocol stack from `eyelevel list stacks`.")
     ] = "tcp+",
     origin_rtt: OriginRttOption = None,
-    seed: Annotated[int, typer.Option(min=0, help="Decides the path's random losses.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the path's random losses.")] = 1,
 ) -> None:
-    """Serve a recorded site over an emulated network and run a command beside it.
+    """Serve a recorded site over an emulated network and run a command against it.
 
-    The command sees the site's names and addresses and nothing else. The certificate of the run's
-    own authority is in the file that EYELEVEL_CA, SSL_CERT_FILE and CURL_CA_BUNDLE name; the page's
-    URL is in EYELEVEL_URL. Its exit status is passed on. The command may be `eyelevel path`: what
-    runs behind that path reaches the site through it, and through the network here, which
-    `--network unshaped` makes a wide one without delay.
+    The command sees the site's names and addresses and nothing else. EYELEVEL_CA, SSL_CERT_FILE
+    and CURL_CA_BUNDLE name a file with the certificate of the run's own authority, and
+    EYELEVEL_URL has the page's URL. The command's exit status is passed on. The command may be
+    `eyelevel path`: what runs behind that path reaches the site through it and through the
+    network chosen here; `--network unshaped` makes the latter a fast one without delay.
     """
     recorded = open_site(site)
     composed, chosen_stack = compose(words, read_stages), named_stack(stack)
@@ -73,8 +73,8 @@ def replay(
         summary = lab.stop()
     missed = [request["url"] for request in summary.requests if request["match"] == "miss"]
     hints.print(
-        f"{len(summary.requests)} requests answered over {chosen_stack.name} on "
-        f"{chosen_network.name}, {len(missed)} not in the recording"
+        f"requests over {chosen_stack.name} on {chosen_network.name}: {len(summary.requests)}, of "
+        f"which {len(missed)} are not in the recording"
     )
     for url in missed[:10]:
         say(hints, f"  not recorded: {url}")

@@ -11,15 +11,19 @@ from typer.core import TyperGroup
 from eyelevel.binary import find_binary
 from eyelevel.cli.output import hints
 from eyelevel.cli.path.plot import plot
+from eyelevel.disk.results import write_result
 
 
 def fates(
-    log: Annotated[Path, typer.Argument(help="One direction of --log: DIR/down.log or up.log.")],
-    out: Annotated[Path, typer.Argument(help="The file to write, a packet a line.")],
+    log: Annotated[
+        Path, typer.Argument(help="The log of one direction: DIR/down.log or DIR/up.log.")
+    ],
+    out: Annotated[Path, typer.Argument(help="The file to write, with one packet per line.")],
 ) -> None:
     """Write what became of each packet, its delay in ms or `lost`, for the stage `fates`.
 
-    Another controller then meets the same luck: `eyelevel path --down "fates OUT"`.
+    With it another controller meets the same delays and losses: `eyelevel path --down "fates
+    OUT"`.
     """
     # Here, since numpy takes longer to import than a path takes to start.
     from eyelevel.errors import PathLogError
@@ -31,7 +35,7 @@ def fates(
     content = read_bytes(log, Source(str(log), PATH_LOG, PathLogError))
     fates_ = fates_of(content, str(log))
     lines = ("lost\n" if delay_ms is None else f"{delay_ms:.6f}\n" for delay_ms in fates_)
-    out.write_text("".join(lines), encoding="ascii")
+    write_result(out, "".join(lines))
     lost = sum(delay_ms is None for delay_ms in fates_)
     hints.print(f"{out}: {len(fates_)} packets, {lost} lost", soft_wrap=True, markup=False)
 
@@ -47,7 +51,7 @@ class _ShellFirst(TyperGroup):
 
 app = typer.Typer(
     cls=_ShellFirst,
-    help="Run a command behind an emulated path; plot what the path logged.",
+    help="Run a command behind an emulated path, or plot what a path logged.",
 )
 app.command("plot")(plot)
 app.command("fates")(fates)

@@ -18,11 +18,11 @@ from eyelevel.settings import RateBitS, Units
 RATE: Units = get_args(RateBitS)[1]
 RATES_BIT_S = (10**3, 10**11)
 RateOption = Annotated[
-    str | None, typer.Option(help='The rate down of all users of CrUX: "10 Mbit/s".')
+    str | None, typer.Option(help='The downlink rate for all users of CrUX: "10 Mbit/s".')
 ]
 
 app = typer.Typer(
-    help="Make networks from measurements; show what words of a path come to.",
+    help="Make networks from measurements, or show the network that a set of options describes.",
     no_args_is_help=True,
 )
 app.command("show")(show)
@@ -33,7 +33,7 @@ def from_csv(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A table of round trips and rates, or of CrUX: the API's JSON, or CSV."
+            help="A table of round trips and rates, or CrUX data: the API's JSON, or CSV."
         ),
     ],
     rate: RateOption = None,
@@ -41,9 +41,10 @@ def from_csv(
 ) -> None:
     """Print weighted networks for a plan from percentiles of users' round trips and rates.
 
-    A row a class of users: rtt_ms and down_mbit_s, as wanted name, weight, up_mbit_s, loss_two_way,
-    queue_ms. Or a row a percentile: percentile, rtt_ms, down_mbit_s. Of CrUX the round trips alone,
-    and a rate by a rule or by --rate. Columns, units and defaults: docs/reference/networks.md.
+    The table has one row per class of users, with rtt_ms and down_mbit_s and optionally name,
+    weight, up_mbit_s, loss_two_way and queue_ms; or one row per percentile, with percentile,
+    rtt_ms and down_mbit_s. CrUX data has only round trips; their rate follows from a rule or
+    from --rate. docs/reference/networks.md lists columns, units and defaults.
     """
     users = read_users(file, rate)
     if as_json:
@@ -63,12 +64,13 @@ def read_users(file: Path, rate: str | None = None) -> list[WeightedNetwork]:
         if rate is None:
             say(
                 hints,
-                f"{file}: CrUX has no rates; these are what goes with the round trips by a rule "
-                "(docs/reference/networks.md; another one: --rate, of `ask` --users-rate)",
+                f"{file}: CrUX has no rates; these follow from the round trips by a rule "
+                "(docs/reference/networks.md). To set a rate, use --rate, or --users-rate of "
+                "`ask`",
             )
         return networks_from_crux(text, str(file), _mbit_s(rate))
     if rate is not None:
-        raise NetworkError(f"--rate {rate}: {file} has rates of its own; leave it out")
+        raise NetworkError(f"--rate {rate}: {file} has its own rates; leave this option out")
     return networks_from_csv(text, str(file))
 
 
@@ -80,5 +82,7 @@ def _mbit_s(rate: str | None) -> float | None:
     except ValueError as error:
         raise NetworkError(f"--rate: {error}") from error
     if not isinstance(bit_s, int) or not RATES_BIT_S[0] <= bit_s <= RATES_BIT_S[1]:
-        raise NetworkError(f"--rate: {rate} is not from 1 kbit/s to 100 Gbit/s")
+        raise NetworkError(
+            f"--rate: {rate} is not between 1 kbit/s and 100 Gbit/s; write it as 10 Mbit/s"
+        )
     return bit_s / 1e6

@@ -16,10 +16,10 @@ def show(
     words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Print a network as a plan has it, from the words that `load` and the others take.
+    """Print the network that a set of options describes, as a plan would have it.
 
-    What they come to, its stages or its numbers, is said beside that. With --json its settings,
-    and under `plan` the plan's text.
+    It takes the same options as `load`. Beside the plan's text it prints the network's stages
+    or numbers; --json has its settings, and the plan's text under `plan`.
     """
     composed = compose(words, read_stages)
     network, table = composed.network, plan_table(words, composed)

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.cli.output import hints, print_json, results, table
+from eyelevel.cli.opening import OpenOption, end_at
+from eyelevel.cli.output import WARNING_STYLE, hints, print_json, results, table
+from eyelevel.disk.results import write_result
 from eyelevel.json_types import JsonObject
 
 OWN_FILES = ("down.log", "up.log")
@@ -22,13 +24,17 @@ class Kind(StrEnum):
 
 
 def plot(
-    log: Annotated[Path, typer.Argument(help="A folder of --log, or one log, Mahimahi's as well.")],
+    log: Annotated[
+        Path, typer.Argument(help="A folder written by --log, or one log, which may be Mahimahi's.")
+    ],
     out: Annotated[
-        Path | None, typer.Option(help="The chart, .svg or .png; beside the log without it.")
+        Path | None,
+        typer.Option(help="The chart to write, .svg or .png; by default beside the log."),
     ] = None,
+    open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
-    """Draw throughput against capacity and queueing delay over time, and print both in numbers."""
+    """Draw throughput against capacity, and queueing delay, over time; print both as numbers."""
     # Here, since charts take longer to import than a path takes to start (see cli/main.py).
     from eyelevel.errors import PathLogError
     from eyelevel.figures.path_chart import path_chart
@@ -40,12 +46,15 @@ def plot(
 
     out = out or (log / "path.svg" if log.is_dir() else log.with_name(log.name + ".svg"))
     if out.suffix not in [kind.value for kind in Kind]:
-        raise PathLogError(f"--out {out}: a chart is written as .svg or .png; end the name so")
+        raise PathLogError(f"--out {out}: a chart is .svg or .png; give the name that ending")
     files = [log]
     if log.is_dir():
         files = [log / name for name in OWN_FILES if (log / name).exists()]
         if not files:
-            raise PathLogError(f"{log}: neither {' nor '.join(OWN_FILES)} is in this folder")
+            raise PathLogError(
+                f"{log}: neither {' nor '.join(OWN_FILES)} is in this folder; "
+                "give what `eyelevel path --log` wrote"
+            )
     sources = [Source(str(file), PATH_LOG, PathLogError) for file in files]
     logs = [
         read_log(read_bytes(file, source), str(file))
@@ -55,6 +64,7 @@ def plot(
     summaries = [asdict(summarise(log_)) for log_ in logs]
     if as_json:
         print_json({"chart": str(out), "directions": summaries})
+        end_at("chart", out, opens=open_, as_json=True)
         return
     shown = table("", *(summary["direction"] for summary in summaries))
     for title, key, scale in _ROWS:
@@ -63,27 +73,27 @@ def plot(
     for summary in summaries:
         if summary["log_lost_records"]:
             hints.print(
-                f"{summary['direction']}: {summary['log_lost_records']} records are missing, "
-                "since the disk did not keep up: the numbers are of the rest",
-                style="yellow",
+                f"{summary['direction']}: {summary['log_lost_records']} records are missing "
+                "because the disk did not keep up; the numbers cover the rest",
+                style=WARNING_STYLE,
             )
-    results.print(f"chart: {out}", markup=False, soft_wrap=True)
+    end_at("chart", out, opens=open_)
 
 
 def _write(chart: JsonObject, out: Path) -> None:
     import vl_convert
 
     if out.suffix == Kind.png:
-        out.write_bytes(vl_convert.vegalite_to_png(chart, scale=PNG_SCALE))
+        write_result(out, vl_convert.vegalite_to_png(chart, scale=PNG_SCALE))
     else:
-        out.write_text(vl_convert.vegalite_to_svg(chart), encoding="utf-8")
+        write_result(out, vl_convert.vegalite_to_svg(chart))
 
 
 # Title, key in the summary, and by what it is multiplied; None: as it is.
 _ROWS: tuple[tuple[str, str, float | None], ...] = (
     ("seconds", "duration_s", 1.0),
     ("packets", "packets", None),
-    ("left", "departed_packets", None),
+    ("departed", "departed_packets", None),
     ("dropped", "dropped", None),
     ("marked", "marked_packets", None),
     ("throughput Mbit/s", "throughput_bit_s", 1e-6),
@@ -94,13 +104,13 @@ _ROWS: tuple[tuple[str, str, float | None], ...] = (
     ("p95", "queue_delay_ms_p95", 1.0),
     ("p99", "queue_delay_ms_p99", 1.0),
     ("largest", "queue_delay_ms_max", 1.0),
-    ("late by µs, p50", "lateness_us_p50", 1.0),
+    ("lateness µs, p50", "lateness_us_p50", 1.0),
     ("p99", "lateness_us_p99", 1.0),
     ("largest", "lateness_us_max", 1.0),
-    ("waited to be read µs, p50", "waited_us_p50", 1.0),
+    ("wait before the read µs, p50", "waited_us_p50", 1.0),
     ("p99", "waited_us_p99", 1.0),
     ("largest", "waited_us_max", 1.0),
-    ("without a time of arrival", "unstamped_reads", None),
+    ("without arrival time", "unstamped_reads", None),
 )
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.path.trace_import import import_
+from eyelevel.disk.results import write_result
 from eyelevel.errors import TraceError
 from eyelevel.from_outside.files import read_text
 from eyelevel.from_outside.limits import TRACE
@@ -40,13 +41,13 @@ def write_trace(file: Path, opportunities_ms: NDArray[np.int64], bin_ms: int) ->
         text = format_rates(rates_of(opportunities_ms, bin_ms))
     else:
         text = format_mahimahi(opportunities_ms)
-    file.write_text(text, encoding="ascii")
+    write_result(file, text)
 
 
 BIN_MS_MAX = 3_600_000
 
 app = typer.Typer(
-    help="Describe, import, convert and make packet-delivery traces.", no_args_is_help=True
+    help="Describe, import, convert or generate packet-delivery traces.", no_args_is_help=True
 )
 app.command("import")(import_)
 
@@ -57,14 +58,20 @@ def info(
         list[Path], typer.Argument(help="Traces in Mahimahi's format, or CSV of time and Mbit/s.")
     ],
     bin_ms: Annotated[
-        int, typer.Option(min=1, max=BIN_MS_MAX, help="Percentiles are of the rate over this.")
+        int,
+        typer.Option(
+            min=1, max=BIN_MS_MAX, help="The interval over which rates are taken for percentiles."
+        ),
     ] = BIN_MS,
     outage_ms: Annotated[
-        int, typer.Option(min=1, help="A gap of at least this without an opportunity is an outage.")
+        int,
+        typer.Option(
+            min=1, help="How long a gap without a delivery opportunity counts as an outage."
+        ),
     ] = OUTAGE_MS,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Print length, mean and percentiles of the rate, and outages."""
+    """Print a trace's length, the mean and percentiles of its rate, and its outages."""
     summaries = []
     for file in files:
         values = trace_info(read_trace(file), bin_ms, outage_ms)
@@ -86,15 +93,20 @@ def info(
 @app.command("convert")
 def convert(
     source: Annotated[Path, typer.Argument(help="A trace, or CSV of time and Mbit/s (.csv).")],
-    out: Annotated[Path, typer.Argument(help="The trace to write, or CSV where it ends in .csv.")],
+    out: Annotated[
+        Path, typer.Argument(help="The trace to write, or CSV if the name ends in .csv.")
+    ],
     bin_ms: Annotated[
-        int, typer.Option(min=1, max=BIN_MS_MAX, help="Of written CSV: a line for each.")
+        int,
+        typer.Option(
+            min=1, max=BIN_MS_MAX, help="With CSV output: one line per interval of this length."
+        ),
     ] = BIN_MS,
 ) -> None:
     """Convert between Mahimahi's format and CSV of time (s) and rate (Mbit/s).
 
-    Which of them a file is, its name tells: `.csv` or anything else. A rate holds until the next
-    line's time, the last one as long as the one before it.
+    A file is CSV if its name ends in `.csv`. A rate holds until the next line's time; the last
+    one holds as long as the one before it.
     """
     opportunities = read_trace(source)
     write_trace(out, opportunities, bin_ms)
@@ -110,19 +122,23 @@ def convert(
 @app.command("synth")
 def synth(
     model: Annotated[str, typer.Argument(help=f"One of {', '.join(SYNTH_MODELS)}.")],
-    out: Annotated[Path, typer.Argument(help="The trace to write, or CSV where it ends in .csv.")],
+    out: Annotated[
+        Path, typer.Argument(help="The trace to write, or CSV if the name ends in .csv.")
+    ],
     mbit_s: Annotated[
-        float, typer.Option(min=0.001, max=100_000, help="Its mean rate in Mbit/s.")
+        float, typer.Option(min=0.001, max=100_000, help="The trace's mean rate in Mbit/s.")
     ] = 10.0,
-    duration_s: Annotated[int, typer.Option(min=1, help="Its length; it is repeated.")] = 60,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, another trace.")] = 1,
+    duration_s: Annotated[
+        int, typer.Option(min=1, help="The trace's length; it is repeated.")
+    ] = 60,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the trace.")] = 1,
 ) -> None:
-    """Make a trace by a model: cellular, satellite or wifi.
+    """Generate a trace from a model: cellular, satellite or wifi.
 
-    cellular: the doubly stochastic process behind Sprout (Winstein et al. 2013). satellite: a rate
-    that is drawn anew every 15 s, as Starlink's (Mohan et al. 2024). wifi: a Markov channel under
-    contention (Wang and Moayeri 1995, Bianchi 2000). The same settings give the same trace
-    everywhere.
+    cellular: the doubly stochastic process behind Sprout (Winstein et al. 2013). satellite: a
+    rate that is redrawn every 15 s, like Starlink's (Mohan et al. 2024). wifi: a Markov channel
+    under contention (Wang and Moayeri 1995, Bianchi 2000). The same settings give the same
+    trace everywhere.
     """
     spec = SynthSpec(model, round(mbit_s * 1e6), duration_s, seed)
     write_trace(out, synthesise(spec), BIN_MS)

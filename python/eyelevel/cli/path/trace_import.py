@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.cli.opening import end_at
 from eyelevel.cli.output import hints, print_json, results, say
+from eyelevel.disk.results import make_folder, writing
 from eyelevel.disk.whole import folder_beside, write_synced
 from eyelevel.errors import TraceError
 from eyelevel.from_outside.files import read_bytes
@@ -22,25 +24,27 @@ _STEERS_STAGES = frozenset(" \t\n,\"'")
 def import_(
     files: Annotated[
         list[Path],
-        typer.Argument(help="Recordings; CellReplay's light one right before its saturated one."),
+        typer.Argument(
+            help="The recordings; give CellReplay's light one right before its saturated one."
+        ),
     ],
-    out: Annotated[Path, typer.Option(help="The folder for what the stages replay.")],
+    out: Annotated[Path, typer.Option(help="The folder for the traces that stages replay.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Check other tools' recordings and write what the stages replay, with the stages' text.
+    """Check other tools' recordings, and write the traces and the text of stages that replay them.
 
-    Mahimahi's packet-delivery traces, CellReplay's two parts, FCC's curr_httpgetmt.csv, MONROE's
-    monroe_exp_ping.csv, and CSV of delay and rate over time, each told by its content. Nothing is
-    written where one of them is refused.
+    Takes Mahimahi's packet-delivery traces, CellReplay's two parts, the FCC's
+    curr_httpgetmt.csv, MONROE's monroe_exp_ping.csv, and CSV of delay and rate over time; each
+    is recognised by its content. Nothing is written if one of them is refused.
     """
     if _STEERS_STAGES & set(str(out)):
         raise TraceError(
-            f"importing to `{plain(str(out), keep='')}`: stages take no spaces, commas or quotes "
-            "in names; name a folder without"
+            f"importing to `{plain(str(out), keep='')}`: names in stages cannot have spaces, "
+            "commas or quotes; choose a folder without them"
         )
-    out.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(out.parent)
     done: list[Imported] = []
-    with folder_beside(out) as draft:
+    with writing(out), folder_beside(out) as draft:
         wrote: dict[str, str] = {}
         for each in import_traces(_contents(files), str(out)):
             _write(each, draft, out, wrote)
@@ -55,12 +59,12 @@ def import_(
                 for each in done
             ]
         )
-        return
-    for each in done:
+    for each in () if as_json else done:
         say(hints, f"{each.source}: {each.form}, {each.said}")
         for way, stages in each.stages.items():
             option = "--down or --up" if way == "either" else f"--{way}"
             say(results, f'  {option} "{stages}"')
+    end_at("traces", out, as_json=as_json)
 
 
 def _contents(files: list[Path]) -> Iterator[tuple[str, bytes]]:
@@ -72,15 +76,15 @@ def _write(each: Imported, draft: Path, out: Path, wrote: dict[str, str]) -> Non
     for name, content in each.files.items():
         if name in wrote:
             raise TraceError(
-                f"{each.source}: `{name}` would be that of {wrote[name]}, too; import them into "
-                "folders of their own"
+                f"{each.source}: `{name}` is already the name for {wrote[name]}; import them "
+                "into separate folders"
             )
         wrote[name] = each.source
         write_synced(draft / name, content)
         there = out / name
         if there.exists() and not filecmp.cmp(there, draft / name, shallow=False):
             raise TraceError(
-                f"{each.source}: there is another {there} already; name another folder"
+                f"{each.source}: another {there} exists already; choose another folder"
             )
 
 

@@ -18,7 +18,9 @@ def mend(path: Path) -> None:
         return
     with path.open("rb+") as stream:
         if stream.read(1) not in (b"", b"{"):
-            raise ExpectedError(f"{path} holds something else than JSON lines: choose another file")
+            raise ExpectedError(
+                f"{path} holds something other than JSON lines: choose another file"
+            )
         size = stream.seek(0, os.SEEK_END)
         reach = min(size, TAIL_BYTES_MAX)
         stream.seek(size - reach)

@@ -1,7 +1,6 @@
 """`eyelevel probe`: how long connections take, on the Internet and in the lab."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,8 +8,10 @@ import typer
 from typer.core import TyperGroup
 
 from eyelevel.cli.network_options import with_network_options
+from eyelevel.cli.opening import end_at
 from eyelevel.cli.output import print_json
 from eyelevel.cli.probe.listed import measure_list, resumable
+from eyelevel.cli.probe.one_round import Request, sessions
 from eyelevel.cli.probe.output import Sink, make_sink
 from eyelevel.cli.probe.report import report
 from eyelevel.cli.probe.rounds import alone, repeat
@@ -23,14 +24,9 @@ from eyelevel.cli.probe.servers import (
     show_side_by_side,
 )
 from eyelevel.cli.probe.udp import check_udp
-from eyelevel.cli.values import named_stack
-from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import ProbeError
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.lab.prober import ProbeTarget, probe_events
-from eyelevel.networks.compose import Composed, NetworkWords, compose
-from eyelevel.networks.network import lab_path
+from eyelevel.json_types import JsonObject
+from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.probes.target_list import read_targets
 from eyelevel.probes.targets import (
     parse_connect,
@@ -38,57 +34,11 @@ from eyelevel.probes.targets import (
     parse_protocols,
     parse_resolver,
     parse_target,
-    protocols_of_stacks,
 )
 from eyelevel.run.trial.traces import read_stages
 
 LAB = "lab"
 LAB_HOSTS_MAX = 100
-
-
-def rows_in_lab(
-    config: JsonMapping,
-    network: Composed,
-    stacks: str | None,
-    target: JsonMapping | None = None,
-) -> Iterator[JsonObject]:
-    """Rows of one round in a new lab; each has the network's `path_rtt_ms` as well.
-
-    `target` says how the servers behave (spec/probe.md); by default they take early data.
-    """
-    config = dict(config)
-    if stacks is not None:
-        named = [named_stack(name.strip()) for name in stacks.split(",")]
-        config["protocols"] = protocols_of_stacks(
-            [(stack.http_version, stack.tls_version) for stack in named]
-        )
-        config |= _early(stacks, {stack.early_data for stack in named})
-    names = [each["host"] for each in config["targets"]]
-    behaviour = {"names": names, "early_data": True, "quic_versions": [1, 0x6B3343CF]}
-    # As the prober and the path have it: waiting for a processor is not the network's time.
-    behaviour["realtime"] = True
-    with (
-        Lab(LabConfig(lab_path(network.network, network.files), int(config["seed"]))) as lab,
-        ProbeTarget.behind(lab, behaviour | dict(target or {})) as servers,
-        temporary_folder("probe") as folder,
-    ):
-        authority = folder / "ca.pem"
-        authority.write_text(servers.authority_pem, encoding="ascii")
-        both = (lab.ready.server_address, lab.ready.server_address6)
-        addresses = [address for address in both if address]
-        config["authority_file"] = str(authority)
-        config["targets"] = [one | {"connect": addresses} for one in config["targets"]]
-        for event in probe_events("probe", config, lab.command_prefix):
-            is_row = event["event"] == "attempt"
-            yield event | ({"path_rtt_ms": network.network.rtt_ms_min} if is_row else {})
-
-
-def _early(stacks: str, kinds: set[bool]) -> dict[str, bool]:
-    """Stacks with 0-RTT have it in resumed connections, for all rows of a round or none."""
-    if kinds == {True, False}:
-        raise ProbeError(f"--stack {stacks}: probe stacks with 0-RTT apart from those without")
-    return {"resume_session": True, "early_data": True} if kinds == {True} else {}
-
 
 USER_AGENT = "eyelevel-probe/0.1 (connection timing; see docs/guides/probing.md)"
 """Says what it is and where its conduct is written down."""
@@ -101,28 +51,16 @@ class _MeasureFirst(TyperGroup):
     """`eyelevel probe HOST` means `eyelevel probe measure HOST`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not args or args[0] not in self.commands:
+        if not args or args[0] not in (*self.commands, "-h", "--help"):
             args = ["measure", *args]
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(cls=_MeasureFirst, help="Time connections over each protocol; report on them.")
+app = typer.Typer(
+    cls=_MeasureFirst,
+    help="Time connections over each protocol (`eyelevel probe HOST`), and report on them.",
+)
 app.command("report")(report)
-
-
-@dataclass(frozen=True)
-class Request:
-    """What one round probes, and what becomes of its rows."""
-
-    config: JsonObject
-    network: Composed | None
-    stacks: str | None
-
-    def rows(self) -> Iterator[JsonObject]:
-        """One round."""
-        if self.network is not None:
-            return rows_in_lab(self.config, self.network, self.stacks)
-        return probe_events("probe", self.config)
 
 
 @app.command("measure")
@@ -130,66 +68,90 @@ class Request:
 def measure(
     hosts: Annotated[list[str] | None, typer.Argument(help="HOST[:PORT][/PATH], or `lab`.")] = None,
     list_: Annotated[
-        Path | None, typer.Option("--list", help="Hosts, one a line; # comments.")
+        Path | None, typer.Option("--list", help="A file of hosts, one per line; # comments.")
     ] = None,
-    resume: Annotated[bool, typer.Option(help="Go on with a --list in --out.")] = False,
+    resume: Annotated[bool, typer.Option(help="Continue a --list in --out.")] = False,
     protocols: Annotated[
-        str | None, typer.Option(help="Of tcp, tls1.2, tls1.3, quic, quic-v2.")
+        str | None, typer.Option(help="Any of tcp, tls1.2, tls1.3, quic, quic-v2.")
     ] = None,
-    v4: Annotated[bool, typer.Option("-4", help="Over IPv4 alone, with -6 over both.")] = False,
-    v6: Annotated[bool, typer.Option("-6", help="Over IPv6 alone, with -4 over both.")] = False,
-    count: Annotated[int, typer.Option(min=1, max=COUNT_MAX, help="Attempts a protocol.")] = 1,
-    interval: Annotated[str, typer.Option(help="Between attempts on one host.")] = "1s",
-    timeout: Annotated[str, typer.Option(help="For one attempt.")] = "30s",
-    resume_session: Annotated[bool, typer.Option(help="Resume a session made before.")] = False,
-    early_data: Annotated[bool, typer.Option(help="Send the request as early data.")] = False,
-    print_: Annotated[
-        bool, typer.Option("--print", help="Print what servers answer: head, 4 kB of body.")
+    v4: Annotated[bool, typer.Option("-4", help="Use IPv4 only; with -6 use both.")] = False,
+    v6: Annotated[bool, typer.Option("-6", help="Use IPv6 only; with -4 use both.")] = False,
+    count: Annotated[int, typer.Option(min=1, max=COUNT_MAX, help="Attempts per protocol.")] = 1,
+    interval: Annotated[str, typer.Option(help="The time between attempts on one host.")] = "1s",
+    timeout: Annotated[str, typer.Option(help="The time limit of one attempt.")] = "30s",
+    resume_session: Annotated[bool, typer.Option(help="Resume an earlier session.")] = False,
+    early: Annotated[
+        bool,
+        typer.Option("--early-data/--no-early-data", help="Send the request as early data."),
     ] = False,
-    local_port: Annotated[int | None, typer.Option(min=1, max=65535, help="Send from it.")] = None,
-    resolver: Annotated[str | None, typer.Option(help="Ask this one, ADDRESS[:PORT].")] = None,
-    connect: Annotated[str | None, typer.Option(help="Connect to this IP; no DNS.")] = None,
-    ca: Annotated[Path | None, typer.Option(help="Trust these roots (PEM) alone.")] = None,
-    vantage: Annotated[str | None, typer.Option(help="This place's name, in every row.")] = None,
+    print_: Annotated[
+        bool, typer.Option("--print", help="Print servers' answers: head and 4 kB of body.")
+    ] = False,
+    local_port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Send from this port.")
+    ] = None,
+    resolver: Annotated[str | None, typer.Option(help="Use this resolver: ADDRESS[:PORT].")] = None,
+    connect: Annotated[
+        str | None, typer.Option(help="Connect to this IP address, without DNS.")
+    ] = None,
+    ca: Annotated[Path | None, typer.Option(help="Trust only these roots (PEM).")] = None,
+    vantage: Annotated[
+        str | None, typer.Option(help="The name of this place, for every row.")
+    ] = None,
     words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
-    stack: Annotated[str | None, typer.Option(help="With `lab`: stacks, commas between.")] = None,
+    stack: Annotated[
+        str | None, typer.Option(help="With `lab`: stacks, separated by commas.")
+    ] = None,
     lab_hosts: Annotated[
         int,
-        typer.Option("--hosts", min=1, max=LAB_HOSTS_MAX, help="With `lab`: names of its server."),
+        typer.Option(
+            "--hosts", min=1, max=LAB_HOSTS_MAX, help="With `lab`: how many names its server has."
+        ),
     ] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Decides the order of attempts.")] = 1,
-    every: Annotated[str | None, typer.Option(help="Measure again and again: 1h.")] = None,
-    for_: Annotated[str | None, typer.Option("--for", help="How long, with --every: 7d.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the order of attempts.")] = 1,
+    every: Annotated[
+        str | None, typer.Option(help="Repeat the measurement, such as every 1h.")
+    ] = None,
+    for_: Annotated[
+        str | None, typer.Option("--for", help="With --every: how long, such as 7d.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Append rows as JSON lines.")] = None,
     parquet: Annotated[Path | None, typer.Option(help="Write rows as Parquet.")] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print the thesis's columns.")] = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print CSV with the thesis's columns.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print rows as JSON lines.")] = False,
 ) -> None:
-    """Time DNS, TCP, TLS and QUIC and the first byte of a response; a row for each attempt.
+    """Time DNS, TCP, TLS, QUIC and the first byte of a response, with one row per attempt.
 
-    DNS is asked once for each host, and attempts on one host are in random order. What was measured
-    is analysed by `eyelevel probe report FILE…`.
+    DNS is asked once per host, and the attempts on one host are in random order. `eyelevel
+    probe report FILE…` analyses the rows.
     """
     if (list_ is None) == (not hosts):
         raise ProbeError("write hosts to probe, or their --list, and not both")
     if resume and (list_ is None or every):
-        raise ProbeError("--resume goes on with one round of a --list")
+        raise ProbeError("--resume continues one round of a --list; give that, and no --every")
     resumed = resumable(out, parquet) if resume else None
     in_lab = hosts == [LAB]
     if in_lab and (connect or resolver or ca):
-        raise ProbeError("a lab has its own address, names and roots: leave --connect and so on")
+        raise ProbeError(
+            "a lab has its own addresses, names and roots: leave out --connect and the like"
+        )
     if not in_lab and (given := words.given()):
-        raise ProbeError(f"{next(iter(given))}: a network needs the host `lab`")
+        raise ProbeError(
+            f"{next(iter(given))}: a network needs the host `lab`; write `eyelevel probe lab`"
+        )
     if not in_lab and (stack or lab_hosts > 1):
         raise ProbeError(f"{'--stack' if stack else '--hosts'} needs the host `lab`")
     if in_lab and lab_hosts > 1:
         hosts = [f"{LAB}{number}" for number in range(1, lab_hosts + 1)]
-    if early_data and not resume_session:
-        raise ProbeError("--early-data needs --resume-session: only a resumed session has keys")
+    of_sessions = sessions(resumed=resume_session, early=early)
     if print_ and as_csv:
-        raise ProbeError("--print writes answers between rows, which CSV has no place for: --json")
+        raise ProbeError("--print writes answers between rows, which CSV cannot hold: use --json")
     if protocols and stack:
-        raise ProbeError("--stack says which protocols: leave --protocols out, or --stack")
+        raise ProbeError(
+            "--stack already says which protocols: give only one of --protocols and --stack"
+        )
     # A lab's servers have both always; somebody else's may have one.
     v4 = v4 or (in_lab and not v6)
     both = v4 == v6
@@ -204,8 +166,7 @@ def measure(
         "count": count,
         "interval_ms": round(1000 * parse_duration_s(interval, "--interval")),
         "timeout_ms": round(1000 * parse_duration_s(timeout, "--timeout")),
-        "resume_session": resume_session,
-        "early_data": early_data,
+        **of_sessions,
         "keep_answers": print_,
         "local_port": local_port,
         "resolver": parse_resolver(resolver) if resolver else None,
@@ -221,9 +182,12 @@ def measure(
                 measure_list(config, sink, resumed)
             else:
                 _drain(request.rows(), sink)
+        _end(out, parquet, is_for_machines=as_csv or as_json)
         return
     if every is None or for_ is None or out is None:
-        raise ProbeError("--every and --for go together, and need --out for what they measure")
+        raise ProbeError(
+            "--every and --for go together and need --out for what they measure; give all three"
+        )
     every_s, for_s = parse_duration_s(every, "--every"), parse_duration_s(for_, "--for")
     # The lock first: opening cuts half a line, which another process might just be writing.
     with (
@@ -231,6 +195,13 @@ def measure(
         make_sink(out, parquet, as_csv=as_csv, as_json=as_json) as sink,
     ):
         repeat(state_path, every_s, for_s, lambda: _drain(request.rows(), sink))
+    _end(out, parquet, is_for_machines=as_csv or as_json)
+
+
+def _end(*files: Path | None, is_for_machines: bool) -> None:
+    for file in filter(None, files):
+        if file.exists():  # without rows there is no Parquet
+            end_at("rows", file, as_json=is_for_machines)
 
 
 def _drain(rows: Iterable[JsonObject], sink: Sink) -> None:
@@ -240,8 +211,7 @@ def _drain(rows: Iterable[JsonObject], sink: Sink) -> None:
 
 
 PLAIN: JsonObject = {
-    "resume_session": False,
-    "early_data": False,
+    **sessions(resumed=False, early=False),
     **dict.fromkeys(("local_port", "resolver", "vantage")),
     "user_agent": USER_AGENT,
 }
@@ -249,16 +219,21 @@ PLAIN: JsonObject = {
 
 
 def udp(
-    hosts: Annotated[list[str], typer.Argument(help="HOST[:PORT], some that speak HTTP/3.")],
-    timeout: Annotated[str, typer.Option(help="For one attempt.")] = "5s",
-    connect: Annotated[str | None, typer.Option(help="Connect to this IP; no DNS.")] = None,
-    ca: Annotated[Path | None, typer.Option(help="Trust these roots (PEM) alone.")] = None,
+    hosts: Annotated[
+        list[str], typer.Argument(help="HOST[:PORT] of some hosts that support HTTP/3.")
+    ],
+    timeout: Annotated[str, typer.Option(help="The time limit of one attempt.")] = "5s",
+    connect: Annotated[
+        str | None, typer.Option(help="Connect to this IP address, without DNS.")
+    ] = None,
+    ca: Annotated[Path | None, typer.Option(help="Trust only these roots (PEM).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
-    """Does QUIC get through here? Exit 0: it passes; 1: it is blocked; 3: that cannot be told.
+    """Test whether QUIC gets through this network.
 
-    Each host is asked three times over TCP with TLS 1.3 and over QUIC. Name some of different
-    operators: silence is the network's fault only if it is not the servers' own.
+    Exits 0 if it does, 1 if it is blocked, and 3 if that cannot be determined. Each host is
+    asked three times over TCP with TLS 1.3 and over QUIC. Name hosts of different operators:
+    silence may be a server's own choice rather than the network's.
     """
     if connect:
         connect = parse_connect(connect, v4=True, v6=True)
@@ -279,21 +254,28 @@ app.command("udp")(udp)
 @with_network_options()
 def servers(
     list_: Annotated[
-        str, typer.Argument(metavar="SERVERS", help="Commas between; the first is the reference.")
+        str,
+        typer.Argument(
+            metavar="SERVERS", help="The servers, separated by commas; the first is the reference."
+        ),
     ] = DEFAULT,
     words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     blocks: Annotated[
-        int, typer.Option(min=1, max=BLOCKS_MAX, help="Each server once in each.")
+        int,
+        typer.Option(
+            min=1, max=BLOCKS_MAX, help="The number of blocks, each with one visit to every server."
+        ),
     ] = BLOCKS,
-    seed: Annotated[int, typer.Option(min=0, help="Decides the order within blocks.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the order within blocks.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Append rows as JSON lines.")] = None,
-    resume: Annotated[bool, typer.Option(help="Go on with --out where it stopped.")] = False,
+    resume: Annotated[bool, typer.Option(help="Continue --out where it stopped.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
-    """Put libraries of servers side by side: nginx, Caddy, s_server, aioquic and ours.
+    """Compare the handshakes of server libraries: nginx, Caddy, s_server, aioquic and ours.
 
-    Each is started in a new lab, confined, over the same emulated path and with certificates of the
-    same making, once in each block, and probed by a resumed and a full handshake.
+    In each block every server is started once, confined in a new lab, over the same emulated
+    path and with certificates made in the same way, and is probed with a resumed and a full
+    handshake.
     """
     once = {"v4": True, "v6": True, "count": 1, "interval_ms": 0, "timeout_ms": 10_000}
     kept = Kept(out, resume)
@@ -302,3 +284,5 @@ def servers(
         print_json(said)
     else:
         show_side_by_side(said)
+    if out:
+        end_at("rows", out, as_json=as_json)

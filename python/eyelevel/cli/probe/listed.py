@@ -14,11 +14,11 @@ from eyelevel.probes.target_list import Key, begun, done, key_of, read_done
 def resumable(out: Path | None, parquet: Path | None) -> Path:
     """The file to go on with. Raises ProbeError."""
     if out is None:
-        raise ProbeError("--resume needs --out, the file to go on with")
+        raise ProbeError("--resume needs --out, the file to continue")
     if parquet is not None:
-        raise ProbeError("--resume goes on with --out: leave --parquet out, which begins anew")
+        raise ProbeError("--resume continues --out: leave out --parquet, which starts a new file")
     if not out.exists():
-        raise ProbeError(f"{out} is not there: leave --resume out to begin")
+        raise ProbeError(f"{out} does not exist: leave out --resume to begin")
     return out
 
 

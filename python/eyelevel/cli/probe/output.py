@@ -9,6 +9,7 @@ from typing import IO, Self
 from eyelevel.cli.output import json_text, results, table
 from eyelevel.cli.probe.answers import show_answer
 from eyelevel.cli.probe.appended import mend
+from eyelevel.disk.results import writing
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.probes.export import ParquetRows, to_thesis_csv
 
@@ -88,7 +89,10 @@ def _note(row: Row) -> str:
     notes = [
         (f"{row['failure']}: {row['failure_detail']}", row["failure"]),
         (
-            "a proxy splits the connection: TCP's handshake is far shorter than TLS's trips",
+            (
+                "a proxy splits the connection: TCP's handshake is far shorter than a round "
+                "trip of TLS"
+            ),
             row["split_connection"],
         ),
         (
@@ -96,7 +100,7 @@ def _note(row: Row) -> str:
             row["hello_retry_request"],
         ),
         ("the server demanded a Retry", row["retries"]),
-        (f"{row['extra_round_trips']} round trips more than needed", row["extra_round_trips"]),
+        (f"{row['extra_round_trips']} more round trips than needed", row["extra_round_trips"]),
         ("not resumed", row["resumption_offered"] and not row["resumed"] and not row["failure"]),
         ("early data accepted", row["early_data_accepted"]),
         ("early data rejected", row["early_data_offered"] and not row["early_data_accepted"]),
@@ -182,9 +186,10 @@ class Sink:
 
 
 def make_sink(out: Path | None, parquet: Path | None, *, as_csv: bool, as_json: bool) -> Sink:
-    """Opens what is to be written; OSError names the file."""
+    """Opens what is to be written. Raises WriteError."""
     stream = None
     if out is not None:
         mend(out)
-        stream = out.open("a", encoding="utf-8")
+        with writing(out):
+            stream = out.open("a", encoding="utf-8")
     return Sink(stream, parquet, as_csv=as_csv, as_json=as_json)

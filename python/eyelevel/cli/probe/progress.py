@@ -6,14 +6,13 @@ from contextlib import contextmanager
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from eyelevel.cli.output import hints
+from eyelevel.cli.output import LogLines, hints
+from eyelevel.cli.values import duration
 
-GO_ON = "go on with --resume and the same --out"
-NO_GOING_ON = "nothing goes on, since there is no --out"
+GO_ON = "continue with --resume and the same --out"
+NO_GOING_ON = "it cannot be continued, since there is no --out"
 """What ends the line that an interrupted command says."""
 
-LINE_EVERY_S = 30.0
-"""Where standard error is no terminal, a log gets a line now and then."""
 REDRAW_EVERY_S = 0.5
 
 
@@ -21,6 +20,7 @@ REDRAW_EVERY_S = 0.5
 def progress(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
     """Gives what is to be called with how many of `total` are done, and a note on them."""
     began, state = time.monotonic(), {"at": 0.0, "first": -1}
+    log = LogLines(hints)
     bar = Progress(
         TextColumn(what),
         BarColumn(),
@@ -37,15 +37,13 @@ def progress(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
             now = time.monotonic()
             if state["first"] < 0:
                 state["first"] = done
-            every_s = REDRAW_EVERY_S if hints.is_terminal else LINE_EVERY_S
-            if now - state["at"] < every_s and done < total:
+            if now - state["at"] < REDRAW_EVERY_S and done < total:
                 return
             state["at"] = now
             bar.update(task, completed=done, note=note)
-            if not hints.is_terminal:
-                fresh = done - int(state["first"])
-                left_s = (now - began) * (total - done) / fresh if fresh else None
-                left = "" if left_s is None else f", {left_s:.0f} s left"
-                hints.print(f"{done} of {total} {what}, {note}{left}", markup=False)
+            fresh = done - int(state["first"])
+            left_s = (now - began) * (total - done) / fresh if fresh else 0.0
+            left = f"{duration(left_s)} left" if fresh else ""
+            log.tell(f"{done} of {total} {what}", note, left, last=done >= total)
 
         yield shown

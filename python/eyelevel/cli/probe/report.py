@@ -8,6 +8,7 @@ import typer
 from rich.measure import Measurement
 from rich.text import Text
 
+from eyelevel.cli.opening import OpenOption, PageOption, check_opens, end_at
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.probe.report_cdns import interval, print_by_cdn, said
 from eyelevel.json_types import JsonObject
@@ -24,9 +25,11 @@ QUANTILES = ("p5_ms", "p50_ms", "p95_ms")
 
 
 def report(
-    files: Annotated[list[Path], typer.Argument(help="JSON lines, Parquet, thesis CSVs.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="JSON lines, Parquet files or CSVs in the thesis's format.")
+    ],
     host: Annotated[
-        list[str] | None, typer.Option(help="Only rows of this host; repeatable.")
+        list[str] | None, typer.Option(help="Only rows of this host. Repeatable.")
     ] = None,
     connected_by: Annotated[
         str | None,
@@ -36,15 +39,20 @@ def report(
         ),
     ] = None,
     cdn: Annotated[
-        list[str] | None, typer.Option(help="Only rows that this CDN served; repeatable.")
+        list[str] | None, typer.Option(help="Only rows that this CDN served. Repeatable.")
     ] = None,
     cdn_marks: Annotated[
-        Path | None, typer.Option(help="More CDNs, in the form of the shipped table.")
+        Path | None, typer.Option(help="More CDNs, in the format of the shipped table.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
-    page: Annotated[Path | None, typer.Option(help="Write the offline page here.")] = None,
+    page: PageOption = None,
+    open_: OpenOption = False,
 ) -> None:
-    """Connection times, their paired differences and DNS times, from one or many vantage points."""
+    """Report connection times, their paired differences and DNS times from measured rows.
+
+    The rows may come from one or many vantage points.
+    """
+    check_opens(open_, page, "page", "--page FILE.html")
     protocols = parse_protocols(connected_by, "--connected-by") if connected_by is not None else []
     tables = attributed(read_files(files), read_marks(cdn_marks))
     if cdn:
@@ -57,15 +65,15 @@ def report(
     written = write_probe_page(page, analysis) if page else None
     if as_json:
         print_json(analysis.as_json() | {"page": str(written) if written else None})
-        return
-    _print_datasets(analysis)
-    _print_pairs(analysis)
-    _print_conditions(analysis.conditions)
-    print_by_cdn(analysis.by_cdn)
-    if host:
-        _print_dns(analysis.times)
+    else:
+        _print_datasets(analysis)
+        _print_pairs(analysis)
+        _print_conditions(analysis.conditions)
+        print_by_cdn(analysis.by_cdn)
+        if host:
+            _print_dns(analysis.times)
     if written:
-        results.print(f"page: {written}", soft_wrap=True)
+        end_at("page", written, opens=open_, as_json=as_json)
 
 
 def _print_datasets(analysis: Analysis) -> None:
@@ -134,8 +142,8 @@ def _print_conditions(conditions: list[JsonObject]) -> None:
     results.print("conditions, host by host", style="bold")
     results.print(shown)
     results.print(
-        "alone: hosts under A alone/B alone, which are compared with nothing; 0-RTT is compared in "
-        "the time to the first byte, the rest in connection time",
+        "alone: hosts under A only/B only, which are not compared; 0-RTT is compared in the "
+        "time to the first byte, the rest in connection time",
         style="dim",
     )
 
@@ -144,7 +152,7 @@ def _print_dns(times: list[JsonObject]) -> None:
     """Of single hosts, as the thesis's figures 4.1 and 4.2; of many it would be hosts in a heap."""
     rows = [row for row in times if row["what"] == "dns_ms"]
     if not rows:
-        results.print("no DNS times: the rows have none", soft_wrap=True)
+        results.print("no DNS times: the rows hold none", soft_wrap=True)
         return
     numbers = ("samples", *(name.removesuffix("_ms") for name in QUANTILES))
     shown = table("file", "beside", "family", "from", *numbers, right=numbers)

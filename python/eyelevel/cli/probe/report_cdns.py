@@ -15,7 +15,7 @@ SHARES = {"tls1.3": "TLS 1.3", "quic": "QUIC"}
 def print_by_cdn(found: ByCdn) -> None:
     """Who served, how many hosts connect, times, and differences; one line if nothing tells."""
     if [row["cdn"] for row in found.cdns] in ([], [UNKNOWN]):
-        none = "by CDN: unknown, no CNAME, answer or group of addresses tells one"
+        none = "by CDN: unknown, since no CNAME, answer or group of addresses identifies one"
         results.print(none, style="dim", soft_wrap=True)
         return
     shown = {row["cdn"] for row in found.cdns[:CDNS_SHOWN]}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from eyelevel.cli.output import complain, hints
 from eyelevel.cli.probe.appended import mend
+from eyelevel.disk.results import writing
 from eyelevel.errors import LabError, ProbeError
 from eyelevel.from_outside.files import read_text
 from eyelevel.from_outside.json_text import parse_object
@@ -28,12 +29,14 @@ def alone(out: Path) -> Iterator[Path]:
     Raises ProbeError when one already does.
     """
     state_path = out.with_name(out.name + ".rounds")
-    with state_path.open("a+", encoding="utf-8") as lock:
+    with writing(out):
+        stream = state_path.open("a+", encoding="utf-8")
+    with stream as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ProbeError(
-                f"{out} is being measured into already: wait or choose another"
+                f"{out} is already in use by another measurement: wait, or choose another"
             ) from None
         mend(state_path)
         yield state_path
@@ -68,9 +71,11 @@ def _restored(path: Path, every_s: float, for_s: float) -> tuple[Rounds, int | N
             began_s, last = float(state["began_unix_s"]), int(state["last"])
             is_same = (state["every_s"], state["for_s"]) == (every_s, for_s)
         except (ProbeError, ValueError, TypeError, LookupError) as error:
-            raise ProbeError(f"{path} is no record of rounds: remove it to begin anew") from error
+            raise ProbeError(
+                f"{path} is not a record of rounds: remove it to start again"
+            ) from error
         if is_same:
-            hints.print(f"going on after round {last + 1}: {path}")
+            hints.print(f"continuing after round {last + 1}: {path}")
             return Rounds(began_s, every_s, for_s), last
     return Rounds(time.time(), every_s, for_s), None
 

@@ -9,9 +9,11 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.cli.opening import end_at
 from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.cli.probe.appended import mend
 from eyelevel.cli.probe.progress import GO_ON, progress
+from eyelevel.disk.results import writing
 from eyelevel.errors import INTERRUPTS, ScanError
 from eyelevel.from_outside.words import quoted
 from eyelevel.lab.prober import probe_events
@@ -21,7 +23,7 @@ from eyelevel.scans.rows import parse_wanted, read_rows, targets_with
 from eyelevel.scans.summary import FEATURES, Summary
 
 
-def show(summary: Summary, out: Path) -> None:
+def show(summary: Summary) -> None:
     """The summary as a table."""
     shown = table(
         "supports", "names", "of", "share", "95 % interval", right=("names", "of", "share")
@@ -47,7 +49,6 @@ def show(summary: Summary, out: Path) -> None:
     if summary.failures:
         failures = ", ".join(f"{name} {count}" for name, count in summary.failures.most_common())
         results.print(f"failures: {failures}", markup=False)
-    results.print(f"rows: {out}", markup=False, soft_wrap=True)
 
 
 USER_AGENT = "eyelevel-scan/0.1 (who supports which protocols; see docs/guides/probing.md{contact})"
@@ -59,30 +60,46 @@ RATE_MAX = 100_000.0
 
 
 def scan(
-    list_: Annotated[Path, typer.Argument(metavar="LIST", help="Tranco, Alexa, or names.")],
-    out: Annotated[Path | None, typer.Option(help="Rows as JSON lines; LIST.scan.jsonl.")] = None,
-    resume: Annotated[bool, typer.Option(help="Go on with --out where it stopped.")] = False,
-    top: Annotated[int | None, typer.Option(min=1, help="The first names alone.")] = None,
-    only: Annotated[str, typer.Option(help="What to try, commas between.")] = ",".join(WHAT),
-    www: Annotated[bool, typer.Option(help="Try www. before a name that fails, too.")] = True,
-    rate: Annotated[float, typer.Option(max=RATE_MAX, help="Connections a second.")] = 50.0,
-    in_flight: Annotated[int, typer.Option(min=1, help="Names at once.")] = 200,
-    timeout: Annotated[str, typer.Option(help="For one lookup and one connection.")] = "10s",
-    opt_out: Annotated[Path | None, typer.Option(help="Names, ranges: never asked.")] = None,
-    contact: Annotated[str | None, typer.Option(help="In the user agent: who you are.")] = None,
-    private: Annotated[bool, typer.Option(help="Private addresses, too: labs.")] = False,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Of every server.")] = 443,
-    resolver: Annotated[str | None, typer.Option(help="Ask this one, ADDRESS[:PORT].")] = None,
-    ca: Annotated[Path | None, typer.Option(help="Trust these roots (PEM) alone.")] = None,
-    vantage: Annotated[str | None, typer.Option(help="This place's name, in every row.")] = None,
+    list_: Annotated[
+        Path, typer.Argument(metavar="LIST", help="A list from Tranco or Alexa, or of names.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Write rows as JSON lines; by default LIST.scan.jsonl.")
+    ] = None,
+    resume: Annotated[bool, typer.Option(help="Continue --out where it stopped.")] = False,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="Only this many names from the top.")
+    ] = None,
+    only: Annotated[str, typer.Option(help="What to try, separated by commas.")] = ",".join(WHAT),
+    www: Annotated[bool, typer.Option(help="If a name fails, try it with www. in front.")] = True,
+    rate: Annotated[float, typer.Option(max=RATE_MAX, help="Connections per second.")] = 50.0,
+    in_flight: Annotated[int, typer.Option(min=1, help="Names in progress at once.")] = 200,
+    timeout: Annotated[
+        str, typer.Option(help="The time limit of one lookup or connection.")
+    ] = "10s",
+    opt_out: Annotated[
+        Path | None, typer.Option(help="A file of names and ranges never to ask.")
+    ] = None,
+    contact: Annotated[str | None, typer.Option(help="Who you are, for the user agent.")] = None,
+    private: Annotated[bool, typer.Option(help="Also ask private addresses, as in labs.")] = False,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port of every server.")] = 443,
+    resolver: Annotated[str | None, typer.Option(help="Use this resolver: ADDRESS[:PORT].")] = None,
+    ca: Annotated[Path | None, typer.Option(help="Trust only these roots (PEM).")] = None,
+    vantage: Annotated[
+        str | None, typer.Option(help="The name of this place, for every row.")
+    ] = None,
     names_with: Annotated[
-        str | None, typer.Option(help="Ask nothing; print --out's hosts that have tls1.3,quic.")
+        str | None,
+        typer.Option(
+            help="Ask nothing; print the hosts in --out that support these, such as tls1.3,quic."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Ask each name of a list once what it supports; a row a name, and a summary.
+    """Find out which protocols the hosts of a list support, with one row per name and a summary.
 
-    Before you scan the Internet, read docs/guides/probing.md on how to behave.
+    Each name is asked once. Before you scan the Internet, read in docs/guides/probing.md how to
+    behave.
     """
     out = out or Path(f"{list_.stem}.scan.jsonl")
     if names_with is not None:
@@ -90,7 +107,9 @@ def scan(
         return
     chosen = _chosen(only)
     if rate <= 0:
-        raise ScanError(f"--rate {rate:g}: at least some connections a second, such as 0.5")
+        raise ScanError(
+            f"--rate {rate:g}: give a positive number of connections per second, such as 0.5"
+        )
     _make_room_for_sockets(in_flight)
     excluded = read_opt_out(opt_out) if opt_out else OptOut()
     config = {
@@ -111,7 +130,9 @@ def scan(
     done = _done(out, summary, resume=resume)
     total = sum(1 for _ in read_names(list_, top))
     names = _names_left(list_, top, done, excluded, summary)
-    with out.open("a", encoding="utf-8") as stream, progress("names", total) as shown:
+    with writing(out):
+        stream = out.open("a", encoding="utf-8")
+    with stream, progress("names", total) as shown:
         shown(summary.names, _reached(summary))
         try:
             for row in probe_events("scan", config, lines=names):
@@ -126,7 +147,8 @@ def scan(
     if as_json:
         print_json(summary.as_json() | {"out": str(out)})
     else:
-        show(summary, out)
+        show(summary)
+    end_at("rows", out, as_json=as_json)
 
 
 def _reached(summary: Summary) -> str:
@@ -145,7 +167,10 @@ def _make_room_for_sockets(in_flight: int) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard not in (resource.RLIM_INFINITY,) and needed > hard:
         most = (hard - SOCKETS_OWN) // SOCKETS_A_NAME
-        raise ScanError(f"--in-flight {in_flight} needs {needed} open files: at most {most} here")
+        raise ScanError(
+            f"--in-flight {in_flight} needs {needed} open files: at most {most} here; "
+            "give less, or raise ulimit -n"
+        )
     if soft != resource.RLIM_INFINITY and needed > soft:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
@@ -155,14 +180,14 @@ def _done(out: Path, summary: Summary, *, resume: bool) -> set[str]:
     if not out.exists():
         return set()
     if not resume:
-        raise ScanError(f"{out} exists: go on with it by --resume, or choose another --out")
+        raise ScanError(f"{out} exists: continue it with --resume, or choose another --out")
     mend(out)
     done = set()
     for row in read_rows(out):
         try:
             summary.take(row)
         except (TypeError, LookupError, AttributeError, ValueError) as error:
-            message = f"{out}: `{quoted(row['name'])}` is no row of a scan: choose another --out"
+            message = f"{out}: `{quoted(row['name'])}` is not a row of a scan: choose another --out"
             raise ScanError(message) from error
         done.add(row["name"])
     return done
@@ -190,7 +215,8 @@ def _print_names(
     excluded = read_opt_out(opt_out) if opt_out else OptOut()
     if not out.exists():
         raise ScanError(
-            f"--names-with: {out}: there is no such file; scan first, or name its rows by --out"
+            f"--names-with: {out}: there is no such file; scan first, or give the file of "
+            "rows with --out"
         )
     targets = targets_with(read_rows(out), fields, out)
     shown = set()

@@ -10,6 +10,7 @@ from eyelevel.cli.output import hints, json_text, results, say, table
 from eyelevel.cli.probe.appended import mend
 from eyelevel.cli.probe.progress import GO_ON, NO_GOING_ON, progress
 from eyelevel.cli.probe.report_cdns import interval
+from eyelevel.disk.results import writing
 from eyelevel.errors import INTERRUPTS, ProbeError
 from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
@@ -37,10 +38,10 @@ class Kept:
         """The rows of visits that need not be made; ProbeError where there is no such file."""
         if self.out is None:
             if self.resume:
-                raise ProbeError("--resume needs --out, the file to go on with")
+                raise ProbeError("--resume needs --out, the file to continue")
             return {}
         if self.resume and not self.out.exists():
-            raise ProbeError(f"{self.out} is not there: leave --resume out to begin")
+            raise ProbeError(f"{self.out} does not exist: leave out --resume to begin")
         mend(self.out)
         if self.resume:
             return read_rows(self.out, about)
@@ -50,7 +51,7 @@ class Kept:
     def take(self, rows: Sequence[JsonMapping]) -> None:
         """The lines of a visit, on disk before the next is made."""
         if self.out is not None:
-            with self.out.open("a", encoding="utf-8") as stream:
+            with writing(self.out), self.out.open("a", encoding="utf-8") as stream:
                 stream.write("".join(json_text(row) + "\n" for row in rows))
 
 
@@ -60,9 +61,14 @@ def put_side_by_side(
     """What `--json` prints; what is not installed is said. Raises ProbeError where nothing is."""
     served, missing = parse_servers(servers)
     for name, get in missing.items():
-        hints.print(f"{name} is not installed, and left out: {get}", markup=False, soft_wrap=True)
+        hints.print(
+            f"{name} is not installed and is left out:  {get}", markup=False, soft_wrap=True
+        )
     if not served:
-        raise ProbeError(f"{quoted(servers)}: no server is named that is installed here")
+        raise ProbeError(
+            f"{quoted(servers)}: no server is named that is installed here; "
+            "name `ours`, or install one"
+        )
     network = compose(words, read_stages)
     rows = list(_measured(served, network, config, blocks, kept))
     names = [each.name for each in served]
@@ -127,7 +133,7 @@ def show_side_by_side(said: JsonMapping) -> None:
                 why = f"  {entry['server']}: {'; '.join(entry['why'])}"
                 results.print(why, markup=False, soft_wrap=True)
     if needed := found[0]["blocks_needed"]:
-        few = f"no verdict: so many comparisons need --blocks {needed}"
+        few = f"no verdict: with this many comparisons, use --blocks {needed}"
         results.print(few, markup=False)
     versions = (f"{name}: {version}" for name, version in said["versions"].items())
     over = f"over {said['network']['name']}, seed {said['seed']}"

@@ -10,44 +10,55 @@ from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.run_verdicts import RunComparison
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import compare_runs
+from eyelevel.cli.opening import OpenOption, PageOption, check_opens, ending_at
 from eyelevel.cli.output import hints
 from eyelevel.cli.results.gate import UnsureOption, conclude
+from eyelevel.disk.results import write_result
 from eyelevel.errors import unknown
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import measure
+from eyelevel.report.pages.comparison import comparison_page
 
 
 def compare(
     old: Annotated[Path, typer.Argument(help="The directory of the earlier run.")],
     new: Annotated[Path, typer.Argument(help="The directory of the later run.")],
     metric: Annotated[
-        str | None, typer.Option(help="Compared; by default the later plan's primary one.")
+        str | None,
+        typer.Option(help="The metric to compare; by default the later plan's primary metric."),
     ] = None,
     by: Annotated[
         float | None,
         typer.Option(
-            min=0, help="Percent slower that fails; by default the smallest effect of interest."
+            min=0,
+            help=(
+                "How many percent slower counts as a regression; by default the smallest "
+                "effect of interest."
+            ),
         ),
     ] = None,
     common: Annotated[
         str | None,
         typer.Option(
             metavar="STACK",
-            help="The stack that did not change, in both runs: every other one is taken against it "
-            "within its run. By default what the later plan compares with.",
+            help="The stack that did not change between the runs: every other one is compared "
+            "with it within its run. By default the reference of the later plan.",
         ),
     ] = None,
-    junit: Annotated[Path | None, typer.Option(help="Write JUnit's XML to this file.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML to this file.")] = None,
     unsure: UnsureOption = None,
+    page: PageOption = None,
+    open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Compare two runs that could not be one plan: how did each gain change?
+    """Compare two runs that could not be one plan, and say how each gain changed.
 
-    Two builds that can both be loaded belong into one plan, as two stacks: their loads then share
-    blocks. Here only a stack that did not change stands for all else that did, which assumes that
-    from run to run stacks move alike. Exits 1 on a regression, 3 if unsure, 4 if there is no such
-    stack, and so no verdict.
+    If both builds can be loaded, put them into one plan as two stacks, so that their loads
+    share blocks. Here, a stack that did not change stands in for everything else that did,
+    which assumes that stacks change alike from run to run. Exits 1 on a regression, 3 if
+    unsure, and 4 if there is no such stack and so no verdict.
     """
+    check_opens(open_, page, "page", "--page FILE.html")
     cores = len(os.sched_getaffinity(0))
     before, after = (read_contents(directory, measure, cores) for directory in (old, new))
     name = metric or after.primary_metric
@@ -57,7 +68,13 @@ def compare(
     comparison = compare_runs(before, after, name, bound, common)
     print_conditions(comparison)
     extra = comparison.as_json() if as_json else None
-    conclude(f"{old} to {new}", comparison.verdicts, junit, extra, unsure)
+    if page:
+        write_result(page, comparison_page(str(old), str(new), comparison))
+    with (
+        ending_at("page", page, opens=open_, as_json=as_json),
+        ending_at("verdicts", junit, as_json=as_json),
+    ):
+        conclude(f"{old} to {new}", comparison.verdicts, junit, extra, unsure)
 
 
 def print_conditions(comparison: RunComparison) -> None:

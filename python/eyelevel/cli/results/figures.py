@@ -12,7 +12,9 @@ from eyelevel.analysis.figures.catalogue import FIGURES, TABLES, PaperFigure, Pa
 from eyelevel.analysis.figures.needs import why_not
 from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.study import read_contents
+from eyelevel.cli.opening import OpenOption, end_at
 from eyelevel.cli.output import results
+from eyelevel.disk.results import make_folder, write_result
 from eyelevel.errors import unknown
 from eyelevel.figures.chart import FORMATS
 from eyelevel.metrics.compute import measure
@@ -20,39 +22,44 @@ from eyelevel.metrics.compute import measure
 
 def figures(
     directory: Annotated[Path, typer.Argument(help="The directory of a run.")],
-    format_: Annotated[str, typer.Option("--format", help="pdf, svg or png.")] = "svg",
-    only: Annotated[list[str] | None, typer.Option(help="One figure or table by name.")] = None,
+    format_: Annotated[str, typer.Option("--format", help="The format: pdf, svg or png.")] = "svg",
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only the figure or table of this name.")
+    ] = None,
     compare: Annotated[
         list[str] | None,
         typer.Option(
             metavar="STACK/REFERENCE",
-            help="Compare these stacks, as quic/tcp+, and not those of the plan; again for more.",
+            help=(
+                "Compare these stacks, such as quic/tcp+, instead of those of the plan. Repeatable."
+            ),
         ),
     ] = None,
     metric: Annotated[
         str,
         typer.Option(
-            help="A time for maps and curves, as page_load_time_ms; by default the primary metric. "
-            "Nothing is claimed of another.",
+            help="The metric for maps and curves, such as page_load_time_ms; by default the "
+            "primary metric. Only the primary metric has verdicts.",
         ),
     ] = "",
     site: Annotated[
         list[str] | None,
         typer.Option(
-            help="This site alone; again for more. Nothing is claimed of a choice.",
+            help="Use only this site. Repeatable. A selection of sites has no verdicts.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Where to; by default figures/ in the directory, of a --site or --metric a folder "
-            "in it.",
+            help="Where to write; by default figures/ in the directory, and for a --site or "
+            "--metric a folder in it.",
         ),
     ] = None,
+    open_: OpenOption = False,
 ) -> None:
-    """Write the papers' figures, each with its rows as CSV beside it, and their tables.
+    """Write the papers' figures and tables for a run, each with its data as CSV.
 
-    Exit 1: one that --only names cannot be made of this run.
+    Exits 1 if the one that --only names cannot be made from this run.
     """
     if format_ not in FORMATS:
         raise GateError(f"--format: {unknown('format', format_, FORMATS)}")
@@ -64,7 +71,7 @@ def figures(
     processes, sites = len(os.sched_getaffinity(0)), site or ()
     contents = read_contents(directory, measure, processes, None, compare or (), metric, sites)
     target = out or directory / "figures" / _folder_of(sites, metric)
-    target.mkdir(parents=True, exist_ok=True)
+    make_folder(target)
     missing = False
     for entry in entries:
         if only and entry.name not in only:
@@ -75,13 +82,14 @@ def figures(
             results.print(nothing, markup=False, soft_wrap=True)
             missing = True
             continue
-        rows.write_csv(target / f"{entry.name}.csv")
+        write_result(target / f"{entry.name}.csv", rows.write_csv())
         files = f"{entry.name}.csv"
         if isinstance(entry, PaperFigure):
             content = FORMATS[format_](entry.chart(rows, contents))
-            (target / f"{entry.name}.{format_}").write_bytes(content)
+            write_result(target / f"{entry.name}.{format_}", content)
             files = f"{entry.name}.{format_}, {files}"
         results.print(f"{entry.source}: {target / files}", markup=False, soft_wrap=True)
+    end_at("figures", target, opens=open_)
     if only and missing:
         raise typer.Exit(1)
 

@@ -10,6 +10,7 @@ import typer
 from eyelevel.analysis.gate import Status, Verdict
 from eyelevel.analysis.gate_conditions import Condition, parse_condition
 from eyelevel.cli.output import complain, print_json, results
+from eyelevel.disk.results import write_result
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.plan.plan import Plan
@@ -27,7 +28,8 @@ EXIT_CODES: dict[Status, int] = {
 
 Unsure = Literal["pass", "fail"]
 UnsureOption = Annotated[
-    Unsure | None, typer.Option(help="What unsure counts as; without it the exit status is 3.")
+    Unsure | None,
+    typer.Option(help="What an unsure result counts as; by default the exit status is 3."),
 ]
 
 _TAGS: dict[Unsure | None, str] = {None: "error", "pass": "skipped", "fail": "failure"}
@@ -52,7 +54,7 @@ def conclude(
 ) -> None:
     """Print every verdict, write JUnit if asked, and exit with one line unless all are well."""
     if junit_file is not None:
-        junit_file.write_text(junit(suite, verdicts, unsure), encoding="utf-8")
+        write_result(junit_file, junit(suite, verdicts, unsure))
     found = {verdict.status for verdict in verdicts}
     overall = next(status for status in EXIT_CODES if status in found or status == "passed")
     if as_json is not None:

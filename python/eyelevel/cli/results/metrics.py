@@ -44,18 +44,21 @@ _TITLES = {
 
 
 def video(
-    file: Annotated[Path, typer.Argument(help="A video: orange until the navigation.")],
+    file: Annotated[Path, typer.Argument(help="A video that is orange until the navigation.")],
     convention: Annotated[
         Convention,
         typer.Option(
-            help="browsertime: cropped, margins masked, whole percent; eyelevel: none of it."
+            help=(
+                "`browsertime` crops the picture, masks its margins and rounds to whole "
+                "percent; `eyelevel` does none of this."
+            )
         ),
     ] = Convention.BROWSERTIME,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print the visual metrics of any recorded video; they agree with Browsertime's.
 
-    What the conventions differ in: docs/reference/metrics.md.
+    docs/reference/metrics.md says how the conventions differ.
     """
     as_browsertime = convention is Convention.BROWSERTIME
     frames, fills = read_video(file, cropped=as_browsertime)
@@ -92,7 +95,7 @@ class _RunUnlessNamed(TyperGroup):
 
 
 app = typer.Typer(
-    help="Compute metrics from what was recorded: `eyelevel metrics DIR`, or of a video.",
+    help="Compute metrics from a run's records (`eyelevel metrics DIR`) or from a video.",
     no_args_is_help=True,
     cls=_RunUnlessNamed,
 )

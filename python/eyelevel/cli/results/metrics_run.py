@@ -13,8 +13,10 @@ from eyelevel.analysis.trials.facts import TRIAL_COLUMNS
 from eyelevel.analysis.trials.judgement import judge_table
 from eyelevel.analysis.trials.rows import Columns
 from eyelevel.analysis.trials.table import trials_table
+from eyelevel.cli.opening import end_at
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
+from eyelevel.disk.results import write_result
 from eyelevel.errors import ExpectedError
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
@@ -26,17 +28,17 @@ CELL = ["site", "network", "stack"]
 
 
 def run(
-    directory: Annotated[Path, typer.Argument(help="The results of `eyelevel run`.")],
+    directory: Annotated[Path, typer.Argument(help="The directory that `eyelevel run` wrote.")],
     csv: Annotated[
-        Path | None, typer.Option(help="Write a row a load with every metric to this file.")
+        Path | None, typer.Option(help="Write one row per load, with every metric, to this file.")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print every load with every metric as JSON.")
     ] = False,
 ) -> None:
-    """Compute every metric again from records and frames, whatever was computed before.
+    """Compute every metric again from records and frames.
 
-    Prints medians a site, network and stack; loads that do not count have no metrics.
+    Prints medians per site, network and stack. Loads that do not count have no metrics.
     """
     if not (directory / "trials").is_dir():
         raise ExpectedError(
@@ -45,8 +47,9 @@ def run(
         )
     loads = _loads(directory)
     if csv is not None:
-        loads.write_csv(csv)
-        results.print(f"{loads.height} loads in {csv}", markup=False)
+        write_result(csv, loads.write_csv())
+        results.print(f"{loads.height} loads")
+        end_at("rows", csv)
     elif as_json:
         steps = _steps(directory, loads)
         print_json([row | {"after_load": steps.get(row["hash"], [])} for row in loads.to_dicts()])

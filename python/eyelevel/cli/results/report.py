@@ -10,6 +10,7 @@ import typer
 from eyelevel.analysis.formats import format_number
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.cli.opening import OpenOption, end_at
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
@@ -38,10 +39,11 @@ def report(
         str | None,
         typer.Option(
             metavar="STACK",
-            help="Compare every other stack with this one, in a page of its own; by default as the "
-            "plan declares.",
+            help="Compare every other stack with this one, in a separate page; by default as "
+            "the plan declares.",
         ),
     ] = None,
+    open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the gains as JSON.")] = False,
 ) -> None:
     """Rebuild the report of a run from its records, and print its table."""
@@ -50,6 +52,7 @@ def report(
         print_json(summary.as_json())
     else:
         print_summary(summary)
+    end_at("report", summary.path, opens=open_, as_json=as_json)
 
 
 def make_report(directory: Path, against: str | None = None) -> Summary:
@@ -59,7 +62,7 @@ def make_report(directory: Path, against: str | None = None) -> Summary:
 
 
 def print_summary(summary: Summary) -> None:
-    """The table of gains by network, the answer, the outcomes, the page's path."""
+    """The table of gains by network, the answer, the outcomes."""
     contents = summary.contents
     by_key = {(gain.network, gain.comparison, gain.metric): gain for gain in contents.gains}
     heads = [str(asked) for asked in contents.comparisons]
@@ -68,7 +71,7 @@ def print_summary(summary: Summary) -> None:
         results.print(sentence, markup=False)
     style = "bright_black" if contents.unfinished else None
     for network in contents.networks:
-        results.print(f"{network}: gain [95 % interval]", markup=False)
+        results.print(f"{network}: gain [95 % interval]; negative is faster", markup=False)
         shown = table("metric", *heads, right=tuple(heads))
         for metric in contents.metrics:
             cells = [_cell(by_key.get((network, asked, metric))) for asked in contents.comparisons]
@@ -88,7 +91,6 @@ def print_summary(summary: Summary) -> None:
         results.print(f"{stack}: {text or 'no loads'}", markup=False)
     if excluded := exclusions_said(contents):
         results.print(f"Exclusions: {excluded}", markup=False)
-    results.print(f"report: {summary.path}", markup=False, soft_wrap=True)
 
 
 def _cell(gain: NetworkGain | None) -> str:

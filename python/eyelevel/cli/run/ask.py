@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import typer
 
 from eyelevel.cli.network_options import with_network_options
+from eyelevel.cli.opening import OpenOption, end_at
 from eyelevel.cli.options import AllowOption, HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.path.network import read_users
@@ -18,6 +19,7 @@ from eyelevel.cli.results.report import Summary, make_report
 from eyelevel.cli.run.run import run_plan
 from eyelevel.cli.site.record import record_page
 from eyelevel.cli.values import EXAMPLE, is_page_url
+from eyelevel.disk.results import make_folder
 from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import PlanError
 from eyelevel.metrics.catalogue import PRIMARY_METRICS
@@ -49,49 +51,56 @@ QUESTION = "question"
 def ask(
     site: Annotated[
         str,
-        typer.Argument(help="A page's URL, which is recorded first; or a recorded site."),
+        typer.Argument(help="The URL of a page, which is recorded first, or a recorded site."),
     ],
     change: Annotated[
         str,
         typer.Option(
-            help='What is changed: "http3", "iw=10→32", "cc=bbr", "tcp→quic", '
+            help='What to change: "http3", "iw=10→32", "cc=bbr", "tcp→quic", '
             '"rtt:cdn.example=90→20".'
         ),
     ],
     networks: Annotated[
-        str | None, typer.Option(help=f"Networks, with commas between; {NETWORKS} by default.")
+        str | None, typer.Option(help=f"Networks, separated by commas; {NETWORKS} by default.")
     ] = None,
     users: Annotated[
         Path | None,
-        typer.Option(help="What your users have, by RUM or CrUX (JSON, CSV): weighted networks."),
+        typer.Option(
+            help="Use weighted networks like your users', from RUM or CrUX data (JSON, CSV)."
+        ),
     ] = None,
     users_rate: Annotated[
         str | None,
-        typer.Option(help='The rate down of all users of CrUX, which has none: "10 Mbit/s".'),
+        typer.Option(
+            help='The downlink rate for all users of CrUX, which has no rates: "10 Mbit/s".'
+        ),
     ] = None,
     words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
-    base: Annotated[str, typer.Option(help="The stack that is changed.")] = DEFAULT_BASE,
-    blocks: Annotated[int, typer.Option(min=2, help="Blocks at most.")] = BLOCKS_MAX,
-    out: Annotated[Path | None, typer.Option(help="Directory of the results.")] = None,
+    base: Annotated[str, typer.Option(help="The stack to change.")] = DEFAULT_BASE,
+    blocks: Annotated[int, typer.Option(min=2, help="The largest number of blocks.")] = BLOCKS_MAX,
+    out: Annotated[Path | None, typer.Option(help="Directory for the results.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
     _unsafe_browser: UnsafeBrowserOption = False,
     upstream_ca: Annotated[
-        Path | None, typer.Option(help="Of a URL: certificates (PEM) to trust when recording.")
+        Path | None, typer.Option(help="With a URL: certificates (PEM) to trust when recording.")
     ] = None,
     allow: AllowOption = None,
+    open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Run a question until its answer is sure enough, and say it in a sentence.
+    """Answer one question about a site, with as many loads as it takes.
 
-    A network's loads end once its interval is no wider than the gain, at most 10 percentage points
-    wide or inside of what matters, or once none of these is to be expected; the intervals hold
-    however often they are looked at. The words of a path (--rtt, --down, ...) are one network of
-    your own in the place of --networks. With --users the last sentence weighs the networks as your
-    users have them.
+    The loads of a network end once its interval is no wider than the gain, at most 10
+    percentage points wide, or within the smallest effect of interest, or once none of these can
+    be expected; the intervals hold however often you look at them. The path options (--rtt,
+    --down, ...) describe one network of your own, to use instead of --networks. With --users
+    the last sentence weights the networks as your users have them.
     """
     if site.startswith(("http:", "https:")) and not _is_url(site):
-        raise PlanError([f"`{site}`: a URL has two slashes, as in `https://www.example.org/`"])
+        raise PlanError(
+            [f"`{site}`: a URL has two slashes; write it as `https://www.example.org/`"]
+        )
     chosen, table, unusual = _networks(networks, users, users_rate, words)
     question = _Question(change, chosen, base, blocks, table)
     if _is_url(site) and not is_page_url(site):
@@ -108,8 +117,9 @@ def ask(
     summary = make_report(directory)
     if as_json:
         print_json(summary.as_json())
-        return
-    _print_answer(summary)
+    else:
+        _print_answer(summary)
+    end_at("report", summary.path, opens=open_, as_json=as_json)
 
 
 def _networks(
@@ -122,9 +132,9 @@ def _networks(
     said = {"--networks": networks, "--users": users}
     given = [option for option, value in said.items() if value is not None] + [*words.given()][:1]
     if len(given) > 1:
-        raise PlanError([f"{given[0]} and {given[1]} both say which networks; give one of them"])
+        raise PlanError([f"{given[0]} and {given[1]} both choose networks; give only one of them"])
     if users_rate is not None and users is None:
-        raise PlanError(["--users-rate is the rate of --users; give both, or neither"])
+        raise PlanError(["--users-rate sets the rate for --users; give both or neither"])
     if users is not None:
         return (
             [],
@@ -177,7 +187,6 @@ def _print_answer(summary: Summary) -> None:
     others = (warning for warning in findings["warnings"] if warning not in first)
     for sentence in (*first, *findings["answer"], *others):
         results.print(sentence, markup=False)
-    results.print(f"report: {summary.path}", markup=False, soft_wrap=True)
 
 
 def recording_of(url: str) -> Path:
@@ -196,9 +205,11 @@ def _record_where_absent(url: str, upstream_ca: Path | None, allow: Sequence[str
     """Record once: a run that goes on, and a further question, are of the same page."""
     kept = recording_of(url)
     if kept.exists():
-        hints.print(f"{kept} is there already; remove it to record the page anew", markup=False)
+        hints.print(
+            f"{kept} exists already and is used; remove it to record the page again", markup=False
+        )
         return
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(kept.parent)
     try:
         # Renamed when it is whole: what is there is asked about ever after.
         with folder_beside(kept) as folder:
@@ -214,19 +225,19 @@ def _record_where_absent(url: str, upstream_ca: Path | None, allow: Sequence[str
             kept.parent.rmdir()
         raise
     hints.print(
-        f"recorded {info['objects']} exchanges of {len(info['origins'])} origins as {kept}",
+        f"recorded {info['objects']} exchanges of {len(info['origins'])} origins in {kept}",
         markup=False,
         soft_wrap=True,
     )
     if info["secure_share"] < MOSTLY:
         hints.print(
-            "the page came over http, so its https twin is kept: TLS is part of every stack",
+            "the page came over http, so an https copy is kept: TLS is part of every stack",
             markup=False,
             soft_wrap=True,
         )
     elif info["secure_share"] < 1:
         hints.print(
-            f"{1 - info['secure_share']:.0%} of its objects came over http and are loaded so, in "
+            f"{1 - info['secure_share']:.0%} of its objects came over http and are loaded in "
             "cleartext with every stack",
             markup=False,
             soft_wrap=True,

@@ -5,18 +5,22 @@ from contextlib import contextmanager
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from eyelevel.cli.output import hints
+from eyelevel.cli.output import WARNING_STYLE, LogLines, hints
 from eyelevel.cli.values import duration
 from eyelevel.run.study.progress import Progress as RunProgress
 
-ENDING = "ending after the current load; Ctrl-C again breaks it off"
-ENDING_BLOCKS = "ending after the current blocks; Ctrl-C again breaks them off"
+ENDING = "stopping after the current load; press Ctrl-C again to abort it"
+ENDING_BLOCKS = "stopping after the current blocks; press Ctrl-C again to abort them"
 
 
 @contextmanager
 def shown_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
-    """A bar, and lines above it: effects, if they are shown, and that an interrupt was heard."""
+    """A bar, and lines above it: effects, if they are shown, and that an interrupt was heard.
+
+    A log gets how far it is now and then.
+    """
     printed: dict[str, str] = {}
+    log = LogLines(hints)
     with _progress_bar() as bar:
         task = bar.add_task("starting", total=total, left="", problems="")
 
@@ -41,6 +45,7 @@ def shown_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
                 if line and line != printed.get(about):
                     printed[about] = line
                     bar.console.print(line, markup=False, soft_wrap=True)
+            log.tell(f"{progress.done} of {progress.total} loads", left, problems, description)
 
         yield show
 
@@ -51,9 +56,10 @@ def _progress_bar() -> Progress:
         MofNCompleteColumn(),
         TextColumn("{task.fields[left]}"),
         TextColumn("{task.description}", markup=False),
-        TextColumn("{task.fields[problems]}", style="yellow", markup=False),
+        TextColumn("{task.fields[problems]}", style=WARNING_STYLE, markup=False),
         console=hints,
         auto_refresh=False,  # nothing is drawn beside a load, only before and after it
+        disable=not hints.is_terminal,
     )
 
 

@@ -15,15 +15,20 @@ from eyelevel.plan.plan import Plan
 from eyelevel.run.study.jobs import JobsError, check_jobs
 from eyelevel.run.study.loop import Driver, Execution
 from eyelevel.sites.recorded import RecordedSite
+from eyelevel.store.claim import check_unclaimed
 
 ClusterOption = Annotated[
     str,
     typer.Option(
-        metavar="WHERE", help="Slots elsewhere: local:N, listen:HOST:PORT, a scheduler's address."
+        metavar="WHERE",
+        help="Use slots elsewhere: local:N, listen:HOST:PORT, or a scheduler's address.",
     ),
 ]
 MixedOption = Annotated[
-    bool, typer.Option("--mixed", help="Of --cluster: machines that differ are classes apart.")
+    bool,
+    typer.Option(
+        "--mixed", help="With --cluster: admit machines that differ, as separate classes."
+    ),
 ]
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9]+):/+(?P<rest>.*)")
 _LOCAL = re.compile(r"local:(\d+)")
@@ -37,24 +42,30 @@ class Cluster:
     is_mixed: bool = False
     is_trusted: bool = False
 
-    def words(self) -> list[str]:
-        """What asks for it in a command."""
-        words = ["--cluster", self.where] if self.where else []
-        words += ["--mixed"] if self.is_mixed else []
-        return words + (["--trust-network"] if self.is_trusted else [])
+    @property
+    def before_loads(self) -> str:
+        """What goes on before the first load begins."""
+        return "machines were being admitted" if self.where else "no load had begun"
 
     def check(self, jobs: int) -> None:
         """Raises an ExpectedError where this cannot be, beside that many labs here."""
         if not self.where:
-            if self.is_mixed:
-                raise JobsError("--mixed is of machines, of which only --cluster WHERE has several")
+            for option, is_there in (
+                ("--mixed", self.is_mixed),
+                ("--trust-network", self.is_trusted),
+            ):
+                if is_there:
+                    raise JobsError(
+                        f"{option} concerns several machines, and only --cluster WHERE has them; "
+                        "leave it out"
+                    )
             check_jobs(jobs)
             return
         check_installed()
         if jobs > 1:
             raise JobsError(
-                f"--jobs {jobs} has labs here and --cluster {self.where} has them elsewhere: leave "
-                f"one out; --cluster local:{jobs} has slots here"
+                f"--jobs {jobs} runs labs here and --cluster {self.where} runs them elsewhere: "
+                f"leave one out; --cluster local:{jobs} runs slots here"
             )
         if found := _LOCAL.fullmatch(self.where):
             check_jobs(max(1, int(found[1])), "--cluster local:")
@@ -62,9 +73,12 @@ class Cluster:
     def driver(
         self, out: Path, plan: Plan, sites: Sequence[RecordedSite], execution: Execution
     ) -> Driver | None:
-        """What has the slots; None if they are here. Raises ClusterError."""
+        """What has the slots; None if they are here. Raises ClusterError, and StoreError if another
+        run has the directory."""
         if not self.where:
             return None
+        # First: another run there has the port, too, which is named for both.
+        check_unclaimed(out)
         # Imported where it is used: Dask takes long, and few runs need it.
         from eyelevel.cluster.driver import cluster_driver
 
@@ -85,6 +99,6 @@ def check_directory(out: Path) -> None:
     if found := _URL.fullmatch(str(out)):
         url = f"{found['scheme']}://{found['rest']}"
         raise StoreError(
-            f"writing {url}: --out is a directory of this machine's; give one, and "
-            f"--copy-to {url} for copies there"
+            f"writing {url}: --out must be a directory on this machine; give one, and --copy-to "
+            f"{url} for copies there"
         )

@@ -6,16 +6,19 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from eyelevel.cli.opening import end_at
 from eyelevel.cli.output import hints, results, say
 
 
 def fetch(
-    url: Annotated[str, typer.Argument(help="What `run --copy-to` was given.")],
-    directory: Annotated[Path, typer.Argument(help="A new directory, or one fetched before.")],
+    url: Annotated[str, typer.Argument(help="The URL that was given to `run --copy-to`.")],
+    directory: Annotated[
+        Path, typer.Argument(help="A new directory, or one from an earlier fetch.")
+    ],
 ) -> None:
-    """Rebuild a run from its copy in a bucket, every block checked.
+    """Rebuild a run from its copy in a bucket, checking every block.
 
-    Ctrl-C ends it; the same command goes on, and later fetches what a run has copied meanwhile.
+    After Ctrl-C, the same command continues; later it fetches what the run has copied since.
     """
     from eyelevel.bucket.fetch import fetch_run
     from eyelevel.bucket.objects import open_objects
@@ -31,10 +34,11 @@ def fetch(
                 lambda done, total: bar.update(task, completed=done, total=total),
             )
     except KeyboardInterrupt:
-        say(hints, f"interrupted; the rest: eyelevel fetch {url} {directory}")
+        say(hints, f"interrupted; to fetch the rest: eyelevel fetch {url} {directory}")
         raise
     of = "all" if fetched.blocks == fetched.total else f"{fetched.blocks} of"
-    say(results, f"{directory}: {of} {fetched.total} blocks; next: eyelevel report {directory}")
+    say(results, f"{of} {fetched.total} blocks; next: eyelevel report {directory}")
+    end_at("run", directory)
 
 
 def _bar() -> Progress:
@@ -45,4 +49,5 @@ def _bar() -> Progress:
         TimeRemainingColumn(),
         console=hints,
         transient=True,
+        disable=not hints.is_terminal,
     )

@@ -21,14 +21,15 @@ from eyelevel.sites.cleartext import check_secure
 from eyelevel.sites.recorded import RecordedSite
 
 app = typer.Typer(
-    help="Check a plan, list its trials, predict what it costs.", no_args_is_help=True
+    help="Check a plan, list its trials, or predict what it costs.", no_args_is_help=True
 )
 
-PlanArgument = Annotated[str, typer.Argument(help="A plan file (TOML), or a preset's name.")]
+PlanArgument = Annotated[str, typer.Argument(help="A plan file (TOML) or the name of a preset.")]
 Sites = Annotated[
-    list[str] | None, typer.Option("--site", help="Of a preset: sites instead of its own.")
+    list[str] | None,
+    typer.Option("--site", help="With a preset: use these sites instead of its own."),
 ]
-Scale = Annotated[str, typer.Option(help="Of a preset: `small` makes a smoke test.")]
+Scale = Annotated[str, typer.Option(help="With a preset: `small` makes it a smoke test.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -40,7 +41,7 @@ def check(
     traces: Traces = None,
     scale: Scale = "full",
 ) -> None:
-    """Check a plan; every problem is named with file, line and the nearest known word."""
+    """Check a plan, and name every problem with its file, line and the closest known word."""
     parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
     sites = _checked_sites(parsed)
     trials = len(expand(parsed, [site.of_plan() for site in sites]))
@@ -64,7 +65,7 @@ def expand_(
     scale: Scale = "full",
     as_json: Json = False,
 ) -> None:
-    """List every trial in its order, tab-separated: hash, block, stack, position, seed."""
+    """List all trials in order, tab-separated: hash, block, stack, position, seed."""
     parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
     trials = expand(parsed, [site.of_plan() for site in _checked_sites(parsed)])
     if as_json:
@@ -83,17 +84,21 @@ def estimate(
     traces: Traces = None,
     scale: Scale = "full",
     like: Annotated[
-        Path | None, typer.Option(help="An earlier run's directory, whose loads to go by.")
+        Path | None,
+        typer.Option(
+            help="The directory of an earlier run whose loads the prediction is based on."
+        ),
     ] = None,
     fail_if: Annotated[
-        list[str] | None, typer.Option(help="As of `run`: how many blocks that gate needs.")
+        list[str] | None,
+        typer.Option(help="As for `run`: also predict how many blocks this gate needs."),
     ] = None,
     slots: Annotated[
-        int, typer.Option(min=1, help="Labs at a time, of --jobs or on all machines.")
+        int, typer.Option(min=1, help="How many labs run at a time, by --jobs or on all machines.")
     ] = 1,
     as_json: Json = False,
 ) -> None:
-    """Predict time, disk, the smallest effect that the blocks can show, and a gate's blocks."""
+    """Predict a plan's time, disk space and smallest visible effect, and a gate's blocks."""
     parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
     sites = _checked_sites(parsed)
     conditions = read_conditions(fail_if, parsed)
@@ -101,7 +106,7 @@ def estimate(
     if as_json:
         print_json(asdict(estimated))
         return
-    shown = table("", "", "by")
+    shown = table("", "", "estimated from")
     shown.add_row("loads", str(estimated.trials), "")
     shown.add_row("time", duration(estimated.seconds), estimated.time_source)
     digits = 1 if estimated.disk_bytes < 10e6 else 0
@@ -114,7 +119,7 @@ def estimate(
         blocks = "more than 1,000" if estimated.gate_blocks is None else str(estimated.gate_blocks)
         shown.add_row("blocks for the gate", blocks, estimated.gate_source)
     shown.add_row(
-        "time limit of a load", duration(estimated.timeout_s_max), "the cell with the longest"
+        "time limit of a load", duration(estimated.timeout_s_max), "the longest of all cells"
     )
     results.print(shown)
 

@@ -1,13 +1,12 @@
 """Read what a command's PLAN argument names: a file or a preset."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eyelevel.corpora.members import members
-from eyelevel.errors import PlanError
+from eyelevel.errors import PlanError, nearest
 from eyelevel.from_outside.files import read_text
 from eyelevel.from_outside.limits import PLAN
 from eyelevel.from_outside.source import Source, plan_error
@@ -27,14 +26,14 @@ Corpus = Annotated[
     str | None,
     typer.Option(
         metavar="FOLDER|LIST|NAME",
-        help="Of a preset: the recordings of a corpus instead of its own sites.",
+        help="With a preset: use the recordings of a corpus instead of its own sites.",
     ),
 ]
 Traces = Annotated[
     str | None,
     typer.Option(
         metavar="FOLDER",
-        help="Of a preset of operators' links: recorded traces in the place of the models.",
+        help="With a preset of operators' links: use recorded traces instead of the models.",
     ),
 ]
 
@@ -62,8 +61,10 @@ def read_plan(
             raise PlanError([f'{plan}: {own}; change the plan, such as `sites = ["FOLDER/"]`'])
         text, name = read_text(plan, Source(plan, PLAN, plan_error)), plan
     else:
-        presets = ", ".join(PRESETS_BY_NAME)
-        raise PlanError([f"there is no plan file `{plan}` and no preset of that name: {presets}"])
+        close = nearest(plan, PRESETS_BY_NAME)
+        hint = f"did you mean `{close}`?" if close else f"known: {', '.join(PRESETS_BY_NAME)}"
+        said = f"there is no plan file `{plan}` and no preset of that name"
+        raise PlanError([f"{said} ({hint}); see `eyelevel list plans`"])
     return parse_plan(
         text,
         name,
@@ -72,16 +73,6 @@ def read_plan(
         matching=matching,
         readers=Readers(read_trace_file, read_stages, recorded_pair),
     )
-
-
-def preset_options(
-    sites: Sequence[str], scale: str, corpus: str | None, traces: str | None
-) -> list[str]:
-    """The words that say again what a preset was asked for."""
-    pairs = [("--site", site) for site in sites]
-    pairs += [("--corpus", corpus or ""), ("--traces", traces or "")]
-    pairs += [("--scale", "" if scale == "full" else scale)]
-    return [word for option, value in pairs if value for word in (option, value)]
 
 
 def _over_recordings(text: str, name: str, folder: str) -> str:

@@ -8,6 +8,8 @@ import typer
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import rerun_agrees
+from eyelevel.cli.again import resuming
+from eyelevel.cli.opening import OpenOption, ending_at
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, say
 from eyelevel.cli.results.compare import print_conditions
@@ -26,22 +28,27 @@ LEFT_SHOWN = 3
 
 
 def rerun(
-    file: Annotated[Path, typer.Argument(help="A bundle, from `eyelevel bundle`.")],
-    out: Annotated[Path, typer.Option(help="The directory: original/ and again/ go there.")],
+    file: Annotated[Path, typer.Argument(help="A bundle made by `eyelevel bundle`.")],
+    out: Annotated[Path, typer.Option(help="The directory for original/ and again/.")],
+    context: typer.Context,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier rerun.")] = False,
     allow_commands: Annotated[
         bool,
-        typer.Option("--allow-commands", help="Start servers that the bundle's plan names."),
+        typer.Option(
+            "--allow-commands", help="Allow the bundle's plan to start the servers that it names."
+        ),
     ] = False,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
     _unsafe_browser: UnsafeBrowserOption = False,
+    open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Run a bundle's plan again on its own recordings: does each gain agree with the bundle's?
+    """Run a bundle's plan again on its own recordings, and check that each gain agrees.
 
-    The same loads in the same order with the same seeds. A gain agrees if its change is within the
-    smallest effect of interest, faster or slower, by the whole interval. Exits 1 if one disagrees,
-    3 if the runs cannot tell. A bundle's commands are printed, and run with --allow-commands alone.
+    The loads, their order and their seeds are the same. A gain agrees if the whole interval of
+    its change lies within the smallest effect of interest, faster or slower. Exits 1 if one
+    disagrees, and 3 if the runs cannot tell. A bundle's commands are printed; they run only
+    with --allow-commands.
     """
 
     def allow(plan: Plan) -> None:
@@ -51,24 +58,25 @@ def rerun(
     check_sites(unpacked, file)
     if unpacked.left:
         said = (
-            f"left in {file}, since its sender made them: {', '.join(unpacked.left[:LEFT_SHOWN])}"
+            f"left in {file} because its sender made them: {', '.join(unpacked.left[:LEFT_SHOWN])}"
         )
         more = len(unpacked.left) - LEFT_SHOWN
         say(hints, f"{said}, and {more} more" if more > 0 else said)
     again = out / "again"
-    allowed = " --allow-commands" if allow_commands else ""
-    rest = f"eyelevel rerun {file} --out {out}{allowed} --resume"
     execution = Execution(host_wait_s=host_wait_s, trace_files=unpacked.plan.trace_files)
-    run_plan(unpacked.plan, again, resume=resume, how_to_resume=rest, execution=execution)
+    run_plan(
+        unpacked.plan, again, resume=resume, how_to_resume=resuming(context), execution=execution
+    )
     summary = make_report(again)
-    if not as_json:
-        print_summary(summary)
-    before = read_contents(unpacked.run, measure)
-    metric = unpacked.plan.primary_metric
-    limit = unpacked.plan.smallest_effect_of_interest
-    comparison = rerun_agrees(before, summary.contents, metric, limit)
-    print_conditions(comparison)
-    conclude(str(file), comparison.verdicts, None, comparison.as_json() if as_json else None)
+    with ending_at("report", summary.path, opens=open_, as_json=as_json):
+        if not as_json:
+            print_summary(summary)
+        before = read_contents(unpacked.run, measure)
+        metric = unpacked.plan.primary_metric
+        limit = unpacked.plan.smallest_effect_of_interest
+        comparison = rerun_agrees(before, summary.contents, metric, limit)
+        print_conditions(comparison)
+        conclude(str(file), comparison.verdicts, None, comparison.as_json() if as_json else None)
 
 
 def _refuse_commands(file: Path, commands: list[tuple[str, ...]], *, allowed: bool) -> None:
@@ -78,7 +86,7 @@ def _refuse_commands(file: Path, commands: list[tuple[str, ...]], *, allowed: bo
     if commands and not allowed:
         raise PlanError(
             [
-                f"{file}: its plan starts programs on this machine, printed above; read them, and "
-                "give --allow-commands if they may run"
+                f"{file}: its plan starts programs on this machine, printed above; read them, "
+                "and give --allow-commands to let them run"
             ]
         )

@@ -1,6 +1,5 @@
 """`eyelevel run`: a plan from its first load to its report."""
 
-import shlex
 from dataclasses import astuple
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +8,8 @@ import typer
 
 from eyelevel.analysis.gate import evaluate
 from eyelevel.analysis.gate_conditions import check_conditions
+from eyelevel.cli.again import resuming
+from eyelevel.cli.opening import OpenOption, ending_at
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.results.export import Exports, export_all
@@ -17,13 +18,15 @@ from eyelevel.cli.results.report import make_report, print_summary
 from eyelevel.cli.run.bar import shown_progress
 from eyelevel.cli.run.cluster import Cluster, ClusterOption, MixedOption, check_directory
 from eyelevel.cli.run.copies import CopyTo
-from eyelevel.cli.run.plan_text import Corpus, Traces, preset_options, read_plan
+from eyelevel.cli.run.plan_text import Corpus, Traces, read_plan
 from eyelevel.cli.run.sites import open_sites
 from eyelevel.cli.run.worker import TrustOption
+from eyelevel.disk.results import check_file
 from eyelevel.errors import LaterError, Terminated
 from eyelevel.plan.plan import Plan
 from eyelevel.run.block.attempts import RETRIES, RETRIES_MAX
 from eyelevel.run.study.effects import live_effects
+from eyelevel.run.study.facts import FactsSoFar
 from eyelevel.run.study.loop import Execution, run_trials
 from eyelevel.run.study.prepare import prepare
 from eyelevel.run.study.status import StatusFile
@@ -33,7 +36,9 @@ from eyelevel.run.trial.quiet_host import WAIT_S_MAX
 EXIT_INTERRUPTED = 130
 HERE = Cluster()
 
-Jobs = Annotated[int, typer.Option(min=1, help="Labs side by side, each on two cores of its own.")]
+Jobs = Annotated[
+    int, typer.Option(min=1, help="How many labs run side by side, each on two cores of its own.")
+]
 CopyToOption = Annotated[
     str,
     typer.Option(
@@ -42,32 +47,50 @@ CopyToOption = Annotated[
 ]
 Retries = Annotated[
     int,
-    typer.Option(min=0, max=RETRIES_MAX, help="Of a load that the instrument failed, at most."),
+    typer.Option(
+        min=0,
+        max=RETRIES_MAX,
+        help="How often to repeat a load that failed because of the instrument, at most.",
+    ),
 ]
 
 
 def run(
-    plan: Annotated[str, typer.Argument(help="A plan file (TOML), or a preset's name.")],
-    out: Annotated[Path, typer.Option(help="Directory of the results.")],
+    plan: Annotated[str, typer.Argument(help="A plan file (TOML) or the name of a preset.")],
+    out: Annotated[Path, typer.Option(help="Directory for the results.")],
+    context: typer.Context,
     site: Annotated[
-        list[str] | None, typer.Option(help="Of a preset: recorded sites instead of its own.")
+        list[str] | None,
+        typer.Option(help="With a preset: use these recorded sites instead of its own."),
     ] = None,
     corpus: Corpus = None,
     traces: Traces = None,
-    scale: Annotated[str, typer.Option(help="Of a preset: `small` makes a smoke test.")] = "full",
+    scale: Annotated[
+        str, typer.Option(help="With a preset: `small` makes it a smoke test.")
+    ] = "full",
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
     peek: Annotated[
-        bool, typer.Option("--peek", help="Show gains as they come, by wider intervals.")
+        bool, typer.Option("--peek", help="Show gains during the run, with wider intervals.")
     ] = False,
     fail_if: Annotated[
         list[str] | None,
-        typer.Option(help='Exit 1 where "quic.speed_index.p50 worse than tcp+ by 5%" holds.'),
+        typer.Option(
+            help='Exit 1 if this holds, such as "quic.speed_index.p50 worse than tcp+ by 5%".'
+        ),
     ] = None,
-    junit: Annotated[Path | None, typer.Option(help="Of --fail-if: write JUnit's XML.")] = None,
+    junit: Annotated[
+        Path | None, typer.Option(help="With --fail-if: write JUnit XML to this file.")
+    ] = None,
     unsure: UnsureOption = None,
-    har: Annotated[bool, typer.Option("--har", help="DIR/exports: HASH.har of each load.")] = False,
-    video: Annotated[bool, typer.Option("--video", help="There: HASH.mp4 of each.")] = False,
-    filmstrip: Annotated[bool, typer.Option("--filmstrip", help="There: the pictures.")] = False,
+    har: Annotated[
+        bool, typer.Option("--har", help="Write HASH.har of each load to DIR/exports.")
+    ] = False,
+    video: Annotated[
+        bool, typer.Option("--video", help="Write HASH.mp4 of each load to DIR/exports.")
+    ] = False,
+    filmstrip: Annotated[
+        bool, typer.Option("--filmstrip", help="Write each load's pictures to DIR/exports.")
+    ] = False,
     jobs: Jobs = 1,
     cluster: ClusterOption = "",
     mixed: MixedOption = False,
@@ -76,24 +99,23 @@ def run(
     retries: Retries = RETRIES,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
     _unsafe_browser: UnsafeBrowserOption = False,
+    open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Load every site of a plan over every network and stack, then report.
+    """Load every site of a plan over every network and stack, then write the report.
 
-    Ctrl-C ends after the current load; run again with --resume to continue.
+    Ctrl-C stops after the current load; run the command again with --resume to continue.
     """
     check_directory(out)
+    if junit is not None:
+        check_file(junit)
     parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
     conditions = read_conditions(fail_if, parsed)
     check_conditions(conditions, parsed.blocks, may_stop=parsed.stop is not None)
-    asked = preset_options(site or [], scale, corpus, traces)
-    copies = ["--copy-to", str(copy_to)] if copy_to else []
     elsewhere = Cluster(cluster, mixed, trust_network)
-    words = ["eyelevel", "run", plan, *asked, "--out", str(out), "--resume", *copies]
-    again = shlex.join([*words, *elsewhere.words()])
     execution = Execution(retries, jobs, host_wait_s, parsed.trace_files)
     run_plan(
-        parsed, out, resume=resume, how_to_resume=again, execution=execution, peek=peek,
+        parsed, out, resume=resume, how_to_resume=resuming(context), execution=execution, peek=peek,
         cluster=elsewhere, copy_to=copy_to,
     )  # fmt: skip
     exports = Exports(har, video, filmstrip)
@@ -101,13 +123,14 @@ def run(
         for line in export_all(out, None, exports):
             hints.print(line, markup=False, soft_wrap=True)
     summary = make_report(out)
-    if not as_json:
-        print_summary(summary)
-    elif not conditions:
-        print_json(summary.as_json())
-    if conditions:
-        verdicts = evaluate(conditions, summary.contents)
-        conclude(str(out), verdicts, junit, summary.as_json() if as_json else None, unsure)
+    with ending_at("report", summary.path, opens=open_, as_json=as_json):
+        if not as_json:
+            print_summary(summary)
+        elif not conditions:
+            print_json(summary.as_json())
+        if conditions:
+            verdicts = evaluate(conditions, summary.contents)
+            conclude(str(out), verdicts, junit, summary.as_json() if as_json else None, unsure)
 
 
 def run_plan(
@@ -130,10 +153,12 @@ def run_plan(
     copies = CopyTo(copy_to)
     sites = open_sites(plan.sites)
     driver = cluster.driver(out, plan, sites, execution)
-    trials = prepare(plan, sites, out, resume=resume)
+    trials = prepare(plan, sites, out, resume=resume, loads_here=driver is None)
     archives = {site.name: str(site.path.resolve()) for site in sites}
-    rest = f"the rest: {how_to_resume}"
-    rule, effects = stopping_rule(plan, out), live_effects(plan, out, peek=peek)
+    rest = f"to load the rest: {how_to_resume}"
+    facts = FactsSoFar(out)
+    rule = stopping_rule(plan, out, facts)
+    effects = live_effects(plan, out, peek=peek, facts=facts)
     status = StatusFile(out, how_to_resume)
     try:
         with copies.of(out, trials, are_beside_loads=bool(driver) or execution.jobs > 1):
@@ -146,7 +171,8 @@ def run_plan(
             copies.finish(is_interrupted=result.interrupted)
     except (KeyboardInterrupt, Terminated):
         status.write("interrupted")
-        hints.print(f"a load was broken off; {rest}", markup=False, soft_wrap=True)
+        what = "a load was aborted" if status.has_loaded else cluster.before_loads
+        hints.print(f"{what}; {rest}", markup=False, soft_wrap=True)
         raise
     except LaterError:
         status.write("interrupted")

@@ -12,10 +12,10 @@ from eyelevel.run.study.status import RunStatus, read_status
 
 
 def status(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The results of a run.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a run.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Say how a run is that goes on, died or ended, from its directory alone."""
+    """Show how far a run is and whether it still runs, from its directory alone."""
     found = read_status(directory)
     if as_json:
         print_json(found.as_json())
@@ -40,11 +40,15 @@ def _lines(status: RunStatus) -> list[str]:
         lines.append(f"since its last start at {status.started_at}: {outcomes}")
     if status.machines_lost:
         lines.append(f"{counted(status.machines_lost, 'machine')} lost")
-    lines += [f"machine {name} is refused: {why}" for name, why in status.machines_refused.items()]
+    lines += [f"machine {name} was refused: {why}" for name, why in status.machines_refused.items()]
     if status.decided:
         lines.append(f"decided early: {status.decided}")
     if status.state in ("dead", "interrupted"):
-        last = f"it said something last at {status.written_at}" if status.written_at else ""
-        rest = f"the rest: {status.resume}" if status.resume else "the rest: run it with --resume"
+        last = f"last sign of life at {status.written_at}" if status.written_at else ""
+        rest = (
+            f"to load the rest: {status.resume}"
+            if status.resume
+            else "to load the rest: run it with --resume"
+        )
         lines += [each for each in (last, rest) if each]
     return lines

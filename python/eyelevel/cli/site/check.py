@@ -8,10 +8,12 @@ from typing import Annotated
 import typer
 
 from eyelevel.binary import run_tool
+from eyelevel.cli.opening import OpenOption, check_opens, end_at
 from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.site.info import print_marks, size
 from eyelevel.disk.folders import temporary_folder
+from eyelevel.disk.results import write_result
 from eyelevel.errors import ExportError
 from eyelevel.json_types import JsonObject
 from eyelevel.pictures.beside import beside, difference_share
@@ -31,17 +33,21 @@ UNUSED_MAX = 5
 
 def check(
     file: Annotated[
-        str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
+        str, typer.Argument(help="A recorded site: a file, or the name of a shipped one.")
     ],
     loads: Annotated[
         int,
-        typer.Option(min=0, max=LOADS_MAX, help="Loads of the page, over h1, h2 and h3 in turn."),
+        typer.Option(
+            min=0,
+            max=LOADS_MAX,
+            help="How many times to load the page, over h1, h2 and h3 in turn.",
+        ),
     ] = LOADS_MAX,
     picture: Annotated[
         Path | None,
         typer.Option(
-            help="Write how the page looked, recorded and over each protocol: a PNG, or the folder "
-            "for SITE.check.png. Without it no file is written."
+            help="Write how the page looked when recorded and over each protocol: to a PNG, or "
+            "as SITE.check.png to a folder. By default no file is written."
         ),
     ] = None,
     min_used: Annotated[
@@ -49,19 +55,25 @@ def check(
         typer.Option(
             min=0,
             max=1,
-            help="How much of the recording the loads use at least; 0 for one of several pages.",
+            help=(
+                "The least share of the recording that the loads must use; 0 if it holds "
+                "several pages."
+            ),
         ),
     ] = USED_SHARE_MIN,
     _unsafe_browser: UnsafeBrowserOption = False,
+    open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Replay every exchange over HTTP/1.1, 2 and 3 and compare each byte; then load the page.
+    """Replay every exchange over HTTP/1.1, 2 and 3, compare every byte, then load the page.
 
-    The page is loaded without shaping. What it asks for and the recording does not hold is listed,
-    what holds its rendering first. Exits 1 on a difference, and if the page cannot be
-    measured: a load fails, paints nothing, or misses what blocks rendering, or other URLs than the
-    other loads, or over 5 % of its requests; or all loads use less than half of the recording.
+    The page is loaded without shaping. Requests that the recording cannot answer are listed,
+    those that block rendering first. Exits 1 on a difference, and if the page cannot be
+    measured: if a load fails or paints nothing; if it misses what blocks rendering, other URLs
+    than the other loads do, or more than 5 % of its requests; or if all loads together use less
+    than half of the recording.
     """
+    check_opens(open_, picture and loads, "pictures of loads", "--picture FILE.png")
     site = open_site(file)
     picture = _place(picture, site.name) if picture else None
     archive = Path(site.path).resolve()
@@ -70,11 +82,12 @@ def check(
     differs = any(protocol["differences"] for protocol in report["protocols"])
     if not as_json:
         _print_bytes(report)
-    failure = ""
+    failure, picture_is_written = "", False
     if loads:
         page = _load(archive, site.name, loads)
         failure = page.failure(min_used)
         pictures = write_pictures(page, archive, picture)
+        picture_is_written = bool(pictures["pictures"])
         report["page"] = page_as_json(page, failure) | pictures
         if not as_json:
             _print_page(page, failure, pictures)
@@ -82,6 +95,8 @@ def check(
         print_json(report)
     else:
         print_marks(site_info(archive))
+    if picture and picture_is_written:
+        end_at("pictures", picture, opens=open_, as_json=as_json)
     if differs or failure:
         raise typer.Exit(EXIT_DIFFERS)
 
@@ -90,7 +105,7 @@ def _place(picture: Path, name: str) -> Path:
     """Where the pictures go; refused before anything is loaded if they cannot."""
     file = picture / f"{name}.check.png" if picture.is_dir() else picture
     if not file.parent.is_dir():
-        raise ExportError(f"writing {file}: there is no folder {file.parent}; make it first")
+        raise ExportError(f"writing {file}: there is no folder {file.parent}; create it first")
     return file
 
 
@@ -124,7 +139,7 @@ def _print_page(page: PageFindings, failure: str, pictures: JsonObject) -> None:
     _print_use(page.use)
     requests = max(len(load.asked) for load in page.loads)
     agree = "the same" if page.misses_agree else "not the same"
-    shares = f"{page.lacking_share:.1%} the recording's own, {page.made_up_share:.1%} made up"
+    shares = f"{page.lacking_share:.1%} from the recording, {page.made_up_share:.1%} made up"
     missed = [miss for miss in page.misses if not miss.is_icon]
     icons = len(page.misses) - len(missed)
     say(results, f"misses    {len(missed)} of {requests} requests ({shares}), {agree} in all loads")
@@ -133,11 +148,11 @@ def _print_page(page: PageFindings, failure: str, pictures: JsonObject) -> None:
         nearest = f": {miss.nearest_url[:100]}" if miss.nearest_url else ""
         say(results, f"  {kind}{miss.resource_type} {miss.url[:200]}: {miss.explanation}{nearest}")
     if icons:
-        say(results, f"  icons of the browser's tab, which are not counted: {icons}")
+        say(results, f"  icons for the browser's tab, which are not counted: {icons}")
     if page.hosts_missing:
         say(results, f"hosts that were not recorded: {', '.join(page.hosts_missing)}")
     errors = [error for error in _console_errors(page) if not error.startswith(NOT_LOADED)]
-    say(results, f"console   {len(errors)} errors beside what was not loaded")
+    say(results, f"console   {len(errors)} errors other than for what was not loaded")
     for error in errors[:LISTED_MAX]:
         say(results, f"  {error[:200]}")
     changing = page.not_always_asked
@@ -153,8 +168,6 @@ def _print_page(page: PageFindings, failure: str, pictures: JsonObject) -> None:
     for name, share in pictures["picture_difference_shares"].items():
         alike = "of another size" if share is None else f"{share:.1%} of the points differ"
         say(results, f"picture   {name}: {alike}")
-    if pictures["pictures"]:
-        say(results, f"pictures  {pictures['pictures']}")
 
 
 def _print_use(use: Use) -> None:
@@ -186,7 +199,7 @@ def write_pictures(page: PageFindings, archive: Path, out: Path | None) -> JsonO
         shares[f"{panels[0][0]} and {caption}"] = difference_share(panels[0][1], image)
     written = out if panels else None
     if written is not None:
-        written.write_bytes(beside(panels))
+        write_result(written, beside(panels))
     return {"pictures": str(written) if written else None, "picture_difference_shares": shares}
 
 

@@ -8,7 +8,7 @@ from eyelevel.cli.site.info import info
 from eyelevel.cli.site.synth import synth
 
 app = typer.Typer(
-    help="Look at recorded sites, check them, bring them in and out, make synthetic ones.",
+    help="Inspect, check, import and export recorded sites, or make synthetic ones.",
     no_args_is_help=True,
 )
 app.command("check")(check)

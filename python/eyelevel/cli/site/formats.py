@@ -6,34 +6,38 @@ from typing import Annotated
 import typer
 
 from eyelevel.binary import run_tool
+from eyelevel.cli.opening import end_at
 from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.site.info import print_info
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
-from eyelevel.errors import ExportError
+from eyelevel.errors import ExportError, LabError
 from eyelevel.sites.recorded import open_site
 
 
 def export_site(
     file: Annotated[
-        str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
+        str, typer.Argument(help="A recorded site: a file, or the name of a shipped one.")
     ],
-    har: Annotated[Path | None, typer.Option(help="One HAR file with bodies.")] = None,
-    mahimahi: Annotated[Path | None, typer.Option(help="A new folder as Mahimahi's.")] = None,
-    files: Annotated[Path | None, typer.Option(help="A new folder of decoded bodies.")] = None,
+    har: Annotated[Path | None, typer.Option(help="Write one HAR file with bodies.")] = None,
+    mahimahi: Annotated[Path | None, typer.Option(help="Write a new Mahimahi folder.")] = None,
+    files: Annotated[
+        Path | None, typer.Option(help="Write a new folder of decoded bodies.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write a recorded site as HAR, as Mahimahi's folder or as plain files."""
     formats = {"--har": har, "--mahimahi": mahimahi, "--files": files}
     given = [(name, path) for name, path in formats.items() if path is not None]
     if len(given) != 1:
-        raise ExportError("give one of --har FILE, --mahimahi FOLDER and --files FOLDER")
+        raise ExportError("give one of --har FILE, --mahimahi FOLDER or --files FOLDER")
     name, path = given[0]
     site = open_site(file)
     with hints.waiting(f"writing {path}"):
         written = run_tool(["archive", "export", str(site.path), name, str(path)])
     if as_json:
         print_json(written)
-    hints.print(f"wrote {written['objects']} exchanges to {path}", markup=False, soft_wrap=True)
+    hints.print(f"wrote {written['objects']} exchanges")
+    end_at("export", path, as_json=as_json)
 
 
 def import_site(
@@ -41,24 +45,30 @@ def import_site(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="HAR with bodies, Mahimahi folders, Web Page Replay archives, mitmproxy flows; "
-            "several become one site.",
+            help="HAR files with bodies, Mahimahi folders, Web Page Replay archives or "
+            "mitmproxy flows; several become one site.",
         ),
     ],
     out: Annotated[Path, typer.Option(help="The WACZ to write.")],
     secure: Annotated[
         bool,
         typer.Option(
-            "--secure", help="Make http origins https and rewrite links; marked as altered."
+            "--secure",
+            help="Turn http origins into https and rewrite links; the site is marked as altered.",
         ),
     ] = False,
-    page: Annotated[str, typer.Option(help="The page's URL, if not the recording's own.")] = "",
+    page: Annotated[
+        str, typer.Option(help="The page's URL, if it is not the recording's own.")
+    ] = "",
     viewport: Annotated[
-        str, typer.Option(help="What the page was recorded in, CSS pixels, like 1366x768.")
+        str,
+        typer.Option(
+            help="The viewport in which the page was recorded, in CSS pixels, such as 1366x768."
+        ),
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Make a site of other tools' recordings; WARC and WACZ files replay as they are."""
+    """Make a site from other tools' recordings; WARC and WACZ files replay as they are."""
     if page and not is_page_url(page):
         raise typer.BadParameter(f"write it as `{EXAMPLE}`", param_hint=f"--page {page}")
     arguments = ["archive", "import", *map(str, files), "--out", str(out)]
@@ -71,11 +81,15 @@ def import_site(
             raise typer.BadParameter(str(error), param_hint="--viewport") from error
         arguments += ["--viewport", f"{width}x{height}"]
     with hints.waiting(f"reading {', '.join(map(str, files[:3]))}"):
-        imported = run_tool(arguments)
+        try:
+            imported = run_tool(arguments)
+        except LabError as error:
+            raise ExportError(
+                f"{error}; give another recording of the page, or record it"
+            ) from error
     if as_json:
         print_json(imported)
     else:
         print_info(imported)
-        hints.print(
-            f"wrote {out}; check it with `eyelevel site check {out}`", markup=False, soft_wrap=True
-        )
+        hints.print(f"check it with `eyelevel site check {out}`", markup=False, soft_wrap=True)
+    end_at("site", out, as_json=as_json)

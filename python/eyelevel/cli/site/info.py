@@ -12,7 +12,7 @@ from eyelevel.sites.recorded import open_site, site_info
 
 def info(
     file: Annotated[
-        str, typer.Argument(help="A recorded site: its file, or a shipped one's name.")
+        str, typer.Argument(help="A recorded site: a file, or the name of a shipped one.")
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

@@ -16,11 +16,13 @@ from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.browser.same_requests import SameRequests
 from eyelevel.cli.network_options import with_network_options
+from eyelevel.cli.opening import end_at
 from eyelevel.cli.options import AllowOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.site.behind_path import record_behind
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
 from eyelevel.disk.folders import temporary_folder
+from eyelevel.disk.results import check_file
 from eyelevel.errors import ExpectedError
 from eyelevel.from_outside.files import read_text
 from eyelevel.from_outside.limits import SCRIPT
@@ -50,55 +52,57 @@ class RecordError(ExpectedError):
 @with_network_options("this machine's own")
 def record(
     urls: Annotated[
-        list[str] | None, typer.Argument(help="The page, and others to visit after it.")
+        list[str] | None, typer.Argument(help="The page, and any others to visit after it.")
     ] = None,
     out: Annotated[Path, typer.Option(help="The WACZ to write.")] = Path("site.wacz"),
     wait_idle: Annotated[
-        str, typer.Option(help="A visit ends when nothing was asked for so long.")
+        str, typer.Option(help="End a visit once nothing has been requested for this long.")
     ] = WAIT_IDLE,
     script: Annotated[
         Path | None,
         typer.Option(
-            help="Steps after each load, one a line: `scroll end`, `click SELECTOR`, "
-            "`script JAVASCRIPT`."
+            help="A file of steps after each load, one per line: `scroll end`, `click "
+            "SELECTOR`, `script JAVASCRIPT`."
         ),
     ] = None,
-    viewport: Annotated[str, typer.Option(help="Width and height, CSS pixels.")] = VIEWPORT,
-    mobile: Annotated[bool, typer.Option("--mobile", help="Pose as a mobile browser.")] = False,
+    viewport: Annotated[str, typer.Option(help="The width and height in CSS pixels.")] = VIEWPORT,
+    mobile: Annotated[bool, typer.Option("--mobile", help="Emulate a mobile browser.")] = False,
     visits: Annotated[
-        int, typer.Option(min=1, max=50, help="Visits, for pages that choose at random.")
+        int,
+        typer.Option(min=1, max=50, help="How many times to visit, for pages with random content."),
     ] = 1,
     keep_cookies: Annotated[
-        bool, typer.Option("--keep-cookies", help="Store cookies and credentials, too.")
+        bool, typer.Option("--keep-cookies", help="Also store cookies and credentials.")
     ] = False,
     proxy: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="Only the proxy, on this port, for any client."),
+        typer.Option(min=0, max=65535, help="Only run the proxy, on this port, for any client."),
     ] = None,
     upstream_ca: Annotated[
-        Path | None, typer.Option(help="Certificates (PEM) to trust beside the platform's.")
+        Path | None, typer.Option(help="Certificates (PEM) to trust besides the platform's.")
     ] = None,
     words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     _unsafe_browser: UnsafeBrowserOption = False,
     allow: AllowOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Record a page, or what any client asks for through a proxy, as a site to replay.
+    """Record a page, or what any client requests through a proxy, as a site to replay.
 
-    Cookies and credentials are not stored unless asked for; what a page's forms send is. Each visit
-    after the first adds what the page had not asked for before. Only public servers are reached,
-    but for an address in a page's URL and what --allow names. With a network (root) the page comes
-    over that path and this machine's network, and the recorded round trips are those of both.
+    Cookies and credentials are not stored unless you ask for it, but what a page's forms send
+    is. Each visit after the first adds what the page had not requested before. Only public
+    servers are reached, apart from an address in a page's URL and those that --allow names.
+    With a network (needs root), the page comes over that path and this machine's network, and
+    the recorded round trips include both.
     """
     if bool(urls) == (proxy is not None):
         raise RecordError("give the URL of a page, or `--proxy PORT`")
     for url in urls or ():
         if not is_page_url(url):
-            raise RecordError(f"`{url}` is no page's URL; write it as `{EXAMPLE}`")
+            raise RecordError(f"`{url}` is not a page's URL; write it as `{EXAMPLE}`")
     if words.given():
         if proxy is not None:
             raise RecordError(
-                "--proxy: no client outside of a path reaches it; start both inside of "
+                "--proxy: no client outside the path could reach it; start both inside "
                 "`eyelevel path --internet`"
             )
         record_behind(words, sys.argv[1:])
@@ -106,6 +110,7 @@ def record(
         steps = read_script(script) if script else ()
     except ValueError as error:
         raise RecordError(str(error)) from error
+    check_file(out)
     recorder = Recorder(
         out,
         port=proxy,
@@ -125,7 +130,8 @@ def record(
     if as_json:
         print_json(written["info"])
     else:
-        _print(written["info"], out)
+        _print(written["info"])
+    end_at("site", out, as_json=as_json)
 
 
 def record_page(
@@ -183,9 +189,13 @@ def _record_visits(
             if raw.ended == "navigation-failed":
                 # The browser sees but a proxy that refuses; the recorder knows why.
                 why = recorder.left_out_of(host_of(url)) or raw.detail
-                raise RecordError(f"recording {url} failed: {why}")
+                raise RecordError(
+                    f"recording {url} failed: {why}; check that this machine can reach it"
+                )
             if failed := next((step.failed for step in raw.after_load if step.failed), None):
-                raise RecordError(f"recording {url}: a step of the script failed: {failed}")
+                raise RecordError(
+                    f"recording {url}: a step of the script failed, correct it: {failed}"
+                )
     with temporary_folder("record") as folder:
         return recorder.write(
             main_url=urls[0],
@@ -226,7 +236,7 @@ def _record_clients(recorder: Recorder) -> JsonMapping:
             proxy = f"http://{recorder.credentials}@{recorder.address}"
             hint = f"recording at {proxy}; clients must trust {authority}"
             hints.print(hint, markup=False, soft_wrap=True)
-            hints.print("Ctrl-C writes the site")
+            hints.print("press Ctrl-C to write the site")
             wait()
         return recorder.write()
     finally:
@@ -256,11 +266,10 @@ def _until_told_to_end() -> Iterator[Callable[[], object]]:
         yield lambda: told.recv(1)
 
 
-def _print(info: JsonMapping, out: Path) -> None:
+def _print(info: JsonMapping) -> None:
     origins, left_out = len(info["origins"]), info["provenance"].get("left_out", [])
     results.print(
-        f"{out}: {info['objects']} exchanges of {origins} origins, "
-        f"{info['body_bytes'] / 1e6:.2f} MB",
+        f"{info['objects']} exchanges of {origins} origins, {info['body_bytes'] / 1e6:.2f} MB",
         markup=False,
     )
     for sentence in left_out[:20]:

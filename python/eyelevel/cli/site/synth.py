@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.cli.opening import end_at
 from eyelevel.cli.output import hints, print_json, results
+from eyelevel.disk.results import folder_of_results
 from eyelevel.errors import unknown
 from eyelevel.sites.synthetic.published import PUBLISHED
 from eyelevel.sites.synthetic.shapes import SiteShape, site_shapes
@@ -15,32 +17,35 @@ from eyelevel.sites.synthetic.write import write_site
 
 def synth(
     like: Annotated[str, typer.Option(help=f"Whose distributions: {' or '.join(PUBLISHED)}.")],
-    out: Annotated[Path, typer.Option(help="The folder for the sites, made if it is missing.")],
+    out: Annotated[Path, typer.Option(help="The folder for the sites; created if missing.")],
     count: Annotated[int, typer.Option(min=1, max=10_000, help="How many sites.")] = 500,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same sites.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, help="The seed: the same seed gives the same sites.")
+    ] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Write synthetic sites whose objects, sizes, origins, types and depths follow published ones.
+    """Make synthetic sites whose objects, sizes, origins, types and depths follow published data.
 
-    For sweeps whose recordings may not be shipped: a plan takes the folder as `sites = ["OUT/"]`.
+    They serve for sweeps whose recordings may not be shipped: a plan takes the folder as `sites
+    = ["OUT/"]`.
     """
     if like not in PUBLISHED:
         raise typer.BadParameter(unknown("source", like, PUBLISHED), param_hint="--like")
     shapes = site_shapes(PUBLISHED[like], count, seed)
-    out.mkdir(parents=True, exist_ok=True)
     digits = len(str(count))
-    with hints.waiting(f"writing {count} sites to {out}"):
+    with folder_of_results(out), hints.waiting(f"writing {count} sites to {out}"):
         for number, shape in enumerate(shapes, start=1):
             name = f"{like}-{seed}-{number:0{digits}}"
             write_site(shape, name, out / f"{name}.wacz")
     summary = _summary(shapes)
     if as_json:
         print_json({"like": like, "count": count, "seed": seed, "out": str(out)} | summary)
-        return
-    results.print(f"{count} sites like {PUBLISHED[like].title}", markup=False, soft_wrap=True)
-    for name, (least, middle, largest) in summary.items():
-        results.print(f"{name:13} {least:>12,} {middle:>12,} {largest:>12,}", markup=False)
-    hints.print("columns: least, median, largest", markup=False)
+    else:
+        results.print(f"{count} sites like {PUBLISHED[like].title}", markup=False, soft_wrap=True)
+        for name, (least, middle, largest) in summary.items():
+            results.print(f"{name:13} {least:>12,} {middle:>12,} {largest:>12,}", markup=False)
+        hints.print("columns: least, median, largest", markup=False)
+    end_at("sites", out, as_json=as_json)
 
 
 def _summary(shapes: tuple[SiteShape, ...]) -> dict[str, tuple[int, int, int]]:

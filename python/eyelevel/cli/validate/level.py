@@ -9,14 +9,18 @@ import typer
 from rich.progress import Progress, TextColumn
 from rich.text import Text
 
+from eyelevel.cli.opening import OpenOption, PageOption, check_opens, end_at
 from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.run.plan_text import read_plan
 from eyelevel.cli.values import duration, named_stack
+from eyelevel.disk.results import check_file, write_result
 from eyelevel.errors import INTERRUPTS, PlanError, unknown
 from eyelevel.level.text.level import level_lines
 from eyelevel.plan.origin_rtts import apart_by_ways_alone, have_ways
 from eyelevel.plan.stacks import Stack
+from eyelevel.report.pages.level import level_page
+from eyelevel.run.level.cache import Kept
 from eyelevel.run.level.effects import measure_effects
 from eyelevel.run.level.measure import (
     WITHOUT_WAYS,
@@ -55,30 +59,41 @@ EXIT_UNEQUAL = 1
 
 def level(
     stacks: Annotated[
-        str, typer.Option(help="Two stacks, divided by a comma: see `eyelevel list stacks`.")
+        str, typer.Option(help="Two stacks from `eyelevel list stacks`, separated by a comma.")
     ] = DEFAULT,
     plan: Annotated[
-        str | None, typer.Option(help="Of a plan's own stacks: its file, or a preset's name.")
+        str | None,
+        typer.Option(help="For a plan's own stacks: the plan file, or the name of a preset."),
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Measure again what is kept.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Measure again, even what is kept.")
+    ] = False,
     _unsafe_browser: UnsafeBrowserOption = False,
     effects: Annotated[
         bool,
         typer.Option(
             "--effects",
-            help="Also switch each aspect alone, for how many ms it moves: some ten minutes more.",
+            help=(
+                "Also switch each aspect alone to see how many ms it moves; takes about ten "
+                "minutes more."
+            ),
         ),
     ] = False,
+    page: PageOption = None,
+    open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Measure two stacks beside one another, aspect by aspect, and class each difference.
+    """Measure what two stacks differ in besides their protocols, aspect by aspect.
 
-    A made page in Chromium and transfers of our own client, over three made networks; at most four
-    minutes the first time. What was measured is kept for this build, kernel, browser and these
-    settings of the stacks: then it is read, only what is unknown is measured further, and an
-    interrupted one goes on where it was. Exits 1 where an aspect is unequal. What each row is, and
-    what --json prints: docs/reference/level.md.
+    It loads a page made for this in Chromium and runs transfers with our own client, over three
+    made networks; the first time takes at most four minutes. Results are kept for this build,
+    kernel, browser and these settings of the stacks. A later call reads them and measures only
+    what is still unknown; an interrupted one continues where it stopped. Exits 1 if an aspect
+    is unequal. docs/reference/level.md explains each row and the output of --json.
     """
+    check_opens(open_, page, "page", "--page FILE.html")
+    if page:
+        check_file(page)
     names = [name.strip() for name in stacks.split(",") if name.strip()]
     if len(names) != 2:
         raise typer.BadParameter(
@@ -93,12 +108,18 @@ def level(
                 known = measured_level(first, second)
                 level_ = replace(level_, rows=known.rows) if known else level_
     except INTERRUPTS:
-        hints.print("what was measured is kept; the same command goes on where it was")
+        hints.print("what was measured is kept; the same command continues where it stopped")
         raise
+    if page:  # before it is printed to a reader who may have enough of it
+        write_result(page, level_page(level_.as_json()))
     if as_json:
         print_json(level_.as_json())
     else:
         _print(level_)
+    if (kept := Kept((first, second)).file).exists():  # not where every run failed
+        end_at("kept", kept, as_json=as_json)
+    if page:
+        end_at("page", page, opens=open_, as_json=as_json)
     if any(row.word == "unequal" for row in level_.rows):
         raise typer.Exit(EXIT_UNEQUAL)
 
@@ -109,7 +130,14 @@ def _named(names: Sequence[str], plan: str | None) -> list[Stack]:
         return [named_stack(name, "--stacks") for name in names]
     parsed = read_plan(plan, [])
     if parsed.browser.browser != "chromium":
-        raise PlanError([f"{plan}: its browser is {parsed.browser.browser}, not Chromium"])
+        raise PlanError(
+            [
+                (
+                    f"{plan}: its browser is {parsed.browser.browser}, not Chromium; name a plan "
+                    "that uses Chromium"
+                )
+            ]
+        )
     stacks = {stack.name: stack for stack in stacks_of(parsed)}
     for name in names:
         if name not in stacks:
@@ -119,8 +147,8 @@ def _named(names: Sequence[str], plan: str | None) -> list[Stack]:
     if apart_by_ways_alone(*(raw[name] for name in names)):
         raise PlanError(
             [
-                f"--stacks: {names[0]} and {names[1]} of {plan} differ by the ways to their "
-                "origins alone, so there is no level to measure between them"
+                f"--stacks: {names[0]} and {names[1]} of {plan} differ only in the paths to "
+                "their origins, so there is no level to measure between them; name two others"
             ]
         )
     if have_ways(*(raw[name] for name in names)):

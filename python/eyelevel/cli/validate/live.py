@@ -11,12 +11,13 @@ import typer
 
 from eyelevel.cli.load.live import LiveAllowOption, UpstreamCaOption, check_live, told_once
 from eyelevel.cli.network_options import with_network_options
+from eyelevel.cli.opening import OpenOption, end_at
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.validate.live_output import print_study
 from eyelevel.cli.validate.live_recording import check_recorded_rtts, recording_of
 from eyelevel.cli.values import duration, named_stack
-from eyelevel.disk.whole import write_whole
+from eyelevel.disk.results import make_folder, write_result
 from eyelevel.errors import INTERRUPTS
 from eyelevel.figures.chart import FORMATS
 from eyelevel.figures.live import live_against_replay
@@ -45,40 +46,43 @@ found four times in five if they are normal; one of a fifth about one time in fo
 def live(
     url: Annotated[str, typer.Argument(help="The page.")],
     out: Annotated[
-        Path, typer.Option(help="Keep recording, loads, JSON and chart in this directory.")
+        Path, typer.Option(help="Keep the recording, loads, JSON and chart in this directory.")
     ] = Path("live"),
     against: Annotated[
         str | None,
-        typer.Option(help="A recording of the page; without it one is made first, in --out."),
+        typer.Option(help="A recording of the page; by default one is made first, in --out."),
     ] = None,
     blocks: Annotated[
-        int, typer.Option(min=1, max=1000, help="How many live loads, and as many replays.")
+        int,
+        typer.Option(min=1, max=1000, help="How many live loads, and as many replays, to make."),
     ] = BLOCKS,
     words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
     recorded_rtt: Annotated[
         bool,
         typer.Option(
             "--recorded-rtt/--no-recorded-rtt",
-            help="Replays have the round trips of the recording's handshakes, by origin.",
+            help="Give replays the round trips of the recording's handshakes, per origin.",
         ),
     ] = True,
     stack: Annotated[
-        str, typer.Option(help="Replays' stack; of it a live load has what is the browser's.")
+        str,
+        typer.Option(help="The stack of the replays; live loads use only its browser settings."),
     ] = "tcp+",
-    seed: Annotated[int, typer.Option(min=0, help="Decides the order within blocks.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the order within blocks.")] = 1,
     settings: Browser = Browser(),  # noqa: B008 (frozen)
     allow: LiveAllowOption = None,
     upstream_ca: UpstreamCaOption = None,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
     _unsafe_browser: UnsafeBrowserOption = False,
+    open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Load a page live and replay its recording, in turns, and say by how much they differ.
+    """Load a page live and from its recording, in turns, and say by how much they differ.
 
-    Both sides have the same browser and settings. Replays have the network, with the recorded round
-    trips by origin, and the recorded think times. The bias is replay - live within blocks of
-    neighbouring loads, with its 95 % interval. An interrupted study goes on with the same command.
-    Exits 1 where no block has both loads.
+    Both sides have the same browser and settings. Replays use the given network, the recorded
+    round trips per origin, and the recorded think times. The bias is replay - live within
+    blocks of neighbouring loads, with its 95 % interval. After an interruption the same command
+    continues the study. Exits 1 if no block has both loads.
     """
     named = named_stack(stack)
     check_live(url, named, settings)
@@ -86,7 +90,7 @@ def live(
     recording = recording_of(url, against, out, upstream_ca, allow or ())
     if recorded_rtt:
         check_recorded_rtts(recording)
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     screen = recorded_screen(recording.path)
     page = LivePage(url, allow or (), upstream_ca, screen, told_once())
     study = LiveStudy(
@@ -103,7 +107,7 @@ def live(
     try:
         run_study(study, out, HostWait(host_wait_s), _tell)
     except INTERRUPTS:
-        hints.print("a load was broken off; the same command does the rest", soft_wrap=True)
+        hints.print("a load was aborted; the same command does the rest", soft_wrap=True)
         raise
     loads = list(read_loads(study, out))
     found = _as_json(study, loads)
@@ -114,7 +118,9 @@ def live(
         print_study(found)
         beyond = f"round trips beyond it: {described(study.own_rtts)}"
         say(results, f"replays: {study.stack.name} on {study.network.name}; {beyond}")
-        say(results, f"loads, JSON, rows and chart: {out}/trials, live.json, live.csv, live.svg")
+        say(results, f"loads, JSON, rows: {out}/trials, live.json, live.csv")
+    if (chart := out / "live.svg").exists():
+        end_at("chart", chart, opens=open_, as_json=as_json)
     if not found["blocks_compared"]:
         raise typer.Exit(EXIT_NOT_OK)
 
@@ -148,17 +154,17 @@ def _as_json(study: LiveStudy, loads: Sequence[Load]) -> JsonObject:
 
 
 def _write(out: Path, loads: Sequence[Load], found: JsonObject) -> None:
-    write_whole(out / "live.json", json_bytes(found))
+    write_result(out / "live.json", json_bytes(found))
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["side", "block", "outcome", *METRICS_BY_NAME])
     for load in loads:
         values = [load.metrics.get(name) for name in METRICS_BY_NAME]
         table.writerow([load.side, load.repetition, load.outcome, *values])
-    write_whole(out / "live.csv", text.getvalue().encode())
+    write_result(out / "live.csv", text.getvalue())
     rows = _curves(loads)
     if rows.height:
-        write_whole(out / "live.svg", FORMATS["svg"](live_against_replay(rows)))
+        write_result(out / "live.svg", FORMATS["svg"](live_against_replay(rows)))
 
 
 def _curves(loads: Sequence[Load]) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlsplit
 
 from eyelevel.cli.site.record import record_page
 from eyelevel.corpora.recorded_page import error_answered
+from eyelevel.disk.results import make_folder
 from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import PlanError
 from eyelevel.networks.origin_rtt import unrecorded
@@ -30,7 +31,7 @@ def recording_of(
     """
     file = out / RECORDING
     if against is None and not file.exists():
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
         try:
             _record(url, file, upstream_ca, allow)
         except BaseException:
@@ -40,7 +41,12 @@ def recording_of(
     recording = open_site(against or str(file))
     main_url = site_info(recording.path)["main_url"]
     if main_url is None:
-        raise PlanError([f"{recording.path} names no page, which may be another than {url}"])
+        raise PlanError(
+            [
+                f"{recording.path} names no page, so it may be of a page other than {url}; "
+                "leave out --against"
+            ]
+        )
     if not is_same_page(main_url, url):
         mend = "give another --out" if against is None else "validate that page, or record this one"
         raise PlanError([f"{recording.path} is of {main_url}, not of {url}; {mend}"])
@@ -66,9 +72,9 @@ def check_recorded_rtts(recording: RecordedSite) -> None:
         more = f" and {len(hosts) - 1} more" if len(hosts) > 1 else ""
         raise PlanError(
             [
-                f"{recording.path} has no recorded round trip of {hosts[0]}{more}: give "
-                "--no-recorded-rtt, and a --network or --rtt that has the page's, or a recording "
-                "of `eyelevel record`"
+                f"{recording.path} has no recorded round trip for {hosts[0]}{more}: give "
+                "--no-recorded-rtt with a --network or --rtt that matches the page's, or use a "
+                "recording made by `eyelevel record`"
             ]
         )
 

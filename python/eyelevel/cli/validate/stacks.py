@@ -16,10 +16,11 @@ from eyelevel.analysis.yardstick import (
     notes,
     row,
 )
+from eyelevel.cli.opening import end_at
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.validation.fine_grid import CONTROLS, fine_grid
 from eyelevel.validation.short_flows import Flow, short_flows
-from eyelevel.validation.stack_cache import build
+from eyelevel.validation.stack_cache import FLOWS, build, folder
 from eyelevel.validation.stack_cells import Cell
 from eyelevel.validation.stacks import (
     PAIRS,
@@ -42,42 +43,52 @@ class Control(StrEnum):
 def stacks(
     network: Annotated[
         list[str] | None,
-        typer.Option(help="A preset network, or a cell of the grid as 40ms-1.0%; again for more."),
+        typer.Option(help="A preset network, or a cell of the grid such as 40ms-1.0%. Repeatable."),
     ] = None,
     congestion_control: Annotated[
-        Control | None, typer.Option(help="One alone; default: each.")
+        Control | None, typer.Option(help="Only this congestion control; by default all.")
     ] = None,
     grid_too: Annotated[
-        bool, typer.Option("--grid/--no-grid", help="The grid of loss and round trip, too.")
+        bool, typer.Option("--grid/--no-grid", help="Also measure the grid of loss and round trip.")
     ] = True,
     fine: Annotated[
         bool,
-        typer.Option("--fine", help="Instead: a finer grid of our controllers, in virtual time."),
+        typer.Option(
+            "--fine", help="Instead, measure a finer grid of our controllers in virtual time."
+        ),
     ] = False,
     flows: Annotated[
         bool,
-        typer.Option("--flows", help="Instead: 10 kB to 1 MB, to their last byte."),
+        typer.Option(
+            "--flows", help="Instead, time transfers of 10 kB to 1 MB to their last byte."
+        ),
     ] = False,
     runs: Annotated[
         int | None,
         typer.Option(
-            min=1, max=100, help="Of each stack in each cell; flows: 9, where packets are lost 31."
+            min=1,
+            max=100,
+            help="Runs of each stack in each cell; with --flows 9, or 31 if packets are lost.",
         ),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, max=64, help="Cells that are measured at once.")] = 1,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Measure again what is cached.")] = False,
+    jobs: Annotated[
+        int, typer.Option(min=1, max=64, help="How many cells are measured at once.")
+    ] = 1,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Measure again, even what is cached.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Move 10 MB, or 30 s, over kernel TCP and our QUIC with the same congestion control.
+    """Compare bulk transfers over the kernel's TCP and our QUIC with the same congestion control.
 
-    Over seven preset networks (the two of 105 and 220 Mbit/s move what they carry in 3.2 s, with
-    their courses and at an even rate) and a grid of one-way loss (0 to 6 %) and round trip (10 to
-    760 ms).
-    Goodputs are medians, corrected for what headers take; the ratio is QUIC's to TCP's, with its
-    95 % interval. Lossy networks are run until each side has repeated 100 packets. Results are
-    cached for this build and kernel: an interrupted run goes on where it was. All cells take hours
-    (`--jobs` measures several at once, each in labs of its own); a report of a run made afterwards
-    prints them in its appendix.
+    Transfers last 10 MB or 30 s, over seven preset networks and, with --grid, over a grid of
+    one-way loss (0 to 6 %) and round trip (10 to 760 ms). The two networks of 105 and 220
+    Mbit/s move what they carry in 3.2 s, with varying and with constant rate. Goodputs are
+    medians, corrected for headers; the ratio is QUIC's over TCP's, with its 95 % interval.
+    Lossy networks are run until each side has retransmitted 100 packets. Results are cached for
+    this build and kernel, and an interrupted run continues where it stopped. All cells take
+    hours (`--jobs` measures several at once, each in its own labs); reports of later runs print
+    them in an appendix.
     """
     if fine:
         _fine([congestion_control] if congestion_control else CONTROLS, as_json)
@@ -93,12 +104,14 @@ def stacks(
     on_step = lambda step: hints.print(f"measuring {step}")  # noqa: E731
     if flows:
         _flows(short_flows(chosen, pairs, runs, on_step, fresh=fresh, jobs=jobs), as_json)
+        end_at("kept", folder() / FLOWS, as_json=as_json)
         return
     cells = validate_stacks(chosen, pairs, runs or RUNS, on_step, fresh=fresh, jobs=jobs)
     if as_json:
         print_json({**build(), "cells": [cell.as_json() for cell in cells]})
     else:
         _print(cells)
+    end_at("kept", folder(), as_json=as_json)
 
 
 def _print(cells: Sequence[Cell]) -> None:
@@ -108,7 +121,8 @@ def _print(cells: Sequence[Cell]) -> None:
         shown.add_row(*row(cell.as_json()), ", ".join(notes(cell.as_json())))
     results.print(shown)
     results.print(
-        f"\nPairs are TCP / QUIC. The aim without loss is {RATIO_AIM[0]} to {RATIO_AIM[1]}."
+        f"\nPairs are TCP / QUIC. Without loss the ratio should be {RATIO_AIM[0]} to "
+        f"{RATIO_AIM[1]}."
     )
     if any(cell.loss for cell in cells):
         results.print(EXPLANATION)

@@ -25,11 +25,23 @@ OWN_LINES = "as below"
 
 GROUPS: tuple[tuple[str, str, str], ...] = (
     ("unequal", "red", "UNEQUAL: beyond what is allowed"),
-    ("unknown", "yellow", "UNKNOWN: too few runs or too wide an interval to tell, never equal"),
-    ("absent", "yellow", "NOTHING TO COMPARE: a stack has none"),
+    (
+        "unknown",
+        "black on yellow",
+        "UNKNOWN: too few runs or too wide an interval to tell, never equal",
+    ),
+    ("absent", "black on yellow", "NOTHING TO COMPARE: a stack has none"),
     ("equal", "green", "EQUAL: the 95 % interval of the difference lies within the margin"),
-    ("inherent", "cyan", "INHERENT: the protocols' own by an RFC, within what is allowed for it"),
-    ("browser", "cyan", "THE BROWSER'S: by its setting or its way, within what is allowed for it"),
+    (
+        "inherent",
+        "magenta",
+        "INHERENT: the protocols' own by an RFC, within what is allowed for it",
+    ),
+    (
+        "browser",
+        "magenta",
+        "THE BROWSER'S: by its setting or its way, within what is allowed for it",
+    ),
 )
 """Of rows: the class (or that there is nothing), a colour, a heading; what matters first."""
 

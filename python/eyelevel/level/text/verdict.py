@@ -11,11 +11,16 @@ from eyelevel.level.text.row import Row, absent, row_said
 
 COMMAND = "eyelevel validate level"
 NOT_THERE = "Level: not measured on this machine"
-MEANING = (
-    "equal: the whole 95 % interval of the difference lies within the margin. inherent, the "
-    "browser's: an RFC's or a browser's setting, within the bound that is expected of it. unequal: "
-    "beyond. unknown: the interval is too wide to tell. not there: one of them has nothing of it."
-)
+WORDS = {
+    "equal": "the whole 95 % interval of the difference lies within the margin",
+    "inherent, the browser's": "caused by an RFC or by a setting of the browser, and within the "
+    "bound that is expected of it",
+    "unequal": "beyond the margin, or beyond that bound",
+    "unknown": "the interval is too wide to tell",
+    "not there": "one of the two stacks has no such aspect",
+}
+"""What each word of a level means."""
+MEANING = " ".join(f"{word}: {meaning}." for word, meaning in WORDS.items())
 
 NAMED_MAX = 6
 """Aspects in one sentence."""

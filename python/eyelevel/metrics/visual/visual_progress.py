@@ -23,7 +23,7 @@ def progress_parts(histograms: NDArray[np.int64]) -> tuple[NDArray[np.int64], in
 
 
 Progress = tuple[tuple[float, float], ...]
-"""`(at_ms, share)`: from `at_ms` on the share of the picture that is there, 0 to 1."""
+"""`(at_ms, share)`: from `at_ms` on the visual progress that is there, 0 to 1."""
 
 STEP_MIN = 0.005
 """A step that is less than this away from the one kept before is not seen in a drawing."""

@@ -48,7 +48,7 @@ def question_plan(
     # Early data needs the tickets of a first visit, and its reference a like visit.
     visit = 'visit = "repeat"\n' if _has_early_data(change, base, (before, after)) else ""
     if not networks and not users:
-        raise PlanError(["--networks: it names none; write them with commas between: `dsl,lte`"])
+        raise PlanError(["--networks: it names none; write them separated by commas: `dsl,lte`"])
     for network in networks:
         if network_named(network) is None:
             raise PlanError([f"--networks: {why_none(network)}"])
@@ -71,7 +71,7 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
         raise PlanError([f"--base: {unknown('stack', base, STACKS_BY_NAME)}"])
     word = change.strip()
     if not word:
-        raise PlanError([f"--change: it says nothing; write {_EXAMPLES}"])
+        raise PlanError([f"--change: it is empty; write {_EXAMPLES}"])
     if "=" not in word:
         pair = [_STACK_OF_WORD.get(side.lower(), side) for side in _ARROW.split(word)]
         if pair == ["quic"]:
@@ -83,7 +83,9 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
         if len(pair) != 2:
             raise PlanError([f"--change: `{word}` names one stack; write `{base}→{word}`"])
         if pair[0] == pair[1]:
-            raise PlanError([f"--change: `{word}` names one stack twice; nothing changes"])
+            raise PlanError(
+                [f"--change: `{word}` names one stack twice; nothing changes, so name two"]
+            )
         return pair[0], pair[1], [_text(name) for name in pair]
     key, _, values = word.partition("=")
     given = _ARROW.split(values)
@@ -96,9 +98,9 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
     if key.strip() in _OF_NETWORKS:
         raise PlanError(
             [
-                f"--change: `{key.strip()}` is a network's, the same for both stacks; name "
-                "networks with --networks, or give a table of your users' with --users; one "
-                f"origin's own round trip is changed by `{EXAMPLE}`"
+                f"--change: `{key.strip()}` belongs to a network, which both stacks share; name "
+                "networks with --networks, or give a table of your users' with --users; change "
+                f"one origin's own round trip with `{EXAMPLE}`"
             ]
         )
     if name not in known:
@@ -109,7 +111,12 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
     new = _value(name, given[-1])
     old = _value(name, given[0]) if len(given) == 2 else preset
     if old == new:
-        raise PlanError([f"--change: `{base}` has {name} = {new} already; nothing changes"])
+        raise PlanError(
+            [
+                f"--change: `{base}` has {name} = {new} already; "
+                "nothing changes, so name another value"
+            ]
+        )
     tables, names = [], []
     for value in (old, new):
         # Where both values are asked for, both are in the stacks' names.

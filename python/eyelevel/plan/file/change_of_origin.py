@@ -26,11 +26,21 @@ def stacks_of_origin(word: str, given: list[str], base: str) -> tuple[str, str, 
         raise PlanError([f"--change: `{word}` names a host twice; write each once"])
     own = [_own_rtt(text, hosts[0], word) for text in given]
     if len(own) == 2 and own[0] == own[1]:
-        raise PlanError([f"--change: `{word}` is `{given[0]}` on both sides; nothing changes"])
+        raise PlanError(
+            [
+                f"--change: `{word}` is `{given[0]}` on both sides; "
+                "nothing changes, so write two times"
+            ]
+        )
     names, tables = [], []
     if len(own) == 1:
         if own[0] == 0:
-            raise PlanError([f"--change: `{word}` of 0 ms is the network's alone; nothing changes"])
+            raise PlanError(
+                [
+                    f"--change: `{word}` of 0 ms adds nothing to the network's; "
+                    "nothing changes, so write more than 0"
+                ]
+            )
         names, tables = [base], [json.dumps(base)]
     for rtt in own:
         shown = rtt if rtt == RECORDED else f"{rtt:g}ms"

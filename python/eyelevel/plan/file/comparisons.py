@@ -22,13 +22,13 @@ def comparisons_of(
         return ()
     if parsed.comparisons is None:
         if parsed.reference is None:
-            report((), "say what is compared: `comparisons = [[STACK, REFERENCE], ...]`, or "
-                   "`reference = STACK` for each other stack against it")  # fmt: skip
+            report((), "say what to compare: `comparisons = [[STACK, REFERENCE], ...]`, or "
+                       "`reference = STACK` to compare every other stack with it")  # fmt: skip
             return ()
         reference = _known(parsed.reference, stacks, ("reference",), report)
         return against_one(reference, stacks) if reference else ()
     if parsed.reference is not None:
-        report(("reference",), "`comparisons` says already what is compared; drop one of the two")
+        report(("reference",), "`comparisons` already says what to compare; drop one of the two")
     found: list[Comparison] = []
     for index, pair in enumerate(parsed.comparisons):
         place = ("comparisons", index)
@@ -37,9 +37,9 @@ def comparisons_of(
             continue
         comparison = Comparison(stack, reference)
         if stack == reference:
-            report(place, f"`{stack}` is compared with itself; name two stacks")
+            report(place, f"`{stack}` is compared with itself; name two different stacks")
         elif {stack, reference} in [{other.stack, other.reference} for other in found]:
-            report(place, f"`{comparison}` is asked twice; drop one")
+            report(place, f"`{comparison}` is listed twice; drop one")
         found.append(comparison)
     return tuple(found)
 

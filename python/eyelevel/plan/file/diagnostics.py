@@ -41,8 +41,9 @@ def explain_mistake(found: object) -> tuple[Path, str]:
     if found["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         if key == "loss":
             return path, (
-                "`loss` does not say of what: write `loss_two_way` (a request or its response is "
-                "lost, as in the papers) or `loss_down` and `loss_up` (one packet is lost)"
+                "`loss` does not say which loss is meant: write `loss_two_way` (a request or "
+                "its response is lost, as in the papers) or `loss_down` and `loss_up` (one "
+                "packet is lost)"
             )
         keys: Collection[str] = PlanFile.model_fields
         if "cross_traffic" in path[:-1]:
@@ -57,7 +58,7 @@ def explain_mistake(found: object) -> tuple[Path, str]:
     if key != "comparisons" and path[0] == "comparisons":
         return path[:2], "`comparisons`: each is two names: a stack and its reference"
     if found["type"] in ("missing", "missing_argument"):
-        return path[:-1], f"`{key}` is missing"
+        return path[:-1], f"`{key}` is missing; add it"
     # Of a union, pydantic names the alternative behind the key.
     keys_of_path = (part for part in reversed(path) if isinstance(part, str) and "[" not in part)
     name = next(keys_of_path, "")

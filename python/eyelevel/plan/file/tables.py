@@ -109,7 +109,7 @@ def _recorded(
 ) -> JsonObject:
     """The keys of both directions' traces, as a folder has them of the operator's link `base`."""
     if base is None:
-        raise ValueError('`traces` needs the link whose recordings are meant: `base = "att-lte"`')
+        raise ValueError('`traces` needs to know whose recordings are meant: `base = "att-lte"`')
     if doubled := [key for key in ("trace_down", "trace_up") if key in changes]:
         raise ValueError(f"`traces` gives both directions' traces; drop `{doubled[0]}`")
     if readers is None:
@@ -180,12 +180,12 @@ def _window_of_transport(base: Stack, changes: JsonMapping) -> JsonObject:
 def _name_of(kind: str, table: Based, changes: JsonObject) -> str:
     if table.name is None:
         if table.base is None or changes:
-            raise ValueError(f"a {kind} that differs from its preset needs a `name` of its own")
+            raise ValueError(f"a {kind} that differs from its preset needs its own `name`")
         cell = network_named(table.base) if kind == "network" else None
         return cell.name if cell else table.base
     is_preset = network_named(table.name) if kind == "network" else table.name in STACKS_BY_NAME
     if is_preset and (changes or table.name != table.base):
-        raise ValueError(f"`{table.name}` is a preset's name; give this {kind} another one")
+        raise ValueError(f"`{table.name}` is the name of a preset; give this {kind} another name")
     return table.name
 
 

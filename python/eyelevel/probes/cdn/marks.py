@@ -66,7 +66,7 @@ def _fields(line: str, place: str) -> tuple[str, str, str]:
     value = value.lower().strip(".") if kind == "cname" else value.lower()
     if kind not in KINDS or not value.rstrip("*") or not cdn:
         raise ProbeError(
-            f"{place}: `{quoted(line)}` is no mark of a CDN: write cname or server, its value and "
-            "the CDN's name, with tabs between"
+            f"{place}: `{quoted(line)}` does not identify a CDN: write cname or server, its "
+            "value and the CDN's name, separated by tabs"
         )
     return kind, value, cdn

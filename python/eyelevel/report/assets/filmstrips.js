@@ -94,7 +94,7 @@
     moment = null;
     if (!known.length) return curves.replaceChildren();
     const end = Number(slider.max);
-    const caption = cell("figcaption", "Share of the picture over time, 0 to 100 %");
+    const caption = cell("figcaption", "Visual progress over time, 0 to 100 %");
     for (const { stack } of known) {
       const key = cell("span", stack, { class: "key" });
       key.prepend(cell("span", "", { class: "swatch stack-" + names.indexOf(stack) % 8 }));
@@ -165,6 +165,7 @@
     stop();
     const site = byId("strip-site").value, network = byId("strip-network").value;
     const stacks = [byId("strip-first").value, byId("strip-second").value];
+    byId("strip-where").textContent = " of " + site + " on " + network;
     const found = strips.find((each) => each.site === site && each.network === network);
     slider.disabled = play.disabled = !found;
     if (!found) {

@@ -5,22 +5,28 @@ from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, join, options, script_note
 from eyelevel.report.page_data import PageData
 
-MOMENT = "Each stack's typical load, at first when they differ most; the slider moves both."
+MOMENT = ", starting when they differ most. The slider moves both."
 
 
 def first_pair(contents: Contents, data: PageData) -> Markup:
     """Typical loads of both stacks of the first comparison; below, what chooses other ones."""
     strips = data.filmstrips
     if not strips.strips or not contents.comparisons:
-        return element("p", "No frames were kept for the counted loads.", class_="note")
+        return element("p", "No frames were kept for the loads that count.", class_="note")
     asked = contents.comparisons[0]
     sites = dict.fromkeys(strip["site"] for strip in strips.strips)
     networks = dict.fromkeys(strip["network"] for strip in strips.strips)
     stacks = [(stack, stack) for stack in contents.stacks]
     metric = title_of(contents.primary_metric)
-    note = f"For each stack the load whose {metric} is the median of its counted loads."
+    note = (
+        f"The load shown for each stack is the one whose {metric} is the median of its counted "
+        "loads."
+    )
     if strips.left_out:
-        note += f" {strips.left_out} pairs of site and network are left out to keep the page small."
+        note += (
+            f" {strips.left_out} combinations of site and network are left out to keep the page "
+            "small."
+        )
     choices = element(
         "div",
         _select("strip-site", "site", options(((s, s) for s in sites), next(iter(sites)))),
@@ -43,10 +49,16 @@ def first_pair(contents: Contents, data: PageData) -> Markup:
     return element(
         "section",
         _player(),
-        element("p", MOMENT, class_="note"),
+        element(
+            "p",
+            "Each stack's typical load",
+            element("span", id="strip-where"),
+            MOMENT,
+            class_="note",
+        ),
         element(
             "details",
-            element("summary", "Picture by picture, and other sites, networks, stacks"),
+            element("summary", "Frame by frame, and other sites, networks and stacks"),
             choices,
             strip,
             element("p", note, class_="note"),

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from eyelevel.analysis.study import Contents
-from eyelevel.report.first_screen.warnings import Warning, of_level, of_loads, of_machine
+from eyelevel.report.first_screen.changed_since import Warning
+from eyelevel.report.first_screen.machine_warnings import of_machine
+from eyelevel.report.first_screen.warnings import of_level, of_loads
 from eyelevel.report.html import Markup, element, join
 from eyelevel.report.sections.exclusions import exclusions_said, findings_changed
 from eyelevel.report.sections.level import levels_compared, not_level, pairs_compared
@@ -24,17 +26,19 @@ def _level(contents: Contents) -> Markup:
     pairs = len(pairs_compared(contents))
     measured = len(levels_compared(contents))
     unequal, unknown = not_level(contents), of_level(contents)
-    said = f"{measured} of {pairs} pairs measured and level"
+    said = f"{measured} of {pairs} pairs measured, all level"
     if unequal:
-        said = f"{len(unequal)} of {pairs} pairs unequal in more than their protocols"
+        said = f"{len(unequal)} of {pairs} pairs differ in more than their protocols"
     elif measured < pairs:
         said = f"{pairs - measured} of {pairs} pairs not measured here"
     elif unknown:
-        said = "measured, with open ends"
+        said = "measured, but some aspects are still unknown"
     sign = BAD if unequal else OPEN if unknown else GOOD
     note = (
-        "Whether the stacks are alike in all but what they are named for, as measured on this "
-        "machine when the run began. Every aspect is in the appendix."
+        "This mark says whether the stacks of a comparison are alike in everything but what is "
+        "compared, as measured on this machine before the run began. Under “For reviewers”, the "
+        "appendix has every aspect that was measured, and “Stacks: set and measured” what was "
+        "set and what the loads themselves showed."
     )
     return _mark(sign, "Level", said, [*unequal, *unknown], note)
 
@@ -47,10 +51,11 @@ def _loads(contents: Contents) -> Markup:
         said += f", {excluded} left out"
     changed = findings_changed(contents)
     if changed:
-        said += f", with which {changed} {'finding' if changed == 1 else 'findings'} would change"
-    note = exclusions_said(contents) or (
-        "A block is one load of a site over a network with every stack. None was left out."
-    )
+        said += (
+            f"; including them would change {changed} {'finding' if changed == 1 else 'findings'}"
+        )
+    left_out = exclusions_said(contents) or "No block was left out."
+    note = f"A block is one load of a site over a network with each stack. {left_out}"
     warnings = of_loads(contents)
     sign = BAD if changed else OPEN if excluded or warnings else GOOD
     return _mark(sign, "Loads", said, warnings, note)
@@ -61,13 +66,15 @@ def _machine(contents: Contents) -> Markup:
     failed = contents.table.filter(pl.col("outcome").is_in(FAILED)).height
     again = int(contents.table["retried"].sum())
     parts = [warnings[0][0].removeprefix("The machine was ").rstrip(".")] if warnings else []
-    parts += [f"{failed} of {contents.table.height} loads failed by its fault"] if failed else []
-    parts += [f"{again} {'attempt' if again == 1 else 'attempts'} made again"] if again else []
+    parts += [f"{failed} of {contents.table.height} loads failed because of it"] if failed else []
+    parts += [f"{again} {'attempt' if again == 1 else 'attempts'} repeated"] if again else []
     note = (
         "Every load measures how late its packets were and how long processes waited for a "
-        "processor; one that was disturbed is left out with its block, or made again."
+        "processor. A disturbed load is repeated or left out together with its block. “Outcomes”, "
+        "under “For reviewers”, has the reason of each, and a test whether some stacks' loads "
+        "were disturbed more often than others'."
     )
-    said = "; ".join(parts) or f"none of {contents.table.height} loads failed by its fault"
+    said = "; ".join(parts) or f"none of {contents.table.height} loads failed because of it"
     return _mark(OPEN if parts else GOOD, "Machine", said, warnings, note)
 
 

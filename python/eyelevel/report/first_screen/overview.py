@@ -39,12 +39,11 @@ def overview_section(contents: Contents, data: PageData) -> Markup:
         return gains_overview(table, [gain.network for gain in known], extent) if rows else None
 
     note = (
-        f"{title_of(contents.primary_metric)} with its 95{NO_BREAK}% interval; left is faster "
-        "than the reference. A colour is a verdict, which allows for all comparisons together; "
-        "grey claims nothing."
+        f"{title_of(contents.primary_metric)}, 95{NO_BREAK}% interval. Left of zero is "
+        "faster. Green and red are claims, corrected for all comparisons; grey is none."
     )
     if left_out := len(contents.networks) - len(networks):
-        note += f" {left_out} further networks are in the tables."
+        note += f" {left_out} more networks are in the tables."
     return _charts(contents, data, ("overview", "Gains", note), chart)
 
 
@@ -66,9 +65,9 @@ def sites_overview_section(contents: Contents, data: PageData) -> Markup:
         extent = _extent(cell.gain for cell in own)
         return sites_overview(table, sites, contents.networks, extent) if own else None
 
-    note = "Each site's own interval, not corrected for their number: where to look, no claims."
+    note = "Each site's own interval, not corrected for their number: where to look."
     if left_out := len(contents.sites) - len(sites):
-        note += f" {left_out} further sites are in the tables."
+        note += f" {left_out} more sites are in the tables."
     return _charts(contents, data, ("site-by-site", "Site by site", note), chart)
 
 
@@ -86,7 +85,7 @@ def _charts(
             continue
         place = f"{identity}-{index}"
         data.specifications[place] = specification
-        label = f"Chart: {title.lower()}, {asked}; the tables for reviewers have the numbers"
+        label = f"Chart: {title.lower()}, {asked}; the numbers are in the tables for reviewers"
         picture = element("div", id=place, class_="chart", role="img", aria_label=label)
         figures.append(element("figure", element("figcaption", str(asked)), picture))
     if not figures:
@@ -96,7 +95,7 @@ def _charts(
         title,
         element("div", *figures, class_="pair"),
         element("p", note, class_="note"),
-        script_note("The charts need JavaScript; the tables hold the same numbers."),
+        script_note("The charts need JavaScript. The tables hold the same numbers."),
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from eyelevel.disk.results import write_result
 from eyelevel.json_types import JsonMapping
 from eyelevel.probes.analysis import Analysis, file_labels
 from eyelevel.report.html import Markup, element, join, titled_section
@@ -17,7 +18,7 @@ SENTENCES_SHOWN = 4
 
 def write_probe_page(path: Path, analysis: Analysis) -> Path:
     """Write the page; the same rows give the same bytes."""
-    path.write_text(probe_page(analysis), encoding="utf-8")
+    write_result(path, probe_page(analysis))
     return path
 
 

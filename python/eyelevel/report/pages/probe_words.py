@@ -14,7 +14,7 @@ def verdict_sentence(pair: JsonMapping) -> str:
         return (
             f"{a} - {b} is {median['value']:+.1f} ms in the median host, {UNDETERMINED} ({hosts})"
         )
-    p = f"{format_p_equation(pair['p_holm'])} among all comparisons"
+    p = f"{format_p_equation(pair['p_holm'])} after correction for all comparisons"
     low, high = median["low"], median["high"]
     if pair["verdict"] == UNDETERMINED:
         return (

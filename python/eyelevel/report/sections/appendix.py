@@ -14,7 +14,10 @@ def appendix_section(contents: Contents) -> Markup:
     """The yardstick's cells that were measured when the run began, or how to measure them."""
     cells = contents.environment.get("stacks_validated") or []
     if not cells:
-        text = "Not measured on this machine, with this build and kernel, before the run began: "
+        text = (
+            "Not measured on this machine with this build and kernel before the run began. To "
+            "measure it: "
+        )
         command = element("code", "eyelevel validate stacks")
         return titled_section(
             "yardstick",
@@ -23,9 +26,10 @@ def appendix_section(contents: Contents) -> Markup:
         )
     rows = [[*row(cell), ", ".join(notes(cell))] for cell in cells]
     introduction = (
-        "The same bulk data, 10 MB or 30 s, over the kernel's TCP and over our QUIC with the same "
-        "congestion control, corrected for headers; medians. The ratio is QUIC's to TCP's; the aim "
-        f"without loss is {RATIO_AIM[0]} to {RATIO_AIM[1]}."
+        "The same bulk transfer (10 MB or 30 s) over the kernel's TCP and over our QUIC with "
+        "the same congestion control; medians, corrected for headers. The ratio is QUIC's "
+        f"goodput over TCP's. Without loss it should lie between {RATIO_AIM[0]} and "
+        f"{RATIO_AIM[1]}."
     )
     parts = [
         element("p", introduction),

@@ -35,7 +35,10 @@ def charts_section(contents: Contents, data: PageData) -> Markup:
                 element("figcaption", network),
                 _chart(
                     f"gain-{index}",
-                    f"Chart: gains with their intervals on {network}; the table has them",
+                    (
+                        f"Chart: gains with their intervals on {network}; the numbers are in "
+                        "the table"
+                    ),
                 ),
                 _chart(
                     f"curve-{index}", f"Chart: cumulative distributions of the loads on {network}"
@@ -70,16 +73,16 @@ def charts_section(contents: Contents, data: PageData) -> Markup:
         element("div", *figures, class_="pair"),
         element(
             "p",
-            "Above, the gain over all sites with its interval, in its stack's colour where the "
-            "verdict is faster or slower and grey elsewhere; intervals far wider than the gains "
-            "are cut at the axis. Below, the share of counted loads that were at least as "
-            "fast; a curve that ends below the top has timeouts. In studies of more than "
-            f"{SITES_MAX} sites single ones have curves of the primary metric only, and in studies "
-            f"of more than {NETWORKS_MAX} networks all sites together have. What is chosen here "
-            "also chooses the rows site by site.",
+            "Top: the gain over all sites with its interval. A dot has its stack's colour if "
+            "the verdict is faster or slower, and is grey otherwise; intervals far wider than "
+            "the gains are cut off at the axis. Bottom: the share of counted loads that were "
+            "at least that fast; a curve that ends below the top has timeouts. In studies of "
+            f"more than {SITES_MAX} sites, single sites have curves for the primary metric "
+            f"only; in studies of more than {NETWORKS_MAX} networks, so do all sites together. "
+            "The choices made here also filter the rows of “Site by site”.",
             class_="note",
         ),
-        script_note("The charts need JavaScript; the tables hold the same numbers."),
+        script_note("The charts need JavaScript. The tables hold the same numbers."),
     )
 
 

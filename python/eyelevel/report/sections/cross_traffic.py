@@ -9,11 +9,11 @@ from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.statistic_cells import estimate_cell
 
 NOTE = (
-    "Harm is (with - without) / with cross traffic (Ware et al. 2019), of the geometric mean over "
-    "the sites of the ratios of loads paired by repetition, its interval as the gains': 0 is none, "
-    "100 % the worst. Jain's index is of "
-    "the flows of one direction: 1 is all alike. The page's share is of the bytes down until its "
-    "load event. Flows and shares are medians over the counted loads."
+    "Harm is (with - without) / with cross traffic (Ware et al. 2019), computed from the "
+    "geometric mean over the sites of the ratios of loads paired by repetition; its interval "
+    "is computed as for the gains. 0 is no harm, 100 % the worst. Jain's index compares the "
+    "flows of one direction: 1 means that all had the same goodput. The page's share counts "
+    "the bytes down until its load event. Flows and shares are medians over the counted loads."
 )
 
 
@@ -86,6 +86,6 @@ def cross_traffic_section(contents: Contents) -> Markup:
 
 def _absent(names: list[str]) -> str:
     return (
-        f"The harm of {', '.join(names)} is not known: the plan has no network of the same "
-        "settings without cross traffic."
+        f"The harm of {', '.join(names)} is unknown: the plan has no network with the same "
+        "settings but without cross traffic."
     )

@@ -7,7 +7,7 @@ from eyelevel.analysis.conditions import stacks_planned
 from eyelevel.analysis.formats import NO_BREAK, format_percent
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.measured import measured_rows
-from eyelevel.json_types import JsonMapping
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.level.stack_aspects import explain
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import stack_in_force
@@ -22,6 +22,31 @@ NOT_SAID = (
 )  # of the environment, in the list of what was run
 
 
+RUN_AGAIN = element("code", "eyelevel run plan.toml --out DIR")
+MACHINES_MAX = 8
+"""By name; a table of its own has all."""
+
+
+def setup_json(contents: Contents) -> JsonObject:
+    """What loads ran on: all machines together, and each."""
+    return {
+        "environment": _said_of(contents.environment),
+        "loaded_on": [
+            {
+                "machine": each.machine or None,
+                "name": each.name or None,
+                "loads": each.loads,
+                "environment": _said_of(each.environment),
+            }
+            for each in contents.loaded_on
+        ],
+    }
+
+
+def _said_of(environment: JsonMapping) -> JsonObject:
+    return {key: value for key, value in environment.items() if key not in NOT_SAID}
+
+
 def setup_section(contents: Contents) -> Markup:
     """What was run: versions, machine, sites, networks, stacks, seeds and hashes."""
     plan = contents.plan
@@ -33,18 +58,22 @@ def setup_section(contents: Contents) -> Markup:
         _definitions(
             [
                 ("plan", element("code", plan["hash"])),
-                ("seed of the order and of each load's luck", plan["seed"]),
+                ("seed of the order and of each load's random choices", plan["seed"]),
                 ("loads", f"{contents.table.height} of {contents.trials_planned} planned"),
-                ("blocks", f"{plan['blocks']} of each site and network, every stack once in each"),
+                (
+                    "blocks",
+                    f"{plan['blocks']} for each site and network, each with one load per stack",
+                ),
                 (
                     "smallest effect of interest",
                     format_percent(contents.smallest_effect, False),
                 ),
-                ("limit of a load", _limit_said(contents.planned.browser)),
+                ("time limit of a load", _limit_said(contents.planned.browser)),
                 *_lateness(contents),
                 *_pressure(contents),
                 *_waited(contents),
-                *_flat({k: v for k, v in contents.environment.items() if k not in NOT_SAID}),
+                *_loaded_on(contents),
+                *_flat(_said_of(contents.environment)),
             ]
         ),
         table("Sites", ["site", "digest of its recording"], sites),
@@ -53,6 +82,7 @@ def setup_section(contents: Contents) -> Markup:
         element(
             "details",
             element("summary", "The plan, to run it again"),
+            element("p", "Save it as plan.toml, and type ", RUN_AGAIN, ".", class_="note"),
             element("pre", plan["source"], tabindex="0", data_copy="the plan"),
         ),
     )
@@ -60,7 +90,7 @@ def setup_section(contents: Contents) -> Markup:
 
 def _limit_said(browser: Browser) -> str:
     least = f"{browser.limit_s:g} s"
-    return least if browser.limit_is_given else f"{least}, more where a page's bytes need it"
+    return least if browser.limit_is_given else f"{least}, more if a page's bytes need it"
 
 
 def _definitions(rows: list[tuple[str, object]]) -> Markup:
@@ -98,8 +128,8 @@ def _pressure(contents: Contents) -> list[tuple[str, object]]:
     if not shares:
         return []
     middle = statistics.median(shares)
-    text = f"{middle:.0%} of the time in the median load, {max(shares):.0%} at most"
-    return [("some process waited for a processor", text)]
+    text = f"{middle:.0%} in the median load, {max(shares):.0%} at most"
+    return [("share of the time in which some process waited for a processor", text)]
 
 
 def _waited(contents: Contents) -> list[tuple[str, object]]:
@@ -111,13 +141,26 @@ def _waited(contents: Contents) -> list[tuple[str, object]]:
     text = f"none of {len(waits_s)}"
     if waited_s:
         text = (
-            f"{len(waited_s)} of {len(waits_s)}; of these {statistics.median(waited_s):.1f} s in "
-            f"the median, {max(waited_s):.1f} s at most"
+            f"{len(waited_s)} of {len(waits_s)}; median wait {statistics.median(waited_s):.1f} "
+            f"s, longest {max(waited_s):.1f} s"
         )
-    return [("loads that waited for a quiet machine first", text)]
+    return [("loads that first waited for a quiet machine", text)]
+
+
+def _loaded_on(contents: Contents) -> list[tuple[str, object]]:
+    """On which machines of a cluster; what follows is of them all."""
+    machines = contents.loaded_on
+    if not any(each.machine for each in machines):
+        return []
+    named = [
+        f"{each.name or each.machine or 'without a cluster'} ({each.loads})" for each in machines
+    ]
+    more = f" and {len(named) - MACHINES_MAX} more" if len(named) > MACHINES_MAX else ""
+    return [("loaded on machines (loads)", ", ".join(named[:MACHINES_MAX]) + more)]
 
 
 NOTHING = "–"
+SET_AND_MEASURED = "Stacks: set and measured (the median of the loads that ended as ok)"
 
 
 def _stacks(contents: Contents) -> Markup:
@@ -144,8 +187,8 @@ def _stacks(contents: Contents) -> Markup:
     ]
     return join(
         [
-            table("Stacks: set and measured", ["aspect", "kind", *names], explained),
-            table("Stacks, as given to lab and browser", ["setting", *names], rows),
+            table(SET_AND_MEASURED, ["aspect", "kind", *names], explained),
+            table("Stacks, as set in the lab and the browser", ["setting", *names], rows),
         ]
     )
 

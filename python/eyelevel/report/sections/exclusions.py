@@ -3,7 +3,7 @@
 import polars as pl
 
 from eyelevel.analysis.claims import verdict_of
-from eyelevel.analysis.formats import format_interval, format_percent
+from eyelevel.analysis.formats import format_change, format_change_interval, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.exclusions import EXCLUDING, ExclusionEffect
 from eyelevel.analysis.study import Contents
@@ -22,22 +22,25 @@ def exclusions_said(contents: Contents) -> str:
     by_stack = [f"{counts[name]} of {name}" for name in contents.stacks if name in counts]
     left = {block.block for block in contents.blocks.excluded if block.failed}
     if of_twins := len(left - set(failed["block"])):
-        by_stack.append(f"{of_twins} of counterfactuals")
+        by_stack.append(f"{of_twins} of the counterfactuals")
     blocks = len(left)
     left_out = "block is" if blocks == 1 else "blocks are"
-    said = f"{blocks} {left_out} left out, since loads failed ({', '.join(by_stack)}). "
+    said = f"{blocks} {left_out} left out because loads failed ({', '.join(by_stack)}). "
     valued = [effect for effect in effects if effect.blocks_with_values]
     if not valued:
-        return f"{said}No such block has values of both stacks, so what it would change is unknown."
+        return (
+            f"{said}None of these blocks has values for both stacks, so it is unknown what "
+            "including them would change."
+        )
     most = max(valued, key=lambda effect: effect.moved)
     said += (
-        f"With those that have values {most.comparison} on {most.network} "
-        f"would be {_said(most.gain_with_excluded)} instead of {_said(most.gain)}"
+        f"If the blocks with values for both stacks were included, {most.comparison} on "
+        f"{most.network} would be {_said(most.gain_with_excluded)} instead of {_said(most.gain)}"
     )
     if len(valued) > 1:
-        said += ", which moves most"
+        said += ", the largest change"
     if changed := findings_changed(contents):
-        said += f"; {changed} of {len(valued)} findings would be {_other(changed)}"
+        said += f"; {changed} of {len(valued)} findings would change"
     return f"{said}."
 
 
@@ -51,11 +54,7 @@ def _said(gain: NetworkGain) -> str:
     estimate = gain.gain
     if estimate.value is None:
         return f"undetermined ({estimate.reason})"
-    return f"{format_percent(estimate.value)} ({format_interval(estimate)})"
-
-
-def _other(count: int) -> str:
-    return "another" if count == 1 else "others"
+    return f"{format_change(estimate.value)} ({format_change_interval(estimate)})"
 
 
 def _finding_changes(contents: Contents, effect: ExclusionEffect) -> bool:
@@ -83,8 +82,8 @@ def exclusions_table(contents: Contents) -> Markup:
         for effect in contents.exclusions
     ]
     columns = [
-        "network", "stack", "reference", "blocks left out", "loads of both that failed",
-        "of these blocks with values of both", "gain without them", "gain with them",
+        "network", "stack", "reference", "blocks left out", "failed loads of both",
+        "left-out blocks with values of both", "gain without them", "gain with them",
     ]  # fmt: skip
     return table("What the exclusions do to the gains", columns, rows, class_="loads")
 

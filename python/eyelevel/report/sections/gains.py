@@ -23,19 +23,20 @@ ROWS_MAX = 400  # a larger study shows its primary metric's, and of those the fi
 
 
 NOTE = (
-    "p is of no difference, from the t interval: it assumes repetitions that are independent, with "
-    "means about normal. The median is of a typical repetition and the difference is of means, "
-    "both over the sites; if mean and median have opposite signs there is no verdict. Holm's "
-    "correction, of the primary metric, by which a stack is called faster or slower, bounds the "
-    "chance of any false claim in the family. Benjamini and Hochberg's bounds the share of false "
-    "ones among the claims, for comparisons that are "
-    "independent or positively dependent, and finds more. A family is one metric's comparisons "
-    "over all networks and comparisons; {members} of {primary} have a p value. p of equivalence "
-    "is of two one-sided t tests (TOST): at most 0.05 where the 90 % interval lies within "
-    "±{effect}, the smallest effect of interest; it is on the logarithm, as the interval is, "
-    "assumes what p does and is not corrected. The "
-    "finding “no difference that matters” asks for the whole 95 % interval, and for this p after "
-    "Bonferroni's correction over the family."
+    "p is for the hypothesis of no difference and comes from the t interval. It assumes that "
+    "repetitions are independent and that their means are about normal. The median describes a "
+    "typical repetition and the difference compares means, both over the sites; if mean and median "
+    "have opposite signs, there is no verdict. Holm's correction applies to the primary metric "
+    "and decides whether a stack is called faster or slower: it bounds the chance of any false "
+    "claim in the family. The correction of Benjamini and Hochberg bounds the share of false "
+    "claims among all claims, if the comparisons are independent or positively dependent, and "
+    "finds more. A family is all comparisons of one metric over all networks; {members} of "
+    "{primary} have a p value. p of equivalence comes from two one-sided t tests (TOST). It is "
+    "at most 0.05 if the 90 % interval lies within ±{effect}, the smallest effect of interest. "
+    "Like the interval it is computed on the logarithm; it makes the same assumptions as p and "
+    "is not corrected. The finding “no difference that matters” requires that the whole 95 % "
+    "interval lies within these bounds and that this p, after Bonferroni's correction over the "
+    "family, is at most 0.05."
 )
 
 
@@ -60,28 +61,29 @@ def gains_section(contents: Contents) -> Markup:
         tables.append(table(caption, ["metric", *heads], rows, class_="gains"))
     note = (
         "The gain of X against its reference is the geometric mean over sites of X / reference "
-        "within blocks, less one; negative is faster. Below each gain its "
-        f"95{NO_BREAK}% interval, of Student's t over repetitions, each counting by its mean over "
-        "the sites: the run-to-run noise of these sites in this lab, not what other sites would "
-        f"show. {title_of(contents.primary_metric)} was declared as the primary metric; "
+        f"within blocks, minus one; negative is faster. Below each gain is its 95{NO_BREAK}% "
+        "interval, from Student's t over repetitions, where each repetition counts with its "
+        "mean over the sites. It covers the run-to-run noise of these sites in this lab, not "
+        f"what other sites would show. {title_of(contents.primary_metric)} was declared as the "
+        "primary metric; "
     )
     if contents.may_stop:
         note += (
-            "since the study might stop at any block, its interval is a confidence sequence, which "
-            "holds at all blocks together for all comparisons together. The other metrics "
-            "describe, with neither correction nor allowance for stopping."
+            "because the study could stop at any block, its interval is a confidence sequence, "
+            "which holds jointly at all blocks and for all comparisons. The other metrics "
+            "only describe: they are neither corrected nor adjusted for stopping."
         )
     else:
         note += (
-            "its comparisons are corrected after Holm before anything is called faster or slower. "
-            "The other metrics describe, without correction."
+            "its comparisons are corrected after Holm before anything is called faster or "
+            "slower. The other metrics only describe and are not corrected."
         )
     if contents.unfinished:
-        note += " The run is not complete, so nothing is called either yet."
+        note += " The run is not complete, so nothing is called faster or slower yet."
     if any(cell.timeouts or cell.timeouts_reference for cell in contents.cells):
         note += (
-            " A load that timed out counts as its limit; the medians and paired differences site "
-            "by site take it as slower than that."
+            " A load that timed out counts as its limit; the medians and paired differences "
+            "under “Site by site” treat it as slower than that."
         )
     return titled_section(
         "gain",
@@ -191,9 +193,9 @@ def p_values_details(contents: Contents) -> Markup:
         note += f" {left_out} comparisons of other metrics are in `eyelevel report --json`."
     if contents.may_stop:
         note += (
-            f" Since the study might stop at any block, p of {title_of(primary)} is its confidence "
-            "sequence's, corrected after Bonferroni where Holm's stands; those of other metrics do "
-            "not allow for stopping."
+            f" Because the study could stop at any block, p of {title_of(primary)} comes from "
+            "its confidence sequence and is corrected after Bonferroni in the column for Holm; "
+            "the p values of other metrics do not allow for stopping."
         )
     summary = "p values, corrections and equivalence"
     return collapsed_table(summary, "The gains' p values", columns, rows, note)

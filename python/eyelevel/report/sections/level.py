@@ -29,7 +29,7 @@ OPEN = ("unequal", "unknown")
 ASPECTS_MAX = 6
 """Named in one sentence; a table has all."""
 BY_WAYS_ALONE = (
-    "differ by the ways to their origins alone: there is no level to measure between them"
+    "differ only in the paths to their origins, so there is no level to measure between them"
 )
 
 
@@ -40,8 +40,8 @@ def not_level(contents: Contents) -> list[Warning]:
         if sentence := unequal_sentence(level, ASPECTS_MAX):
             head = f"{level['first']} and {level['second']} are not level."
             text = (
-                f"They differ in more than their protocols: {sentence}.{_by_settings(level)} Part "
-                "of a gain below may be this; the appendix has every aspect."
+                f"They differ in more than their protocols: {sentence}.{_by_settings(level)} "
+                "Part of a gain below may come from this; the appendix lists every aspect."
             )
             warnings.append((head, text))
     return warnings
@@ -50,7 +50,7 @@ def not_level(contents: Contents) -> list[Warning]:
 def _by_settings(level: JsonMapping) -> str:
     """What of it the plan set apart."""
     names = {name for row in level["rows"] if row["word"] == "unequal" for name in row["settings"]}
-    return f" Settings that they have apart: {', '.join(sorted(names))}." if names else ""
+    return f" Settings in which they differ: {', '.join(sorted(names))}." if names else ""
 
 
 def not_measured(contents: Contents) -> list[Warning]:
@@ -58,11 +58,13 @@ def not_measured(contents: Contents) -> list[Warning]:
     warnings = []
     for level in levels_compared(contents):
         if sentence := unknown_sentence(level, ASPECTS_MAX):
-            head = f"Whether {level['first']} and {level['second']} are level is not all known."
-            warnings.append((head, f"Intervals were too wide to tell: {sentence}."))
+            head = (
+                f"It is not fully known whether {level['first']} and {level['second']} are level."
+            )
+            warnings.append((head, f"The intervals were too wide to tell for: {sentence}."))
     if missing := _missing(contents):
         sentence = "; ".join(f"{one} and {two}" for one, two in missing)
-        warnings.append((f"{NOT_THERE}.", f"Of {sentence}: {_how(contents, missing)}."))
+        warnings.append((f"{NOT_THERE}.", f"This concerns {sentence}. {_how(contents, missing)}."))
     return warnings
 
 
@@ -71,12 +73,13 @@ def _how(contents: Contents, missing: Sequence[tuple[str, str]]) -> str:
     plan's."""
     browser = contents.planned.browser
     if not browser.is_chromium:
-        return "it is measured with Chromium alone"
+        return "The level can be measured with Chromium only"
     pair, usual = missing[0], Browser()
     of_plan = not set(pair) <= STACKS_BY_NAME.keys()
     of_plan |= any(getattr(browser, name) != getattr(usual, name) for name in OF_BROWSER)
     command = f"{COMMAND} --stacks {','.join(pair)}{' --plan PLAN' if of_plan else ''}"
-    return f"{command} measures the {'first' if len(missing) > 1 else 'pair'}"
+    which = "first" if len(missing) > 1 else "pair"
+    return f"To measure the {which}, run {command}. Runs that begin after that will have it"
 
 
 def level_section(contents: Contents) -> Markup:
@@ -90,21 +93,28 @@ def level_section(contents: Contents) -> Markup:
     if not levels:
         text = f"{NOT_THERE}, with this build, kernel and browser, before the run began"
         if missing:
-            text += f": {_how(contents, missing)}"
+            text += f". {_how(contents, missing)}"
         nowhere = [element("p", f"{text}.")] if missing or not alike else []
         return titled_section("level", "Appendix: the level", *alike, *nowhere)
     parts = [element("p", MEANING, class_="note"), *alike]
     for level in levels:
-        names = (level["first"], level["second"])
-        parts.append(element("h3", f"{names[0]} and {names[1]}"))
-        parts.append(element("p", verdict(level)))
-        parts.append(element("p", f"{measured_with(level)}.", class_="note"))
-        parts += [_group(names, *group) for group in groups(level["rows"])]
+        parts.append(element("h3", f"{level['first']} and {level['second']}"))
+        parts += level_tables(level)
     return titled_section("level", "Appendix: the level", *parts)
 
 
+def level_tables(level: JsonMapping) -> list[Markup]:
+    """One pair: its verdict, what measured it, and every row."""
+    names = (level["first"], level["second"])
+    return [
+        element("p", verdict(level)),
+        element("p", f"{measured_with(level)}.", class_="note"),
+        *(_group(names, *group) for group in groups(level["rows"])),
+    ]
+
+
 def _group(names: tuple[str, str], kind: str, _: str, head: str, entries: list[Entry]) -> Markup:
-    columns = ["aspect", "where", *names, f"{names[1]} less {names[0]}", "margin", "why"]
+    columns = ["aspect", "where", *names, f"{names[1]} minus {names[0]}", "margin", "why"]
     rows = [_row(entry) for entry in entries]
     if not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]

@@ -17,19 +17,20 @@ from eyelevel.report.statistic_cells import (
 GAINS_MAX = 4
 """Columns of gains; more cannot be read beside one another, and `--json` has all."""
 NOTE = (
-    "A machine's gain is that of all sites, each counting alike; where it did not load a site, it "
-    "is taken to differ there as on the others. The deviation is by how much machines' gains are "
-    "apart, chance taken off; blocks scatter by what is left within a machine. The test holds "
-    "machines against batches of their blocks, so that what disturbs one for some minutes is no "
-    "difference. Its p is twice the smaller of the F test's and of the farthest machine's, and is "
-    "corrected after Holm over all networks and comparisons. It assumes that blocks scatter alike "
-    "on every machine and site."
+    "A machine's gain is over all sites with equal weight; for a site that it did not load, "
+    "its difference from the other machines is taken to be the same as on the sites that it "
+    "did load. The deviation says how far the machines' gains lie apart after chance has been "
+    "subtracted; the scatter of blocks is what remains within a machine. The test compares "
+    "machines with batches of their blocks, so that a disturbance of some minutes does not "
+    "count as a difference. Its p is twice the smaller of two p values, that of the F test and "
+    "that of the farthest machine, and is corrected after Holm over all networks and "
+    "comparisons. It assumes that blocks scatter alike on every machine and site."
 )
 OTHERS_NOTE = (
-    " On another machine like these the gain would lie in the last column's interval, in 19 of 20 "
-    "cases, if these are a random sample of such machines."
+    " If these machines are a random sample of such machines, the gain on another one would "
+    "lie in the last column's interval in 19 of 20 cases."
 )
-STOPPING_NOTE = " It does not allow for a study that stops when it has seen enough."
+STOPPING_NOTE = " None of this allows for a study that stops once it has seen enough."
 
 
 def machines_section(contents: Contents) -> Markup:
@@ -66,8 +67,8 @@ def _machines_table(contents: Contents) -> Markup:
         rows.append([*cells, *([row.reason or "none"] if has_reasons else [])])
     caption = f"Loads of each machine, and the gains that they show: {_metric(contents)}"
     if left_out := len(contents.between_machines) - len(shown):
-        caption += f" ({left_out} more by report --json)"
-    columns += ["what was said of it"] * has_reasons
+        caption += f" ({left_out} more in report --json)"
+    columns += ["remarks"] * has_reasons
     return table(caption, columns, rows, class_="gain-details")
 
 

@@ -31,33 +31,34 @@ def paragraph(contents: Contents) -> str:
     planned_as = contents.planned
     conditions = conditions_said(planned_as)
     again = any(stack.visitor == "known" for stack in stacks_planned(planned_as))
-    load = "load, with the visit before it," if again else "load"
+    load = "load, together with the visit before it," if again else "load"
     sure = (
         _sequential(contents)
         if contents.may_stop
-        else "Intervals are Student's t over repetitions, of each one's mean over the sites of "
-        "log(X / reference), at 95 %; the primary metric's p values are corrected after Holm over "
-        "all networks and comparisons."
+        else "Intervals are 95 % intervals of Student's t over repetitions, where each "
+        "repetition counts with its mean over the sites of log(X / reference); the "
+        "primary metric's p values are corrected after Holm over all networks and "
+        "comparisons."
     )
     asked = ", ".join(map(str, contents.comparisons))
     if contents.declared:
         declared = ", ".join(map(str, contents.declared))
-        asked += f", chosen when the loads were there (the plan had declared {declared})"
+        asked += f", chosen after the loads had been made (the plan had declared {declared})"
     return (
-        f"{_some(counts[0], 'recorded site')} {'was' if counts[0] == 1 else 'were'} replayed with "
-        f"eyelevel {versions.get('eyelevel', '')} from recorded addresses over "
-        f"{_some(counts[1], 'emulated network')} into "
-        f"{versions.get('browser', 'a browser')} on Linux {versions.get('kernel', '')}, "
-        f"{f'{conditions}, ' if conditions else ''}with "
+        f"{_some(counts[0], 'recorded site')} {'was' if counts[0] == 1 else 'were'} replayed "
+        f"with eyelevel {versions.get('eyelevel', '')} from recorded addresses over "
+        f"{_some(counts[1], 'emulated network')} into {versions.get('browser', 'a browser')} on "
+        f"Linux {versions.get('kernel', '')}, {f'{conditions}, ' if conditions else ''}with "
         f"{_some(counts[2], 'protocol stack')}. Trials were randomised in complete blocks (seed "
         f"{plan['seed']}): in each of at most {_some(plan['blocks'], 'repetition')} every stack "
-        f"loaded every site once over every network, each {load} in a new browser and new network "
-        f"namespaces. The primary metric, {title_of(contents.primary_metric)}, was declared "
-        f"beforehand, with a smallest effect of interest of {smallest_effect_said(planned_as)}. "
-        f"{kept} of {planned} blocks were compared; a failure of the instrument excluded the loads "
-        "of all stacks of its block, timeouts count as their limit, and in medians as slower than "
-        "it. Gains are geometric means over the sites of X / reference within blocks, less one. "
-        f"Compared were {asked}. {sure} The plan's hash is {plan['hash']}."
+        f"loaded every site once over every network, each {load} in a new browser and new "
+        f"network namespaces. The primary metric, {title_of(contents.primary_metric)}, was "
+        "declared beforehand, with a smallest effect of interest of "
+        f"{smallest_effect_said(planned_as)}. {kept} of {planned} blocks were compared; a "
+        "failure of the instrument excluded the loads of all stacks in its block. Timeouts "
+        "count as their limit, and in medians as slower than it. Gains are geometric means "
+        "over the sites of X / reference within blocks, minus one. The comparisons were "
+        f"{asked}. {sure} The plan's hash is {plan['hash']}."
     )
 
 
@@ -65,19 +66,19 @@ def _sequential(contents: Contents) -> str:
     """By which rule the study could end, and what it came to."""
     rule = contents.planned.stop
     assert rule is not None
-    ends = ["lay within the smallest effect"]
+    ends = ["lay within the smallest effect of interest"]
     if rule.clear_sign:
         ends.append("was no wider than its gain while the median had the same sign")
     ends.append(f"was at most {format_percent(rule.interval_width_max, signed=False)} wide")
     if rule.futility:
-        ends.append("could be expected to do none of these by the last block")
+        ends.append("could not be expected to do any of these by the last block")
     decided = contents.stopped["reason"] if contents.stopped else "none"
     return (
-        "Confidence sequences, which hold at any stopping time, bound the gain; the level of 5 % "
-        "is shared equally by all comparisons. After each repetition from number "
-        f"{rule.blocks_min} on, a comparison was decided by the blocks up to then once its "
-        f"interval {', or '.join(ends)}; a network's loads ended with its last "
-        f"comparison. Decided before the last block: {decided}."
+        "The gain is bounded by confidence sequences, which hold at any stopping time; the "
+        "level of 5 % is shared equally by all comparisons. After each repetition from number "
+        f"{rule.blocks_min} on, a comparison was decided on the blocks up to then as soon as "
+        f"its interval {', or '.join(ends)}; a network's loads ended with its last comparison. "
+        f"Decided before the last block: {decided}."
     )
 
 

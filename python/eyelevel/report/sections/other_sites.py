@@ -8,12 +8,13 @@ from eyelevel.report.html import Markup
 from eyelevel.report.statistic_cells import collapsed_table, compared_json, estimate_cell
 
 NOTE = (
-    "The gains above are of these very sites. Here the sites are taken as a random sample of those "
-    "one asks about, and the interval covers others like them: a mixed model of log(X / reference) "
-    "with sites at random. It assumes that the sites were chosen without an eye to the stacks, and "
-    "that sites and runs scatter about normally on the log scale. Sites scatter by how far their "
-    "own gains are from the typical one, runs by how far single blocks are from their site's. "
-    "p is not corrected for the number of networks and comparisons."
+    "The gains above are those of these very sites. Here the sites are treated as a random "
+    "sample of the sites in question, so that the interval covers others like them: a mixed "
+    "model of log(X / reference) with random sites. It assumes that the sites were chosen "
+    "without regard to the stacks, and that sites and runs scatter about normally on the log "
+    "scale. The scatter of sites says how far their own gains lie from the typical one, the "
+    "scatter of runs how far single blocks lie from their site's gain. p is not corrected for "
+    "the number of networks and comparisons."
 )
 
 
@@ -49,7 +50,7 @@ def other_sites_details(contents: Contents) -> Markup:
     ]  # fmt: skip
     note = NOTE
     if contents.may_stop:
-        note += " It does not allow for a study that stops when it has seen enough."
+        note += " It does not allow for a study that stops once it has seen enough."
     caption = f"{title_of(primary)}: a mixed model over sites"
     return collapsed_table("On other sites like these", caption, columns, rows, note)
 

@@ -15,6 +15,12 @@ LOADS_MAX = 500  # rows of loads that were not ok
 
 SHORT_HASH = 12
 
+WHY_IT_MATTERS = (
+    "Failures of the instrument are loads that this machine spoilt, repeated ones included: what "
+    "they showed is not counted. If more loads of one stack than of another were spoilt, and these "
+    "would have been its slow ones, that stack looks faster than it is."
+)
+
 
 def outcomes_section(contents: Contents) -> Markup:
     """Counts of outcomes by stack, the tests of their rates, every load that was not ok."""
@@ -34,15 +40,19 @@ def outcomes_section(contents: Contents) -> Markup:
     again = dict(contents.table.group_by("stack").agg(pl.col("retried").sum()).iter_rows())
     if any(again.values()):
         counted = [again.get(stack, 0) for stack in contents.stacks]
-        rows.append(["(retried)", *counted, "Attempts that failed before, with the same trial."])
+        rows.append(
+            ["(retried)", *counted, "Attempts that failed, after which the load was repeated."]
+        )
     columns = ["outcome", *contents.stacks, "meaning"]
     return titled_section(
         "outcomes",
         "Outcomes",
         table("How the loads ended, by stack", columns, rows, class_="outcomes"),
         element("p", _rate_sentence("timeouts", contents.timeout_rates)),
-        element("p", _rate_sentence("the instrument's failures", contents.failure_rates)),
+        element("p", _rate_sentence("failures of the instrument", contents.failure_rates)),
+        element("p", WHY_IT_MATTERS, class_="note"),
         _not_ok(contents),
+        _retried(contents),
         _excluded_blocks(contents),
         exclusions_table(contents),
     )
@@ -66,16 +76,16 @@ def outcomes_json(contents: Contents) -> JsonObject:
 
 def _rate_sentence(what: str, test: RateTest) -> str:
     if test.p is None:
-        return f"Whether stacks differ in {what}: nothing to test ({test.reason})."
-    finding = "they differ" if test.p <= SIGNIFICANCE_LEVEL else "no difference shown"
+        return f"Do the stacks differ in {what}? There is nothing to test ({test.reason})."
+    finding = "They do" if test.p <= SIGNIFICANCE_LEVEL else "No difference shown"
     how = f"permutation of Cochran's Q, p = {test.p:.2g}"
-    return f"Whether stacks differ in {what}: {finding} ({how})."
+    return f"Do the stacks differ in {what}? {finding} ({how})."
 
 
 def _not_ok(contents: Contents) -> Markup:
     failed = contents.table.filter(pl.col("outcome") != "ok").sort("block", "position")
     if failed.height == 0:
-        return element("p", "Every load ended ok.")
+        return element("p", "Every load ended as ok.")
     rows = [
         [
             row["block"],
@@ -86,10 +96,27 @@ def _not_ok(contents: Contents) -> Markup:
         ]
         for row in failed.head(LOADS_MAX).iter_rows(named=True)
     ]
-    caption = f"Loads that were not ok: {failed.height} of {contents.table.height}"
+    caption = f"Loads that did not end as ok: {failed.height} of {contents.table.height}"
     if failed.height > LOADS_MAX:
         caption += f" (the first {LOADS_MAX})"
     return table(caption, ["block", "stack", "outcome", "reason", "trial"], rows, class_="loads")
+
+
+def _retried(contents: Contents) -> Markup:
+    """Every attempt that was thrown away, with its reason; a reader would look for it."""
+    again = contents.table.filter(pl.col("retried") > 0).sort("block", "position")
+    rows = [
+        [row["block"], row["stack"], *reason.split(": ", 1)]
+        for row in again.iter_rows(named=True)
+        for reason in row["retried_because"].split("\n")
+    ]
+    if not rows:
+        return Markup("")
+    caption = f"Attempts that failed and were repeated: {len(rows)}"
+    if len(rows) > LOADS_MAX:
+        caption += f" (the first {LOADS_MAX})"
+    columns = ["block", "stack", "outcome", "reason"]
+    return table(caption, columns, rows[:LOADS_MAX], class_="loads")
 
 
 def _excluded_blocks(contents: Contents) -> Markup:

@@ -2,6 +2,7 @@
 
 from eyelevel.analysis.claims import is_claimed
 from eyelevel.analysis.formats import NO_BREAK, format_number
+from eyelevel.analysis.gains.causes import rtts_ms_of
 from eyelevel.analysis.paint_parts import PARTS, NetworkPaint, PaintPart
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
@@ -9,19 +10,24 @@ from eyelevel.json_types import JsonObject
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.report.html import Markup, element, join, table
 from eyelevel.report.statistic_cells import estimate_cell
+from eyelevel.stats.estimate import Estimate
 
 SENTENCES_MAX = 4
 SHOWN_MAX = 12  # tables: `--json` has them all
 NO_RESOURCE = "no resource to wait for"
 
 NOTE = (
-    "The parts are web.dev's: time to first byte; resource load delay, until the browser sends the "
-    "request for the picture that is the largest (with its connection, if it needs one); resource "
-    "load duration, until its last byte; element render delay, until it is presented. Text waits "
-    "for no resource. Means over sites of the differences within the same blocks, so the parts add "
-    "up to the whole. Student's t over repetitions; the intervals are not corrected for their "
-    "number. They describe where in the load a difference arises; why, counterfactual loads say."
+    "Speed Index has no such parts. Those of Largest Contentful Paint are web.dev's: time to "
+    "first byte; resource load delay, until the browser sends the request for the largest picture "
+    "(including its connection, if it needs one); resource load duration, until that picture's "
+    "last byte; element render delay, until it is presented. Text waits for no resource. The "
+    "numbers are means over sites of the differences within the same blocks, so the parts add up "
+    "to the whole. Intervals are Student's t over repetitions and are not corrected for their "
+    "number. They describe where in a load a difference arises, not what causes it."
 )
+
+NO_CAUSE = " To measure causes, add {setting} to “The plan, to run it again” below, and run it."
+CAUSES = 'causes = ["handshake", "window"]'
 
 
 def paint_parts(contents: Contents) -> Markup:
@@ -30,12 +36,12 @@ def paint_parts(contents: Contents) -> Markup:
     if not paints:
         return Markup("")
     hidden = len(paints) - SHOWN_MAX
-    more = f"{hidden} further comparisons on networks are in --json." if hidden > 0 else ""
+    more = f"{hidden} more comparisons are in --json." if hidden > 0 else ""
     return element(
         "details",
         element("summary", "Largest Contentful Paint in its four parts"),
         element("div", *(_table(paint) for paint in paints[:SHOWN_MAX]), class_="pair"),
-        element("p", NOTE, " ", more, class_="note"),
+        element("p", NOTE, _how_to_learn_why(contents), " ", more, class_="note"),
     )
 
 
@@ -48,6 +54,7 @@ def paint_sentences(contents: Contents) -> list[str]:
     claimed = {
         (gain.network, gain.comparison) for gain in contents.gains if is_claimed(contents, gain)
     }
+    rtts_ms = rtts_ms_of(contents.plan)
     found = []
     for paint in contents.paints:
         whole = paint.whole.difference
@@ -64,12 +71,27 @@ def paint_sentences(contents: Contents) -> list[str]:
         when = "earlier" if value < 0 else "later"
         ms = f"{format_number(abs(value), '.0f')}{NO_BREAK}ms"
         found.append(
-            f"On {paint.network} Largest Contentful Paint came {ms} {when} with {paint.stack} than "
-            f"with {paint.reference}; the largest part is {PARTS[name].lower()}, "
-            f"{_format_ms(part.value or 0.0)} "
-            f"({_format_ms(part.low or 0.0)} to {_format_ms(part.high or 0.0)})."
+            f"On {paint.network}, Largest Contentful Paint came {ms} {when} with {paint.stack} "
+            f"than with {paint.reference}; the largest part of this is {PARTS[name].lower()}, "
+            f"{_part_said(part, rtts_ms[paint.network])}."
         )
     return found[:SENTENCES_MAX]
+
+
+def _how_to_learn_why(contents: Contents) -> Markup:
+    """What must be added to the parts where no counterfactual was loaded."""
+    if contents.splits:
+        return Markup("")
+    before, after = NO_CAUSE.split("{setting}")
+    return join([before, element("code", CAUSES), after])
+
+
+def _part_said(part: Estimate, rtt_ms: float) -> str:
+    """`73 ms or 1.0 round trips (71 ms to 74 ms)`; it excludes zero."""
+    value, *bounds = (abs(bound or 0.0) for bound in (part.value, part.low, part.high))
+    rtts = f" or {value / rtt_ms:.1f} round trips" if rtt_ms else ""
+    low, high = (f"{bound:.0f}{NO_BREAK}ms" for bound in sorted(bounds))
+    return f"{value:.0f}{NO_BREAK}ms{rtts} ({low} to {high})"
 
 
 def paint_parts_json(contents: Contents) -> list[JsonObject]:
@@ -124,7 +146,9 @@ def _format_ms(value: float) -> str:
 def _counts(paint: NetworkPaint) -> str:
     parts = [f"{_number(paint.blocks, 'block')} of {_number(paint.sites, 'site')}"]
     if paint.blocks_without:
-        parts.append(f"{paint.blocks_without} left out, of which a load has no such parts")
+        parts.append(
+            f"{paint.blocks_without} left out because one of their loads has no such parts"
+        )
     if paint.sites_without:
         parts.append(f"none of {', '.join(paint.sites_without)}")
     if paint.blocks_of_two:

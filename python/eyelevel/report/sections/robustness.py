@@ -22,17 +22,17 @@ COLUMNS = (
 )  # fmt: skip
 
 NOTE = (
-    "The same loads as above, each stack against its reference. Welch's ANOVA compares means, as "
-    "the published one does, and lets variances differ; it assumes runs that are independent and "
-    "about normal. "
-    "Kruskal-Wallis and Mann-Whitney compare ranks and need independent runs only, a timeout being "
-    "the slowest. Games-Howell is the difference of means with an interval and a p that hold for "
-    "all pairs of stacks of the site together, assuming what Welch's does. Cliff's delta is how "
-    "much more often a load is slower than one of the reference than faster: −1 is every load "
-    "faster, 0 as often, +1 every load slower. The mean difference is within blocks, with a "
-    "bootstrap interval from ten blocks on, for which pairs are to be independent. Only the last "
-    "one uses that runs come in blocks. None is corrected for the number of sites, networks and "
-    "metrics, and the report claims nothing by them."
+    "The same loads as above, each stack against its reference. Welch's ANOVA compares means, "
+    "as the published one does, and lets variances differ; it assumes that runs are "
+    "independent and about normal. Kruskal-Wallis and Mann-Whitney compare ranks, with a "
+    "timeout as the slowest, and assume only that runs are independent. Games-Howell gives the "
+    "difference of means with an interval and a p that hold for all pairs of stacks on the "
+    "site together; its assumptions are Welch's. Cliff's delta says how much more often a load "
+    "is slower than one of the reference than faster: −1 means that every load is faster, 0 "
+    "that both happen equally often, +1 that every load is slower. The mean difference is "
+    "within blocks; from ten blocks on it has a bootstrap interval, which assumes that pairs "
+    "are independent. It is the only one that uses the blocks. None is corrected for the "
+    "number of sites, networks and metrics, and the report bases no claim on them."
 )
 
 
@@ -49,14 +49,14 @@ def robustness_section(contents: Contents) -> Markup:
         blocks.append(element("details", element("summary", title_of(metric)), content))
     if left_out := sum(cell.pairs > 1 for cell in contents.cells) - len(tests):
         text = (
-            f"{left_out} comparisons are left out: of a study this large the largest gains and "
-            "losses of the primary metric are tested. The package eyelevel.stats has each test "
-            "for a notebook."
+            f"{left_out} comparisons are left out: in a study this large, only the largest "
+            "gains and losses of the primary metric are tested. The package eyelevel.stats has "
+            "every test for use in a notebook."
         )
         blocks.append(element("p", text, class_="note"))
     note = NOTE
     if contents.may_stop:
-        note += " None of these allows for a study that stops when it has seen enough."
+        note += " None of these allows for a study that stops once it has seen enough."
     return titled_section(
         "tests",
         "Further tests, site by site",

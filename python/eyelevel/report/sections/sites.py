@@ -29,19 +29,19 @@ def sites_section(contents: Contents) -> Markup:
         opened = {"open": ""} if metric == primary else {}
         blocks.append(element("details", element("summary", title_of(metric)), content, **opened))
     if left_out:
-        text = f"{left_out} comparisons are left to the records: `eyelevel.open(DIR).cells()`."
+        text = f"{left_out} comparisons are not shown; `eyelevel.open(DIR).cells()` has them all."
         if len(cells) == EXTREMES_MAX:
             text = f"The largest gains and losses, {EXTREMES_MAX} rows; {text}"
         blocks.append(element("p", text, class_="note"))
     note = (
-        "Medians take a timeout as slower than the limit. The paired difference is the "
-        "Hodges-Lehmann estimate over blocks; it has a 95 % interval from six blocks on. The ANOVA "
-        "is the one of Wolsing et al. 2019, which took 0.01, for comparison with the paper; it "
-        "assumes independent runs. Nothing here is corrected for the number of sites, networks and "
-        "stacks, so nothing here is called faster or slower."
+        "Medians treat a timeout as slower than the limit. The paired difference is the "
+        "Hodges-Lehmann estimate over blocks; it has a 95 % interval from six blocks on. The "
+        "ANOVA is that of Wolsing et al. 2019, who used a level of 0.01, for comparison with "
+        "the paper; it assumes that runs are independent. Nothing here is corrected for the "
+        "number of sites, networks and stacks, so nothing here is called faster or slower."
     )
     if contents.may_stop:
-        note += " None of these allows for a study that stops when it has seen enough."
+        note += " None of these allows for a study that stops once it has seen enough."
     return titled_section(
         "sites",
         "Site by site",

@@ -26,15 +26,16 @@ SHOWN = {
 """Metrics and their columns; one without any value has none."""
 
 NOTE = (
-    "Medians over the pairs; times in milliseconds from the moment at which the step's input was "
-    "sent: to the first response, the first and last visual change, the last of anything, the load "
-    "event of a page that the step opened. Below, the paired difference from the reference "
-    "(Hodges-Lehmann, over blocks) and its 95 % interval, which it has from six blocks on; "
-    "negative is faster. These numbers describe: they are in no test and no correction."
+    "Medians over the pairs, in milliseconds from the moment when the step's input was sent: "
+    "to the first response, to the first and last visual change, to the last event of any "
+    "kind, and to the load event of a page that the step opened. Below each is the paired "
+    "difference from the reference (Hodges-Lehmann, over blocks) with a 95 % interval from six "
+    "blocks on; negative is faster. These numbers only describe: no test or correction "
+    "includes them."
 )
 
 
-UNSTOPPED = " They do not allow for a study that stops when it has seen enough."
+UNSTOPPED = " They do not allow for a study that stops once it has seen enough."
 
 
 def steps_section(contents: Contents) -> Markup:
@@ -89,7 +90,7 @@ def _table(contents: Contents, number: int, step: StepCells) -> Markup:
     columns = ["site", "network", "stack", "reference", "pairs", *(SHOWN[name] for name in metrics)]
     caption = element("strong", f"{number}. {step.text}")
     if len(rows) > ROWS_MAX:
-        caption = join([caption, f" ({len(rows) - ROWS_MAX} rows more are in the records)"])
+        caption = join([caption, f" ({len(rows) - ROWS_MAX} more rows are in the records)"])
     return table(caption, columns, rows[:ROWS_MAX], class_="cells")
 
 

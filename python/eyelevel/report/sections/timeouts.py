@@ -24,13 +24,14 @@ from eyelevel.report.statistic_cells import (
 )
 
 NETWORKS_NOTE = (
-    "A load that timed out took at least as long as its limit, and counts as that in gain and "
-    "difference: where the loads of one stack alone timed out, the true ones are at least as "
-    "large. The difference is then one of restricted means, of times up to the limit. With more "
-    "than a fifth of a stack's loads there is no gain, since it would say what the limit is. p is "
-    "of no difference in number: exact, by signs of the repetitions' differences, which assumes "
-    "independent repetitions (McNemar's test for one site). By any metric a page that did not load "
-    "counts so, whatever it had shown."
+    "A load that timed out took at least as long as its limit and counts as the limit in gains "
+    "and differences; if only the loads of one stack timed out, the true values are at least "
+    "as large. The difference is then one of restricted means, that is, of times up to the "
+    "limit. If more than a fifth of a stack's loads timed out, there is no gain, since it "
+    "would reflect the limit. p tests for equal numbers of timeouts. It is exact, uses the "
+    "signs of the repetitions' differences, and assumes that repetitions are independent (for "
+    "one site it is McNemar's test). A page that did not load counts as a timeout in every "
+    "metric, whatever it had shown by then."
 )
 
 
@@ -66,7 +67,7 @@ def timeouts_details(contents: Contents) -> Markup:
     ]  # fmt: skip
     note = NETWORKS_NOTE
     if contents.may_stop:
-        note += " A study that stops when it has seen enough has no such p."
+        note += " In a study that stops once it has seen enough there is no such p."
     caption = f"{title_of(contents.primary_metric)}, where loads timed out"
     return collapsed_table("Where loads timed out", caption, columns, rows, note)
 
@@ -86,13 +87,14 @@ def timeouts_json(gain: NetworkGain) -> JsonObject | None:
 
 
 SITES_NOTE = (
-    "A load that timed out has no time, so it has no mean; that it took longer than the limit is "
-    "known. The restricted mean is the mean of times up to the limit, which a "
-    "timeout counts as: it understates how much slower a stack is that times out. Its interval "
-    "assumes independent blocks, enough of them for a mean to be about normal. The log-rank test "
-    "compares whole distributions; it assumes independent runs and finds most where hazards are "
-    "proportional; above zero its z says that the stack's loads ended sooner. Neither is corrected "
-    "for the number of comparisons."
+    "A load that timed out has no time and therefore no mean; all that is known is that it "
+    "took longer than the limit. The restricted mean is the mean of times up to the limit, "
+    "with a timeout counted as the limit, so it understates how much slower a stack with "
+    "timeouts is. Its interval assumes that blocks are independent and numerous enough for a "
+    "mean to be about normal. The log-rank test compares whole distributions; it assumes that "
+    "runs are independent and is most sensitive if hazards are proportional. A z above zero "
+    "means that the stack's loads ended sooner. Neither is corrected for the number of "
+    "comparisons."
 )
 
 

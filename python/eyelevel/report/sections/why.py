@@ -15,7 +15,11 @@ from eyelevel.json_types import JsonObject
 from eyelevel.plan.causes import MEANINGS
 from eyelevel.report.html import Markup, element, join, table, titled_section, with_code
 from eyelevel.report.page_data import PageData
-from eyelevel.report.sections.paint_parts import paint_parts, paint_parts_json, paint_sentences
+from eyelevel.report.sections.paint_parts import (
+    paint_parts,
+    paint_parts_json,
+    paint_sentences,
+)
 from eyelevel.stats.estimate import Estimate
 
 NAMES = {
@@ -28,11 +32,11 @@ NAMES = {
 
 TITLES = {
     "receive_gap_ms_max": "longest silence",
-    "downlink_empty_share": "nothing on its way",
+    "downlink_empty_share": "nothing in flight",
     "downlink_used_share": "rate used",
-    "on_the_way_bytes_max": "most on its way",
+    "on_the_way_bytes_max": "most in flight",
     "receive_window_limited_ms": "browser's window full",
-    "send_buffer_limited_ms": "servers had run dry",
+    "send_buffer_limited_ms": "send buffers empty",
     "unsent_bytes_max": "most unsent",
 }
 
@@ -95,11 +99,11 @@ def _causes(contents: Contents) -> list[Markup]:
         f"{NAMES[name]}: {MEANINGS[name]}" for name in contents.plan["causes"]["names"]
     )
     note = (
-        f"Each stack also ran without one cause and without all of them, in the same blocks. A "
-        f"cause's part of the difference in {metric} is the difference with it minus the "
-        "difference without it. The interaction is what all causes contribute together beyond the "
-        f"sum of the single ones; what remains is the difference without any. Without: {meanings}. "
-        "Intervals are not corrected for their number."
+        "Each stack also ran without each single cause and without all of them, in the same "
+        f"blocks. A cause's part of the difference in {metric} is the difference with it minus "
+        "the difference without it. The interaction is what all causes together contribute "
+        "beyond the sum of the single ones; the remainder is the difference without any of "
+        f"them. Without the causes: {meanings}. Intervals are not corrected for their number."
     )
     return [
         *(element("p", sentence) for sentence in said_why(contents)),
@@ -132,16 +136,16 @@ def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:
             sentences.append(f"{subject}: undetermined ({whole.reason}).")
             continue
         reach = f"95 % interval {_format_interval(whole)}" if whole.determined else whole.reason
-        subject += f": of {_format_ms(whole.value)} ({reach})"
+        subject += f": {_format_ms(whole.value)} ({reach})"
         if not certain:
-            sentences.append(f"{subject} no part is told from none.")
+            sentences.append(f"{subject}, no part of which can be told apart from zero.")
             continue
         name, part = max(certain.items(), key=lambda one: abs(one[1].value or 0.0))
         value = part.value or 0.0
         sentences.append(
-            f"{subject} the largest part that is told from none, {_format_ms(value)} "
-            f"({_format_interval(part)}){_format_rtts(value, network_split.rtt_ms)}, "
-            f"is due to {name}."
+            f"{subject}, of which {_format_ms(value)} "
+            f"({_format_interval(part)}){_format_rtts(value, network_split.rtt_ms)} is due to "
+            f"{name}, the largest part that can be told apart from zero."
         )
     return sentences
 
@@ -153,7 +157,7 @@ def _format_interval(part: Estimate) -> str:
 def _rows(network_split: NetworkSplit) -> list[list[object]]:
     split = network_split.split
     parts = [(NAMES[name], part) for name, part in split.causes.items()]
-    parts += [("interaction", split.interaction), ("remains", split.remaining)]
+    parts += [("interaction", split.interaction), ("remainder", split.remaining)]
     rows = [_row("difference", split.difference, network_split.rtt_ms)]
     return rows + [_row(name, part, network_split.rtt_ms) for name, part in parts]
 
@@ -200,9 +204,13 @@ def _traces_note() -> Markup:
         for name in TITLES
     )
     pairs = (element("div", *pair) for pair in definitions)
-    summary = element("summary", "What these are")
-    note = "They describe the loads; what makes a difference only a counterfactual can say."
-    return element("details", summary, element("dl", *pairs), element("p", note, class_="note"))
+    summary = element("summary", "What these columns mean")
+    note = (
+        "They describe the loads. Only loads without a cause (`causes` in a plan) say what it does."
+    )
+    return element(
+        "details", summary, element("dl", *pairs), element("p", with_code(note), class_="note")
+    )
 
 
 def _format_trace(name: str, value: float | None) -> str:

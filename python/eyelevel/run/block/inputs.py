@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eyelevel.disk.whole import write_whole
-from eyelevel.errors import InputChangedError, StoreError
+from eyelevel.errors import InputChangedError, StoreError, refusal_of
 from eyelevel.plan.plan import ARCHIVE_SUFFIXES
 from eyelevel.run.trial.traces import RESTORE
 
@@ -34,8 +34,11 @@ class Input:
         return self.digest + suffix
 
 
-_found: dict[str, str] = {}
-"""Where this process has each, by digest; a load checks what it opens."""
+Seen = tuple[int, int, int]
+"""A file's number, length and time of change: alike as long as nobody touched it."""
+
+_found: dict[str, tuple[Path, Seen]] = {}
+"""Where this process has each, by digest, and as what it was read then."""
 
 
 def resolve(needed: Mapping[str, Input]) -> tuple[dict[str, str], list[Input]]:
@@ -70,23 +73,36 @@ def keep_input(needed: Input, content: bytes) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
         write_whole(file, content)
     except OSError as error:
-        raise StoreError(f"writing {file}: {error.strerror}") from error
+        raise StoreError(f"writing {file}: {refusal_of(error)}") from error
     if not _has_digest(needed, file):
         file.unlink(missing_ok=True)
         raise StoreError(
             f"keeping {needed.path} of the client: what came has another digest than "
-            f"{needed.digest}; it was damaged on its way, or changed since the plan was read"
+            f"{needed.digest}; it was damaged on its way, or changed since the plan "
+            "was read: run it again"
         )
 
 
 def _here(needed: Input) -> str | None:
-    if needed.digest not in _found:
-        files = (Path(needed.path), _cache() / needed.name)
-        found = next((file for file in files if file.is_file() and _has_digest(needed, file)), None)
-        if found is None:
-            return None
-        _found[needed.digest] = str(found)
-    return _found[needed.digest]
+    """Read again only if somebody has touched it since: a cache may be cleared during a run."""
+    file, before = _found.get(needed.digest, (None, None))
+    if file is not None and _seen(file) == before:
+        return str(file)
+    _found.pop(needed.digest, None)
+    for file in (Path(needed.path), _cache() / needed.name):
+        seen = _seen(file)
+        if seen is not None and _has_digest(needed, file):
+            _found[needed.digest] = (file, seen)
+            return str(file)
+    return None
+
+
+def _seen(file: Path) -> Seen | None:
+    try:
+        stat = file.stat()
+    except OSError:
+        return None
+    return (stat.st_ino, stat.st_size, stat.st_mtime_ns) if file.is_file() else None
 
 
 def _has_digest(needed: Input, file: Path) -> bool:

@@ -100,7 +100,10 @@ def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | 
 def check_answer(hashes: Sequence[str], came: Sequence[PackedTrial]) -> None:
     """Raise StoreError unless these trials came, whole and undamaged."""
     if (names := [each.name for each in came]) != list(hashes):
-        raise StoreError(f"of a block's trials {', '.join(hashes)} came {', '.join(names)}")
+        raise StoreError(
+            f"of a block's trials {', '.join(hashes)} came {', '.join(names)}; load it again "
+            "with --resume"
+        )
     for each in came:
         check_packed(each)
 

@@ -11,12 +11,14 @@ from pathlib import Path, PurePosixPath
 
 from eyelevel.analysis.run_files import read_environment, read_plan_document, read_stopped
 from eyelevel.analysis.trials.kept_rows import TABLE_FILE
+from eyelevel.disk.results import writing
 from eyelevel.disk.whole import whole_file
 from eyelevel.errors import StoreError
 from eyelevel.run.bundle.inputs import RunInputs
 from eyelevel.run.bundle.members import BUNDLE_VERSION, MANIFEST, PACKED_SUFFIXES
 from eyelevel.sites.recorded import recording_name
 from eyelevel.store.directory import ENVIRONMENT_FILE, iterate_trials
+from eyelevel.store.machines import read_machines
 
 # ZIP cannot say earlier years; one date makes the same run the same bundle.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -37,7 +39,7 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
         if site is None or site.digest != wanted["digest"]:
             raise StoreError(
                 f"bundling {directory}: the recording of `{name}` with the digest "
-                f"{wanted['digest']} is not at hand; name its file with --site"
+                f"{wanted['digest']} is missing; name its file with --site"
             )
         kind = site.path.name.removeprefix(recording_name(site.path))
         members.append((f"sites/{name}{kind}", site.path))
@@ -47,6 +49,7 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
     digests = {name: _sha256(content) for name, content in members}
     manifest = {"version": BUNDLE_VERSION, "plan_hash": document["hash"], "files": digests}
     with (
+        writing(file),
         whole_file(file) as stream,
         zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as pack,
     ):
@@ -79,6 +82,7 @@ def _check(directory: Path) -> None:
     if (directory / ENVIRONMENT_FILE).exists():
         read_environment(directory)
     read_stopped(directory)
+    read_machines(directory)
 
 
 def _sha256(content: Path | bytes) -> str:

@@ -60,8 +60,8 @@ def _sites(
             seen, why = _opened(name, places.get(name))
             if seen is None or seen.digest != digest:
                 raise StoreError(
-                    f"bundling {directory}: the recording of `{name}` ({digest}) is not at hand: "
-                    f"{why}; run this in the folder in which the plan was run, or name its file "
+                    f"bundling {directory}: the recording of `{name}` ({digest}) is missing: "
+                    f"{why}; run this in the folder where the plan was run, or name its file "
                     "with --site"
                 )
             by_digest[digest] = seen
@@ -74,7 +74,7 @@ def _opened(name: str, place: str | None) -> tuple[RecordedSite | None, str]:
     if place is None:
         return None, f"no site of the plan is named `{name}` here"
     try:
-        return open_site(place), f"`{place}` is another one now"
+        return open_site(place), f"`{place}` has been replaced by another one"
     except (PlanError, LabError) as error:
         return None, f"`{place}` cannot be opened ({error})"
 
@@ -118,7 +118,7 @@ def _files(directory: Path, document: JsonMapping, source: JsonMapping) -> dict[
             raise StoreError(
                 f"bundling {directory}: a file of the network `{network}`, with the SHA-256 "
                 f"{digest}, is not where the plan names it{why}; restore it, or run this in the "
-                "folder in which the plan was run"
+                "folder where the plan was run"
             )
     return {digest: Path(files_by_digest[digest]) for digest in wanted}
 

@@ -19,7 +19,8 @@ TRIAL_FILE = (
 PACKED_SUFFIXES = (".npz", ".webp", ".wacz", ".gz")
 """Of files that do not shrink further."""
 _TAKEN = re.compile(
-    rf"run/(?:(?:plan|environment|stop)\.json|trials/{TRIAL_FILE}|pictures/[0-9a-f]{{20}}\.webp)"
+    rf"run/(?:(?:plan|environment|stop)\.json|trials/{TRIAL_FILE}|pictures/[0-9a-f]{{20}}\.webp"
+    r"|machines/[0-9a-z-]{1,64}\.json)"
     r"|sites/[^./\\][^/\\]{0,220}"
     r"|files/[0-9a-f]{64}"
     r"|locks/[A-Za-z0-9][A-Za-z0-9._-]{0,99}"

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import eyelevel
+from eyelevel.binary import run_tool
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.confinement import is_unsafe
 from eyelevel.disk.whole import write_whole
@@ -52,6 +53,11 @@ MEASURING = (
 """Packages whose code decides what a run gives: a version has one, a source tree has many."""
 
 
+@cache
+def _realtime_allowed() -> bool:
+    return bool(run_tool(["doctor"])["realtime_allowed"])
+
+
 class Kept:
     """The runs of one pair on this machine, whichever of the two comes first."""
 
@@ -65,18 +71,20 @@ class Kept:
             "code": code_digest(),
             "browser": browser_version(),
             "confined": not is_unsafe(),
+            # Without it browsers have a core less.
+            "realtime_allowed": _realtime_allowed(),
             "stacks": settings[::-1] if self._turned else settings,
             "scenarios": [asdict(scenario) for scenario in SCENARIOS],
             "page": _page_digest(),
         }
         self.key = _digest(determined)
-        self._file = folder() / f"{self.key}.jsonl"
+        self.file = folder() / f"{self.key}.jsonl"
 
     def runs(self) -> list[Run]:
         """All, in the order in which they were measured; a line that broke off is left out."""
         try:
-            source = Source(str(self._file), KEPT)
-            lines = [line for _, line in lines_of(self._file, source, LINE_BYTES_MAX)]
+            source = Source(str(self.file), KEPT)
+            lines = [line for _, line in lines_of(self.file, source, LINE_BYTES_MAX)]
         except OutsideError:
             return []
         kept = (run for line in lines if (run := _run_of(line)) is not None)
@@ -88,17 +96,17 @@ class Kept:
 
     def add(self, run: Run) -> None:
         """Keep one more."""
-        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.parent.mkdir(parents=True, exist_ok=True)
         line = json.dumps(
             {"scenario": run.scenario, "side": self._side(run.side), "values": dict(run.values)}
         )
-        with self._file.open("a", encoding="utf-8") as file:
+        with self.file.open("a", encoding="utf-8") as file:
             # A line that broke off before must not take this one with it.
             file.write("\n" + line + "\n")
 
     def forget(self) -> None:
         """Before all is measured anew."""
-        self._file.unlink(missing_ok=True)
+        self.file.unlink(missing_ok=True)
         self._effects.unlink(missing_ok=True)
 
     @property

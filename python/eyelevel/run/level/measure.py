@@ -33,8 +33,8 @@ LIMIT_S = 235.0
 RUNS_MAX = 9
 """Of each stack in a scenario: what is then unknown is too near to its margin here."""
 OUT_OF_TIME = (
-    "the time was over before every scenario had the runs that it needs; the same command goes on "
-    "where it was"
+    "time ran out before every scenario had enough runs; the same command continues where it "
+    "stopped"
 )
 WITHOUT_WAYS = (
     "measured without the plan's `origin_rtt`: the made page has none of its hosts, and the round "

@@ -140,7 +140,7 @@ def _late(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
     )
     request = next((request for request in summary.requests if request["url"] == LATE_URL), None)
     if request is None:
-        raise RunError(f"{scenario.name}: the servers saw no urgent request")
+        raise RunError(f"{scenario.name}: the servers saw no urgent request; run it again")
     values = late_values(transfer_["late"], request, down)
     unsent = unsent_bytes_max(summary.connections)
     return values if unsent is None else {**values, "unsent_bytes_max": unsent}
@@ -163,7 +163,10 @@ def _repair(
             return repair_values(whole, broken)
         if not len(with_loss.dropped):
             seen = with_loss
-    raise RunError(f"{scenario.name}: in {TRIES} tries other packets were lost than were meant")
+    raise RunError(
+        f"{scenario.name}: in {TRIES} tries packets other than the intended ones were lost; "
+        "run it again when the machine is quiet"
+    )
 
 
 def _transfer(
@@ -198,7 +201,7 @@ def _transfer(
         )
         host = before.until(HostSample.take(time.monotonic()))
         if summary.path and (reason := starved(summary.path, host, network.rtt_ms_min)):
-            raise RunError(f"starved: {reason}")
+            raise RunError(f"starved: {reason}; run it again when the machine is quiet")
         down, _ = _logs(folder)
     return transfer_, down, summary
 

@@ -111,10 +111,10 @@ def verdict(primary: Compared) -> str:
     """What the first metric says, in one sentence."""
     bias, title = primary.bias, METRICS_BY_NAME[primary.name].title
     if bias.value is None or bias.low is None or bias.high is None:
-        return f"whether replays are biased is not known: {bias.reason}"
+        return f"it is unknown whether replays are biased: {bias.reason}"
     interval = f"{bias.low:+.0f} to {bias.high:+.0f} ms"
     if not bias.excludes_zero:
-        return f"no bias is told: {title} differs by {bias.value:+.0f} ms ({interval})"
+        return f"no bias can be told: {title} differs by {bias.value:+.0f} ms ({interval})"
     way = "slower" if bias.value > 0 else "faster"
     return f"replays are {way} than the page: {title} differs by {bias.value:+.0f} ms ({interval})"
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.browser.same_requests import SameRequests
-from eyelevel.errors import BrowserStartError
+from eyelevel.errors import BrowserStartError, LabError
 from eyelevel.from_outside.files import read_text
 from eyelevel.from_outside.limits import CERTIFICATES
 from eyelevel.from_outside.source import Source
@@ -22,7 +22,7 @@ from eyelevel.run.trial.host import HostSample
 from eyelevel.run.trial.judge import judge_live
 from eyelevel.run.trial.load_settings import on_screen
 from eyelevel.run.trial.quiet_host import HostWait, remember
-from eyelevel.run.trial.trial import TrialResult, observed, trial_result
+from eyelevel.run.trial.trial import TrialResult, observed, stood_still, trial_result
 from eyelevel.sites.recorded import Screen
 
 SCREEN = Screen((1366, 768))
@@ -79,6 +79,7 @@ def _load(trial: Trial, page: LivePage, network: LiveNetwork, pictures: Coding) 
     settings = live_settings(trial, page, network)
     raw: RawLoad | None = None
     failure: tuple[str, str] | None = None
+    summary = LabSummary()
 
     def end(seen: RawLoad) -> None:
         nonlocal over
@@ -88,6 +89,9 @@ def _load(trial: Trial, page: LivePage, network: LiveNetwork, pictures: Coding) 
 
     try:
         raw = load_page(replace(settings, when_over=end))
+        summary = network.stop()
+    except LabError as error:
+        failure = ("lab-failed", str(error))
     except BrowserStartError as error:
         failure = ("browser-crashed", str(error))
     ended = over or HostSample.take(time.monotonic())
@@ -96,12 +100,13 @@ def _load(trial: Trial, page: LivePage, network: LiveNetwork, pictures: Coding) 
         **before.until(ended),
         "wall_ms": round(wall_ms, 3),
         "lab_startup_ms": network.startup_ms,
+        "stood_still": stood_still(raw, summary),
     }
     if raw is not None:
-        failure = judge_live(observed(trial, raw, LabSummary(), host))
+        failure = failure or judge_live(observed(trial, raw, summary, host))
     assert failure is not None
     found, outcome, detail = pictures.judged(*failure)
-    return trial_result(trial, started_at, outcome, detail, raw, found, LabSummary(), host)
+    return trial_result(trial, started_at, outcome, detail, raw, found, summary, host)
 
 
 def live_settings(trial: Trial, page: LivePage, network: LiveNetwork) -> LoadSettings:

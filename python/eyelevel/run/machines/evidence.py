@@ -12,7 +12,7 @@ import eyelevel
 from eyelevel.binary import run_tool
 from eyelevel.browser.browsers import find_browser
 from eyelevel.errors import LabError
-from eyelevel.json_types import JsonMapping
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.single_load_plan import one_cell
@@ -21,12 +21,13 @@ from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Trial, expand
 from eyelevel.run.block.attempts import RETRIES, with_retries
 from eyelevel.run.level.measure import measured_level, validate_level
+from eyelevel.run.machines.slot_cgroup import pressure_is_of
+from eyelevel.run.study.cores import Processors
 from eyelevel.run.study.environment import cpu_model, first_line
-from eyelevel.run.study.jobs import CORES_A_LAB
 from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import open_site
 from eyelevel.validation.path import short_validation
-from eyelevel.validation.stack_cache import build
+from eyelevel.validation.stack_cache import build, measured_cells
 
 TRIAL_SITE, TRIAL_NETWORK, TRIAL_STACK = "dashboard", "lte", "tcp+"
 TRIAL_LOADS, TRIAL_LOADS_SEED = 5, 1
@@ -46,9 +47,11 @@ def machine_facts(browser: Browser) -> dict[str, str]:
         "browser": first_line([find_browser(browser), "--version"]),
         "kernel": platform.release(),
         "processor": cpu_model(),
-        "cores a slot": str(CORES_A_LAB),
+        # Of this slot's process: two of several, or all of a machine whose one slot roams.
+        "cores a slot": str(Processors.usable()),
         "real-time permission": "yes" if run_tool(["doctor"])["realtime_allowed"] else "no",
         "fonts": _fonts(),
+        "counted processor pressure": pressure_is_of(),
     }
 
 
@@ -58,8 +61,26 @@ def machine_problems() -> tuple[str, ...]:
     doctor = run_tool(["doctor"])
     if doctor["lab_failure"] is not None:
         return (f"no lab can be built: {doctor['lab_failure']}; run eyelevel doctor there",)
-    failed = [name for name, check in short_validation().items() if check["passed"] is False]
-    return tuple(f"its emulated path is not exact: {name}" for name in failed)
+    return tuple(
+        f"its emulated path is not exact: {name} {check['measured']} (bound: {check['bound']}); "
+        "run eyelevel validate path there, with nothing beside it"
+        for name, check in _path_checks().items()
+        if check["passed"] is False
+    )
+
+
+def measured_environment(pairs: Sequence[tuple[Stack, Stack]]) -> JsonObject:
+    """What a report says was measured here before the first block: as `environment.json` has it of
+    a run without a cluster."""
+    levels = [level for pair in pairs if (level := measured_level(*pair))]
+    return {
+        "path_checks": _path_checks(),
+        "stacks_validated": [cell.as_json() for cell in measured_cells()],
+        "levels": [level.as_json() for level in levels],
+    }
+
+
+_path_checks = cache(short_validation)
 
 
 @cache
@@ -79,7 +100,8 @@ def slot_loads(run: Callable[[Trial, str], TrialResult] = run_trial) -> list[tup
 def _times(record: JsonMapping) -> tuple[float, float]:
     if record["outcome"] != "ok":
         raise LabError(
-            f"a trial load of {TRIAL_SITE} was {record['outcome']}: {record['outcome_detail']}"
+            f"a trial load of {TRIAL_SITE} was {record['outcome']}: {record['outcome_detail']}; "
+            f"try it with `eyelevel load {TRIAL_SITE}`"
         )
     processor_s = record["browser"]["cpu_s"] + (record["host"].get("server_cpu_s") or 0.0)
     return record["navigation"]["page_load_time_ms"], processor_s

@@ -1,7 +1,7 @@
 """The machines of a run in `machines/ID.json` (`eyelevel.store.machines`), and back as a fleet."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 
 from eyelevel.disk.whole import write_whole
@@ -20,8 +20,9 @@ def write_machine(
     file = machine_file(directory, evidence.machine)
     document = {
         "version": MACHINE_VERSION,
-        **asdict(evidence),
+        **{each.name: getattr(evidence, each.name) for each in fields(evidence)},
         "facts": dict(evidence.facts),
+        "environment": dict(evidence.environment),
         "class": verdict.machine_class,
         "reason": verdict.reason,
         "admitted": verdict.is_admitted,
@@ -53,6 +54,7 @@ def read_fleet(directory: Path, *, mixed: bool) -> Fleet:
                 document["page_load_time_ms"],
                 document["processor_s"],
                 document["problems"],
+                document.get("environment", {}),
             )
             fleet.members[evidence.machine] = evidence, document["class"]
     return fleet

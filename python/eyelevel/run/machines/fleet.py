@@ -3,8 +3,11 @@
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from eyelevel.from_outside.words import quoted
+from eyelevel.json_types import JsonMapping
 
 COMPARED_FROM = 3
 """Of two machines that differ nobody knows which is the odd one."""
@@ -20,7 +23,7 @@ class Evidence:
 
     `facts`: by name, such as `kernel`, equal on machines of a class. `page_load_time_ms` and
     `processor_s`: of its trial loads on all slots at once. `problems`: a sentence each of what
-    keeps it from loading at all.
+    keeps it from loading at all. `environment`: what a report says of it.
     """
 
     machine: str
@@ -31,6 +34,7 @@ class Evidence:
     page_load_time_ms: Sequence[float]
     processor_s: Sequence[float]
     problems: Sequence[str] = ()
+    environment: JsonMapping = field(default_factory=dict)
 
     @property
     def typical_load_ms(self) -> float:
@@ -41,6 +45,15 @@ class Evidence:
     def typical_processor_s(self) -> float:
         """The median processor time of a load."""
         return statistics.median(self.processor_s)
+
+
+class Shown(NamedTuple):
+    """What a machine answers when it is asked what it is: `facts`, `problems` and `environment` as
+    Evidence has them."""
+
+    facts: dict[str, str]
+    problems: tuple[str, ...] = ()
+    environment: JsonMapping = MappingProxyType({})
 
 
 @dataclass(frozen=True)

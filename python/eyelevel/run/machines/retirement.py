@@ -1,4 +1,5 @@
-"""Which slots take no further block: those whose loads fail far more often than the fleet's."""
+"""Which slots take no further block: those whose loads fail far more often than the fleet's, and
+those that are lost with whatever they get."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterable
@@ -11,6 +12,11 @@ FAILURES_MIN, LOADS = 5, 20
 RATE_RATIO_MIN = 4.0
 """A slot is retired with this many failures in its last so many loads, if that is so many times the
 rate of all other slots; a run whose loads fail everywhere has another trouble."""
+
+
+LOSSES_IN_A_ROW, LOST_BLOCKS_MIN = 3, 2
+"""A slot that is lost so often with a block, and ended none in between, is no slot for the next
+one; but of one block it may be the block's fault, which is given up by itself."""
 
 
 def has_failed(trial: PackedTrial) -> bool:
@@ -50,6 +56,31 @@ class SlotFailures:
         if failures / len(counted.last) < RATE_RATIO_MIN * rate:
             return ""
         return (
-            f"{failures} of its last {len(counted.last)} loads failed by the instrument's fault, "
-            f"{rate:.1%} of the other slots' {loads}"
+            f"{failures} of its last {len(counted.last)} loads failed because of the "
+            f"instrument, but {rate:.1%} of the other slots' {loads}"
         )
+
+
+class SlotLosses:
+    """Of one run, by machines and numbers of slots, which stay when their processes begin again."""
+
+    def __init__(self) -> None:
+        self._in_a_row: dict[tuple[str, int], list[int]] = defaultdict(list)
+
+    def ended(self, machine: str, number: int) -> None:
+        """A block came from the slot."""
+        self._in_a_row.pop((machine, number), None)
+
+    def lost(self, machine: str, number: int, count: int, block: int) -> list[int]:
+        """The slot is lost, with a block; the numbers of slots that are to take no further one.
+
+        They are all `count` of its machine if each was lost with its last block, too: then it is
+        the machine, and there is one thing to say.
+        """
+        losses = self._in_a_row[machine, number]
+        losses.append(block)
+        if len(losses) < LOSSES_IN_A_ROW or len(set(losses)) < LOST_BLOCKS_MIN:
+            return []
+        every = list(range(1, count + 1))
+        is_machine = all(self._in_a_row.get((machine, each)) for each in every)
+        return every if is_machine else [number]

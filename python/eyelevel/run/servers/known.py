@@ -106,7 +106,7 @@ def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
         if word == OURS or delayed:
             delay_ms = float(delayed[1]) if delayed else 0.0
             if delay_ms > DELAY_MS_MAX:
-                raise ProbeError(f"{quoted(word)}: at most {DELAY_MS_MAX:g}ms")
+                raise ProbeError(f"{quoted(word)}: write at most {DELAY_MS_MAX:g}ms")
             served.append(Served(_unlike(served, word), tuple(BASES), None, delay_ms))
         elif base in PROGRAMS and (base == word or base == "aioquic"):
             program = PROGRAMS[base]

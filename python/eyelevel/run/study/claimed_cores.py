@@ -44,8 +44,8 @@ def claimed_cores(processors: Processors, count: int) -> Iterator[Processors]:
             named = ", ".join(dict.fromkeys(owners))
             raise CoresTakenError(
                 f"{count} cores are wanted, and {room} are free: this process may use "
-                f"{processors}, and {len(owners)} are taken by {named}; wait until it has ended, "
-                "or give fewer --jobs"
+                f"{processors}, and {len(owners)} are taken by {named}; wait until that has "
+                "ended, or give fewer --jobs"
             )
         yield Processors(tuple(free))
 

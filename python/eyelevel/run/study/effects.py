@@ -5,12 +5,15 @@ from importlib import import_module
 from pathlib import Path
 
 from eyelevel.plan.plan import Plan
+from eyelevel.run.study.facts import FactsSoFar
 from eyelevel.store.directory import PLAN_FILE, read_document
 
 SHOWN_MAX = 4
 
 
-def live_effects(plan: Plan, directory: Path, *, peek: bool) -> Callable[[], str] | None:
+def live_effects(
+    plan: Plan, directory: Path, *, peek: bool, facts: FactsSoFar | None = None
+) -> Callable[[], str] | None:
     """What gives the primary metric's gains so far, in one line; None where there is no such line.
 
     A run of a fixed number of blocks shows none unless `peek`: who ends it at the first t interval
@@ -21,22 +24,22 @@ def live_effects(plan: Plan, directory: Path, *, peek: bool) -> Callable[[], str
         return None
     # Imported where it is used: the statistics take long, and few commands need them; and before
     # the first load, which would else wait for it in the middle of a run.
-    from eyelevel.analysis.decisions import networks_compared
+    from eyelevel.analysis.decisions import judged, networks_compared
     from eyelevel.analysis.formats import format_interval, format_percent
     from eyelevel.analysis.gains.causes import without_twins
     from eyelevel.analysis.gains.sequential import sequential_gains
-    from eyelevel.analysis.run_files import read_table
     from eyelevel.analysis.trials.blocks import select_blocks
 
     # scipy's tests are imported at their first use, and take a processor two seconds.
     import_module("scipy.stats")
 
     document = read_document(directory, PLAN_FILE)
+    so_far = facts or FactsSoFar(directory)
     sites = [site["name"] for site in document["sites"]]
     networks = networks_compared(plan)
 
     def look() -> str:
-        table = read_table(directory, document)
+        table = judged(so_far.read(), plan.primary_metric)
         blocks = select_blocks(table, [stack.name for stack in plan.stacks])
         if plan.causes:
             _, _, blocks = without_twins(document, table, blocks)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from eyelevel.binary import find_binary, run_tool
 from eyelevel.browser.browsers import find_browser
-from eyelevel.confinement import is_unsafe
+from eyelevel.confinement import is_unsafe, missing_capabilities
 from eyelevel.json_types import JsonObject
 from eyelevel.plan.browser import Browser
 from eyelevel.run.trial.trial import versions
@@ -34,7 +34,7 @@ def describe(browser: Browser) -> JsonObject:
         "system": _system_name(),
         "tcp_congestion_controls": findings["tcp_congestion_controls"],
         "realtime_allowed": findings["realtime_allowed"],
-        "root": os.geteuid() == 0,
+        "root": not missing_capabilities(),
         "confined": not is_unsafe(),
     }
 

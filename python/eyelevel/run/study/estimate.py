@@ -88,9 +88,9 @@ def estimate(
         for site in sites
         for network in plan.networks
     )
-    time_source = "recordings' sizes, rates and round trips; roughly"
-    disk, disk_source = _disk_bytes(plan, len(sites)), "what the shipped sites' loads take"
-    deviation, effect_source = DEVIATION, "blocks that scatter by 10 %, an assumption"
+    time_source = "sizes, rates and round trips, roughly"
+    disk, disk_source = _disk_bytes(plan, len(sites)), "loads of the shipped sites"
+    deviation, effect_source = DEVIATION, "an assumed scatter of 10 % between blocks"
     if like is not None:
         document = read_plan_document(like)
         table = read_table(like, document)

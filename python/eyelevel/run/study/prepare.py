@@ -5,6 +5,7 @@ from pathlib import Path
 
 from eyelevel.browser.browsers import find_browser
 from eyelevel.errors import StoreError
+from eyelevel.json_types import JsonObject
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial, expand, plan_document, plan_hash
 from eyelevel.run.level.measure import levels_of
@@ -18,17 +19,25 @@ from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
     FETCH_FILE,
     PLAN_FILE,
+    create_document,
     read_document,
     write_document,
 )
+from eyelevel.store.environment import CLIENT
 from eyelevel.validation.path import short_validation
 from eyelevel.validation.stack_cache import measured_cells
 
 
 def prepare(
-    plan: Plan, sites: Sequence[RecordedSite], directory: Path, *, resume: bool
+    plan: Plan,
+    sites: Sequence[RecordedSite],
+    directory: Path,
+    *,
+    resume: bool,
+    loads_here: bool = True,
 ) -> list[Trial]:
-    """Write `plan.json` and `environment.json`; the trials in their order.
+    """Write `plan.json` and `environment.json`; the trials in their order. Machines that load
+    elsewhere say themselves what they are.
 
     Raises StoreError if `directory` holds another plan's run, or this one's without `resume`,
     PlanError if a site has nothing that a stack could be in force on, BrowserStartError if the
@@ -39,11 +48,7 @@ def prepare(
     check_time_limits(plan, sites)
     trials = planned(plan, [site.of_plan() for site in sites], directory, resume=resume)
     if not (directory / ENVIRONMENT_FILE).exists():
-        environment = describe(plan.browser) | {
-            "path_checks": short_validation(),
-            "stacks_validated": [cell.as_json() for cell in measured_cells()],
-            "levels": levels_of(plan),
-        }
+        environment = _measured_here(plan) if loads_here else _client(plan)
         if altered := {site.name: change for site in sites if (change := altered_in(site.path))}:
             environment["altered_sites"] = altered
         shares = {site.name: secure_share(site.path) for site in sites}
@@ -53,11 +58,34 @@ def prepare(
     return trials
 
 
+def _measured_here(plan: Plan) -> JsonObject:
+    return describe(plan.browser) | {
+        "path_checks": short_validation(),
+        "stacks_validated": [cell.as_json() for cell in measured_cells()],
+        "levels": levels_of(plan),
+    }
+
+
+def _client(plan: Plan) -> JsonObject:
+    """Of who only commits: nobody shall take it for what loads ran on."""
+    own = describe(plan.browser)
+    return {"version": own.pop("version"), CLIENT: own}
+
+
 def planned(plan: Plan, sites: Sequence[Site], directory: Path, *, resume: bool) -> list[Trial]:
     """Write `plan.json` if it is not there yet; the trials. Raises StoreError as `prepare`."""
     trials = expand(plan, sites)
     claim(directory)
-    if (directory / PLAN_FILE).exists():
+    is_there = (directory / PLAN_FILE).exists()
+    if not is_there:
+        if (directory / FETCH_FILE).exists():
+            raise StoreError(
+                f"writing {directory}: it holds a partly fetched run; finish it with `eyelevel "
+                "fetch`, or choose another --out"
+            )
+        # Where a disk has no locks another client may write it at this moment.
+        is_there = not create_document(directory, PLAN_FILE, plan_document(plan, sites, trials))
+    if is_there:
         there = read_document(directory, PLAN_FILE)
         if there.get("hash") != plan_hash(plan, sites):
             raise StoreError(
@@ -70,11 +98,4 @@ def planned(plan: Plan, sites: Sequence[Site], directory: Path, *, resume: bool)
             )
         recover(directory)
         (directory / FETCH_FILE).unlink(missing_ok=True)  # from now on it is a run of its own
-    elif (directory / FETCH_FILE).exists():
-        raise StoreError(
-            f"writing {directory}: it holds a part of a run that was fetched; `eyelevel fetch` it "
-            "to its end, or choose another --out"
-        )
-    else:
-        write_document(directory, PLAN_FILE, plan_document(plan, sites, trials))
     return trials

@@ -1,7 +1,7 @@
 """How far a run is, and how long the rest may take."""
 
 import time
-from bisect import insort
+from bisect import bisect_left, insort
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +13,8 @@ FIRST_GUESS_S = 8.0
 """For a load of which nothing is known yet; only the first seconds of a run's time left use it."""
 RATE_LOADS = 100
 """Over which the loads a second are counted."""
+SEEN_MAX = 200
+"""Loads of a cell, a network or the run, by which the time left is told."""
 ELSEWHERE_S = 10.0
 """How seldom what stays the same is told: telling takes time beside loads."""
 
@@ -166,13 +168,13 @@ class _Clock:
 
     def __init__(self, queue: Sequence[Trial]) -> None:
         self._left = Counter((trial.site, trial.network) for trial in queue)
-        self._seen: dict[tuple[str, ...], list[float]] = defaultdict(list)
+        self._seen: dict[tuple[str, ...], _Last] = defaultdict(_Last)
 
     def add(self, trial: Trial, seconds: float) -> None:
         """One trial of the queue is done."""
         self._left[trial.site, trial.network] -= 1
         for key in self._keys(trial.site, trial.network):
-            insort(self._seen[key], seconds)
+            self._seen[key].add(seconds)
 
     def leave_out(self, trials: Iterable[Trial]) -> None:
         """These trials of the queue are not to be run any more."""
@@ -186,9 +188,29 @@ class _Clock:
     def _typical_s(self, site: str, network: str) -> float:
         for key in self._keys(site, network):
             if seen := self._seen.get(key):
-                return seen[len(seen) // 2]
+                return seen.median
         return FIRST_GUESS_S
 
     @staticmethod
     def _keys(site: str, network: str) -> tuple[tuple[str, ...], ...]:
         return (site, network), (network,), ()
+
+
+class _Last:
+    """The last SEEN_MAX values, for their median; a run of 150,000 loads keeps no more of them."""
+
+    def __init__(self) -> None:
+        self._order: deque[float] = deque()
+        self._sorted: list[float] = []
+
+    def add(self, value: float) -> None:
+        """The oldest goes for it."""
+        if len(self._order) == SEEN_MAX:
+            del self._sorted[bisect_left(self._sorted, self._order.popleft())]
+        self._order.append(value)
+        insort(self._sorted, value)
+
+    @property
+    def median(self) -> float:
+        """The upper one of two."""
+        return self._sorted[len(self._sorted) // 2]

@@ -15,20 +15,18 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
-from eyelevel.analysis.run_files import read_plan_document, read_stopped
+from eyelevel.analysis.run_files import check_run, read_plan_document, read_stopped
 from eyelevel.disk.whole import write_whole
-from eyelevel.errors import StoreError
 from eyelevel.json_types import JsonObject
 from eyelevel.run.study.progress import Progress
 from eyelevel.store.claim import writer
 from eyelevel.store.directory import (
-    PLAN_FILE,
     committed,
     json_bytes,
     read_document,
 )
 from eyelevel.store.documents import checked_document
-from eyelevel.store.machines import is_refused, read_machines
+from eyelevel.store.machines import read_machines, refusal
 from eyelevel.store.values import OBSERVED, Count
 
 STATUS_FILE = "status.json"
@@ -72,6 +70,11 @@ class StatusFile:
         self._started_at = _now()
         self._written_s = float("-inf")
         self._last = Progress(0)
+
+    @property
+    def has_loaded(self) -> bool:
+        """Whether a load has begun since this start."""
+        return self._last.trial is not None
 
     def beside(self, on_progress: Callable[[Progress], None]) -> Callable[[Progress], None]:
         """That, and this, too, of what `loop.run_trials` tells."""
@@ -132,6 +135,7 @@ class RunStatus:
         """For `status --json`."""
         return {
             "state": self.state,
+            "writer": self.writer or None,
             "loads": {"done": self.done, "total": self.total},
             "outcomes": self.outcomes,
             "started_at": self.started_at or None,
@@ -149,8 +153,7 @@ class RunStatus:
 
 def read_status(directory: Path) -> RunStatus:
     """Of a run that goes on, died or ended. Raises StoreError if `directory` has none."""
-    if not (directory / PLAN_FILE).is_file():
-        raise StoreError(f"reading {directory}: no run is there, since it has no {PLAN_FILE}")
+    check_run(directory)
     owner = writer(directory)
     stop = read_stopped(directory) or {"networks": {}, "reason": ""}
     ends = stop["networks"]
@@ -162,7 +165,7 @@ def read_status(directory: Path) -> RunStatus:
     there = committed(directory)
     done = sum(each in there for each in trials)
     machines = read_machines(directory).values()
-    refused = {each["name"]: each["reason"] for each in machines if is_refused(each)}
+    refused = {each["name"]: why for each in machines if (why := refusal(each)) is not None}
     said = _read_said(directory)
     state = _state(said, owner, is_whole=done == len(trials))
     now = said if said and state == "running" else None

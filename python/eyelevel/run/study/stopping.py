@@ -2,16 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from eyelevel.plan.plan import Plan
 from eyelevel.run.study.dispatch import Ended
+from eyelevel.run.study.facts import FactsSoFar
 from eyelevel.store.directory import PLAN_FILE, STOP_FILE, read_document, write_document
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from eyelevel.analysis.trials.rows import Measure
 
 
 class Stopping:
@@ -21,33 +16,30 @@ class Stopping:
     (`eyelevel.analysis.decisions`).
     """
 
-    def __init__(self, plan: Plan, directory: Path, measured_by: "Measure | None" = None) -> None:
+    def __init__(self, plan: Plan, directory: Path, facts: FactsSoFar | None = None) -> None:
         # Imported where it is used: the statistics take long, and few commands need them; and
         # before the first load, which would else wait for it in the middle of a run.
         from eyelevel.analysis.decisions import Decisions
-        from eyelevel.analysis.run_files import read_facts
-        from eyelevel.metrics.compute import measure
 
         self._directory = directory
         document = read_document(directory, PLAN_FILE)
         self._decisions = Decisions(plan, [site["name"] for site in document["sites"]])
 
-        def read() -> "pl.DataFrame":
-            return read_facts(directory, document, measured_by or measure)[1]
-
-        self._read = read
+        self._facts = facts or FactsSoFar(directory)
 
     def ended(self, repetition: int) -> Ended:
         """What is decided when all loads up to a repetition are there, but for ended networks'."""
         decisions = self._decisions
         if decisions.due(repetition):
             before = decisions.reason
-            decisions.look(repetition, self._read())
+            decisions.look(repetition, self._facts.read())
             if decisions.reason != before:
                 write_document(self._directory, STOP_FILE, decisions.as_json())
         return Ended(decisions.ends, decisions.reason)
 
 
-def stopping_rule(plan: Plan, directory: Path) -> Callable[[int], Ended] | None:
+def stopping_rule(
+    plan: Plan, directory: Path, facts: FactsSoFar | None = None
+) -> Callable[[int], Ended] | None:
     """What says after each repetition which networks' loads have ended; None without a rule."""
-    return Stopping(plan, directory).ended if plan.stop else None
+    return Stopping(plan, directory, facts).ended if plan.stop else None

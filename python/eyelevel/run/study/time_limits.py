@@ -37,9 +37,9 @@ def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
     more = f"; and {len(tight) - NAMED_MAX} more" if len(tight) > NAMED_MAX else ""
     raise PlanError(
         [
-            f"`timeout_s`: in {limit_s:g} s no load can end where the page's bytes "
-            f"alone need longer ({named}{more}); leave the key out, then the limit follows from "
-            "them, or leave these out"
+            f"`timeout_s`: in {limit_s:g} s no load can end if the page's bytes alone need "
+            f"longer ({named}{more}); leave out the key, so that the limit follows from the "
+            "bytes, or leave these out"
         ]
     )
 

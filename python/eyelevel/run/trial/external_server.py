@@ -155,7 +155,7 @@ def _await_listener(
     kind = "UDP" if over_quic else "TCP"
     raise LabError(
         f"the server `{' '.join(command)}` did not listen on {kind} port {PORT} within "
-        f"{LISTEN_TIMEOUT_S:g} s; {_last_words(output)}"
+        f"{LISTEN_TIMEOUT_S:g} s; {_last_words(output)}; correct its command"
     )
 
 
@@ -178,7 +178,8 @@ def _listens(entered: Path, outside: Path, addresses: int, *, over_quic: bool) -
 
 
 def _ended(command: Sequence[str], said: Path) -> str:
-    return f"the server `{' '.join(command)}` ended by itself; {_last_words(said)}"
+    ended = f"the server `{' '.join(command)}` ended by itself; {_last_words(said)}"
+    return f"{ended}; correct its command"
 
 
 def _last_words(said: Path) -> str:

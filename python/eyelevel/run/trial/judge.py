@@ -5,33 +5,17 @@ not even that it was too slow. Rules that need the other loads of a block or sit
 `eyelevel.analysis.trials.judgement`.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.networks.network import Network
-from eyelevel.plan.browser import Browser
-from eyelevel.plan.in_force import tcp_controller
-from eyelevel.plan.stacks import Stack
+from eyelevel.run.trial.observed import Observed
 from eyelevel.run.trial.rules.error_page import error_page
 from eyelevel.run.trial.rules.external_server_errors import external_server_error
-from eyelevel.run.trial.rules.first_flight import lost_window, reduced, wrong_first_flight
-from eyelevel.run.trial.rules.first_window import wrong_first_window
-from eyelevel.run.trial.rules.header_tables import wrong_header_tables
-from eyelevel.run.trial.rules.starved import starved, stolen
-from eyelevel.run.trial.rules.wire_ecn import wrong_ecn
+from eyelevel.run.trial.rules.starved import starved, starved_without_path
+from eyelevel.run.trial.rules.wrong_stack import wrong_stack
 from eyelevel.sites.rendering import blocks_rendering
 from eyelevel.store.outcomes import NOT_RECORDED
 
-KEY_EXCHANGES = {"1.2": "X25519", "1.3": "X25519MLKEM768"}
-"""The group that Chromium sends a key share of and our servers put first; the post-quantum one
-exists in TLS 1.3 alone."""
-CIPHERS = {
-    "1.2": "TLS_ECDHE_{key}_WITH_AES_128_GCM_SHA256",
-    "1.3": "TLS13_AES_128_GCM_SHA256",
-}
-"""The one suite that our servers have, by TLS version and the certificate's key."""
 CLEARTEXT_PROTOCOLS = ("http/1.1", "http/1.0")
 """What recorded http origins are served over, whatever the stack."""
 _EXEMPT_TYPES = ("WebSocket", "Preflight")
@@ -51,46 +35,6 @@ _NOT_REACHED = ("net::ERR_ADDRESS_UNREACHABLE", "net::ERR_INTERNET_DISCONNECTED"
 # An object whose server could not agree with the browser on TLS over TCP: the lab's fault, and no
 # network's, so that a page which fails like this is no timeout.
 _HANDSHAKE_ERRORS = ("net::ERR_SSL_", "net::ERR_BAD_SSL_")
-
-
-@dataclass(frozen=True)
-class Observed:
-    """One load as its judge sees it.
-
-    `ended` and `detail` are the browser's; `objects` the record's; `frames` how many, None without
-    capture; `requests`, `connections` and
-    `path` the lab's; `host` the shares of `HostSample.until`; `connection_type` what the
-    browser took the network for; `kernel` its release;
-    `timings_refused` why the page's own timings are not believed; `requests_lost` how many are not
-    among `objects`;
-    `failed_step` what failed after the load.
-    """
-
-    ended: str
-    detail: str
-    objects: Sequence[JsonMapping]
-    frames: int | None
-    frames_lost: int
-    first_contentful_paint_ms: float | None
-    page_load_time_ms: float | None
-    final_picture_matches: bool | None
-    requests: Sequence[JsonMapping]
-    connections: Sequence[JsonMapping]
-    path: JsonMapping
-    host: JsonMapping
-    stack: Stack
-    network: Network
-    browser: Browser
-    timings_refused: str = ""
-    requests_lost: int = 0
-    connection_type: str | None = None
-    kernel: str = ""
-    failed_step: str = ""
-
-    @property
-    def tells_connection_type(self) -> bool:
-        """Whether the browser was to say it: of a page that came, by a script of ours."""
-        return self.ended == "complete" and self.browser.javascript
 
 
 def judge(load: Observed) -> tuple[str, str]:
@@ -134,7 +78,9 @@ def _not_reached(load: Observed) -> str:
     if load.ended != "navigation-failed" or _is_transport_error(load.detail):
         return ""
     if any(error in load.detail for error in _NOT_REACHED):
-        return f"{load.detail}; a live load reaches public addresses alone, and what --allow names"
+        return (
+            f"{load.detail}; a live load reaches only public addresses and those that --allow names"
+        )
     return load.detail
 
 
@@ -161,116 +107,6 @@ def _wrong_protocol(load: Observed) -> str:
             "`eyelevel site import --secure` makes an https site of the recording"
         )
     return ""
-
-
-def _wrong_stack(load: Observed) -> str:
-    stack = load.stack
-    wanted = _in_force_wanted(stack)
-    served = {request["connection"] for request in load.requests}
-    for connection in load.connections:
-        if connection.get("scheme") == "http" and stack.over_tls:
-            if reason := _wrong_cleartext(stack, connection["in_force"]):
-                return f"connection {connection['connection']}, in cleartext: {reason}"
-            continue
-        if connection["protocol"] != stack.protocol:
-            continue
-        which, in_force = f"connection {connection['connection']}", connection["in_force"]
-        for name, value in wanted.items():
-            seen = in_force.get(name)
-            if name == "initial_window_packets" and reduced(stack, in_force):
-                continue
-            if seen is not None and seen != value:
-                return f"{which}: {name} was {seen}, not {value}"
-        if _knows_pacing(stack):
-            paced = in_force["pacing_rate_bytes_s_max"] is not None
-            if paced != stack.pacing:
-                return f"{which} was {'paced' if paced else 'not paced'}"
-        if reason := wrong_first_flight(stack, in_force):
-            return f"{which}: {reason}"
-        if reason := wrong_first_window(stack, in_force, load.kernel):
-            return f"{which}: {reason}"
-        if connection["connection"] in served and (reason := wrong_header_tables(stack, in_force)):
-            return f"{which}: {reason}"
-    if reason := wrong_ecn(stack, load.connections, load.requests, load.path):
-        return f"ecn is {stack.ecn}, but {reason}"
-    return _wrong_connection_type(load) or _wrong_visit(load)
-
-
-def _wrong_cleartext(stack: Stack, in_force: JsonMapping) -> str:
-    """Recorded http origins are served as the stack's TCP has it, over QUIC as well, so that they
-    begin alike with both stacks of a comparison."""
-    if not stack.is_ours:
-        return ""
-    wanted = _of_transport(stack)
-    wanted["congestion_control"] = controller = tcp_controller(stack.congestion_control)
-    for name, value in wanted.items():
-        if name == "initial_window_packets" and lost_window(in_force):
-            continue
-        if in_force[name] not in (None, value):
-            return f"{name} was {in_force[name]}, not {value}"
-    paced = in_force["pacing_rate_bytes_s_max"] is not None
-    # BBR paces itself, whatever the stack says.
-    if controller != "bbr" and paced != stack.pacing:
-        return f"it was {'paced' if paced else 'not paced'}"
-    return ""
-
-
-def _wrong_connection_type(load: Observed) -> str:
-    """A page that did not come, or whose scripts do not run, tells of none."""
-    wanted, seen = load.browser.forced_connection_type, load.connection_type
-    if wanted in (None, seen) or (seen is None and not load.tells_connection_type):
-        return ""
-    return f"the browser took the network for {seen or 'nothing that it told'}, not {wanted}"
-
-
-def _wrong_visit(load: Observed) -> str:
-    """A repeat visit must have had use of the first one's tickets; a first has none unless the
-    stack gives them out; the page of a warm visit came over a connection that was there."""
-    if load.browser.visit == "warm":
-        page = next((item for item in load.objects if item["resource_type"] == "Document"), None)
-        new = page is not None and page["connect_ms"] is not None
-        return "a warm visit, but the page's own connection was new" if new else ""
-    protocol = load.stack.protocol
-    ours = [c for c in load.connections if c["protocol"] == protocol]
-    resumed = [c for c in ours if c["in_force"]["resumed"]]
-    if load.browser.visit == "first" and resumed and not load.stack.session_tickets:
-        return f"a first visit, but connection {resumed[0]['connection']} resumed a session"
-    if load.browser.visit == "first" or not load.stack.over_tls or not ours:
-        return ""
-    if not resumed:
-        return "a repeat visit, but no connection resumed a session"
-    early = [c["in_force"]["early_data_accepted"] for c in resumed]
-    if load.stack.early_data and not any(early):
-        offered = any(c["in_force"]["early_data_offered"] for c in resumed)
-        what = "the servers took none" if offered else "the browser offered none"
-        return f"the stack has early data, but {what}"
-    return ""
-
-
-def _in_force_wanted(stack: Stack) -> JsonObject:
-    """What a connection of this stack must say, where it says it."""
-    wanted = _of_transport(stack)
-    if stack.over_tls:
-        version, key = stack.tls_version, stack.certificate_key.upper()
-        wanted["tls_version"] = version
-        wanted["key_exchange"] = KEY_EXCHANGES[version]
-        wanted["cipher"] = CIPHERS[version].format(key=key)
-    if stack.over_quic:
-        wanted["packet_bytes"] = stack.quic_packet_bytes
-    return wanted
-
-
-def _of_transport(stack: Stack) -> JsonObject:
-    return {
-        "congestion_control": stack.congestion_control,
-        "initial_window_packets": stack.initial_window_packets,
-        "slow_start_after_idle": stack.slow_start_after_idle,
-    }
-
-
-def _knows_pacing(stack: Stack) -> bool:
-    """Over QUIC the rate is the controller's, and null until the first acknowledgement."""
-    return not stack.over_quic and stack.congestion_control != "bbr"
 
 
 def _missed(load: Observed) -> str:
@@ -301,7 +137,7 @@ def _different_page(load: Observed) -> str:
 
 def _capture_incomplete(load: Observed) -> str:
     if load.requests_lost:
-        return f"the page made {load.requests_lost} more requests than are kept of a load"
+        return f"the page made {load.requests_lost} more requests than are kept for a load"
     if load.timings_refused:
         return load.timings_refused
     if load.page_load_time_ms is None:
@@ -327,7 +163,7 @@ _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("lab-failed", _lab_failed),
     ("starved", _starved),
     ("wrong-protocol", _wrong_protocol),
-    ("wrong-stack", _wrong_stack),
+    ("wrong-stack", wrong_stack),
     ("missed-requests", _missed),
     ("timeout", _timeout),
     ("different-page", _different_page),
@@ -337,7 +173,7 @@ _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
 _LIVE_RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("browser-crashed", _crashed),
     ("lab-failed", _not_reached),
-    ("starved", lambda load: stolen(load.host)),
+    ("starved", lambda load: starved_without_path(load.host)),
     ("timeout", _timeout),
     ("different-page", lambda load: error_page(load.objects) or load.failed_step),
     ("capture-incomplete", _capture_incomplete),

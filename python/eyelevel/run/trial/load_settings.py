@@ -28,6 +28,7 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
         spki_sha256=lab.ready.spki_sha256,
         ca_certificate=lab.ready.ca_certificate,
         command_prefix=lab.command_prefix,
+        cores=lab.ready.client_cores,
         same_page=same_page(trial, archive),
         as_recorded=True,
     )

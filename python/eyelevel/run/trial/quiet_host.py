@@ -100,7 +100,7 @@ def busy(before: HostSample, now: HostSample, *, alone: bool = True) -> str:
     if steal > CPU_STEAL_SHARE_MAX:
         return f"the hypervisor takes {steal:.0%} of the CPU time"
     if alone and isinstance(pressure, float) and pressure > CPU_PRESSURE_SHARE_MAX:
-        return f"some process waits for a processor {pressure:.0%} of the time"
+        return f"some process waits for a processor for {pressure:.0%} of the time"
     return ""
 
 

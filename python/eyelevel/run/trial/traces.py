@@ -14,7 +14,7 @@ from eyelevel.networks.stages import StagesRead
 from eyelevel.plan.file.tables import TraceFile
 from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
 
-RESTORE = "restore it, then go on with --resume"
+RESTORE = "restore it, then continue with --resume"
 
 
 def read_trace_file(name: str) -> TraceFile:
@@ -51,7 +51,7 @@ def check_trace_files(trace_files: Mapping[str, str], network: Network) -> None:
     for digest in network.file_digests():
         file = trace_files.get(digest)
         if file is None:
-            raise InputChangedError(f"the file {digest} of the network is not at hand; give it")
+            raise InputChangedError(f"the file {digest} of the network is missing; give it")
         try:
             with Path(file).open("rb") as stream:
                 found = hashlib.file_digest(stream, "sha256").hexdigest()

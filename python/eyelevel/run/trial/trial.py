@@ -23,8 +23,9 @@ from eyelevel.run.trial.coding import Coding, Pictures, coding
 from eyelevel.run.trial.cross_traffic import cross_traffic_record, silent_flow
 from eyelevel.run.trial.external_server import served_lab
 from eyelevel.run.trial.host import HostSample
-from eyelevel.run.trial.judge import Observed, judge
+from eyelevel.run.trial.judge import judge
 from eyelevel.run.trial.load_settings import load_settings
+from eyelevel.run.trial.observed import Observed
 from eyelevel.run.trial.quiet_host import HostWait, remember
 from eyelevel.run.trial.steps import after_load_record, all_objects, all_pictures_match, failed_step
 from eyelevel.run.trial.traces import check_recording, check_trace_files
@@ -144,14 +145,24 @@ def _run_trial(
     host = {**before.until(load_ended), "wall_ms": round(wall_ms, 3), **_lab_facts(ready)}
     if summary.server_cpu_s is not None and trial.stack_settings.is_ours:
         host["server_cpu_s"] = summary.server_cpu_s
+    host["stood_still"] = stood_still(raw, summary)
     outcome, detail = failure or _judge(trial, raw, summary, host)
     found, outcome, detail = pictures.judged(outcome, detail)
     return trial_result(trial, started_at, outcome, detail, raw, found, summary, host)
 
 
+def stood_still(raw: RawLoad | None, summary: LabSummary) -> list[JsonMapping] | None:
+    """The record's `host.stood_still`: of what is outside of the lab nobody knows how long."""
+    names = raw.stood_still if raw else ()
+    outside: list[JsonMapping] = [{"process": name, "at_ns": None, "ms": None} for name in names]
+    if summary.stood_still is None:
+        return outside or None
+    return [*summary.stood_still, *outside]
+
+
 def _places(trial: Trial, archive: str) -> tuple[Place, ...]:
     """Of the hosts that have round trips of their own. Raises InputChangedError where the recording
-    is another one now, and LabError where it cannot be read."""
+    has been replaced by another one, and LabError where it cannot be read."""
     if not trial.own_rtts_ms:
         return ()
     info = site_info(Path(archive))
@@ -253,7 +264,10 @@ def _lab_facts(ready: Ready | None) -> JsonObject:
     if ready is None:
         return {}
     names = ("realtime_priority", "server_realtime_priority")
-    return {**{name: getattr(ready, name) for name in names}, "lab_startup_ms": ready.startup_ms}
+    facts = {**{name: getattr(ready, name) for name in names}, "lab_startup_ms": ready.startup_ms}
+    if (cores := ready.client_cores) is not None:
+        facts["browser_cores"] = len(cores)
+    return facts
 
 
 @dataclass

@@ -7,7 +7,7 @@ import pytest
 
 from eyelevel.analysis.answers.rare_loads import format_limit
 from eyelevel.analysis.answers.sentences import answer, description
-from eyelevel.analysis.formats import NO_BREAK
+from eyelevel.analysis.formats import NO_BREAK, format_change, format_change_interval
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.late.slow_loads import SlowLoads
@@ -39,58 +39,58 @@ def said(*gains, sites=2):
     [
         (
             gain(-0.21, -0.268, -0.152, ms=-412.0),
-            "On dsl quic was faster than tcp by 412 ms or 21.0 % (95 % interval 15.2 % to 26.8 %); "
-            "Speed Index, 2 sites, 62 loads each.",
+            "On dsl, quic was faster than tcp by 412 ms or 21.0 % (95 % interval 15.2 % to "
+            "26.8 %); Speed Index, 2 sites, 62 loads per stack.",
             "faster",
         ),
         (
             gain(0.21, 0.152, 0.268, ms=412.0),
-            "On dsl quic was slower than tcp by 412 ms or 21.0 % (95 % interval 15.2 % to 26.8 %); "
-            "Speed Index, 2 sites, 62 loads each.",
+            "On dsl, quic was slower than tcp by 412 ms or 21.0 % (95 % interval 15.2 % to "
+            "26.8 %); Speed Index, 2 sites, 62 loads per stack.",
             "slower",
         ),
         (  # a few slow loads weigh more in milliseconds
             gain(-0.1, -0.15, -0.05, ms=30.0),
-            "On dsl quic was faster than tcp by 10.0 %, though +30 ms in the mean (95 % interval "
-            "5.0 % to 15.0 %); Speed Index, 2 sites, 62 loads each.",
+            "On dsl, quic was faster than tcp by 10.0 %, although the mean is 30 ms slower "
+            "(95 % interval 5.0 % to 15.0 %); Speed Index, 2 sites, 62 loads per stack.",
             "faster",
         ),
         (
             gain(0.01, -0.02, 0.04, p=0.5, ms=12.0),
-            "On dsl quic and tcp did not differ by 5.0 % or more: +12 ms or +1.0 % (95 % interval "
-            "−2.0 % to +4.0 %); Speed Index, 2 sites, 62 loads each.",
+            "On dsl, quic and tcp did not differ by 5.0 % or more: 12 ms or 1.0 % slower (95 % "
+            "interval 2.0 % faster to 4.0 % slower); Speed Index, 2 sites, 62 loads per stack.",
             "",
         ),
         (
             gain(-0.03, -0.08, 0.02, p=0.2, ms=-60.0),
-            "On dsl it is open whether quic is faster than tcp: −60 ms or −3.0 % (95 % interval "
-            "−8.0 % to +2.0 %); Speed Index, 2 sites, 62 loads each.",
+            "On dsl, it is unclear whether quic is faster than tcp: 60 ms or 3.0 % faster (95 % "
+            "interval 8.0 % faster to 2.0 % slower); Speed Index, 2 sites, 62 loads per stack.",
             "",
         ),
         (
             gain(-0.2, -0.28, -0.12, p=0.071),
-            "On dsl it is open whether quic is faster than tcp: −20.0 % (95 % interval −28.0 % to "
-            "−12.0 %); as the only question it would be clear, among all of them it is not; Speed "
-            "Index, 2 sites, 62 loads each.",
+            "On dsl, it is unclear whether quic is faster than tcp: 20.0 % faster (95 % interval "
+            "12.0 % to 28.0 % faster); clear on its own, but not after correction for all "
+            "comparisons; Speed Index, 2 sites, 62 loads per stack.",
             "",
         ),
         (
             replace(gain(-0.12, -0.15, -0.09, ms=-1234.0), median=Estimate(0.01)),
-            "On dsl there is no verdict on quic against tcp, since mean and median have opposite "
-            "signs: −1 234 ms or −12.0 % (95 % interval −15.0 % to −9.0 %; median +1.0 %); Speed "
-            "Index, 2 sites, 62 loads each.",
+            "On dsl, there is no verdict on quic against tcp, because mean and median point "
+            "in opposite directions: 1 234 ms or 12.0 % faster (95 % interval 9.0 % to 15.0 % "
+            "faster; median 1.0 % slower); Speed Index, 2 sites, 62 loads per stack.",
             "",
         ),
         (
             lacking("no complete block is left"),
-            "On lte quic against tcp is undetermined: no complete block is left; Speed Index, 2 "
-            "sites.",
+            "On lte, the comparison of quic with tcp is undetermined: no complete block is "
+            "left; Speed Index, 2 sites.",
             "",
         ),
         (
             lacking("one block shows no spread", -0.1),
-            "On lte quic against tcp is undetermined: one block shows no spread; −10.0 %; Speed "
-            "Index, 2 sites.",
+            "On lte, the comparison of quic with tcp is undetermined: one block shows no "
+            "spread; 10.0 % faster; Speed Index, 2 sites.",
             "",
         ),
     ],
@@ -100,9 +100,26 @@ def test_each_finding_is_a_sentence_with_what_it_rests_on(found, sentence, claim
     assert str(one).replace(NO_BREAK, " ") == sentence and one.claim == claim
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (-0.08, 0.02, "8.0 % faster to 2.0 % slower"),
+        (-0.08, -0.02, "2.0 % to 8.0 % faster"),
+        (0.02, 0.08, "2.0 % to 8.0 % slower"),
+        (-0.08, 0.0001, "0.0 % to 8.0 % faster"),  # zero is neither
+        (-0.0001, 0.0001, "0.0 % to 0.0 %"),
+        (None, None, "no interval"),
+    ],
+)
+def test_bounds_without_a_claim_say_which_way(low, high, words):
+    found = format_change_interval(Estimate(0.0, low, high))
+    assert found.replace(NO_BREAK, " ") == words
+    assert format_change(-0.0001).replace(NO_BREAK, " ") == "0.0 %"
+
+
 def test_the_claim_stands_alone():
     (one,) = answer([gain(-0.21, -0.268, -0.152, ms=-412.0)], METRIC, 2, smallest_effect=0.05)
-    assert one.head == "On dsl quic was faster than tcp" and one.rest.startswith(" by 412")
+    assert one.head == "On dsl, quic was faster than tcp" and one.rest.startswith(" by 412")
 
 
 def test_slow_loads_are_said_where_they_differ_after_correction():
@@ -110,9 +127,9 @@ def test_slow_loads_are_said_where_they_differ_after_correction():
     found = replace(gain(-0.03, -0.08, 0.02, p=0.2), slow_loads=slow, p_slow_holm=0.004)
     _, sentence = said(found)
     assert sentence == (
-        "Slow loads on dsl: 20.0 % of quic's loads (10.0 % to 30.0 %) took more than 1.5 times "
-        "their stack's median, and 0.0 % of tcp's loads (0.0 % to 5.0 %); p = 0.004 among all "
-        "comparisons."
+        "Slow loads on dsl: 20.0 % of quic's loads (10.0 % to 30.0 %) and 0.0 % of tcp's loads "
+        "(0.0 % to 5.0 %) took more than 1.5 times their stack's median; p = 0.004 after "
+        "correction for all comparisons."
     )
     assert len(said(replace(found, p_slow_holm=0.06))) == 1
     assert "differ on 4 networks" in said(*[found] * 4)[1]
@@ -123,17 +140,17 @@ def test_many_networks_are_one_sentence_by_finding():
     shown = [lacking("one block shows no spread", 0.02, f"few-{n}") for n in range(2)]
     found = [*faster, *shown, lacking("no complete block of a", network="none")]
     assert said(*found) == [
-        "On 4 networks quic was faster than tcp: −13.0 % to −10.0 %; Speed Index, 2 sites.",
-        "On few-0, few-1 and none quic against tcp is undetermined: +2.0 % to +2.0 %; mostly since "
-        "one block shows no spread; Speed Index, 2 sites.",
+        "On 4 networks, quic was faster than tcp: 10.0 % to 13.0 % faster; Speed Index, 2 sites.",
+        "On few-0, few-1 and none, the comparison of quic with tcp is undetermined: 2.0 % "
+        "slower; mostly because one block shows no spread; Speed Index, 2 sites.",
     ]
 
 
 def test_an_unfinished_run_is_described_and_no_more():
     (sentence,) = description([gain(-0.21, -0.268, -0.152, ms=-412.0)], METRIC, 1)
     assert str(sentence).replace(NO_BREAK, " ") == (
-        "So far on dsl quic against tcp: −412 ms or −21.0 % (95 % interval −26.8 % to −15.2 %), "
-        "Speed Index, 1 site, 62 loads each."
+        "So far on dsl, quic against tcp: 412 ms or 21.0 % faster (95 % interval 15.2 % to 26.8 % "
+        "faster), Speed Index, 1 site, 62 loads per stack."
     )
     assert sentence.claim == ""
 
@@ -144,8 +161,8 @@ def test_the_limit_of_timeouts_is_one_several_or_none():
     late = Timeouts(1, 0, 9, math.inf, math.inf, 1.0)
     of_no_time = replace(gain(0, 0, 0), metric="objects", timeouts=late, p_timeouts_holm=0.5)
     assert str(answer([of_no_time], "objects", 1, 0.05)[-1]) == (
-        "Timeouts on dsl: 1 of 9 loads of quic against 0 of 9 of tcp did not come in time "
-        "(p = 0.5 among all comparisons)."
+        "Timeouts on dsl: 1 of 9 loads with quic and 0 of 9 with tcp did not finish in time "
+        "(corrected p = 0.5)."
     )
 
 

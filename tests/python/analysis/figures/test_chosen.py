@@ -85,7 +85,7 @@ def test_sites_that_are_chosen_stand_alone_and_nothing_is_claimed_of_them(planne
     assert any(verdict_of(planned, gain) == "faster" for gain in planned.gains)
     assert {verdict_of(of_site, gain) for gain in of_site.gains} == {None}
     (first, *_) = of_site.gains
-    assert no_verdict_because(of_site, first) == "its sites were chosen afterwards"
+    assert no_verdict_because(of_site, first) == "its sites were chosen after the run"
     gains = {gain.network: gain.gain.value for gain in of_site.gains if gain.stack == "quic"}
     assert gains["das-3-30"] == pytest.approx(-0.14, abs=0.03)
 
@@ -106,7 +106,7 @@ def test_what_has_no_load_with_the_metric_is_said(planned):
     kept = planned.blocks.kept.with_columns(page_load_time_ms=pl.lit(None, pl.Float64))
     lost = replace(planned, drawn="page_load_time_ms", blocks=replace(planned.blocks, kept=kept))
     assert why_not("heat-map", lost) == "no load has Page Load Time"
-    assert "made course" in why_not("trace-rate", lost)
+    assert "follows a generated trace" in why_not("trace-rate", lost)
 
 
 @pytest.mark.parametrize(

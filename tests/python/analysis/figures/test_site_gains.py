@@ -164,7 +164,7 @@ def test_a_sites_gain_is_the_mean_over_the_grid_or_what_is_shaped(
 
 @pytest.mark.parametrize(
     ("pairs", "said"),
-    [(["quic"], "give STACK/REFERENCE"), (["quic/tpc"], "unknown"), (["tcp/tcp"], "with itself")],
+    [(["quic"], "write STACK/REFERENCE"), (["quic/tpc"], "unknown"), (["tcp/tcp"], "with itself")],
 )
 def test_pairs_that_are_none_are_refused(directory, pairs, said):
     with pytest.raises(PlanError, match=said):

@@ -108,4 +108,4 @@ def test_of_a_study_that_may_stop_parts_have_no_interval(tmp_path):
         assert part.low is not None or part.reason
         assert alone.value == part.value and (alone.low, alone.high, alone.p) == (None,) * 3
     assert fixed.split.difference.determined
-    assert "might stop" in sequential.split.difference.reason
+    assert "could stop" in sequential.split.difference.reason

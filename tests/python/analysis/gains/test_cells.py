@@ -1,10 +1,12 @@
 import math
 from dataclasses import replace
+from operator import attrgetter
 
 import numpy as np
 import polars as pl
 import pytest
 
+from eyelevel.analysis.gains import cells as cells_module
 from eyelevel.analysis.gains.cells import _cell, compare_cells, compare_networks
 from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.plan.comparisons import against_one
@@ -169,7 +171,19 @@ def test_a_planned_network_without_any_block_is_undetermined_and_not_left_out():
 
 def test_the_answer_does_not_depend_on_the_order_of_rows():
     shuffled = dict(sorted(LOADS.items(), reverse=True))
-    assert study(shuffled)[1] == study(LOADS)[1]
+    statistics = attrgetter("gain", "ratio_of_means", "difference", "anova", "median")
+    here, there = study(LOADS)[1], study(shuffled)[1]
+    assert here == there and list(map(statistics, here)) == list(map(statistics, there))
+
+
+def test_gains_over_sites_compute_no_statistic_of_a_site(monkeypatch):
+    def nobody(*_):
+        raise AssertionError("a statistic is computed that nobody asked for")
+
+    for name in ("performance_gain", "hodges_lehmann", "anova_of_two", "median"):
+        monkeypatch.setattr(cells_module, name, nobody)
+    (gain,) = study(LOADS)[2]
+    assert gain.gain.determined
 
 
 def test_the_short_ways_of_no_pair_and_one_answer_as_the_computations():

@@ -12,4 +12,4 @@ def test_beside_a_sequence_nothing_has_an_interval_that_does_not_allow_for_looks
     for gain in primary:
         for beside in (gain.median, gain.difference, gain.ratio_of_means):
             assert beside.value is not None and (beside.low, beside.high, beside.p) == (None,) * 3
-            assert "might stop at any block" in beside.reason
+            assert "could stop at any block" in beside.reason

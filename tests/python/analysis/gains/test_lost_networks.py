@@ -31,13 +31,14 @@ def answers(folder, text, outcomes):
 def test_the_answer_names_the_network_without_a_result(tmp_path):
     for name, text in (("fixed", PLAN), ("stops", PLAN + STOP)):
         at_home, mobile, overall = answers(tmp_path / name, text, lost("mobile"))
-        assert at_home.startswith("On home quic was faster than tcp by ")
+        assert at_home.startswith("On home, quic was faster than tcp by ")
         assert mobile.startswith(
-            "On mobile quic against tcp is undetermined: no complete block is left; "
+            "On mobile, the comparison of quic with tcp is undetermined: no complete block "
+            "is left; "
         )
         assert overall == (
-            "Over all networks, by their weights, quic against tcp: undetermined "
-            "(mobile: no complete block is left)."
+            "Over all networks, weighted, quic against tcp: undetermined (mobile: no complete "
+            "block is left)."
         )
 
 
@@ -51,7 +52,9 @@ def test_every_planned_comparison_is_among_the_gains(tmp_path):
 
 def test_without_any_block_the_answer_is_why(tmp_path):
     said, overall = answers(tmp_path, PLAN, lost("mobile") | lost("home"))
-    assert said.startswith("There is no complete block to compare yet: 16 of 32 loads")
+    assert said.startswith(
+        "No block is complete yet, so there is nothing to compare: 16 of 32 loads"
+    )
     assert overall.endswith(
         "undetermined (home: no complete block is left; mobile: no complete block is left)."
     )

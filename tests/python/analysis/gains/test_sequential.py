@@ -1,10 +1,12 @@
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import polars as pl
 import pytest
 
+from eyelevel.analysis.gains import sequential
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.sequential import (
     FAMILY_LEVEL,
@@ -50,6 +52,27 @@ def test_the_gain_is_found_and_the_study_may_stop():
     assert states([found], clear_sign=False) == ["narrow enough"]
     (state,) = comparison_states([found], rule(), 12, 40)
     assert state.repetition == 12 and state.width == found.gain.high - found.gain.low
+
+
+def test_many_comparisons_take_one_pass_and_each_is_as_if_it_were_alone(monkeypatch):
+    passes, with_timeouts = [], sequential.with_timeouts
+    monkeypatch.setattr(
+        sequential, "with_timeouts", lambda name: passes.append(name) or with_timeouts(name)
+    )
+    bbr = table(12, quic=0.9).filter(stack="quic").with_columns(stack=pl.lit("bbr"))
+    dsl = pl.concat([table(12), bbr])
+    kept = pl.concat([dsl, dsl.with_columns(pl.col("speed_ms") * 1.3, network=pl.lit("lte"))])
+    asked = [Comparison("quic", "tcp"), Comparison("quic", "bbr")]
+    # A third network has no loads.
+    networks = ["lte", "dsl", "none"]
+    found = sequential_gains(kept, "speed_ms", asked, networks, ("a", "b"))
+    assert len(passes) == 2, "of the stack, and of its reference"
+    assert [(each.network, each.comparison) for each in found] == list(product(networks, asked))
+    for each in found:
+        own = kept.filter(network=each.network)
+        (alone,) = sequential_gains(own, "speed_ms", [each.comparison], [each.network], ("a", "b"))
+        assert (each.gain.value, each.median) == (alone.gain.value, alone.median)
+        assert each.timeouts == alone.timeouts and (each.gain.value is None) == (not own.height)
 
 
 def test_the_median_stands_beside_it_and_a_sign_that_it_has_not_is_not_clear():

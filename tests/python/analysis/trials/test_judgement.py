@@ -92,7 +92,7 @@ def test_a_page_that_stood_still_longer_than_its_other_loads() -> None:
     judged = judge_all(records)
     found = [judged[record["trial"]["hash"]] for record in records]
     assert [outcome for outcome, _ in found] == ["ok", "capture-incomplete", "ok", "ok"]
-    assert "stood still for 528 ms" in found[1][1] and "is 200 ms" in found[1][1]
+    assert "stopped for 528 ms" in found[1][1] and "is 200 ms" in found[1][1]
 
 
 def test_a_long_task_explains_a_gap_and_a_slow_page_its_own() -> None:

@@ -36,8 +36,8 @@ def split(tmp_path_factory):
 def test_a_block_on_two_machines_is_excluded_with_that_reason(split):
     reasons = {block.block: block.reason for block in split.blocks.excluded}
     assert reasons == {
-        "startup/dsl/2": "on two machines: a and z",
-        "startup/dsl/3": f"on two machines: a and {ALONE}",
+        "startup/dsl/2": "loaded on two machines: a and z",
+        "startup/dsl/3": f"loaded on two machines: a and {ALONE}",
     }
     assert not set(reasons) & set(split.blocks.kept["block"])
 

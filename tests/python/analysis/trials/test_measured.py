@@ -36,14 +36,14 @@ def test_what_only_loads_can_tell_is_told_by_their_medians():
     table = pl.DataFrame(list(rows), schema=TRIAL_COLUMNS | FACT_COLUMNS, orient="row")
     found = dict(measured_rows(table, ["tcp", "quic", "absent"]))
     dash = "\N{EN DASH}"
-    assert found["head of a request as coded, mean"] == ["132 bytes", "98 bytes", dash]
-    assert found["head of a response as coded, mean"] == ["70 bytes", "50 bytes", dash]
+    assert found["encoded head of a request, mean"] == ["132 bytes", "98 bytes", dash]
+    assert found["encoded head of a response, mean"] == ["70 bytes", "50 bytes", dash]
     assert found["connections opened"] == ["3", "3", dash]
-    assert found["of them without a request"] == ["1", "1", dash]
-    assert found["bytes on these"] == ["2,300 bytes", "2,100 bytes", dash]
+    assert found["connections without a request"] == ["1", "1", dash]
+    assert found["bytes on connections without a request"] == ["2,300 bytes", "2,100 bytes", dash]
     assert found["packets up for each packet down"] == ["0.75", "0.25", dash]
-    assert found["browser's CPU time a load"] == ["2.5 s", "2.5 s", dash]
-    assert found["servers' CPU time a load"] == ["12.3 ms", "12.3 ms", dash]
+    assert found["browser's CPU time per load"] == ["2.5 s", "2.5 s", dash]
+    assert found["servers' CPU time per load"] == ["12.3 ms", "12.3 ms", dash]
 
 
 def test_heads_of_two_visits_are_not_divided_by_the_requests_of_one():

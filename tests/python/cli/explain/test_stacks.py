@@ -35,7 +35,7 @@ def test_nobody_is_told_to_measure_a_stack_against_itself() -> None:
         "near": replace(tcp, name="near", origin_rtt={"a.example": 20.0}),
         "quic": STACKS_BY_NAME["quic"],
     }
-    assert _how(["far", "near"], "far", planned).startswith("; they differ by the ways")
+    assert _how(["far", "near"], "far", planned).startswith("; they differ only in the paths")
     said = _how(["far", "near", "quic"], "far", planned)
     assert said.startswith("; eyelevel validate level --stacks far,quic --plan PLAN measures")
     assert "--stacks quic,near" in _how(["far", "near", "quic"], "near", planned)

@@ -12,7 +12,7 @@ from eyelevel.store.directory import RECORD_FILE
 
 
 def test_a_folder_stands_for_its_only_trial(tmp_path: Path) -> None:
-    with pytest.raises(ConnectionLogError, match=r"it is no trial; give DIR/trials/HASH"):
+    with pytest.raises(ConnectionLogError, match="it is not a trial; give DIR/trials/HASH"):
         only_trial(tmp_path)
     for name in ("one", "two"):
         (tmp_path / "trials" / name).mkdir(parents=True)

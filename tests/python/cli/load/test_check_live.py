@@ -18,7 +18,7 @@ URL = "https://a.example/"
         (Browser(visitor="known"), "tcp+", "--visit, --visitor: a live load"),
         (Browser(visit="repeat"), "quic+0rtt", "--visit, --visitor: a live load"),
         (Browser(), "quic+0rtt", "--stack `quic.0rtt`: early data"),
-        (Browser(logs=("qlog",)), "tcp+", "--logs: a live load's connections"),
+        (Browser(logs=("qlog",)), "tcp+", "--logs: the connections of a live load"),
     ],
 )
 def test_a_load_that_cannot_be_live_is_refused(settings: Browser, stack: str, told: str) -> None:

@@ -30,7 +30,7 @@ def test_files_are_written_and_stages_printed(folder, capsys):
     ("names", "said"),
     [
         (("x", "bad"), "bad:2: `z` is not a whole number"),
-        (("x", "a/x"), "`x.trace` would be that of"),
+        (("x", "a/x"), "`x.trace` is already the name for"),
         (("x", "none"), "none: there is no such file"),
     ],
 )
@@ -43,11 +43,11 @@ def test_nothing_is_written_where_one_is_refused(folder, names, said):
 
 def test_what_is_there_is_kept(folder):
     import_([folder / "x"], folder / "out")
-    with pytest.raises(TraceError, match=r"there is another .*x\.trace already; name another"):
+    with pytest.raises(TraceError, match=r"another .*x\.trace exists already; choose another"):
         import_([folder / "a/x"], folder / "out")
     assert (folder / "out/x.trace").read_bytes() == b"0\n9\n"
 
 
 def test_a_folder_whose_name_no_stage_could_have_is_refused(folder):
-    with pytest.raises(TraceError, match="stages take no spaces, commas or quotes"):
+    with pytest.raises(TraceError, match="names in stages cannot have spaces, commas or quotes"):
         import_([folder / "x"], folder / "my out")

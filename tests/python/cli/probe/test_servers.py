@@ -16,9 +16,9 @@ from eyelevel.probes.server_rows import begun
     ("words", "said"),
     [
         (["ours,apache"], "apache is no server that is known here: choose among nginx"),
-        (["ours", "--resume"], "--resume needs --out, the file to go on with"),
-        (["ours", "--resume", "--out", "rows"], "rows is not there: leave --resume out to begin"),
-        (["ours", "--out", "other"], "other holds something else than JSON lines"),
+        (["ours", "--resume"], "--resume needs --out, the file to continue"),
+        (["ours", "--resume", "--out", "rows"], "rows does not exist: leave out --resume to begin"),
+        (["ours", "--out", "other"], "other holds something other than JSON lines"),
         ([","], ",: no server is named that is installed here"),
     ],
 )

@@ -27,14 +27,14 @@ def run(tmp_path_factory):
 def test_equal_runs_pass_and_what_is_assumed_stands_there(run):
     done = CliRunner().invoke(app, [run, run, *ARGUMENTS, "--common", "quic"])
     assert done.exit_code == 0
-    assert "taken against quic in its own run: this assumes that from run to run" in done.stderr
+    assert "compared with quic in its own run, which assumes that both change alike" in done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) == 4 and all(line.startswith("passed: tcp") for line in lines)
 
 
 def test_the_declared_comparisons_are_asked_about(run):
     done = CliRunner().invoke(app, [run, run, *ARGUMENTS])
-    assert done.exit_code == 0 and "taken against tcp+ or tcp in its own run" in done.stderr
+    assert done.exit_code == 0 and "compared with tcp+ or tcp in its own run" in done.stderr
     found = [line.split(" changed")[0] for line in done.stdout.splitlines()]
     subjects = "quic.page_load_time_ms on {}", "tcp+.page_load_time_ms on {}"
     assert found == [f"passed: {each.format(on)}" for on in ("dsl", "lte") for each in subjects]

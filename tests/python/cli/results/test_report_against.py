@@ -24,12 +24,14 @@ def test_every_other_stack_is_held_against_it_on_a_page_of_its_own(tmp_path):
     asked = [(each["stack"], each["reference"]) for each in said["comparisons"]]
     assert asked == [("tcp", "quic"), ("tcp+", "quic")]
     assert {each["reference"] for each in said["gains"]} == {"quic"}
-    assert any("Its plan asks about quic against tcp+, tcp+ against tcp" in each
+    assert any("The plan asks about quic against tcp+, tcp+ against tcp" in each
                for each in said["warnings"])  # fmt: skip
     assert said["report"] == str(tmp_path / "report-against-quic.html")
     assert not (tmp_path / "report.html").exists()
     declared = json.loads(CliRunner().invoke(app, [str(tmp_path), "--json"]).stdout)
-    assert not any("Not what the study declared" in each for each in declared["warnings"])
+    assert not any(
+        "not the comparisons that the plan declared" in each for each in declared["warnings"]
+    )
 
 
 def test_what_cannot_be_asked_afterwards_is_refused(tmp_path):

@@ -3,6 +3,9 @@ from typer.testing import CliRunner
 
 from eyelevel.cli.validate import level as validate_level
 from eyelevel.cli.validate.commands import app
+from eyelevel.level.rows import rows_of
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.run.level.measure import Level, in_force_of
 
 
 def test_an_interrupted_measurement_says_that_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -14,5 +17,16 @@ def test_an_interrupted_measurement_says_that_it_goes_on(monkeypatch: pytest.Mon
     assert done.exit_code != 0
     assert (done.stdout, done.stderr.splitlines()[0]) == (
         "",
-        "what was measured is kept; the same command goes on where it was",
+        "what was measured is kept; the same command continues where it stopped",
     )
+
+
+def test_nothing_is_said_to_be_kept_where_every_run_failed(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    pair = (STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"])
+    rows = tuple(rows_of([], in_force_of(pair)))
+    measured = Level("tcp+", "quic", rows, ("page on far, quic: no lab",), complete=False)
+    monkeypatch.setattr(validate_level, "validate_level", lambda *_, **__: measured)
+    done = CliRunner().invoke(app, ["level", "--stacks", "tcp+,quic"])
+    assert done.stdout.startswith("Whether tcp+ and quic are level is not known")
+    assert "no lab" in done.output and "kept:" not in done.output

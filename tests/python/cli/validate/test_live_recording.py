@@ -73,6 +73,6 @@ def test_a_given_recording_is_of_the_page(tmp_path: Path) -> None:
 def test_a_replay_has_the_recorded_round_trips_or_is_refused() -> None:
     plain = open_site(str(CORPUS / "plain.wacz"))
     with pytest.raises(
-        PlanError, match=r"no recorded round trip of plain.example: give --no-recorded-rtt"
+        PlanError, match=r"no recorded round trip for plain.example: give --no-recorded-rtt"
     ):
         check_recorded_rtts(plain)

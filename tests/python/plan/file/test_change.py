@@ -59,10 +59,10 @@ def test_one_value_is_set_against_the_base():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("", "it says nothing; write `http3`"),
+        ("", "it is empty; write `http3`"),
         ("htp3", "did you mean `http3`"),
         ("quic→quic", "nothing changes"),
-        ("rtt=10", "is a network's, .* --networks"),
+        ("rtt=10", "belongs to a network, .* --networks"),
         ("quic+bbr", "write `tcp\\+→quic\\+bbr`"),
         ("iww=3", "did you mean `iw`"),
         ("iw=", "cannot be read"),
@@ -76,7 +76,7 @@ def test_what_cannot_be_read_names_the_way_out(change, message):
 
 
 def test_no_network_is_no_question():
-    with pytest.raises(PlanError, match="names none; write them with commas"):
+    with pytest.raises(PlanError, match="names none; write them separated by commas"):
         question_plan(["a.wacz"], "http3", [])
 
 

@@ -32,7 +32,7 @@ def test_one_reference_is_held_against_every_other_stack():
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("", "plan.toml:1: say what is compared: `comparisons = "),
+        ("", "plan.toml:1: say what to compare: `comparisons = "),
         (
             'comparisons = [["quic", "tpc"]]',
             "plan.toml:5: unknown stack `tpc`; did you mean `tcp`?",
@@ -40,11 +40,11 @@ def test_one_reference_is_held_against_every_other_stack():
         ('comparisons = [["quic", "quic"]]', "plan.toml:5: `quic` is compared with itself"),
         (
             'comparisons = [["quic", "tcp"], ["tcp", "quic"]]',
-            "plan.toml:5: `tcp against quic` is asked twice; drop one",
+            "plan.toml:5: `tcp against quic` is listed twice; drop one",
         ),
         (
             'comparisons = [["quic", "tcp"]]\nreference = "tcp"',
-            "plan.toml:6: `comparisons` says already what is compared; drop one of the two",
+            "plan.toml:6: `comparisons` already says what to compare; drop one of the two",
         ),
         ("comparisons = []", "plan.toml:5: `comparisons`: "),
         (

@@ -124,7 +124,10 @@ def test_cross_traffic_stands_beside_words() -> None:
     ("table", "said"),
     [
         ({"rtt": "40"}, 'plan.toml:7: `rtt`: clause 1 ("delay 40")'),
-        ({"rtt": "40ms, loss 1%"}, "plan.toml:7: `rtt`: 40ms, loss 1% is no time; use 40ms"),
+        (
+            {"rtt": "40ms, loss 1%"},
+            "plan.toml:7: `rtt`: 40ms, loss 1% is no time; use 40ms",
+        ),
         ({"rtt": 40}, "plan.toml:7: `rtt`: Input should be a valid string"),
         ({"base": "lte", "rtt": "4ms"}, "plan.toml:8: `rtt` and `base`: a network that has links"),
         ({"queue_ms": 9, "rtt": "4ms"}, "plan.toml:8: `rtt` and `queue_ms`: a network that has"),

@@ -128,7 +128,9 @@ def test_rows_of_a_cdn_are_named_without_case_and_groups_by_their_range() -> Non
     )
     assert only_cdns(tables, ["fastly"])[0]["host"].to_list() == ["c"]
     assert only_cdns(tables, ["203.0.113.0/24", "FASTLY "])[0]["host"].to_list() == ["a", "b", "c"]
-    with pytest.raises(ProbeError, match=r"^--cdn akamai: no row is of it; there are .*Fastly"):
+    with pytest.raises(
+        ProbeError, match=r"^--cdn akamai: no row is of this CDN; name one of .*Fastly"
+    ):
         only_cdns(tables, ["akamai"])
 
 
@@ -139,7 +141,7 @@ def test_a_line_that_is_no_mark_is_named(tmp_path: Path, line: str) -> None:
     own = tmp_path / "own.tsv"
     own.write_text(f"# first\n\n{line}\n")
     with pytest.raises(
-        ProbeError, match=r"own\.tsv, line 3: .* is no mark of a CDN: write"
+        ProbeError, match=r"own\.tsv, line 3: .* does not identify a CDN: write"
     ) as caught:
         read_marks(own)
     assert len(str(caught.value).splitlines()) == 1

@@ -82,7 +82,7 @@ def test_flows_are_told_by_network_and_stack(contents):
 
 def test_the_section_says_where_the_harm_is_not_known(contents):
     section = cross_traffic_section(contents)
-    assert "The harm of busy is not known" in section and "of the same settings" in section
+    assert "The harm of busy is unknown" in section and "with the same settings" in section
 
 
 def test_a_plan_without_cross_traffic_has_no_section(tmp_path):

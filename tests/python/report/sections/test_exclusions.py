@@ -35,7 +35,10 @@ def test_a_block_that_a_counterfactual_excludes_has_its_line_too(tmp_path):
     assert (fair["blocks"], fair["blocks_excluded"], fair["blocks_with_values"]) == (6, 1, 1)
     assert fair["failed"] == fair["failed_reference"] == 0
     assert fair["gain"] != fair["gain_with_excluded"] and tuned["stack"] == "tcp+"
-    assert "1 block is left out, since loads failed (1 of counterfactuals). With" in said(contents)
+    assert (
+        "1 block is left out because loads failed (1 of the counterfactuals). If the blocks"
+        in said(contents)
+    )
 
 
 def by_stack(contents):
@@ -116,20 +119,22 @@ def test_a_block_that_did_not_run_whole_is_no_exclusion(tmp_path):
 def test_one_line_says_what_they_do(contents):
     line = said(contents)
     assert line.startswith(
-        "2 blocks are left out, since loads failed (1 of tcp, 1 of quic). With those that have "
+        "2 blocks are left out because loads failed (1 of tcp, 1 of quic). If the blocks "
+        "with values for both stacks were "
     )
-    assert re.search(r"would be -?[\d.]+ % \(.* to .*\) instead of -?[\d.]+ % \(", line)
+    change = r"[\d.]+ % (?:faster|slower) \(.* to .*\)"
+    assert re.search(rf"would be {change} instead of {change}", line)
     moved = {each.stack: each.moved for each in contents.exclusions}
     most = max(moved, key=lambda stack: moved[stack])
-    assert f"{most} against tcp on dsl would be " in line and "which moves most" in line
+    assert f"{most} against tcp on dsl would be " in line and "the largest change" in line
 
 
 def test_without_a_value_nothing_is_said_of_the_gain(tmp_path):
     line = said(read_run(tmp_path, {("startup/dsl/2", "quic"): "lab-failed",
                                     ("startup/dsl/2", "tcp+"): "lab-failed"}))  # fmt: skip
     assert line == (
-        "1 block is left out, since loads failed (1 of tcp+, 1 of quic). No such block has values "
-        "of both stacks, so what it would change is unknown."
+        "1 block is left out because loads failed (1 of tcp+, 1 of quic). None of these blocks "
+        "has values for both stacks, so it is unknown what including them would change."
     )
 
 

@@ -75,7 +75,7 @@ def test_a_study_that_may_stop_has_neither_for_its_primary_metric(tmp_path):
         assert (each["p_benjamini_hochberg"] is None) == primary
         assert (each["p_equivalence"] is None) == primary
     details = p_values_details(contents)
-    assert "for which these do not allow" in details and "Bonferroni" in details
+    assert "and these do not allow for that" in details and "Bonferroni" in details
 
 
 def test_a_metric_that_no_load_has_is_not_in_the_table(contents):

@@ -49,15 +49,17 @@ def test_unequal_stacks_are_told_before_the_answer(uneven):
 
 def test_what_is_unknown_is_told_and_never_called_equal(uneven):
     found = dict(warnings(uneven))
-    said = found["Whether tcp and quic are level is not all known."]
-    assert said.startswith("Intervals were too wide to tell: ECN bits, up (page on far")
+    said = found["It is not fully known whether tcp and quic are level."]
+    assert said.startswith("The intervals were too wide to tell for: ECN bits, up (page on far")
     assert summary_of(uneven)["levels"][0]["rows"][1]["word"] == "unknown"
 
 
 def test_pairs_that_nobody_measured_are_named(uneven):
     text = dict(warnings(uneven))["Level: not measured on this machine."]
-    command = "eyelevel validate level --stacks tcp,tcp+ measures the pair."
-    assert text == f"Of tcp and tcp+: {command}"
+    assert text == (
+        "This concerns tcp and tcp+. To measure the pair, run eyelevel validate level --stacks "
+        "tcp,tcp+. Runs that begin after that will have it."
+    )
 
 
 def test_a_stack_of_the_plan_s_own_is_measured_with_the_plan(contents):
@@ -65,16 +67,16 @@ def test_a_stack_of_the_plan_s_own_is_measured_with_the_plan(contents):
         found = replace(contents, plan={**contents.plan, **plan})
         return dict(warnings(found))["Level: not measured on this machine."]
 
-    assert "--stacks tcp,tcp+ measures the first." in said()
+    assert "To measure the first, run eyelevel validate level --stacks tcp,tcp+." in said()
     stacks = contents.plan["stacks"]
     mine = [*stacks, {**stacks[0], "name": "mine"}]
     its = said(comparisons=[{"stack": "tcp", "reference": "mine"}], stacks=mine)
-    assert "--stacks mine,tcp --plan PLAN measures the pair." in its
+    assert "To measure the pair, run eyelevel validate level --stacks mine,tcp --plan PLAN." in its
     browser = contents.plan["browser"]
     known = {**browser, "visitor": "known"}
-    assert "--stacks tcp,tcp+ --plan PLAN measures" in said(browser=known)
+    assert "--stacks tcp,tcp+ --plan PLAN." in said(browser=known)
     firefox = {**browser, "browser": "firefox"}
-    assert said(browser=firefox).endswith("it is measured with Chromium alone.")
+    assert said(browser=firefox).endswith("The level can be measured with Chromium only.")
 
 
 def test_stacks_that_differ_by_the_ways_to_their_origins_alone_have_no_level_to_measure(contents):
@@ -90,18 +92,18 @@ def test_stacks_that_differ_by_the_ways_to_their_origins_alone_have_no_level_to_
 
     found, appendix = said(far, near)
     assert not any("Level" in head for head in found)
-    assert "far and near differ by the ways to their origins alone" in appendix
+    assert "far and near differ only in the paths to their origins" in appendix
     assert "validate level" not in appendix
     for other in ({**near, "ecn": "on"}, {**near, "initial_window_packets": 11}):
         found, appendix = said(far, other)
         assert "--stacks far,near" in found["Level: not measured on this machine."]
-        assert "ways to their origins" not in appendix
+        assert "paths to their origins" not in appendix
     first = contents.plan["stacks"][0]
     both = [ways, {"stack": "near", "reference": first["name"]}]
     found, appendix = said({**first, "pacing": not first["pacing"]}, far, near, comparisons=both)
     text = found["Level: not measured on this machine."]
-    assert "far and near" not in text and f"Of {first['name']} and near:" in text
-    assert "far and near differ by the ways" in appendix
+    assert "far and near" not in text and f"This concerns {first['name']} and near." in text
+    assert "far and near differ only in the paths" in appendix
 
 
 def test_a_pair_that_is_not_compared_is_in_no_report_of_it(uneven):

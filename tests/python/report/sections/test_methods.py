@@ -20,7 +20,7 @@ blocks = 2
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ("", "of 5.0 % (the default, and nobody's reason: the plan gives none)."),
+        ("", "of 5.0 % (the default: the plan gives no smallest effect of its own)."),
         ("smallest_effect_of_interest = 0.02\n", "of 2.0 % (the plan gives no reason)."),
         (
             'smallest_effect_reason = "our shop sells 1 % less for each 100 ms"\n',
@@ -35,11 +35,11 @@ def test_the_smallest_effect_stands_with_its_reason(tmp_path, keys, said):
 
 def test_what_was_chosen_afterwards_is_not_said_to_be_declared(tmp_path):
     contents = read_run(tmp_path, text=PLAN)
-    assert "Compared were quic against tcp. " in paragraph(contents)
+    assert "The comparisons were quic against tcp. " in paragraph(contents)
     afterwards = paragraph(read_contents(tmp_path, metrics_of, against="quic"))
     assert (
-        "Compared were tcp against quic, chosen when the loads were there (the plan had declared "
-        "quic against tcp). "
+        "The comparisons were tcp against quic, chosen after the loads had been made (the plan "
+        "had declared quic against tcp). "
     ) in afterwards
 
 
@@ -56,7 +56,8 @@ def test_a_study_that_may_stop_says_by_which_rule_and_what_was_decided(tmp_path)
     text = paragraph(study.contents(tmp_path)).replace("\N{NO-BREAK SPACE}", " ")
     assert "After each repetition from number 6 on" in text
     assert (
-        "once its interval lay within the smallest effect, or was no wider than its gain while the "
-        "median had the same sign, or was at most 10.0 % wide; a network's loads ended"
+        "as soon as its interval lay within the smallest effect of interest, or was no wider "
+        "than its gain while the median had the same sign, or was at most 10.0 % wide; a "
+        "network's loads ended"
     ) in text
     assert f"Decided before the last block: {result.stopped}." in text and result.stopped

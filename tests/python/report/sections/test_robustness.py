@@ -1,8 +1,10 @@
 """The further tests on the page and in the summary."""
 
+import math
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from made_up_run import SITES, metrics_of, read_run, write_run
 from repository import ROOT
@@ -13,7 +15,6 @@ from eyelevel.analysis.study import read_contents
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of
 from eyelevel.report.sections.robustness import robustness_section
-from eyelevel.stats.estimate import Estimate
 
 
 @pytest.fixture(scope="module")
@@ -66,12 +67,17 @@ def test_its_keys_are_in_the_reference(contents):
 
 def test_of_many_comparisons_the_primary_metrics_extremes_are_chosen(contents):
     some = replace(contents.cells[0], metric="primary")
-    cells = [replace(some, gain=Estimate(value)) for value in (0.1, -0.3, 0.0, None, 0.4)]
+    # A reference of 0 has no ratio.
+    ratios = (1.1, 0.7, 1.0, math.inf, 1.4)
+    cells = [
+        replace(some, site=f"{ratio}", loads=(np.arange(1), np.ones(1), np.array([1 / ratio])))
+        for ratio in ratios
+    ]
     other = [replace(some, metric="other")]
     assert cells_shown([*cells, *other], "primary", 6, 2) == [*cells, *other]
     assert cells_shown([*cells, *other], "primary", 5, 5) == cells
     chosen = cells_shown([*cells, *other], "primary", 5, 2)
-    assert [each.gain.value for each in chosen] == [-0.3, 0.4]
+    assert [each.site for each in chosen] == ["0.7", "1.4"] and cells[3].gain.value is None
 
 
 def test_one_block_has_no_tests_and_says_nothing_of_them(tmp_path):

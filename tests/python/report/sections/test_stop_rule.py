@@ -30,15 +30,15 @@ def beside_the_level(contents):
 
 
 def test_wide_intervals_are_named_with_what_it_would_take(tmp_path):
-    text = said(tmp_path, 0.06)["Not sure enough."]
+    text = said(tmp_path, 0.06)["Not precise enough."]
     assert text.startswith("The interval of quic against tcp on dsl is ")
-    assert "; asked for was at most 10.0 percentage points, or no wider than the gain." in text
-    needed = int(text.removesuffix(".").rpartition("about ")[2])
+    assert "; the plan asks for at most 10.0 percentage points, or no wider than the gain." in text
+    needed = int(text.removesuffix(" blocks.").rpartition("about ")[2])
     assert 12 < needed < 200
 
 
 def test_where_no_number_of_blocks_would_do_the_machine_is_named(tmp_path):
-    assert "1000 would not be enough" in said(tmp_path, 0.35)["Not sure enough."]
+    assert "not even 1000 blocks would be enough" in said(tmp_path, 0.35)["Not precise enough."]
 
 
 def test_narrow_intervals_need_no_warning(tmp_path):
@@ -49,16 +49,16 @@ def test_many_comparisons_are_counted(tmp_path):
     networks = ", ".join(f'{{ name = "n{n}", base = "dsl" }}' for n in range(6))
     text = PLAN.replace('"dsl", "lte"', networks)
     assert (
-        "; 3 more are not sure enough, either; asked for"
-        in said(tmp_path, 0.3, text)["Not sure enough."]
+        "; 3 more are not precise enough either; the plan asks for"
+        in said(tmp_path, 0.3, text)["Not precise enough."]
     )
 
 
 def test_many_timeouts_leave_no_interval(tmp_path):
     late = {(f"startup/lte/{n}", "quic"): "timeout" for n in (3, 4, 5)}
     found = said(tmp_path, 0.01, outcomes=late)
-    assert found["Not sure enough."].startswith(
-        "quic against tcp on lte has no interval; asked for"
+    assert found["Not precise enough."].startswith(
+        "quic against tcp on lte has no interval; the plan asks for"
     )
 
 

@@ -77,9 +77,10 @@ def test_one_timeout_proves_nothing_and_leaves_no_network_undetermined(tmp_path)
 def test_the_answer_says_how_many_did_not_come(contents):
     said = answer_of(contents)
     assert (
-        "Timeouts on lte: 1 of 6 loads of quic against 0 of 6 of tcp did not come within 180 s "
-        "(p = 1 among all comparisons); each counts as the limit (with a longer one the gain "
-        "could only be higher), and the mean difference up to it is +"
+        "Timeouts on lte: 1 of 6 loads with quic and 0 of 6 with tcp did not finish within 180 "
+        "s (corrected p = 1); each counts as the limit (with a "
+        "longer limit the gain could only be higher), and the mean difference up to the limit "
+        "is +"
     ) in said
     assert said.count("Timeouts") == 1
 
@@ -88,9 +89,9 @@ def test_too_many_are_said_with_why_there_is_no_gain(tmp_path):
     late = {(f"dashboard/lte/{n}", "quic"): "timeout" for n in (1, 2)}
     contents = run_of(tmp_path, late)
     said = answer_of(contents)
-    assert "On lte quic against tcp is undetermined: 2 of 6 loads timed out" in said
-    assert "Timeouts on lte: 2 of 6 loads of quic against 0 of 6" in said
-    assert "each counts as the limit, and the mean difference up to it is +" in said
+    assert "On lte, the comparison of quic with tcp is undetermined: 2 of 6 loads timed out" in said
+    assert "Timeouts on lte: 2 of 6 loads with quic and 0 of 6" in said
+    assert "each counts as the limit, and the mean difference up to the limit is +" in said
 
 
 def test_timeouts_on_many_networks_are_one_sentence(tmp_path):
@@ -100,7 +101,8 @@ def test_timeouts_on_many_networks_are_one_sentence(tmp_path):
     quoted = ", ".join(f'"{name}"' for name in names)
     said = answer_of(run_of(tmp_path, late, networks=f"[{quoted}]"))
     assert (
-        "Timeouts on 4 networks: 4 of 24 loads of quic against 1 of 24 of tcp did not come in time"
+        "Timeouts on 4 networks: 4 of 24 loads with quic and 1 of 24 with tcp did not "
+        "finish in time"
     ) in said
     assert said.count("Timeouts on") == 2  # that of tcp+ against the reference's one
 
@@ -129,7 +131,7 @@ def test_a_study_that_may_stop_has_counts_and_no_test(tmp_path):
     found = gain_of(contents, "lte", "quic")
     assert found["timeouts"]["count"] == 1 and found["timeouts"]["p"] is None
     assert found["gain"]["low"] is not None and found["difference"]["low"] is None
-    assert "1 of 16 loads of quic against 0 of 16 of tcp did not come within 180 s; each" in (
+    assert "1 of 16 loads with quic and 0 of 16 with tcp did not finish within 180 s; each" in (
         answer_of(contents)
     )
 

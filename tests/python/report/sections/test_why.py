@@ -23,8 +23,8 @@ def sentence(difference, rtt_ms=70.0, **causes):
 def test_a_part_that_may_be_none_is_no_cause():
     said = sentence(Estimate(3.0, -40.0, 46.0), handshake=Estimate(-35.0, -90.0, 20.0))
     assert said == (
-        "quic against tcp on lte: of +3 ms (95 % interval −40 ms to +46 ms) no part is told "
-        "from none."
+        "quic against tcp on lte: +3 ms (95 % interval −40 ms to +46 ms), no part of which can "
+        "be told apart from zero."
     )
 
 
@@ -33,15 +33,18 @@ def test_the_largest_part_of_those_that_are_certain_is_named_with_its_interval(w
     handshake = Estimate(-35.0, -45.0, -25.0)
     said = sentence(Estimate(-40.0, -60.0, -20.0), handshake=handshake, window=window)
     assert said == (
-        "quic against tcp on lte: of −40 ms (95 % interval −60 ms to −20 ms) the largest part that "
-        "is told from none, −35 ms (−45 ms to −25 ms) or 0.50 round trips, is due to handshakes."
+        "quic against tcp on lte: −40 ms (95 % interval −60 ms to −20 ms), of which −35 ms (−45 ms "
+        "to −25 ms) or 0.50 round trips is due to handshakes, the largest part that can be told "
+        "apart from zero."
     )
 
 
 def test_without_intervals_no_cause_is_named():
     few = "one block shows no spread"
     said = sentence(Estimate(-40.0, reason=few), handshake=Estimate(-35.0, reason=few))
-    assert said == f"quic against tcp on lte: of −40 ms ({few}) no part is told from none."
+    assert said == (
+        f"quic against tcp on lte: −40 ms ({few}), no part of which can be told apart from zero."
+    )
 
 
 def test_an_undetermined_difference_says_why():
@@ -59,7 +62,10 @@ def test_the_part_of_largest_contentful_paint_in_which_a_stack_that_is_faster_ga
     contents,
 ):
     said = why_section(contents).replace(NO_BREAK, " ")
-    assert "earlier with quic than with tcp; the largest part is resource load duration" in said
+    assert (
+        "earlier with quic than with tcp; the largest part of this is resource load duration"
+        in said
+    )
 
 
 def test_a_part_that_goes_the_other_way_is_not_the_largest_of_a_difference(contents):
@@ -68,7 +74,7 @@ def test_a_part_that_goes_the_other_way_is_not_the_largest_of_a_difference(conte
     name = "time_to_first_byte_ms"
     parts = {**paint.parts, name: replace(paint.parts[name], difference=against)}
     said = why_section(_with(contents, paints=(replace(paint, parts=parts),)))
-    assert "the largest part is resource load duration" in said
+    assert "the largest part of this is resource load duration" in said
 
 
 def test_where_nothing_is_claimed_no_part_of_largest_contentful_paint_is_named(contents):
@@ -82,7 +88,7 @@ def test_a_run_that_was_broken_off_has_no_sentence_of_causes(contents):
     split = Split(Estimate(-40.0, -60.0, -20.0), {"loss": NOTHING}, NOTHING, NOTHING)
     splits = (NetworkSplit("dsl", "quic", "tcp", 70.0, split),)
     whole = replace(contents, splits=splits)
-    assert said_why(whole) and "of −40" in why_section(whole)
+    assert said_why(whole) and ": −40" in why_section(whole)
     assert why_section(replace(whole, unfinished="5 of 6 loads are there")) == ""
 
 

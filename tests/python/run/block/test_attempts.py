@@ -58,4 +58,7 @@ def test_attempts_that_failed_count_in_the_report(tmp_path):
     assert contents.table.filter(pl.col("retried") > 0)["stack"].unique().to_list() == ["quic"]
     # Every load of one stack failed once: no chance, though each ended well.
     assert contents.failure_rates.p < 0.001
-    assert "(retried)" in outcomes_section(contents)
+    section = outcomes_section(contents)
+    assert "(retried)" in section
+    # Each is listed with its reason, like a load that stayed out.
+    assert section.count("<td>late packets</td>") == contents.table["retried"].sum() > 0

@@ -5,6 +5,7 @@ from hashlib import sha256
 from importlib.metadata import version
 
 import pytest
+from made_up_fleet import fleet_run, write_machine_document
 from made_up_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
@@ -41,6 +42,22 @@ def test_what_is_packed_is_there_again_with_its_plan(run, tmp_path):
     assert [stack.name for stack in found.plan.stacks] == ["tcp", "tcp+", "quic"]
     both = [read_contents(each, metrics_of).gains for each in (directory, found.run)]
     assert both[0] == both[1]
+
+
+def test_the_machines_of_a_run_come_with_it_and_their_loads_keep_their_class(tmp_path):
+    directory = tmp_path / "fleet"
+    fleet_run(directory, ["a", "b", "c"], blocks=2)
+    write_machine_document(directory, "c", **{"class": 2}, reason="its kernel is another")
+    before = read_contents(directory, metrics_of)
+    sites = {}
+    for site in read_document(directory, PLAN_FILE)["sites"]:
+        path = tmp_path / f"{site['name']}.wacz"
+        path.write_bytes(site["name"].encode())
+        sites[site["name"]] = RecordedSite(site["name"], path, site["digest"])
+    write_bundle(directory, RunInputs(sites, {}), tmp_path / "run.zip")
+    found = read_contents(open_bundle(tmp_path / "run.zip", tmp_path / "there").run, metrics_of)
+    assert [row.machine_class for row in found.machines] == ["1", "1", "2"]
+    assert found.machines == before.machines and found.gains == before.gains
 
 
 def test_the_same_run_makes_the_same_bundle(run, tmp_path):

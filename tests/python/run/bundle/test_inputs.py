@@ -91,7 +91,7 @@ def test_a_recording_that_moved_is_taken_from_where_it_is_given(place):
     assert found.sites["www.example.org"].path.name == "other-name.wacz"
     shutil.copy("recordings/b.warc.wacz", "recordings/www.example.org.wacz")
     _info.cache_clear()
-    with pytest.raises(StoreError, match="is another one now"):
+    with pytest.raises(StoreError, match="has been replaced by another one"):
         find_inputs(directory)
 
 

@@ -130,7 +130,7 @@ def test_rerun_prints_commands_and_runs_them_if_asked(tmp_path, monkeypatch, cap
     said = capsys.readouterr().err
     assert f"{file} starts: sh -c 'touch owned'" in said
     assert bool(ran) == allowed == out.exists()
-    assert ("give --allow-commands if they may run" in said) != allowed
+    assert ("give --allow-commands to let them run" in said) != allowed
 
 
 def server(document):
@@ -168,7 +168,7 @@ def test_a_document_that_says_otherwise_than_its_text_is_refused(tmp_path, chang
         (lambda d: d.update(blocks=10**6), "`blocks`"),
         (lambda d: d.update(seed=-1), "`seed`"),
         (lambda d: d.update(sites=[]), "`sites`"),
-        (lambda d: d["sites"][0].update(name="../x"), "`sites`: ../x is no name"),
+        (lambda d: d["sites"][0].update(name="../x"), "`sites`: ../x is not the name"),
         (lambda d: d["sites"][0].update(name="a\x1b"), "`sites.0`: its name has a character"),
         (lambda d: d["stacks"][0].update(name="[/b]\n"), "stacks.0.name"),
         (lambda d: d["stacks"][0].update(initial_window_packets=-1), "stacks.0.initial_window"),
@@ -181,7 +181,7 @@ def test_a_document_that_says_otherwise_than_its_text_is_refused(tmp_path, chang
             ),
             "the stages name `/etc/passwd`; files are named by their digests",
         ),
-        (lambda d: d["networks"][0].update(stages_up=[]), "stages in one direction alone"),
+        (lambda d: d["networks"][0].update(stages_up=[]), "stages in only one direction"),
         (lambda d: d["networks"][0].update(trace_up_sha256="/etc/passwd"), "named by no digest"),
         (lambda d: d.update(weights={"no": 1.0}), "`weights`: they are of other networks"),
         (lambda d: d.update(comparisons=[{"stack": "a", "reference": "b"}]), "`comparisons.0`"),
@@ -189,7 +189,7 @@ def test_a_document_that_says_otherwise_than_its_text_is_refused(tmp_path, chang
         (lambda d: d["trials"][0].update(hash="../x"), "`trials.0`: it has no hash"),
         (lambda d: d["trials"][0].update(stack="x"), "`trials.0.stack`: the plan has no x"),
         (lambda d: d["trials"][0].pop("seed"), "it lacks 'seed'"),
-        (lambda d: d.update(trials={}), "`trials` is no list"),
+        (lambda d: d.update(trials={}), "`trials` is not a list"),
         (lambda d: d.update(more=1), "more"),
         (lambda d: d.update(primary_metric="[/b]"), "its metric `[/b]` is not known here"),
     ],

@@ -1,6 +1,7 @@
 from eyelevel.browser.chromium.process import EXECUTABLE_VARIABLE
 from eyelevel.confinement import UNSAFE_VARIABLE
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.run.level import cache as level_cache
 from eyelevel.run.level.cache import Kept, browser_version
 
 
@@ -20,3 +21,12 @@ def test_what_was_measured_unconfined_is_kept_apart(monkeypatch):
     assert Kept(pair[::-1]).key == confined
     monkeypatch.setenv(UNSAFE_VARIABLE, "1")
     assert Kept(pair).key != confined
+
+
+def test_what_was_measured_with_a_core_less_is_kept_apart(monkeypatch):
+    pair = (STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"])
+    keys = set()
+    for allowed in (True, False):
+        monkeypatch.setattr(level_cache, "_realtime_allowed", lambda allowed=allowed: allowed)
+        keys.add(Kept(pair).key)
+    assert len(keys) == 2

@@ -21,7 +21,11 @@ RECORDINGS = Recordings(
 @pytest.mark.parametrize(
     ("lost", "late_us", "reason"),
     [
-        (1, 20.0, "packets were lost beside the emulated path at the client: udp_receive_buffer 1"),
+        (
+            1,
+            20.0,
+            "packets were lost outside the emulated path at the client: udp_receive_buffer 1",
+        ),
         (0, 50_000.0, "a packet down was released 50.0 ms late"),
     ],
 )

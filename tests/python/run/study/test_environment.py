@@ -1,3 +1,4 @@
+import platform
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,22 @@ def test_without_a_browser_nothing_is_written(
     with pytest.raises(ExpectedError, match="none"):
         prepare.prepare(plan, [open_site(str(site))], tmp_path / "run", resume=False)
     assert not (tmp_path / "run").exists()
+
+
+def test_of_loads_elsewhere_only_the_client_is_described_and_nothing_is_measured_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody() -> None:
+        raise AssertionError("it takes five seconds, and no load is made here")
+
+    monkeypatch.setattr(prepare, "short_validation", nobody)
+    site = ROOT / "vectors" / "golden" / "small.wacz"
+    plan = parse_plan(PLAN.format(site=site, browser="chromium"), "plan.toml")
+    run = tmp_path / "run"
+    prepare.prepare(plan, [open_site(str(site))], run, resume=False, loads_here=False)
+    written = prepare.read_document(run, prepare.ENVIRONMENT_FILE)
+    assert set(written) <= {"version", "client", "altered_sites", "secure_shares"}
+    assert written["client"]["versions"]["kernel"] == platform.release()
 
 
 @pytest.mark.parametrize(("browser", "variable"), [("chromium", CHROMIUM), ("firefox", FIREFOX)])

@@ -31,8 +31,9 @@ def said(tmp_path, capsys, monkeypatch, *words, status=0):
 
 def test_of_no_run_is_one_line(tmp_path, capsys, monkeypatch):
     printed = said(tmp_path, capsys, monkeypatch, status=2)
-    assert (
-        printed.err == f"eyelevel: reading {tmp_path}: no run is there, since it has no plan.json\n"
+    assert printed.err == (
+        f"eyelevel: reading {tmp_path}: there is no run, since it has no plan.json; give what "
+        "`run --out` wrote\n"
     )
     assert not list(tmp_path.iterdir())
     with pytest.raises(StoreError, match="nowhere"):
@@ -52,7 +53,11 @@ def test_machines_that_take_no_blocks_are_refused_whatever_they_had_loaded(tmp_p
         write_machine_document(
             tmp_path, machine, **{"class": of_class, "admitted": admitted, "reason": "odd"}
         )
-    assert read_status(tmp_path).machines_refused == {"host-b": "odd", "host-c": "odd"}
+    retired = [{"slot": slot, "reason": f"lost {slot}"} for slot in (1, 2)]
+    write_machine_document(tmp_path, "d", retired=retired)
+    write_machine_document(tmp_path, "e", retired=retired[:1])
+    refused = {"host-b": "odd", "host-c": "odd", "host-d": "lost 2"}
+    assert read_status(tmp_path).machines_refused == refused
 
 
 def test_of_one_that_was_interrupted_it_counts_what_is_there_and_says_what_goes_on(
@@ -66,10 +71,11 @@ def test_of_one_that_was_interrupted_it_counts_what_is_there_and_says_what_goes_
     (tmp_path / TRIALS / min(committed(tmp_path))).rename(tmp_path / "elsewhere")
     lines = said(tmp_path, capsys, monkeypatch).out.splitlines()
     assert lines[0] == "interrupted: 35 of 36 loads"  # no slots, and no time left
-    assert lines[1].endswith(": 35 ok, 1 timeout") and lines[-1] == f"the rest: {RESUME}"
+    assert lines[1].endswith(": 35 ok, 1 timeout") and lines[-1] == f"to load the rest: {RESUME}"
     printed = json.loads(said(tmp_path, capsys, monkeypatch, "--json").out)
     assert printed["loads"] == {"done": 35, "total": 36}
     assert (printed["state"], printed["slots"], printed["left_s"]) == ("interrupted", 0, None)
+    assert printed["writer"] is None
 
 
 CLAIM = """

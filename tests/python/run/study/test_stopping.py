@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -63,8 +64,21 @@ def test_the_report_has_each_comparison_as_its_last_look_saw_it(whole):
         assert gain.gain.high - gain.gain.low == each["width"]
     found = dict(warnings(contents))
     assert found["The study stopped early."].startswith(stop["reason"])
-    assert "The run is not complete." not in found and "Not sure enough." not in found
-    assert answers(contents)[0].head == "On dsl quic was faster than tcp"
+    assert "The run is not complete." not in found and "Not precise enough." not in found
+    assert answers(contents)[0].head == "On dsl, quic was faster than tcp"
+
+
+def test_a_report_that_differs_from_the_look_that_stopped_the_run_says_so(whole, tmp_path):
+    """As where a third machine shows later that one of the two before is the odd one."""
+    head = "The study was stopped by other numbers than these."
+    assert head not in dict(warnings(whole.study.contents(whole.directory)))
+    shutil.copytree(whole.directory, tmp_path / "run")
+    stop = json.loads(stop_of(whole.directory))
+    stop["comparisons"][0]["width"] *= 1.2
+    (tmp_path / "run" / STOP_FILE).write_text(json.dumps(stop))
+    text = dict(warnings(whole.study.contents(tmp_path / "run")))[head]
+    assert text.startswith("quic against tcp on dsl was decided with an interval")
+    assert "on lte" not in text and "a machine was found to differ later" in text
 
 
 def test_a_run_that_is_broken_off_again_and_again_says_the_same(whole, tmp_path):

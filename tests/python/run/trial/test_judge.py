@@ -10,7 +10,8 @@ from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import ExternalServer
-from eyelevel.run.trial.judge import Observed, judge, misses
+from eyelevel.run.trial.judge import judge, misses
+from eyelevel.run.trial.observed import Observed
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 IN_TIME = {"lateness_us_p50": 20.0, "lateness_us_p99": 90.0, "lateness_us_max": 400.0}
@@ -338,7 +339,7 @@ def test_what_somebody_elses_server_did_not_give_counts(change: dict, said: str)
 
 def test_another_connection_type_is_another_stack() -> None:
     seen = replace(GOOD, browser=FOUR_G, connection_type="3g")
-    assert judge(seen) == ("wrong-stack", "the browser took the network for 3g, not 4g")
+    assert judge(seen) == ("wrong-stack", "the browser assumed the network to be 3g, not 4g")
     for same in (
         replace(seen, connection_type="4g"),
         replace(seen, browser=GOOD.browser),
@@ -377,6 +378,29 @@ def test_a_connection_with_a_request_has_the_stacks_header_tables(told: dict, wo
     assert word in detail
     # What the client did not get to say on another one is no fault.
     assert judge(replace(load, requests=[sample_request(connection=1)]))[0] == "ok"
+
+
+def test_a_connection_that_had_no_chance_to_take_the_table_is_no_fault() -> None:
+    """Its requests came within a round trip, 24 ms, of the handshake's end, at 1 s."""
+    stack = replace(TUNED, header_table_bytes=4096)
+
+    def judged(
+        *tables: int, at_ms: tuple[float, ...] = (1001,), rtt_ms: float | None = 24.0, **more: Any
+    ) -> str:
+        served = [sample_request(url=URL)]
+        served += [
+            sample_request(url=URL, connection=1, at_ns=int(each * 1e6), **more) for each in at_ms
+        ]
+        told = [a_connection(request_table_bytes=each, rtt_ms_min=rtt_ms) for each in tables]
+        numbered = [
+            each | {"connection": number, "ready_at_ns": 10**9} for number, each in enumerate(told)
+        ]
+        return judge(replace(GOOD, stack=stack, requests=served, connections=numbered))[0]
+
+    assert judged(4096, 0) == judged(4096, 0, at_ms=(1001, 1023)) == "ok"
+    assert judged(4096, 0, at_ms=(1073,), think_ms=50.0) == "ok"
+    assert judged(4096, 0, at_ms=(1001, 1025)) == judged(4096, 0, at_ms=(1073,)) == "wrong-stack"
+    assert judged(0, 0) == judged(4096, 100) == judged(4096, 0, rtt_ms=None) == "wrong-stack"
 
 
 def test_a_stack_that_gives_tickets_out_on_a_first_visit_may_resume() -> None:

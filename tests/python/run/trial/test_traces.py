@@ -37,5 +37,5 @@ def test_a_trace_that_changed_since_is_refused(tmp_path):
     file.write_text("1\n3\n")
     with pytest.raises(InputChangedError, match="has changed"):
         check_trace_files({found.sha256: found.file}, settings)
-    with pytest.raises(InputChangedError, match="not at hand"):
+    with pytest.raises(InputChangedError, match="is missing"):
         check_trace_files({}, settings)

@@ -56,7 +56,7 @@ impl JitterDistribution {
                 },
                 "pareto" => Self::Pareto {
                     scale_ms: words.ms()?,
-                    shape: words.number("write the shape, such as 2.5")?,
+                    shape: words.number("a shape, such as 2.5")?,
                 },
                 "recorded" => {
                     let delays_ms = Recorded::from_file(words.file()?);

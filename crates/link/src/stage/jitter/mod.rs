@@ -44,9 +44,12 @@ impl StageSettings for JitterSpec {
         while words.take("for") {
             const EXPECTED: &str = "an address, such as \"for 192.0.2.1 normal 5ms 2ms\"";
             let address = words.word(EXPECTED)?;
-            let address = address
-                .parse()
-                .map_err(|_| words.error(&format!("{address:?} is no IP address"), EXPECTED))?;
+            let address = address.parse().map_err(|_| {
+                words.error(
+                    &format!("{address:?} is no IP address"),
+                    &format!("write {EXPECTED}"),
+                )
+            })?;
             per_address.insert(address, JitterDistribution::parse(words)?);
         }
         let reordering = words.take("reordering");

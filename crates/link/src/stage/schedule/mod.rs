@@ -42,7 +42,7 @@ impl StageSettings for ScheduleSpec {
     const IS_LINK: bool = true;
 
     fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        const EXPECTED: &str = "write a time and its rate, such as 0s=10Mbit/s (or 5s=0 for none)";
+        const EXPECTED: &str = "a time and its rate, such as 0s=10Mbit/s (or 5s=0 for none)";
         let (mut steps, mut period_ms) = (Vec::new(), None);
         while !words.is_empty() {
             if words.take("repeat") {
@@ -60,7 +60,7 @@ impl StageSettings for ScheduleSpec {
             steps.push(ScheduleStep { at_ms, rate_bit_s });
         }
         if steps.is_empty() {
-            return Err(words.error("no step is given", EXPECTED));
+            return Err(words.error("no step is given", &format!("write {EXPECTED}")));
         }
         Ok(Self {
             steps,

@@ -1,4 +1,6 @@
-"""Whether a connection began with the window and the pace that its stack says."""
+"""How a connection began: with the window and pace of its stack, and with which requests."""
+
+from collections.abc import Sequence
 
 from eyelevel.json_types import JsonMapping
 from eyelevel.plan.stacks import Stack
@@ -42,3 +44,14 @@ def lost_window(in_force: JsonMapping) -> bool:
     """Of one connection over TCP."""
     again = in_force.get("syn_ack_retransmitted_packets") or 0
     return in_force["initial_window_packets"] == 1 and again >= SYN_ACKS_AGAIN
+
+
+def at_once(connection: JsonMapping, requests: Sequence[JsonMapping]) -> bool:
+    """Whether all requests were under way when the handshake ended: they came less than a round
+    trip after it. False where the servers cannot tell."""
+    ready_ns, rtt_ms = connection["ready_at_ns"], connection["in_force"]["rtt_ms_min"]
+    if ready_ns is None or rtt_ms is None:
+        return False
+    answered_ms = ((each["at_ns"] - ready_ns) / 1e6 for each in requests)
+    held_ms = (each["server_us"] / 1e3 + each.get("think_ms", 0.0) for each in requests)
+    return all(a - h < rtt_ms for a, h in zip(answered_ms, held_ms, strict=True))

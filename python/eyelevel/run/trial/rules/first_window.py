@@ -28,7 +28,7 @@ def wrong_first_window(stack: Stack, in_force: JsonMapping, kernel: str = "") ->
         return ""
     if seen <= min(wanted, SMALL_BYTES_MAX) and not offers_large_windows(kernel):
         return ""
-    return f"the client offered a window of {seen} bytes at first, not {wanted}"
+    return f"the client first offered a window of {seen} bytes, not {wanted}"
 
 
 def offers_large_windows(kernel: str) -> bool:

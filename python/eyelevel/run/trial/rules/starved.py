@@ -14,6 +14,8 @@ CPU_STEAL_SHARE_MAX = 0.02
 
 def starved(path: JsonMapping, host: JsonMapping, rtt_ms_min: float) -> str:
     """Why a load with this `path` (the lab's summary) and `host` was starved; empty: it was not."""
+    if reason := stood_still(host):
+        return reason
     bound_us = max(LATENESS_MS_MAX, LATENESS_RTT_SHARE_MAX * rtt_ms_min) * 1e3
     for direction in ("down", "up"):
         seen = path[direction]
@@ -23,12 +25,28 @@ def starved(path: JsonMapping, host: JsonMapping, rtt_ms_min: float) -> str:
     lost = lost_outside(path)
     for end in path["lost_outside"]:
         if counts := [f"{source} {count}" for place, source, count in lost if place == end]:
-            return f"packets were lost beside the emulated path at the {end}: {', '.join(counts)}"
+            return f"packets were lost outside the emulated path at the {end}: {', '.join(counts)}"
     return stolen(host)
 
 
+def starved_without_path(host: JsonMapping) -> str:
+    """The same of a load without a path of ours."""
+    return stood_still(host) or stolen(host)
+
+
+def stood_still(host: JsonMapping) -> str:
+    """The process of the load that was stopped for longest, whatever it had to do meanwhile."""
+    seen = host.get("stood_still") or ()
+    if not seen:
+        return ""
+    longest = max(seen, key=lambda each: each["ms"] or 0.0)
+    how_long = "" if longest["ms"] is None else f" for {longest['ms'] / 1e3:.1f} s"
+    others = f"; so did {len(seen) - 1} more" if len(seen) > 1 else ""
+    return f"{longest['process']} stood still{how_long}{others}"
+
+
 def stolen(host: JsonMapping) -> str:
-    """The same where there is no path of ours."""
+    """Where others had the processors."""
     steal = host["cpu_steal_share"]
     if steal > CPU_STEAL_SHARE_MAX:
         return f"the hypervisor took {steal:.1%} of the CPU time"

@@ -9,7 +9,8 @@ from sample_record import sample_object
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.run.trial.judge import Observed, judge_live
+from eyelevel.run.trial.judge import judge_live
+from eyelevel.run.trial.observed import Observed
 
 LIVE = Observed(
     ended="complete",

@@ -1,0 +1,156 @@
+"""How soon a machine is asked, and how long it takes until it is admitted."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2] / "tests" / "helpers"))
+
+from made_up_cluster import WORKER, until
+
+from benchmarks.shared.command import Figure
+from eyelevel.cluster.admission import Admissions
+from eyelevel.cluster.connection import Connection
+from eyelevel.cluster.driver import cluster_driver
+from eyelevel.errors import LabError
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.run.machines.fleet import Shown
+from eyelevel.run.study.loop import Execution, run_trials
+from eyelevel.run.study.prepare import prepare
+from eyelevel.sites.recorded import open_site
+
+ROUNDS = 5
+PLAN = """sites = ["dashboard"]
+networks = ["lte"]
+stacks = ["tcp+", "quic"]
+reference = "tcp+"
+blocks = 2
+"""
+
+
+class FirstQuestion:
+    """Who is asked says when."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+
+    def shown(self) -> Shown:
+        """Nothing more is wanted."""
+        Path(self._mark).touch()
+        raise LabError("it was asked")
+
+    def loads(self) -> list[tuple[float, float]]:
+        """It is refused before."""
+        return []
+
+
+@contextmanager
+def two_slots(connection: Connection, count: int) -> Iterator[None]:
+    """As `local:2` has them, on two cores, too."""
+    command = [sys.executable, "-c", WORKER, connection.address, str(count), "here"]
+    with subprocess.Popen(command) as process:
+        try:
+            yield
+        finally:
+            process.terminate()
+
+
+def client() -> None:
+    """The command, in a process of its own, whose last argument is the mark."""
+    mark = sys.argv.pop()
+    from eyelevel.cli import main
+    from eyelevel.cli.run import cluster
+
+    cluster.check_jobs = lambda *_: None
+    from eyelevel.cluster import driver, where
+
+    driver.OfThisPlan = lambda *_: FirstQuestion(mark)
+    where._slots_here = two_slots
+    sys.exit(main.main())
+
+
+def start() -> Iterator[Figure]:
+    """From the command `eyelevel run --cluster local:2` until its first question is heard."""
+    figure = Figure("local:2 until the first admission begins, s", "<= 4")
+    with tempfile.TemporaryDirectory(prefix="eyelevel-bench-") as folder:
+        plan, mark = Path(folder) / "plan.toml", Path(folder) / "mark"
+        plan.write_text(PLAN)
+        name = client.__name__
+        program = f"from benchmarks.cluster.admission import {name}; {name}()"
+        for number in range(ROUNDS):
+            words = ["run", str(plan), "--out", f"{folder}/{number}", "--cluster", "local:2"]
+            began_s = time.time()
+            process = subprocess.Popen(
+                [sys.executable, "-c", program, *words, str(mark)],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+            until(lambda process=process: mark.exists() or process.poll() is not None)
+            _, said = process.communicate()
+            assert mark.exists(), said.decode()
+            figure.values.append(mark.stat().st_mtime - began_s)
+            mark.unlink()
+    yield figure
+
+
+class _AdmittedError(Exception):
+    """A machine is admitted, and no more is wanted of a run."""
+
+
+def admission() -> Iterator[Figure]:
+    """One slot's machine, really: its level not known, known, and of a client that returns."""
+    site, plan = open_site("dashboard"), parse_plan(PLAN, "plan.toml")
+    with tempfile.TemporaryDirectory(prefix="eyelevel-bench-") as folder:
+        for number, (what, asked) in enumerate(
+            (("its level not measured yet", "<= 240"), ("its level measured", "<= 60"))
+        ):
+            directory = Path(folder) / str(number)
+            prepare(plan, [site], directory, resume=False, loads_here=False)
+            file = directory / "scheduler.json"
+            command = [sys.executable, "-m", "eyelevel", "worker", str(file)]
+            environment = {**os.environ, "XDG_CACHE_HOME": f"{folder}/cache"}
+            with subprocess.Popen(command, env=environment) as worker:
+                try:
+                    yield Figure(f"admission, {what}, s", asked, [_admitted_s(directory)])
+                    if number:
+                        again_s = _admitted_s(directory)
+                        yield Figure("again for a client that returns, s", "<= 1", [again_s])
+                finally:
+                    worker.terminate()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _admitted_s(directory: Path) -> float:
+    """From when its slot is there until it is judged."""
+    site, plan = open_site("dashboard"), parse_plan(PLAN, "plan.toml")
+    trials = prepare(plan, [site], directory, resume=True, loads_here=False)
+    times: list[float] = []
+    came, apply = Admissions.came, Admissions._apply
+
+    def noted(self: Admissions, slot: str) -> list[object]:
+        times.append(time.monotonic())
+        return came(self, slot)
+
+    def judged(self: Admissions, verdict: object) -> None:
+        apply(self, verdict)
+        times.append(time.monotonic())
+        assert verdict.is_admitted, verdict
+        raise _AdmittedError
+
+    Admissions.came, Admissions._apply = noted, judged
+    driver = cluster_driver(
+        "listen:127.0.0.1:0", directory, plan, [site], Execution(), mixed=False, told=print
+    )
+    try:
+        run_trials(trials, {}, directory, lambda _: None, driver=driver)
+    except _AdmittedError:
+        return times[1] - times[0]
+    finally:
+        Admissions.came, Admissions._apply = came, apply
+    raise AssertionError("nobody was admitted")

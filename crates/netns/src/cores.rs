@@ -1,0 +1,93 @@
+//! Which cores a thread may use.
+
+use std::io::Error;
+use std::iter::once;
+
+/// The cores that the calling thread may use, in their order.
+pub fn allowed_cores() -> Result<Vec<usize>, Error> {
+    // SAFETY: a set of bits, of which none is a reference.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `set` outlives the call; thread 0 is the calling thread.
+    if unsafe { libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) } != 0 {
+        return Err(Error::last_os_error());
+    }
+    // SAFETY: each number is below the set's size.
+    let is_in = |core: &usize| unsafe { libc::CPU_ISSET(*core, &set) };
+    Ok((0..libc::CPU_SETSIZE as usize).filter(is_in).collect())
+}
+
+/// Holds the calling thread, and what it starts from then on, to `cores`.
+pub fn keep_to_cores(cores: &[usize]) -> Result<(), Error> {
+    // SAFETY: a set of bits, of which none is a reference.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    for core in cores
+        .iter()
+        .filter(|core| **core < libc::CPU_SETSIZE as usize)
+    {
+        // SAFETY: the number is below the set's size.
+        unsafe { libc::CPU_SET(*core, &mut set) };
+    }
+    // SAFETY: `set` outlives the call; thread 0 is the calling thread.
+    if unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) } != 0 {
+        return Err(Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// The numbers of the hardware threads that are the same core as `core`, itself among them. Alone
+/// where the kernel does not say.
+pub fn threads_of_core(core: usize) -> Vec<usize> {
+    let file = format!("/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list");
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    Some(numbers(text.trim()))
+        .filter(|found| found.contains(&core))
+        .unwrap_or_else(|| vec![core])
+}
+
+/// Of a list as the kernel writes it, such as `0-3,8`; without the parts that are none.
+fn numbers(list: &str) -> Vec<usize> {
+    let of_part = |part: &str| {
+        let mut ends = part.splitn(2, '-').map(|end| end.parse::<usize>().ok());
+        let first = ends.next().flatten()?;
+        let last = ends.next().unwrap_or(Some(first))?;
+        // A kernel has no more than these.
+        (last < libc::CPU_SETSIZE as usize).then_some(once(first).chain(first + 1..=last))
+    };
+    list.split(',').filter_map(of_part).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_the_kernels_is_read() {
+        assert_eq!(numbers("3"), [3]);
+        assert_eq!(numbers("0-1"), [0, 1]);
+        assert_eq!(numbers("2,6"), [2, 6]);
+        assert_eq!(numbers("0-2,8-9"), [0, 1, 2, 8, 9]);
+        assert_eq!(numbers(""), [] as [usize; 0]);
+        assert_eq!(numbers("x,4-,5,0-99999999"), [5]);
+    }
+
+    #[test]
+    fn a_core_is_among_its_threads() {
+        for core in allowed_cores().unwrap() {
+            assert!(threads_of_core(core).contains(&core));
+        }
+        assert_eq!(threads_of_core(100_000), [100_000]);
+    }
+
+    #[test]
+    fn a_thread_and_what_it_starts_are_held_to_a_core_alone() {
+        let all = allowed_cores().unwrap();
+        let last = [*all.last().expect("a thread has a core")];
+        let inside = std::thread::spawn(move || {
+            keep_to_cores(&last).unwrap();
+            std::thread::spawn(|| allowed_cores().unwrap()).join()
+        });
+        assert_eq!(inside.join().unwrap().unwrap(), last);
+        assert_eq!(allowed_cores().unwrap(), all);
+        assert!(keep_to_cores(&[]).is_err());
+    }
+}

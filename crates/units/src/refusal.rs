@@ -1,0 +1,57 @@
+use std::io::{Error, ErrorKind};
+
+/// What the system refuses, and what to do about it; `REFUSALS` of `eyelevel/errors.py` says the
+/// same, and `tests/crates/test_remedies.py` holds each to the other.
+const WAYS_OUT: [(ErrorKind, &str); 12] = [
+    (
+        ErrorKind::NotFound,
+        "check its name, as seen from this folder",
+    ),
+    (
+        ErrorKind::PermissionDenied,
+        "change its permissions, or run this as a user who is allowed to",
+    ),
+    (ErrorKind::IsADirectory, "name a file"),
+    (ErrorKind::NotADirectory, "name a folder"),
+    (ErrorKind::AlreadyExists, "name another one"),
+    (
+        ErrorKind::StorageFull,
+        "make room on it, then run this again",
+    ),
+    (ErrorKind::QuotaExceeded, "make room, then run this again"),
+    (
+        ErrorKind::ReadOnlyFilesystem,
+        "choose a place on another disk",
+    ),
+    (ErrorKind::InvalidFilename, "give it a shorter name"),
+    (ErrorKind::AddrInUse, "name another port"),
+    (ErrorKind::OutOfMemory, "end other programs"),
+    (
+        ErrorKind::InvalidData,
+        "give one that is whole, in the format that is asked for",
+    ),
+];
+
+const OTHERWISE: &str = "check that it is there and can be used";
+
+/// Why the system refused, in its own words, and the way out.
+pub fn refusal(error: &Error) -> String {
+    let known = WAYS_OUT.iter().find(|(kind, _)| *kind == error.kind());
+    let way_out = known.map_or(OTHERWISE, |(_, way_out)| way_out);
+    format!("{error}; {way_out}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ErrorKind, refusal};
+
+    #[test]
+    fn what_is_refused_has_a_way_out_known_or_not() {
+        let absent = std::fs::read("/none/such").unwrap_err();
+        assert!(
+            refusal(&absent).ends_with("(os error 2); check its name, as seen from this folder")
+        );
+        let other = ErrorKind::ConnectionReset.into();
+        assert!(refusal(&other).ends_with("; check that it is there and can be used"));
+    }
+}

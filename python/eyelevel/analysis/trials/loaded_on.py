@@ -1,0 +1,137 @@
+"""What loads ran on: the machines that made them, and not the one that only committed them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import polars as pl
+
+from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.store.environment import CLIENT
+
+OF_STUDY = ("version", "altered_sites", "secure_shares")
+"""Keys of `environment.json` that are of the study, wherever it is loaded."""
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class LoadedOn:
+    """A machine that made loads; `machine`, its ID, and `name` are empty of a run without a
+    cluster. `environment`: as it was when it joined, or when the run began there."""
+
+    machine: str
+    name: str
+    loads: int
+    environment: JsonMapping
+    is_measured: bool = True
+    """Whether its path was checked before it made loads; one that committed at first was not."""
+
+
+def loaded_on(
+    own: JsonMapping, documents: Mapping[str, JsonMapping], table: pl.DataFrame
+) -> tuple[LoadedOn, ...]:
+    """The machines of a table of loads, those with most loads first.
+
+    `own`: `environment.json`; `documents`: of machines by ID (`eyelevel.store.machines`).
+    """
+    counted = (
+        table.group_by("machine").len("loads").sort(["loads", "machine"], descending=[True, False])
+    )
+    found = []
+    for machine, loads in counted.iter_rows():
+        known = documents.get(machine or "", {})
+        environment = known.get("environment", {}) if machine else _here(own)
+        is_measured = bool(machine) or CLIENT not in own or "path_checks" in environment
+        name = known.get("name", "")
+        found.append(LoadedOn(machine or "", name, loads, environment, is_measured))
+    return tuple(found)
+
+
+def environment_of(own: JsonMapping, machines: Sequence[LoadedOn]) -> JsonMapping:
+    """What loads ran on as one: what all machines share is as it is, what differs is listed, and of
+    measurements the worst one counts."""
+    if CLIENT not in own and not any(each.machine for each in machines):
+        return own
+    of_study = {key: own[key] for key in OF_STUDY if key in own}
+    return of_study | _together([each.environment for each in machines])
+
+
+def _here(own: JsonMapping) -> JsonMapping:
+    of_client: JsonMapping = own.get(CLIENT, own)
+    return {key: value for key, value in of_client.items() if key not in OF_STUDY}
+
+
+def _together(environments: Sequence[JsonMapping]) -> JsonObject:
+    found: JsonObject = {}
+    for key in dict.fromkeys(key for each in environments for key in each):
+        there = [each for each in environments if each.get(key) is not None]
+        if not there:
+            continue
+        if key in _RULES:
+            found[key] = _RULES[key](there, key)
+        elif all(isinstance(each[key], Mapping) for each in there):
+            found[key] = _together([each[key] for each in there])
+        else:
+            found[key] = _alike_or_listed(there, key, len(environments))
+    return found
+
+
+def _alike_or_listed(environments: Sequence[JsonMapping], key: str, count: int) -> object:
+    values: list[object] = [each[key] for each in environments]
+    values += [UNKNOWN] * (len(values) < count)
+    distinct = [each for number, each in enumerate(values) if each not in values[:number]]
+    return distinct[0] if len(distinct) == 1 else ", ".join(map(_said, distinct))
+
+
+def _said(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return f"({', '.join(map(str, value))})"
+    return str(value)
+
+
+def _largest(environments: Sequence[JsonMapping], key: str) -> object:
+    return max(each[key] for each in environments)
+
+
+def _smallest(environments: Sequence[JsonMapping], key: str) -> object:
+    return min(each[key] for each in environments)
+
+
+def _worst_checks(environments: Sequence[JsonMapping], key: str) -> object:
+    """Of each check the first that did not hold; else the first."""
+    found: JsonObject = {}
+    for each in environments:
+        for name, check in each[key].items():
+            is_worse = check["passed"] is False and found.get(name, {}).get("passed") is not False
+            if name not in found or is_worse:
+                found[name] = check
+    return found
+
+
+def _each_pair(environments: Sequence[JsonMapping], key: str) -> object:
+    """Of each pair of stacks what was measured first, and completely if it was anywhere: machines
+    of a class are unequal in the same aspects."""
+    found: dict[tuple[str, str], JsonMapping] = {}
+    for each in environments:
+        for level in each[key]:
+            pair = level["first"], level["second"]
+            if pair not in found or (level["complete"] and not found[pair]["complete"]):
+                found[pair] = level
+    return list(found.values())
+
+
+def _first(environments: Sequence[JsonMapping], key: str) -> object:
+    return next((each[key] for each in environments if each[key]), [])
+
+
+_RULES: Mapping[str, Callable[[Sequence[JsonMapping], str], object]] = MappingProxyType(
+    {
+        "load_1min": _largest,
+        "memory_bytes": _smallest,
+        "path_checks": _worst_checks,
+        "levels": _each_pair,
+        "stacks_validated": _first,
+    }
+)

@@ -1,0 +1,33 @@
+"""A command's line once more, to go on with what it began."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+import typer
+
+RESUME = "--resume"
+
+
+def resuming(context: typer.Context) -> str:
+    """The line that goes on: every argument and option as it was given, and `--resume`."""
+    words = ["eyelevel", str(context.info_name)]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        is_given = source is not None and source.name == "COMMANDLINE"
+        if parameter.param_type_name == "argument":
+            words.append(str(context.params[name]))
+        elif RESUME in parameter.opts:
+            words.append(RESUME)
+        elif is_given:
+            # Only a flag may keep its value from its command.
+            words += _said(parameter.opts, parameter.secondary_opts, context.params.get(name, True))
+    return shlex.join(words)
+
+
+def _said(flags: Sequence[str], opposites: Sequence[str], value: object) -> Iterator[str]:
+    if isinstance(value, bool):
+        yield max(flags if value else opposites, key=len)
+        return
+    for each in value if isinstance(value, list | tuple) else [value]:
+        yield from (max(flags, key=len), str(each))

@@ -1,0 +1,149 @@
+"""Writes `words.json`: each command with its options, and the names that options take.
+
+What an option takes is in its declaration, where it is one of a few words or a file; `NAMES` says
+of which others it is a preset's, a site's or a metric's name.
+"""
+
+import json
+import re
+import subprocess
+import types
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import typer
+from typer.core import TyperGroup
+
+from eyelevel.binary import find_binary
+from eyelevel.cli import main
+from eyelevel.corpora.made import MADE
+from eyelevel.json_types import JsonObject
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.networks.presets import GROUPS
+from eyelevel.plan.devices import DEVICES_BY_NAME
+from eyelevel.plan.presets import PRESETS
+from eyelevel.plan.stack_presets import STACKS
+from eyelevel.sites.recorded import shipped
+
+FILE = Path(__file__).with_name("words.json")
+GRID = "das"
+"""A hundred networks that nobody chooses from a list."""
+
+NAMES: dict[str, str] = {
+    "base": "stacks",
+    "common": "stacks",
+    "corpus": "corpora",
+    "explain stacks names": "stacks",
+    "load device": "devices",
+    "metric": "metrics",
+    "network": "networks",
+    "networks": "networks,",
+    "plan": "plans",
+    "probe measure stack": "stacks,",
+    "report against": "stacks",
+    "site": "sites",
+    "site check file": "sites",
+    "site export file": "sites",
+    "site info file": "sites",
+    "stack": "stacks",
+    "stacks": "stacks,",
+    "validate live device": "devices",
+}
+"""A parameter, where need be behind its command, and whose names it takes; with a comma: a list of
+them with commas between."""
+
+DEFAULTS = {"probe": "measure", "explain": "trial", "metrics": "run"}
+"""Groups that take a word of no subcommand as one's first argument."""
+
+FILES = "files"
+"""What the shell itself completes."""
+METAVARS = {"FILE": FILES, "FOLDER": FILES, "DIR": FILES, "PRESET": "networks"}
+"""Of options that the data plane declares, and of ours that are text."""
+
+
+def words() -> JsonObject:
+    """The content of the file."""
+    return {"names": _names(), "commands": _commands()}
+
+
+def text() -> str:
+    """The file, an option a line: changes of several meet in few lines."""
+    return json.dumps(words(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _names() -> dict[str, list[str]]:
+    networks = (each.name for group in GROUPS if group.name != GRID for each in group.networks)
+    return {
+        "corpora": [each.name for each in MADE],
+        "devices": list(DEVICES_BY_NAME),
+        "metrics": list(METRICS_BY_NAME),
+        "networks": list(dict.fromkeys(networks)),
+        "plans": [each.name for each in PRESETS],
+        "sites": list(shipped()),
+        "stacks": [stack.name for stack in STACKS],
+    }
+
+
+def _commands() -> dict[str, JsonObject]:
+    found = {}
+    for name in main.SUBCOMMANDS:
+        whole: Any = typer.main.get_command(main.app_with(name))
+        found[name] = _command(whole.commands[name], name)
+    found["path"] |= _shell_of_path()
+    return found
+
+
+def _command(command: Any, path: str) -> JsonObject:
+    """`help`, `arguments` and `options` by what they take, and of a group its `commands`."""
+    if isinstance(command, TyperGroup):
+        inner = {name: _command(each, f"{path} {name}") for name, each in command.commands.items()}
+        group: JsonObject = {"help": _short(command.help), "commands": inner}
+        return group | ({"default": DEFAULTS[path]} if path in DEFAULTS else {})
+    options: dict[str, list[str | None]] = {}
+    arguments: list[str] = []
+    for each in command.params:
+        takes = _takes(each, path)
+        if each.param_type_name == "argument":
+            arguments.append(f"{takes}..." if each.nargs < 0 else takes)
+        elif not each.hidden:
+            for flag in (*each.opts, *each.secondary_opts):
+                options[flag] = [None if each.is_flag else takes, _short(each.help)]
+    return {"help": _short(command.help), "arguments": arguments, "options": options}
+
+
+def _takes(parameter: Any, path: str) -> str:
+    """A kind of names, words with bars between, `files`, or nothing that is known."""
+    name = parameter.name
+    if known := NAMES.get(f"{path} {name}") or NAMES.get(name):
+        return known
+    kind = parameter.type_descriptor.annotation
+    while get_origin(kind) in (Annotated, Union, types.UnionType, list):
+        kind = get_args(kind)[0]
+    if get_origin(kind) is Literal:
+        return "|".join(get_args(kind))
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return "|".join(str(each.value) for each in kind)
+    return FILES if kind is Path else METAVARS.get(parameter.metavar or "", "")
+
+
+def _short(said: str | None) -> str:
+    return " ".join((said or "").partition("\n\n")[0].split())
+
+
+def _shell_of_path() -> JsonObject:
+    """What the data plane's own shell takes, from its help: its options, then a command."""
+    command = [find_binary(), "shell", "--help"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    shown = re.sub(r"\n {20,}(?=\S)", " ", shown)  # what goes on in the next line
+    pattern = re.compile(r"^ +(?:-\w, )?(--[\w-]+)(?: <(\w+)>)? +(.*)$", re.MULTILINE)
+    options = {
+        flag: [METAVARS.get(metavar, "") if metavar else None, said]
+        for flag, metavar, said in pattern.findall(shown)
+        if flag != "--help"  # which all commands have
+    }
+    return {"options": options, "arguments": [f"{FILES}..."]}
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")

@@ -1,0 +1,105 @@
+"""How a long command ends: with where its result is, and with `--open` that is opened."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.cli.output import hints, results, say
+from eyelevel.errors import ExpectedError, WriteError
+
+OpenOption = Annotated[
+    bool, typer.Option("--open", help="Open the result in a browser when it is ready.")
+]
+
+PageOption = Annotated[Path | None, typer.Option(help="Write an offline page to this file.")]
+
+
+def check_opens(opens: bool, place: object, what: str, option: str) -> None:
+    """Raise ExpectedError if something is to be opened that is not written, before it is made."""
+    if opens and not place:
+        raise ExpectedError(f"--open opens the {what}; say where it goes with {option}")
+
+
+DISPLAYS = ("WAYLAND_DISPLAY", "DISPLAY")
+REFUSED_WITHIN_S = 3.0
+"""What opens a file says within this time that it could not; a browser may stay for hours."""
+
+
+@contextmanager
+def ending_at(
+    what: str, place: Path | None, *, opens: bool = False, as_json: bool = False
+) -> Iterator[None]:
+    """Whatever verdict the block ends the command with, the last line says where the result is.
+
+    None is where nothing is written, and a place that is refused is not named.
+    """
+    written = place
+    try:
+        yield
+    except WriteError as error:
+        written = place if error.place != place else None
+        raise
+    finally:
+        if written is not None:
+            end_at(what, written, opens=opens, as_json=as_json)
+
+
+def end_at(what: str, place: Path, *, opens: bool = False, as_json: bool = False) -> None:
+    """The last line of a command: `report: results/mine/report.html`; then open that if asked.
+
+    `as_json`: standard output is for machines, and the line is for whoever watches.
+    """
+    say(hints if as_json else results, f"{what}: {place}")
+    if opens:
+        _open(place)
+
+
+def _open(place: Path) -> None:
+    """Open it, or say why not and what to do instead."""
+    address = place.resolve().as_uri()
+    if not sys.stderr.isatty():
+        say(hints, f"--open: nobody sits at this terminal, so nothing is opened; see {address}")
+        return
+    command = _opener(address)
+    if command is None:
+        say(hints, f"--open: no display and no $BROWSER here; open {address}, or copy it to a desk")
+        return
+    try:
+        started = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        status = started.wait(REFUSED_WITHIN_S)
+        why = f"exit status {status}" if status else ""
+    except subprocess.TimeoutExpired:  # a browser that stays
+        return
+    except OSError as error:
+        why = error.strerror or str(error)
+    if why:
+        say(hints, f"--open: {command[0]} could not open it ({why}); open {address} yourself")
+
+
+def _opener(address: str) -> list[str] | None:
+    """The command that opens an address for who sits here; None if nothing does.
+
+    $BROWSER is a list with colons between, in which `%s` stands for the address.
+    """
+    for wanted in filter(None, os.environ.get("BROWSER", "").split(os.pathsep)):
+        words = shlex.split(wanted)
+        if words and shutil.which(words[0]):
+            named = [word.replace("%s", address) for word in words]
+            return named if named != words else [*words, address]
+    if any(os.environ.get(name) for name in DISPLAYS) and (opener := shutil.which("xdg-open")):
+        return [opener, address]
+    return None

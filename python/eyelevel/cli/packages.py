@@ -1,0 +1,101 @@
+"""Which packages bring what doctor finds absent, by the system's own manager; pure.
+
+Debian's was tried. The others' names and commands are from their distributions' lists, so they are
+shown and not done. Ubuntu's browsers are snaps: a snap brings mounts and a confinement of its own,
+so it runs in no network namespace of a lab, and no package of Ubuntu's is another one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Manager:
+    """A package manager. `before` freshens its lists; `is_tried` says whether we ran it."""
+
+    before: tuple[str, ...]
+    install: tuple[str, ...]
+    column: int
+    is_tried: bool = False
+
+
+MANAGERS: dict[str, Manager] = {
+    "apt-get": Manager(
+        ("apt-get", "update", "-q"),
+        ("apt-get", "install", "-y", "--no-install-recommends"),
+        column=0,
+        is_tried=True,
+    ),
+    "dnf": Manager((), ("dnf", "install", "-y"), column=1),
+    "pacman": Manager((), ("pacman", "-S", "--needed", "--noconfirm"), column=2),
+    "zypper": Manager((), ("zypper", "--non-interactive", "install"), column=3),
+}
+"""By the program that is looked for, in this order."""
+
+PACKAGES: dict[str, tuple[str, str, str, str]] = {
+    "Chromium": ("chromium", "chromium", "chromium", "chromium"),
+    "fonts": ("fonts-liberation", "liberation-fonts", "ttf-liberation", "liberation-fonts"),
+    "Firefox": ("firefox-esr", "firefox", "firefox", "MozillaFirefox"),
+    "Xvfb": ("xvfb", "xorg-x11-server-Xvfb", "xorg-server-xvfb", "xorg-x11-server-Xvfb"),
+    "certutil": ("libnss3-tools", "nss-tools", "nss", "mozilla-nss-tools"),
+    "ffmpeg": ("ffmpeg", "ffmpeg-free", "ffmpeg", "ffmpeg"),
+}
+"""What each manager calls what is absent."""
+
+SNAPS = ("Chromium", "Firefox")
+"""What Ubuntu gives as snaps."""
+NO_SNAPS = ("linuxmint", "pop")
+"""Relatives of Ubuntu that package their browsers themselves."""
+SNAP_WAY_OUT = (
+    "Ubuntu's {what} is a snap, unfit for a lab: use the container image, or install a .deb of the "
+    "browser's makers (Google Chrome, or Mozilla's firefox-esr); not tried on Ubuntu by us"
+)
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What brings the absent: commands in order, none if nobody knows one; and what to know."""
+
+    commands: tuple[tuple[str, ...], ...] = ()
+    remarks: tuple[str, ...] = ()
+    is_tried: bool = False
+
+
+def os_release(text: str) -> dict[str, str]:
+    """`/etc/os-release` as a table; lines that are no assignment are passed over."""
+    pairs = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
+    return {name.strip(): value.strip().strip("\"'") for name, sign, value in pairs if sign}
+
+
+def has_snaps(system: Mapping[str, str]) -> bool:
+    """Whether the browsers in this system's package lists are snaps."""
+    name = system.get("ID", "")
+    kin = system.get("ID_LIKE", "").split()
+    return name not in NO_SNAPS and "ubuntu" in (name, *kin)
+
+
+def is_snap(executable: str, resolved: str) -> bool:
+    """Whether a program, by its path and where that leads, is a snap's."""
+    return (
+        executable.startswith("/snap/")
+        or resolved.startswith("/snap/")
+        or (resolved.rpartition("/")[2] == "snap")
+    )
+
+
+def remedy(absent: Sequence[str], system: Mapping[str, str], managers: Sequence[str]) -> Remedy:
+    """What brings `absent`, of `PACKAGES`, on a system with these managers' programs."""
+    snaps = [each for each in absent if each in SNAPS and has_snaps(system)]
+    remarks = tuple(SNAP_WAY_OUT.format(what=each) for each in snaps)
+    wanted = [each for each in absent if each not in snaps]
+    known = next((name for name in MANAGERS if name in managers), None)
+    if not wanted:
+        return Remedy(remarks=remarks)
+    if known is None:
+        names = " ".join(PACKAGES[each][0] for each in wanted)
+        line = f"no package manager that is known here; in Debian's names: {names}"
+        return Remedy(remarks=(*remarks, line))
+    manager = MANAGERS[known]
+    packages = [PACKAGES[each][manager.column] for each in wanted]
+    commands = ((manager.before,) if manager.before else ()) + ((*manager.install, *packages),)
+    return Remedy(commands, remarks, manager.is_tried)

@@ -1,0 +1,180 @@
+"""What a command takes, in a reader's words, alike in `--help`, in errors and on pages of docs."""
+
+import re
+import textwrap
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from rich.text import Text
+from typer import Context
+from typer.core import TyperArgument, TyperGroup, TyperOption
+
+from eyelevel.cli.output import results
+
+Command = Any
+"""Typer's commands and groups, whose common class is its own."""
+
+WIDTH_MAX = 100
+"""Longer lines are hard to read."""
+NAME_WIDTH_MAX = 24
+"""What is longer has its meaning below it."""
+INDENT = 2
+
+_KINDS = {
+    "str": "TEXT",
+    "path": "PATH",
+    "Path": "PATH",
+    "int": "NUMBER",
+    "int range": "NUMBER",
+    "float": "NUMBER",
+    "float range": "NUMBER",
+}
+"""Types as a reader knows them."""
+_FACTS = (
+    (r"default: ([\d.]+)", "Default: {}."),
+    (r"default: (.*)", "Default: `{}`."),
+    (r"(.*)<=x<=(.*)", "From {} to {}."),
+    (r"x>=(.*)", "At least {}."),
+    (r"x<=(.*)", "At most {}."),
+)
+"""What typer says of defaults and ranges, in words."""
+
+
+class Taken(NamedTuple):
+    """An argument or an option: `--out PATH`, and what it means."""
+
+    name: str
+    meaning: str
+
+
+HELP = Taken("-h, --help", "Show this message and exit.")
+"""Of every command, and so on no page of a single one."""
+
+
+def usage(command: Command, within: Context) -> str:
+    """How it is called: `[OPTIONS] --out PATH PLAN`."""
+    return " ".join(_pieces(command, within))
+
+
+def summary(command: Command) -> str:
+    """What it does, in its help's first paragraph."""
+    return " ".join((command.help or "").partition("\n\n")[0].split())
+
+
+def taken(
+    command: Command, kind: type[TyperArgument | TyperOption], within: Context
+) -> list[Taken]:
+    """Its arguments or its options, in the order of the declaration."""
+    shown = (each.get_help_record(within) for each in command.params if isinstance(each, kind))
+    return [_taken(kind, *record) for record in shown if record]
+
+
+def readable(command: Command) -> Command:
+    """The same command with its subcommands, whose help and errors say it so."""
+    said = {
+        "format_help": lambda within, formatter: formatter.write(_help(command, within)),
+        "collect_usage_pieces": lambda within: _pieces(command, within),
+    }
+    for name, function in said.items():
+        setattr(command, name, function)
+    for inner in command.commands.values() if isinstance(command, TyperGroup) else ():
+        readable(inner)
+    return command
+
+
+def _pieces(command: Command, within: Context) -> list[str]:
+    # Of the class: the command's own may be this.
+    options, *arguments = type(command).collect_usage_pieces(command, within)
+    needed = [
+        _taken(TyperOption, *record).name
+        for each in command.params
+        if isinstance(each, TyperOption) and each.required
+        if (record := each.get_help_record(within))
+    ]
+    return [options, *needed, *map(_placeholder, arguments)]
+
+
+def _placeholder(piece: str) -> str:
+    """A piece of the usage as manuals write it: `PLAN` where typer has `{plan}`."""
+    found = re.fullmatch(r"(\[?)\{?([\w|]+?)(\.\.\.)?[\]}]?(\.\.\.)?", piece)
+    if found is None:
+        return piece
+    opening, word, *dots = found.groups()
+    closing = "]" if opening else ""
+    return f"{opening}{word.upper()}{'...' if any(dots) else ''}{closing}"
+
+
+def _taken(kind: type, spelt: str, help: str) -> Taken:
+    """One parameter: its type in a word, and what typer adds in brackets as sentences."""
+    name, _, given = spelt.partition(" <")
+    is_list, given = given.startswith("list["), given.removesuffix(">")
+    given = given.removeprefix("list[").removesuffix("]") if is_list else given
+    if kind is TyperArgument:
+        name = _placeholder(f"{name}..." if is_list and not name.endswith("...") else name)
+    elif given:
+        name += f" {_KINDS.get(given, given)}"
+    meaning, _, facts = help.partition("  [")
+    shown = facts.removesuffix("]").split("; ") if facts else []
+    if " / --" in spelt:  # the two names of a switch
+        name, off = name.split(" / ")
+        if "default: " + off.removeprefix("--") in shown:
+            shown = []
+        else:
+            name, shown = f"{name} / {off}", [each.replace(": ", ": --") for each in shown]
+    sentences = [" ".join(meaning.split())] if meaning else []
+    if is_list and kind is TyperOption and "epeatable" not in meaning:
+        sentences.append("Repeatable.")
+    sentences += map(_fact, shown)
+    return Taken(name, " ".join(sentences))
+
+
+def _fact(text: str) -> str:
+    """`required`, `default: 1`, `x>=1`, `x<=9` or `0<=x<=3` as a sentence."""
+    text = re.sub(r"(?<=\d)\.0\b", "", text)
+    for pattern, sentence in _FACTS:
+        if found := re.fullmatch(pattern, text):
+            return sentence.format(*found.groups())
+    return f"{text.capitalize()}."
+
+
+def _help(command: Command, within: Context) -> str:
+    """All of it, as wide as the terminal allows."""
+    width = min(results.width, WIDTH_MAX)
+    shown = Text()
+    called = f"{within.command_path} {usage(command, within)}"
+    behind = " " * len("Usage: ")
+    shown.append("Usage: ", "bold")
+    shown.append(textwrap.fill(called, width - len(behind)).replace("\n", f"\n{behind}") + "\n")
+    for paragraph in (command.help or "").split("\n\n"):
+        shown.append("\n").append(textwrap.fill(" ".join(paragraph.split()), width) + "\n")
+    listed = {
+        "Arguments": taken(command, TyperArgument, within),
+        "Options": [*taken(command, TyperOption, within), HELP],
+        "Commands": list(_commands(command)),
+    }
+    for title, rows in listed.items():
+        if rows:
+            shown.append(f"\n{title}:\n", "bold")
+            _append(shown, rows, width)
+    results.begin_capture()
+    results.print(shown, soft_wrap=True, end="")
+    return results.end_capture().rstrip("\n")
+
+
+def _commands(group: Command) -> Iterator[Taken]:
+    for name, each in group.commands.items() if isinstance(group, TyperGroup) else ():
+        if not each.hidden:
+            yield Taken(name, summary(each))
+
+
+def _append(shown: Text, rows: list[Taken], width: int) -> None:
+    lengths = [len(row.name) for row in rows if len(row.name) <= NAME_WIDTH_MAX]
+    begin = INDENT + max(lengths, default=0) + 2
+    for name, meaning in rows:
+        lines = textwrap.wrap(meaning, width - begin, break_on_hyphens=False) or [""]
+        shown.append(" " * INDENT).append(name, "cyan")
+        if len(name) > NAME_WIDTH_MAX:
+            shown.append("\n" + " " * begin)
+        else:
+            shown.append(" " * (begin - INDENT - len(name)))
+        shown.append(("\n" + " " * begin).join(lines) + "\n")

@@ -1,0 +1,48 @@
+"""The page of `eyelevel compare`: how each gain changed between two runs, and what it rests on."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from eyelevel.analysis.run_verdicts import RunComparison, RunVerdict
+from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.report.html import Markup, element, table, titled_section
+from eyelevel.report.shell import shell
+
+NOTHING_UNLIKE = "The records name nothing else that differs between the two runs."
+
+
+def comparison_page(old: str, new: str, comparison: RunComparison) -> str:
+    """The whole page as text; `old` and `new` name the runs."""
+    title = f"What changed from {old} to {new}?"
+    counted = Counter(verdict.status for verdict in comparison.verdicts)
+    said = ", ".join(f"{count} {status}" for status, count in counted.items())
+    main = element(
+        "main",
+        element("header", element("h1", title), element("p", f"Comparisons: {said}.")),
+        titled_section(
+            "verdicts",
+            "Each comparison",
+            table(
+                f"How {METRICS_BY_NAME[comparison.metric].title} changed",
+                ("verdict", "what was found"),
+                [_row(each) for each in comparison.verdicts],
+            ),
+            *_sentences((comparison.assumption, comparison.level)),
+        ),
+        titled_section("unlike", "What else differs", *_unlike(comparison.differences)),
+    )
+    return shell(title, main, {"specs": {}}, "probe.js")
+
+
+def _row(verdict: RunVerdict) -> tuple[object, ...]:
+    return verdict.status, element("span", verdict.message, class_="long")
+
+
+def _sentences(texts: Sequence[str]) -> list[Markup]:
+    return [element("p", text, class_="note") for text in texts if text]
+
+
+def _unlike(differences: Sequence[str]) -> list[Markup]:
+    if not differences:
+        return [element("p", NOTHING_UNLIKE)]
+    return [element("ul", *(element("li", each) for each in differences))]

@@ -1,0 +1,35 @@
+"""The page of `eyelevel validate level`: what two stacks differ in, aspect by aspect.
+
+A run's report has the same tables of the pairs that it compares.
+"""
+
+from eyelevel.json_types import JsonMapping
+from eyelevel.level.text.verdict import WORDS
+from eyelevel.report.html import Markup, element, titled_section
+from eyelevel.report.sections.level import level_tables
+from eyelevel.report.shell import shell
+
+
+def level_page(level: JsonMapping) -> str:
+    """The whole page as text; `level` is as `--json` and `environment.json` have it."""
+    title = f"Are {level['first']} and {level['second']} level?"
+    main = element(
+        "main",
+        element("header", element("h1", title)),
+        titled_section("level", "Aspect by aspect", *level_tables(level), *_failed(level)),
+        titled_section("words", "What the words mean", _words()),
+    )
+    return shell(title, main, {"specs": {}}, "probe.js")
+
+
+def _failed(level: JsonMapping) -> list[Markup]:
+    """What went wrong with runs; the table is of the others."""
+    return [element("p", sentence, class_="note") for sentence in level["failed"]]
+
+
+def _words() -> Markup:
+    pairs = (
+        element("div", element("dt", word), element("dd", meaning))
+        for word, meaning in WORDS.items()
+    )
+    return element("dl", *pairs)

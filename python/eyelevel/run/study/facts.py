@@ -1,0 +1,32 @@
+"""What the records of a run that goes on say so far, read once for all who look at them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eyelevel.store.directory import PLAN_FILE, read_document
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from eyelevel.analysis.run_files import GrowingFacts
+    from eyelevel.analysis.trials.rows import Measure
+
+
+class FactsSoFar:
+    """The facts of a run's loads, by now; nothing is read before somebody asks."""
+
+    def __init__(self, directory: Path, measured_by: "Measure | None" = None) -> None:
+        self._directory, self._measured_by = directory, measured_by
+        self._facts: GrowingFacts | None = None
+
+    def read(self) -> "pl.DataFrame":
+        """As `eyelevel.analysis.run_files.GrowingFacts`. Raises StoreError."""
+        if self._facts is None:
+            # Imported where it is used: tables take long, and few runs are looked at.
+            from eyelevel.analysis.run_files import GrowingFacts
+            from eyelevel.metrics.compute import measure
+
+            document = read_document(self._directory, PLAN_FILE)
+            measured_by = self._measured_by or measure
+            self._facts = GrowingFacts(self._directory, document, measured_by)
+        return self._facts.read()

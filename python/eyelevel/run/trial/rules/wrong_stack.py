@@ -1,0 +1,136 @@
+"""Whether what was in force on each connection is what the stack says."""
+
+from collections import defaultdict
+
+from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.plan.in_force import tcp_controller
+from eyelevel.plan.stacks import Stack
+from eyelevel.run.trial.observed import Observed
+from eyelevel.run.trial.rules.first_flight import lost_window, reduced, wrong_first_flight
+from eyelevel.run.trial.rules.first_window import wrong_first_window
+from eyelevel.run.trial.rules.header_tables import takes_tables, wrong_header_tables
+from eyelevel.run.trial.rules.wire_ecn import wrong_ecn
+
+KEY_EXCHANGES = {"1.2": "X25519", "1.3": "X25519MLKEM768"}
+"""The group that Chromium sends a key share of and our servers put first; the post-quantum one
+exists in TLS 1.3 alone."""
+CIPHERS = {
+    "1.2": "TLS_ECDHE_{key}_WITH_AES_128_GCM_SHA256",
+    "1.3": "TLS13_AES_128_GCM_SHA256",
+}
+"""The one suite that our servers have, by TLS version and the certificate's key."""
+
+
+def wrong_stack(load: Observed) -> str:
+    """What was in force otherwise than the stack says, in a sentence; empty: nothing."""
+    stack = load.stack
+    wanted = _in_force_wanted(stack)
+    served = defaultdict(list)
+    for request in load.requests:
+        served[request["connection"]].append(request)
+    is_taken = takes_tables(each for each in load.connections if each["protocol"] == stack.protocol)
+    for connection in load.connections:
+        if connection.get("scheme") == "http" and stack.over_tls:
+            if reason := _wrong_cleartext(stack, connection["in_force"]):
+                return f"connection {connection['connection']}, in cleartext: {reason}"
+            continue
+        if connection["protocol"] != stack.protocol:
+            continue
+        which, in_force = f"connection {connection['connection']}", connection["in_force"]
+        for name, value in wanted.items():
+            seen = in_force.get(name)
+            if name == "initial_window_packets" and reduced(stack, in_force):
+                continue
+            if seen is not None and seen != value:
+                return f"{which}: {name} was {seen}, not {value}"
+        if _knows_pacing(stack):
+            paced = in_force["pacing_rate_bytes_s_max"] is not None
+            if paced != stack.pacing:
+                return f"{which} was {'paced' if paced else 'not paced'}"
+        if reason := wrong_first_flight(stack, in_force):
+            return f"{which}: {reason}"
+        if reason := wrong_first_window(stack, in_force, load.kernel):
+            return f"{which}: {reason}"
+        asked = served[connection["connection"]]
+        if asked and (reason := wrong_header_tables(stack, connection, asked, is_taken=is_taken)):
+            return f"{which}: {reason}"
+    if reason := wrong_ecn(stack, load.connections, load.requests, load.path):
+        return f"ecn is {stack.ecn}, but {reason}"
+    return _wrong_connection_type(load) or _wrong_visit(load)
+
+
+def _wrong_cleartext(stack: Stack, in_force: JsonMapping) -> str:
+    """Recorded http origins are served as the stack's TCP has it, over QUIC as well, so that they
+    begin alike with both stacks of a comparison."""
+    if not stack.is_ours:
+        return ""
+    wanted = _of_transport(stack)
+    wanted["congestion_control"] = controller = tcp_controller(stack.congestion_control)
+    for name, value in wanted.items():
+        if name == "initial_window_packets" and lost_window(in_force):
+            continue
+        if in_force[name] not in (None, value):
+            return f"{name} was {in_force[name]}, not {value}"
+    paced = in_force["pacing_rate_bytes_s_max"] is not None
+    # BBR paces itself, whatever the stack says.
+    if controller != "bbr" and paced != stack.pacing:
+        return f"it was {'paced' if paced else 'not paced'}"
+    return ""
+
+
+def _wrong_connection_type(load: Observed) -> str:
+    """A page that did not come, or whose scripts do not run, tells of none."""
+    wanted, seen = load.browser.forced_connection_type, load.connection_type
+    if wanted in (None, seen) or (seen is None and not load.tells_connection_type):
+        return ""
+    return f"the browser assumed the network to be {seen or 'nothing that it told'}, not {wanted}"
+
+
+def _wrong_visit(load: Observed) -> str:
+    """A repeat visit must have had use of the first one's tickets; a first has none unless the
+    stack gives them out; the page of a warm visit came over a connection that was there."""
+    if load.browser.visit == "warm":
+        page = next((item for item in load.objects if item["resource_type"] == "Document"), None)
+        new = page is not None and page["connect_ms"] is not None
+        return "a warm visit, but the page's own connection was new" if new else ""
+    protocol = load.stack.protocol
+    ours = [c for c in load.connections if c["protocol"] == protocol]
+    resumed = [c for c in ours if c["in_force"]["resumed"]]
+    if load.browser.visit == "first" and resumed and not load.stack.session_tickets:
+        return f"a first visit, but connection {resumed[0]['connection']} resumed a session"
+    if load.browser.visit == "first" or not load.stack.over_tls or not ours:
+        return ""
+    if not resumed:
+        return "a repeat visit, but no connection resumed a session"
+    early = [c["in_force"]["early_data_accepted"] for c in resumed]
+    if load.stack.early_data and not any(early):
+        offered = any(c["in_force"]["early_data_offered"] for c in resumed)
+        what = "the servers took none" if offered else "the browser offered none"
+        return f"the stack has early data, but {what}"
+    return ""
+
+
+def _in_force_wanted(stack: Stack) -> JsonObject:
+    """What a connection of this stack must say, where it says it."""
+    wanted = _of_transport(stack)
+    if stack.over_tls:
+        version, key = stack.tls_version, stack.certificate_key.upper()
+        wanted["tls_version"] = version
+        wanted["key_exchange"] = KEY_EXCHANGES[version]
+        wanted["cipher"] = CIPHERS[version].format(key=key)
+    if stack.over_quic:
+        wanted["packet_bytes"] = stack.quic_packet_bytes
+    return wanted
+
+
+def _of_transport(stack: Stack) -> JsonObject:
+    return {
+        "congestion_control": stack.congestion_control,
+        "initial_window_packets": stack.initial_window_packets,
+        "slow_start_after_idle": stack.slow_start_after_idle,
+    }
+
+
+def _knows_pacing(stack: Stack) -> bool:
+    """Over QUIC the rate is the controller's, and null until the first acknowledgement."""
+    return not stack.over_quic and stack.congestion_control != "bbr"
