@@ -10,6 +10,8 @@ import sys
 import sysconfig
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -77,6 +79,16 @@ def changes(root: Path, number: str) -> str:
             if said:
                 return said
     raise ValueError(f"{CHANGELOG} says nothing of {number}")
+
+
+def undated(root: Path, number: str) -> list[str]:
+    """Why a version cannot be released yet: its heading in the changelog has no date."""
+    for entry in _ENTRY.finditer((root / CHANGELOG).read_text(encoding="utf-8")):
+        if entry[1] == number:
+            with suppress(ValueError):
+                date.fromisoformat(entry[2] or "")
+                return []
+    return [f"{CHANGELOG} has no date for {number}; write `## {number} ({date.today()})`"]
 
 
 if __name__ == "__main__":

@@ -5,10 +5,10 @@
     scripts/release --from FOLDER                    # what is built is in there; nothing is built
 
 Refused is a release with two version numbers, with what is not committed, with a changelog that
-says nothing, a wheel over 45 MB, for a later glibc than its name says or of other sources, and a
-source distribution that lacks something. Each wheel gets its bill of materials; SHA256SUMS names
-every file; tag.txt is the text of the tag and changes.md the changelog's section. At the end stand
-the commands that would publish it.
+says nothing or has no date, a wheel over 45 MB, for a later glibc than its name says or of other
+sources, and a source distribution that lacks something. Each wheel gets its bill of materials;
+SHA256SUMS names every file; tag.txt is the text of the tag and changes.md the changelog's section.
+At the end stand the commands that would publish it.
 """
 
 import hashlib
@@ -142,8 +142,8 @@ def unfit(out: Path, source: Path | None, parts: Sequence[str]) -> list[str]:
 
 def release(
     folder: Path, parts: Sequence[str], put: Callable[[str, Path], None], root: Path
-) -> str:
-    """Make `folder` of the parts that `put` puts there; the version. RefusedError if it is none."""
+) -> None:
+    """Make `folder` of the parts that `put` puts there. RefusedError if it is no release."""
     number = one_version.workspace_version(root)
     refuse(one_version.faults(root))
     one_version.changes(root, number)
@@ -153,7 +153,6 @@ def release(
         put(part, folder)
     refuse(faults(folder, number, root))
     write_beside(folder, number, root)
-    return number
 
 
 def main() -> int:
@@ -164,14 +163,18 @@ def main() -> int:
         "--from", dest="source", type=Path, metavar="FOLDER", help="take, not build"
     )
     parser.add_argument("--out", type=Path, help="a folder that is made anew")
-    parser.add_argument("--dirty", action="store_true", help="a try with what is not committed")
+    parser.add_argument(
+        "--dirty", action="store_true", help="a try with what is not committed or dated"
+    )
     asked = parser.parse_args()
     parts = [part for part in PARTS if part not in asked.without]
-    out = asked.out or ROOT / "dist" / f"release-{one_version.workspace_version(ROOT)}"
+    number = one_version.workspace_version(ROOT)
+    out = asked.out or ROOT / "dist" / f"release-{number}"
     try:
         refuse(unfit(out, asked.source, parts))
-        refuse([] if asked.dirty else uncommitted(ROOT))
-        number = release(out, parts, taken(asked.source) if asked.source else built, ROOT)
+        if not asked.dirty:
+            refuse([*uncommitted(ROOT), *one_version.undated(ROOT, number)])
+        release(out, parts, taken(asked.source) if asked.source else built, ROOT)
     except (RefusedError, ValueError, portable_wheel.CannotBuildError) as error:
         print(f"release: refused: {error}", file=sys.stderr)
         return 1

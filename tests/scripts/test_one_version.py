@@ -64,3 +64,20 @@ def test_a_version_has_its_section_of_the_changelog(tmp_path):
     for number in ("0.3.0", "0.2"):
         with pytest.raises(ValueError, match="says nothing"):
             one_version.changes(tmp_path, number)
+
+
+@pytest.mark.parametrize(
+    ("heading", "is_dated"),
+    [
+        ("## 0.1.0 (2026-11-30)", True),
+        ("## 0.1.0 (not released yet)", False),
+        ("## 0.1.0 (2026-11-31)", False),
+        ("## 0.1.0", False),
+        ("## 0.2.0 (2026-11-30)", False),
+    ],
+)
+def test_what_is_released_has_its_date(tmp_path, heading, is_dated):
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n{heading}\n\nNew.\n")
+    found = one_version.undated(tmp_path, "0.1.0")
+    assert (found == []) == is_dated
+    assert is_dated or "CHANGELOG.md has no date for 0.1.0; write `## 0.1.0 (" in found[0]

@@ -99,6 +99,15 @@ def test_nothing_is_emptied_but_an_earlier_release(parts):
     assert sorted(parts.iterdir()) == before
 
 
+def test_a_changelog_without_the_day_is_refused_except_in_a_try(parts):
+    if not one_version.undated(ROOT, NUMBER):
+        pytest.skip("this tree is a release's: its changelog is dated")
+    command = [ROOT / "scripts" / "release", "--from", parts, "--out", parts.parent / "out"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 1 and f"has no date for {NUMBER}" in done.stderr
+    assert not (parts.parent / "out").exists()
+
+
 def test_a_part_that_is_missing_or_there_twice_is_refused(parts):
     status, said, _ = released(parts)
     assert status == 1 and "has 0 of *_aarch64.whl" in said

@@ -4,23 +4,32 @@ use crate::sandbox::{Forked, spawn, wait_for};
 use crate::{Device, RealtimePriority, request_realtime};
 use std::fs;
 
-/// Whether a lab's namespaces and device can be made, tried in a throw-away child. Returns the reason
-/// where they cannot.
-pub fn lab_can_be_built() -> Result<(), String> {
-    match within_a_lab(|| Device::create("probe0").is_ok())? {
-        true => Ok(()),
-        false => Err("neither a TUN device nor a virtual Ethernet pair can be made".to_owned()),
+/// Exit statuses of a child that made a device.
+const IS_TUN: i32 = 0;
+const IS_NEITHER: i32 = 1;
+const IS_VETH: i32 = 2;
+
+/// The kind of device that a lab's path has here, as `Device::kind` names it, tried in a throw-away
+/// child. Returns the reason where its namespaces or device cannot be made.
+pub fn path_device() -> Result<&'static str, String> {
+    let status = within_a_lab(|| match Device::create("probe0") {
+        Ok(device) if device.kind() == "tun" => IS_TUN,
+        Ok(_) => IS_VETH,
+        Err(_) => IS_NEITHER,
+    })?;
+    match status {
+        IS_TUN => Ok("tun"),
+        IS_VETH => Ok("veth"),
+        _ => Err("neither a TUN device nor a virtual Ethernet pair can be made".to_owned()),
     }
 }
 
-/// What `asked` answers in a lab's namespaces, in a throw-away child.
-fn within_a_lab(asked: impl FnOnce() -> bool) -> Result<bool, String> {
+/// The exit status that `asked` answers in a lab's namespaces, in a throw-away child.
+fn within_a_lab(asked: impl FnOnce() -> i32) -> Result<i32, String> {
     match spawn().map_err(|error| error.of_doctor())? {
-        Forked::Supervisor(pid) => wait_for(pid)
-            .map(|status| status == 0)
-            .map_err(|error| error.of_doctor()),
+        Forked::Supervisor(pid) => wait_for(pid).map_err(|error| error.of_doctor()),
         // Ends without running the parent's destructors.
-        Forked::Init(_) => std::process::exit(i32::from(!asked())),
+        Forked::Init(_) => std::process::exit(asked()),
     }
 }
 
@@ -37,5 +46,5 @@ pub fn tcp_congestion_controls() -> Vec<String> {
 /// only the caller's limit (`RLIMIT_RTPRIO`) allows it, `CAP_SYS_NICE` no more. False where no lab
 /// can be built.
 pub fn realtime_allowed() -> bool {
-    within_a_lab(|| request_realtime(RealtimePriority::Path)).unwrap_or(false)
+    within_a_lab(|| i32::from(!request_realtime(RealtimePriority::Path))) == Ok(0)
 }

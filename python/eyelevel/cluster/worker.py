@@ -141,8 +141,22 @@ async def _served(
         stop.cancel()
         await asyncio.gather(over, stop, return_exceptions=True)
         if not ended.is_set():
-            line = f"slot {name.number}: no scheduler at {address}, or it ended the slot"
+            line = _why_over(over, name, address)
             await failed(line, time.monotonic() - began_s)
+
+
+def _why_over(over: "asyncio.Task[None]", name: SlotName, address: str) -> str:
+    """Of a nanny that is over, for whoever reads what the machine says."""
+    error = over.exception()
+    while error is not None:
+        if f"name taken, {name}" in str(error):
+            return (
+                f"slot {name.number}: {address} has a slot {name} already; if it is not this "
+                "machine's own of a minute ago, another machine has the same /etc/machine-id and "
+                "host name, so give one of them another host name"
+            )
+        error = error.__cause__
+    return f"slot {name.number}: no scheduler at {address}, or it ended the slot"
 
 
 async def _until_over(nanny: Nanny) -> None:

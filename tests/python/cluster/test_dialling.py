@@ -1,14 +1,19 @@
 """One worker a machine and scheduler, whose slots try again ever more rarely."""
 
+import asyncio
 import json
 import shutil
 from functools import partial
 
 import pytest
+from distributed import Scheduler, Worker
+from hang import HANG_S
 from made_up_cluster import MadeUpCluster, until
 
 from eyelevel.cluster.connection import ClusterError
 from eyelevel.cluster.dialling import LASTED_S, PAUSE_S_MAX, Dialling, Whereabouts, only_worker
+from eyelevel.cluster.names import SlotName, machine_id
+from eyelevel.cluster.worker import run_slots
 from eyelevel.errors import StoreError
 from eyelevel.run.study.loop import run_trials
 
@@ -114,3 +119,26 @@ def test_one_worker_serves_runs_that_begin_after_it_and_whose_clients_die_before
     finally:
         worker.terminate()
         worker.communicate()
+
+
+def test_of_two_machines_by_one_name_the_second_says_what_sets_them_apart():
+    """Of one image, whose `/etc/machine-id` and host name nobody changed."""
+    name = str(SlotName(machine_id("twin"), "twin", 1, 1))
+
+    async def said_by_the_second():
+        said = asyncio.Queue()
+        here = {"host": "127.0.0.1", "dashboard": False}
+        async with (
+            Scheduler(port=0, **here) as scheduler,
+            Worker(scheduler.address, name=name, nthreads=1, **here),
+        ):
+            slots = run_slots(scheduler.address, 1, host="twin", told=said.put_nowait)
+            trying = asyncio.create_task(slots)
+            line = await asyncio.wait_for(said.get(), HANG_S)
+            trying.cancel()
+            await asyncio.gather(trying, return_exceptions=True)
+        return line
+
+    line = asyncio.run(said_by_the_second())
+    assert f"has a slot {name} already" in line
+    assert line.endswith("so give one of them another host name; trying again")

@@ -9,6 +9,8 @@ use serde::Serialize;
 pub struct Findings {
     /// Null where a lab's namespaces and TUN device can be made; else why not.
     pub lab_failure: Option<String>,
+    /// The kind of device that a path has: `tun` or `veth`. Null without a lab.
+    pub path_device: Option<&'static str>,
     /// Congestion controls of the kernel's TCP.
     pub tcp_congestion_controls: Vec<String>,
     /// Whether the path may take real-time priority.
@@ -20,8 +22,10 @@ pub struct Findings {
 /// Asks the kernel. Must run before the process has a second thread.
 pub fn examine() -> Findings {
     let realtime_allowed = probe::realtime_allowed();
+    let path_device = probe::path_device();
     Findings {
-        lab_failure: probe::lab_can_be_built().err(),
+        path_device: path_device.as_ref().ok().copied(),
+        lab_failure: path_device.err(),
         tcp_congestion_controls: probe::tcp_congestion_controls(),
         realtime_allowed,
         keeps_core: core_to_keep(realtime_allowed).is_some(),

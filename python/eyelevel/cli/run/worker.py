@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import hints
 from eyelevel.errors import ExpectedError
 from eyelevel.run.study.jobs import claimed_sets
@@ -39,6 +40,7 @@ def worker(
         int, typer.Option(min=1, help="How many labs run side by side, each on two cores.")
     ] = 1,
     trust_network: TrustOption = False,
+    _unsafe_browser: UnsafeBrowserOption = False,
     while_open: Annotated[bool, typer.Option("--while-open", hidden=True)] = False,
 ) -> None:
     """Load blocks for a run on another machine, until its scheduler says to stop.

@@ -11,6 +11,7 @@ from pathlib import Path
 import eyelevel
 from eyelevel.binary import run_tool
 from eyelevel.browser.browsers import find_browser
+from eyelevel.confinement import is_unsafe
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.presets import NETWORKS_BY_NAME
@@ -39,17 +40,20 @@ LISTING_TIMEOUT_S = 20.0
 @cache
 def machine_facts(browser: Browser) -> dict[str, str]:
     """What is equal on machines of a class, by names that a refusal says."""
-    built = build()
+    built, kernel = build(), run_tool(["doctor"])
     return {
         "eyelevel": f"{built['eyelevel']} of {_code()}",
         "eyelevel-lab": str(built["binary"]),
         "installed packages": _packages(),
         "browser": first_line([find_browser(browser), "--version"]),
-        "kernel": platform.release(),
+        "kernel": f"{platform.release()} ({platform.version()})",
         "processor": cpu_model(),
         # Of this slot's process: two of several, or all of a machine whose one slot roams.
         "cores a slot": str(Processors.usable()),
-        "real-time permission": "yes" if run_tool(["doctor"])["realtime_allowed"] else "no",
+        "real-time permission": "yes" if kernel["realtime_allowed"] else "no",
+        # Packets take another way through a virtual Ethernet pair.
+        "path's device": str(kernel["path_device"]),
+        "browser's sandboxes": "no" if is_unsafe() else "yes",
         "fonts": _fonts(),
         "counted processor pressure": pressure_is_of(),
     }
