@@ -5,7 +5,8 @@ import pickle
 import queue
 import time
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import CancelledError, wait
+from concurrent.futures import CancelledError
+from concurrent.futures import Future as Coming
 from dataclasses import dataclass, replace
 from threading import Thread
 from typing import Any
@@ -18,7 +19,8 @@ from tornado.platform.asyncio import BaseAsyncIOLoop
 
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import Connection
-from eyelevel.cluster.names import SlotName, is_ours
+from eyelevel.cluster.names import is_ours
+from eyelevel.cluster.supplies import Supplies, Then
 from eyelevel.errors import ExpectedError, InputChangedError, LabError
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.inputs import content_of, keep_input
@@ -29,8 +31,6 @@ from eyelevel.store.packed import PackedTrial
 
 POLL_S = 0.5
 """How often is looked which slots are there."""
-ANSWER_POLL_S = 2.0
-"""How often is looked whether a slot whose answer is fetched is there still."""
 WAKE_S = 0.2
 BREAK_OFF_S = 5.0
 
@@ -75,10 +75,14 @@ class ClusterSlots:
         self._clients: dict[str, str] = {}
         """Who we are to each slot: somebody else if it comes again, since of what it has sent
         before we may have nothing."""
-        self._blocks: dict[str, tuple[Block, Future[Any]]] = {}
-        self._sent: set[tuple[str, str]] = set()
-        """Digests of inputs, with the machine that got them, and with each slot that asked."""
-        self._ended: queue.SimpleQueue[tuple[str, Future[Any]]] = queue.SimpleQueue()
+        self._blocks: dict[str, tuple[Block, Future[Any] | None]] = {}
+        """What each slot has, and what it was asked last for it; None while it waits for files."""
+        self._supplies = Supplies()
+        self._coming: dict[Coming[Any], str] = {}
+        """Answers that are fetched, each from its slot, side by side: one comes over a slow link,
+        another from a process that stands still."""
+        self._ended: queue.SimpleQueue[tuple[str, Future[Any], Coming[Any] | None]]
+        self._ended = queue.SimpleQueue()
         self._polled_s = float("-inf")
 
     def start(self, slot: str, block: Block) -> None:
@@ -92,13 +96,11 @@ class ClusterSlots:
         # Copies: what is pickled has a dictionary from then on, of half a kilobyte each, and the
         # plan's own trials are here to the end.
         trials = tuple(replace(trial) for trial in block.trials)
-        future = self._submitted(slot, load_block, work, trials)
-        self._blocks[slot] = block, future
-        future.add_done_callback(lambda _: self._ended.put((slot, future)))
+        self._blocks[slot] = block, self._asked(slot, load_block, work, trials)
 
-    def _asked(self, slot: str, question: Callable[[], Any]) -> "Future[Any]":
-        future = self._submitted(slot, question)
-        future.add_done_callback(lambda _: self._ended.put((slot, future)))
+    def _asked(self, slot: str, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
+        future = self._submitted(slot, function, *arguments)
+        future.add_done_callback(lambda _: self._ended.put((slot, future, None)))
         return future
 
     def _submitted(self, slot: str, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
@@ -120,10 +122,16 @@ class ClusterSlots:
             events += self._polled()
             self._polled_s = time.monotonic()
         try:
-            slot, future = self._ended.get(timeout=0.0 if events else WAKE_S)
+            slot, future, coming = self._ended.get(timeout=0.0 if events else WAKE_S)
         except queue.Empty:
             return events
-        return [*events, *self._over(slot, future)]
+        if slot not in self._addresses:
+            future.release()  # it was lost meanwhile
+        elif coming is None:
+            self._fetch(slot, future)
+        else:
+            events += self._over(slot, future, coming)
+        return events
 
     def restart(self, slot: str) -> None:
         """Its process is ended and another begun; the loss is told by `wait`. Others go on while
@@ -167,13 +175,13 @@ class ClusterSlots:
         """Whether the scheduler that had it is there still."""
         return self._connection.is_up and future.client is self._connection.client
 
-    def _went(
-        self, slot: str, *, is_blamed: bool, why: str = "", lost: Block | None = None
-    ) -> list[Event]:
-        """`lost`: its block, if that is not noted any more."""
-        noted = self._blocks.pop(slot, None)
-        lost = noted[0] if noted else lost
+    def _went(self, slot: str, *, is_blamed: bool, why: str = "") -> list[Event]:
+        lost, _ = self._blocks.pop(slot, (None, None))
         self._admissions.went(slot)
+        for coming in [each for each, of in self._coming.items() if of == slot]:
+            coming.cancel()  # for which Dask would go on waiting
+            del self._coming[coming]
+        self._look_again(self._supplies.went(slot))
         if slot not in self._joined:
             return []
         self._joined.discard(slot)
@@ -196,59 +204,60 @@ class ClusterSlots:
         slots = {f"{each['name']}@{address}": address for address, each in workers.items()}
         return {slot: address for slot, address in slots.items() if is_ours(slot)}
 
-    def _answer(self, slot: str, future: "Future[Any]") -> Any:
-        """What was returned there. Raises what was raised there, and CancelledError if the slot
-        went with its answer, which Dask would go on waiting for."""
+    def _fetch(self, slot: str, future: "Future[Any]") -> None:
+        """What was returned there lies there; `wait` hears when it is here, or never will be."""
         client = self._connection.client
         assert isinstance(client.loop, BaseAsyncIOLoop)
         coming = asyncio.run_coroutine_threadsafe(
             client.gather(future, asynchronous=True), client.loop.asyncio_loop
         )
-        while not wait([coming], ANSWER_POLL_S).done:
-            if slot not in self._workers():
-                coming.cancel()
-                raise CancelledError
-        return coming.result()
+        self._coming[coming] = slot
+        coming.add_done_callback(lambda _: self._ended.put((slot, future, coming)))
 
-    def _send(self, slot: str, missing: Missing) -> None:
-        """Once a machine: its other slots, which asked at the same time, find it when they look
-        again. One that lacks it even then gets it, since somebody has cleared the cache.
-
-        Raises InputChangedError if a file is not what it was, and what keeping it there did.
-        """
-        machine = SlotName.of(slot).machine
-        for needed in missing.inputs:
-            is_there, looked = (machine, needed.digest), (slot, needed.digest)
-            if is_there not in self._sent or looked in self._sent:
-                content = content_of(needed)
-                self._answer(slot, self._submitted(slot, keep_input, needed, content))
-            self._sent |= {is_there, looked}
-
-    def _over(self, slot: str, future: "Future[Any]") -> list[Event]:
-        block, expected = self._blocks.get(slot, (None, None))
-        if slot not in self._addresses:
-            return []  # it was lost meanwhile
-        if block is None or expected is not future:
-            return self._asked_over(slot, future)
-        del self._blocks[slot]
-        try:
-            found: list[PackedTrial] | Missing = self._answer(slot, future)
-            if isinstance(found, Missing):
-                self._send(slot, found)
+    def _supply(self, slot: str, block: Block, missing: Missing) -> None:
+        """Raises InputChangedError if a file is not what it was."""
+        match self._supplies.asked(slot, missing.inputs):
+            case Then.LOOK:
                 self._begin(slot, block)
+            case Then.WAIT:
+                self._blocks[slot] = block, None
+            case needed:
+                content = content_of(needed)
+                self._blocks[slot] = block, self._asked(slot, keep_input, needed, content)
+
+    def _look_again(self, slots: Sequence[str]) -> None:
+        """Whether what they waited for is there; of those that are."""
+        for slot in slots:
+            if slot in self._addresses:
+                self._begin(slot, self._blocks[slot][0])
+
+    def _over(self, slot: str, future: "Future[Any]", coming: "Coming[Any]") -> list[Event]:
+        self._coming.pop(coming, None)
+        block, expected = self._blocks.get(slot, (None, None))
+        if block is None or expected is not future:
+            return self._asked_over(slot, future, coming)
+        try:
+            if self._supplies.is_coming(slot):
+                coming.result()  # of `keep_input`, which raises what was in its way
+                self._look_again(self._supplies.kept(slot))
+                return []
+            found: list[PackedTrial] | Missing = coming.result()
+            if isinstance(found, Missing):
+                self._supply(slot, block, found)
                 return []
             check_answer([trial.hash for trial in block.trials], found)
         except (KilledWorker, CancelledError):
             del self._addresses[slot]
-            return self._went(slot, is_blamed=self._is_of_now(future), lost=block)
+            return self._went(slot, is_blamed=self._is_of_now(future))
         except (InputChangedError, TooLargeError):
             raise
         except Exception as error:  # whatever it was, it was raised there
             self.restart(slot)
             del self._addresses[slot]
-            return self._went(slot, is_blamed=True, why=_one_line(error), lost=block)
+            return self._went(slot, is_blamed=True, why=_one_line(error))
         finally:
             future.release()
+        del self._blocks[slot]
         by_name = {trial.hash: trial for trial in block.trials}
         outcomes: tuple[tuple[Trial, str], ...] = tuple(
             (by_name[each.name], each.outcome) for each in found
@@ -256,10 +265,10 @@ class ClusterSlots:
         came = Came(slot, outcomes, is_last=True, packed=tuple(found))
         return [came, *self._admissions.ended(slot, found)]
 
-    def _asked_over(self, slot: str, future: "Future[Any]") -> list[Event]:
+    def _asked_over(self, slot: str, future: "Future[Any]", coming: "Coming[Any]") -> list[Event]:
         """What a machine answered of itself; one that could not answer is asked when it is back."""
         try:
-            answer = self._answer(slot, future)
+            answer = coming.result()
         except (KilledWorker, CancelledError):
             del self._addresses[slot]
             return self._went(slot, is_blamed=False)

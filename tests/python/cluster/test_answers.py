@@ -26,19 +26,47 @@ def test_a_worker_that_dies_before_its_answer_is_fetched_costs_the_block(
     tmp_path, undisturbed, monkeypatch
 ):
     cluster = MadeUpCluster(tmp_path, {})
-    over, killed = ClusterSlots._over, []
+    fetch, killed = ClusterSlots._fetch, []
 
-    def over_late(self, slot, future):
+    def fetched_late(self, slot, future):
         if self._blocks.get(slot) and cluster.attempts(FIRST) and not killed:
             killed.append(cluster.process(FIRST))
             os.kill(killed[0], signal.SIGKILL)
             ended(killed[0])
-        return over(self, slot, future)
+        return fetch(self, slot, future)
 
-    monkeypatch.setattr(ClusterSlots, "_over", over_late)
+    monkeypatch.setattr(ClusterSlots, "_fetch", fetched_late)
     assert cluster.to_its_end("one").done == 18
     assert killed and cluster.attempts(FIRST) == 2
     assert tree(cluster.run) == undisturbed
+
+
+def test_while_a_slot_stands_still_with_its_answer_the_others_go_on(
+    tmp_path, undisturbed, monkeypatch
+):
+    """It is not missed meanwhile: Dask waits a minute for who says nothing."""
+    cluster = MadeUpCluster(tmp_path, {})
+    fetch, stopped = ClusterSlots._fetch, []
+
+    def fetched(self, slot, future):
+        if self._blocks.get(slot) and cluster.attempts(FIRST) and not stopped:
+            stopped.append(cluster.process(FIRST))
+            os.kill(stopped[0], signal.SIGSTOP)
+        return fetch(self, slot, future)
+
+    def go_on():
+        try:
+            until(lambda: len(committed(cluster.run)) == 15)  # all blocks but one
+        finally:
+            os.kill(stopped[0], signal.SIGCONT)
+
+    monkeypatch.setattr(ClusterSlots, "_fetch", fetched)
+    going_on = Thread(target=go_on)
+    going_on.start()
+    assert cluster.to_its_end("one", "two").done == 18
+    going_on.join(HANG_S)
+    assert tree(cluster.run) == undisturbed
+    assert len(cluster.attempt_files()) == 6, "no block was begun twice"
 
 
 @pytest.mark.parametrize("fate", ["fails", "damages its answer"])

@@ -1,19 +1,17 @@
 """One worker a machine and scheduler, whose slots try again ever more rarely."""
 
-import asyncio
 import json
 import shutil
+import subprocess
+import sys
 from functools import partial
 
 import pytest
-from distributed import Scheduler, Worker
 from hang import HANG_S
 from made_up_cluster import MadeUpCluster, until
 
 from eyelevel.cluster.connection import ClusterError
 from eyelevel.cluster.dialling import LASTED_S, PAUSE_S_MAX, Dialling, Whereabouts, only_worker
-from eyelevel.cluster.names import SlotName, machine_id
-from eyelevel.cluster.worker import run_slots
 from eyelevel.errors import StoreError
 from eyelevel.run.study.loop import run_trials
 
@@ -121,24 +119,38 @@ def test_one_worker_serves_runs_that_begin_after_it_and_whose_clients_die_before
         worker.communicate()
 
 
-def test_of_two_machines_by_one_name_the_second_says_what_sets_them_apart():
-    """Of one image, whose `/etc/machine-id` and host name nobody changed."""
+TWIN = """
+import asyncio
+from distributed import Scheduler, Worker
+from eyelevel.cluster.names import SlotName, machine_id
+from eyelevel.cluster.worker import run_slots
+
+async def second():
+    here, said = {"host": "127.0.0.1", "dashboard": False}, asyncio.Queue()
     name = str(SlotName(machine_id("twin"), "twin", 1, 1))
+    async with (
+        Scheduler(port=0, **here) as scheduler,
+        Worker(scheduler.address, name=name, nthreads=1, **here),
+    ):
+        slots = run_slots(scheduler.address, 1, host="twin", told=said.put_nowait)
+        trying = asyncio.create_task(slots)
+        print(name, await said.get(), sep="\\n")
+        trying.cancel()
+        await asyncio.gather(trying, return_exceptions=True)
 
-    async def said_by_the_second():
-        said = asyncio.Queue()
-        here = {"host": "127.0.0.1", "dashboard": False}
-        async with (
-            Scheduler(port=0, **here) as scheduler,
-            Worker(scheduler.address, name=name, nthreads=1, **here),
-        ):
-            slots = run_slots(scheduler.address, 1, host="twin", told=said.put_nowait)
-            trying = asyncio.create_task(slots)
-            line = await asyncio.wait_for(said.get(), HANG_S)
-            trying.cancel()
-            await asyncio.gather(trying, return_exceptions=True)
-        return line
+if __name__ == "__main__":
+    asyncio.run(second())
+"""
+"""In a process of its own, whose environment Dask's nanny changes."""
 
-    line = asyncio.run(said_by_the_second())
+
+def test_of_two_machines_by_one_name_the_second_says_what_sets_them_apart(tmp_path):
+    """Of one image, whose `/etc/machine-id` and host name nobody changed."""
+    program = tmp_path / "twin.py"
+    program.write_text(TWIN)
+    done = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, timeout=HANG_S, check=True
+    )
+    name, line = done.stdout.splitlines()
     assert f"has a slot {name} already" in line
     assert line.endswith("so give one of them another host name; trying again")

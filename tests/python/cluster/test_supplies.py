@@ -1,0 +1,61 @@
+"""Each recording and trace goes once to a machine, whoever of its slots asks, dies or waits."""
+
+from eyelevel.cluster.names import SlotName
+from eyelevel.cluster.supplies import Supplies, Then
+from eyelevel.run.block.inputs import Input
+
+SITE, TRACE = Input("a" * 64, "site.wacz"), Input("b" * 64, "trace.log")
+
+
+def slot(machine: str, number: int) -> str:
+    return f"{SlotName(machine, 'host', number, 2)}@tcp://10.0.0.1:{number}"
+
+
+ONE, TWO, OTHER = slot("m", 1), slot("m", 2), slot("n", 1)
+
+
+def test_the_others_of_a_machine_wait_for_what_one_gets_and_then_look():
+    supplies = Supplies()
+    assert supplies.asked(ONE, [SITE, TRACE]) == SITE
+    assert supplies.asked(TWO, [SITE, TRACE]) is Then.WAIT
+    assert supplies.asked(OTHER, [SITE]) == SITE, "another machine has nothing of it"
+    assert supplies.is_coming(ONE) and not supplies.is_coming(TWO)
+    assert supplies.kept(ONE) == [ONE, TWO]
+    assert supplies.asked(TWO, [TRACE]) == TRACE
+    assert supplies.asked(ONE, [TRACE]) is Then.WAIT
+    assert supplies.kept(TWO) == [TWO, ONE]
+    assert supplies.kept(OTHER) == [OTHER]
+
+
+def test_who_asked_before_it_was_there_looks_first():
+    supplies = Supplies()
+    assert supplies.asked(ONE, [SITE]) == SITE
+    supplies.kept(ONE)
+    assert supplies.asked(TWO, [SITE]) is Then.LOOK
+
+
+def test_what_somebody_cleared_is_sent_again():
+    supplies = Supplies()
+    assert supplies.asked(ONE, [SITE]) == SITE
+    supplies.kept(ONE)
+    assert supplies.asked(ONE, [SITE]) == SITE
+    supplies.kept(ONE)
+    assert supplies.asked(TWO, [SITE]) is Then.LOOK
+    assert supplies.asked(TWO, [SITE]) == SITE
+
+
+def test_if_the_one_that_gets_it_goes_the_next_one_gets_it():
+    supplies = Supplies()
+    assert supplies.asked(ONE, [SITE]) == SITE
+    assert supplies.asked(TWO, [SITE]) is Then.WAIT
+    assert supplies.went(ONE) == [TWO]
+    assert supplies.asked(TWO, [SITE]) == SITE
+    assert supplies.kept(TWO) == [TWO], "nobody waits that is gone"
+
+
+def test_who_waits_and_goes_is_not_told():
+    supplies = Supplies()
+    assert supplies.asked(ONE, [SITE]) == SITE
+    assert supplies.asked(TWO, [SITE]) is Then.WAIT
+    assert supplies.went(TWO) == []
+    assert supplies.kept(ONE) == [ONE]
