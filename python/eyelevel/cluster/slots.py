@@ -12,7 +12,7 @@ from threading import Thread
 from typing import Any
 from uuid import uuid4
 
-from distributed import Future
+from distributed import Client, Future
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 from tornado.platform.asyncio import BaseAsyncIOLoop
@@ -35,6 +35,16 @@ WAKE_S = 0.2
 BREAK_OFF_S = 5.0
 
 
+@dataclass(frozen=True)
+class _Ended:
+    """A slot has an answer, and with `coming` it was fetched; `us`: who had asked it."""
+
+    slot: str
+    us: str
+    future: "Future[Any]"
+    coming: "Coming[Any] | None" = None
+
+
 def _one_line(error: Exception) -> str:
     """For who has several lines of errors."""
     if isinstance(error, ExpectedError):
@@ -52,6 +62,25 @@ class _Called:
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return self.function, self.arguments
+
+
+def _is_of_the_way(error: Exception, future: "Future[Any]") -> bool:
+    """Whether it befell the connection over which an answer came: then nobody raised it there."""
+    return isinstance(error, OSError) and future.status != "error"
+
+
+async def _brought(client: Client, future: "Future[Any]") -> Any:
+    """The answer from its slot, by a call of its own, for as long as it takes. Raises what was
+    raised there. `Client.gather` puts several into one call, which whoever gives up one of them
+    ends for all, and has no more than five calls under way."""
+    while future.status not in ("error", "cancelled"):
+        if client.scheduler is None:
+            raise CommClosedError("the scheduler is gone")
+        reply = await client.scheduler.gather(keys=[future.key])
+        if reply["status"] == "OK":
+            return reply["data"][future.key]
+        await asyncio.sleep(POLL_S)  # its slot cannot be reached, or is going, which is seen soon
+    return await client.gather(future, asynchronous=True)  # raises before it calls anybody
 
 
 class ClusterSlots:
@@ -73,16 +102,15 @@ class ClusterSlots:
         self._restarting: set[str] = set()
         self._addresses: dict[str, str] = {}
         self._clients: dict[str, str] = {}
-        """Who we are to each slot: somebody else if it comes again, since of what it has sent
-        before we may have nothing."""
+        """Who we are to each slot that is there: somebody else if it comes again, since of what it
+        has sent before we may have nothing."""
         self._blocks: dict[str, tuple[Block, Future[Any] | None]] = {}
         """What each slot has, and what it was asked last for it; None while it waits for files."""
         self._supplies = Supplies()
         self._coming: dict[Coming[Any], str] = {}
         """Answers that are fetched, each from its slot, side by side: one comes over a slow link,
         another from a process that stands still."""
-        self._ended: queue.SimpleQueue[tuple[str, Future[Any], Coming[Any] | None]]
-        self._ended = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[_Ended] = queue.SimpleQueue()
         self._polled_s = float("-inf")
 
     def start(self, slot: str, block: Block) -> None:
@@ -99,8 +127,8 @@ class ClusterSlots:
         self._blocks[slot] = block, self._asked(slot, load_block, work, trials)
 
     def _asked(self, slot: str, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
-        future = self._submitted(slot, function, *arguments)
-        future.add_done_callback(lambda _: self._ended.put((slot, future, None)))
+        future, us = self._submitted(slot, function, *arguments), self._clients[slot]
+        future.add_done_callback(lambda _: self._ended.put(_Ended(slot, us, future)))
         return future
 
     def _submitted(self, slot: str, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
@@ -122,16 +150,15 @@ class ClusterSlots:
             events += self._polled()
             self._polled_s = time.monotonic()
         try:
-            slot, future, coming = self._ended.get(timeout=0.0 if events else WAKE_S)
+            ended = self._ended.get(timeout=0.0 if events else WAKE_S)
         except queue.Empty:
             return events
-        if slot not in self._addresses:
-            future.release()  # it was lost meanwhile
-        elif coming is None:
-            self._fetch(slot, future)
-        else:
-            events += self._over(slot, future, coming)
-        return events
+        if self._clients.get(ended.slot) != ended.us:
+            ended.future.release()  # it was lost meanwhile
+            return events
+        if ended.coming:
+            return [*events, *self._over(ended.slot, ended.future, ended.coming)]
+        return [*events, *self._fetch(ended.slot, ended.future)]
 
     def restart(self, slot: str) -> None:
         """Its process is ended and another begun; the loss is told by `wait`. Others go on while
@@ -177,6 +204,7 @@ class ClusterSlots:
 
     def _went(self, slot: str, *, is_blamed: bool, why: str = "") -> list[Event]:
         lost, _ = self._blocks.pop(slot, (None, None))
+        self._clients.pop(slot)
         self._admissions.went(slot)
         for coming in [each for each, of in self._coming.items() if of == slot]:
             coming.cancel()  # for which Dask would go on waiting
@@ -204,15 +232,22 @@ class ClusterSlots:
         slots = {f"{each['name']}@{address}": address for address, each in workers.items()}
         return {slot: address for slot, address in slots.items() if is_ours(slot)}
 
-    def _fetch(self, slot: str, future: "Future[Any]") -> None:
+    def _fetch(self, slot: str, future: "Future[Any]") -> list[Event]:
         """What was returned there lies there; `wait` hears when it is here, or never will be."""
-        client = self._connection.client
+        client, us = self._connection.client, self._clients[slot]
+        if future.client is not client:
+            # Of a scheduler that was away for a moment, whom the slot was asked for before.
+            self.restart(slot)
+            del self._addresses[slot]
+            return self._went(slot, is_blamed=False)
         assert isinstance(client.loop, BaseAsyncIOLoop)
         coming = asyncio.run_coroutine_threadsafe(
-            client.gather(future, asynchronous=True), client.loop.asyncio_loop
+            _brought(client, future), client.loop.asyncio_loop
         )
         self._coming[coming] = slot
-        coming.add_done_callback(lambda _: self._ended.put((slot, future, coming)))
+        # Not `coming` itself, which would hold its answer until Python looks for circles.
+        coming.add_done_callback(lambda done: self._ended.put(_Ended(slot, us, future, done)))
+        return []
 
     def _supply(self, slot: str, block: Block, missing: Missing) -> None:
         """Raises InputChangedError if a file is not what it was."""
@@ -250,8 +285,12 @@ class ClusterSlots:
             del self._addresses[slot]
             return self._went(slot, is_blamed=self._is_of_now(future))
         except (InputChangedError, TooLargeError):
+            del self._blocks[slot]
             raise
         except Exception as error:  # whatever it was, it was raised there
+            if _is_of_the_way(error, future):
+                del self._addresses[slot]
+                return self._went(slot, is_blamed=False)
             self.restart(slot)
             del self._addresses[slot]
             return self._went(slot, is_blamed=True, why=_one_line(error))
@@ -275,6 +314,9 @@ class ClusterSlots:
         except ExpectedError as error:
             answer = error
         except Exception as error:  # of another version it may know nothing of what it was asked
+            if _is_of_the_way(error, future):
+                del self._addresses[slot]
+                return self._went(slot, is_blamed=False)
             answer = LabError(
                 f"it cannot say what it is ({_one_line(error)}); have the same eyelevel there"
             )

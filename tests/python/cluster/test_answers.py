@@ -10,7 +10,7 @@ from threading import Semaphore, Thread
 
 import pytest
 from hang import HANG_S
-from made_up_cluster import MadeUpCluster, ended, tree, until
+from made_up_cluster import PLAN, MadeUpCluster, ended, tree, until
 
 from eyelevel.cluster.connection import Connection
 from eyelevel.cluster.slots import ClusterSlots
@@ -41,32 +41,37 @@ def test_a_worker_that_dies_before_its_answer_is_fetched_costs_the_block(
     assert tree(cluster.run) == undisturbed
 
 
-def test_while_a_slot_stands_still_with_its_answer_the_others_go_on(
-    tmp_path, undisturbed, monkeypatch
-):
-    """It is not missed meanwhile: Dask waits a minute for who says nothing."""
-    cluster = MadeUpCluster(tmp_path, {})
+def test_while_a_machines_slots_stand_still_with_their_answers_others_go_on(tmp_path, monkeypatch):
+    """They are not missed meanwhile: Dask waits a minute for who says nothing. And they are more
+    than Dask would fetch answers from at once."""
+    plan = PLAN.replace("blocks = 3", "blocks = 6")
+    cluster = MadeUpCluster(tmp_path, {}, plan)
+    cluster.slots_each = 6
     fetch, stopped = ClusterSlots._fetch, []
 
     def fetched(self, slot, future):
-        if self._blocks.get(slot) and cluster.attempts(FIRST) and not stopped:
-            stopped.append(cluster.process(FIRST))
-            os.kill(stopped[0], signal.SIGSTOP)
+        if self._blocks.get(slot) and len(stopped) < cluster.slots_each:
+            block = self._blocks[slot][0].trials[0].block
+            stopped.append(cluster.process(block))
+            os.kill(stopped[-1], signal.SIGSTOP)
         return fetch(self, slot, future)
 
     def go_on():
         try:
-            until(lambda: len(committed(cluster.run)) == 15)  # all blocks but one
+            until(lambda: len(stopped) == cluster.slots_each)
+            cluster.start("two")
+            until(lambda: len(committed(cluster.run)) == 18)  # of 36: the other six blocks
         finally:
-            os.kill(stopped[0], signal.SIGCONT)
+            for process in stopped:
+                os.kill(process, signal.SIGCONT)
 
     monkeypatch.setattr(ClusterSlots, "_fetch", fetched)
     going_on = Thread(target=go_on)
     going_on.start()
-    assert cluster.to_its_end("one", "two").done == 18
+    assert cluster.to_its_end("one").done == 36
     going_on.join(HANG_S)
-    assert tree(cluster.run) == undisturbed
-    assert len(cluster.attempt_files()) == 6, "no block was begun twice"
+    assert tree(cluster.run) == tree(MadeUpCluster(tmp_path / "alone", {}, plan).undisturbed())
+    assert len(cluster.attempt_files()) == 12, "no block was begun twice"
 
 
 @pytest.mark.parametrize("fate", ["fails", "damages its answer"])

@@ -1,7 +1,7 @@
 """Each recording and trace goes once to a machine, whoever of its slots asks, dies or waits."""
 
 from eyelevel.cluster.names import SlotName
-from eyelevel.cluster.supplies import Supplies, Then
+from eyelevel.cluster.supplies import COMING_MAX, Supplies, Then
 from eyelevel.run.block.inputs import Input
 
 SITE, TRACE = Input("a" * 64, "site.wacz"), Input("b" * 64, "trace.log")
@@ -59,3 +59,15 @@ def test_who_waits_and_goes_is_not_told():
     assert supplies.asked(TWO, [SITE]) is Then.WAIT
     assert supplies.went(TWO) == []
     assert supplies.kept(ONE) == [ONE]
+
+
+def test_no_more_than_some_are_on_their_way_at_once():
+    supplies = Supplies()
+    slots = [slot(f"machine-{number}", 1) for number in range(COMING_MAX + 2)]
+    asked = [supplies.asked(each, [SITE]) for each in slots]
+    assert asked == [SITE] * COMING_MAX + [Then.WAIT] * 2
+    assert supplies.kept(slots[0]) == [slots[0], *slots[COMING_MAX:]]
+    again = [supplies.asked(each, [SITE]) for each in slots[COMING_MAX:]]
+    assert again == [SITE, Then.WAIT]
+    assert supplies.went(slots[1]) == [slots[-1]]
+    assert supplies.asked(slots[-1], [SITE]) == SITE
