@@ -23,6 +23,9 @@ _WATCH = """
   document.addEventListener("securitypolicyviolation", (event) =>
     window.refused.push(event.effectiveDirective));
 """
+REFUSAL = "Content-Security-Policy: "
+"""Firefox logs what a policy refuses as it logs a script that ended badly, and may do so before it
+tells the page of it."""
 _FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 Value = Callable[[str], Any]
@@ -48,7 +51,8 @@ class Visits:
         """Wait, a frame at a time, until an expression is true; a script that ended badly fails."""
         deadline = time.monotonic() + HANG_S
         while not self.value(until):
-            assert not [text for is_thrown, text in self.logged if is_thrown]
+            thrown = [text for is_thrown, text in self.logged if is_thrown]
+            assert all(text.startswith(REFUSAL) for text in thrown), thrown
             assert time.monotonic() < deadline, f"never: {until}"
             self.value(_FRAMES)
 
