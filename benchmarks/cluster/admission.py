@@ -1,6 +1,7 @@
 """How soon a machine is asked, and how long it takes until it is admitted."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "helpers"))
 
@@ -26,6 +28,7 @@ from eyelevel.run.study.prepare import prepare
 from eyelevel.sites.recorded import open_site
 
 ROUNDS = 5
+LISTEN = "listen:127.0.0.1:0"
 PLAN = """sites = ["dashboard"]
 networks = ["lte"]
 stacks = ["tcp+", "quic"]
@@ -104,29 +107,63 @@ class _AdmittedError(Exception):
 
 
 def admission() -> Iterator[Figure]:
-    """One slot's machine, really: its level not known, known, and of a client that returns."""
-    site, plan = open_site("dashboard"), parse_plan(PLAN, "plan.toml")
+    """One slot's machine, really: its level not known, known, and of a client that returns: to a
+    scheduler that stayed, and with one of its own, which slots end with."""
     with tempfile.TemporaryDirectory(prefix="eyelevel-bench-") as folder:
         for number, (what, asked) in enumerate(
             (("its level not measured yet", "<= 240"), ("its level measured", "<= 60"))
         ):
-            directory = Path(folder) / str(number)
-            prepare(plan, [site], directory, resume=False, loads_here=False)
-            file = directory / "scheduler.json"
-            command = [sys.executable, "-m", "eyelevel", "worker", str(file)]
-            environment = {**os.environ, "XDG_CACHE_HOME": f"{folder}/cache"}
-            with subprocess.Popen(command, env=environment) as worker:
-                try:
-                    yield Figure(f"admission, {what}, s", asked, [_admitted_s(directory)])
-                    if number:
-                        again_s = _admitted_s(directory)
-                        yield Figure("again for a client that returns, s", "<= 1", [again_s])
-                finally:
-                    worker.terminate()
+            directory = _new_run(folder, number)
+            with _worker(folder, str(directory / "scheduler.json")):
+                yield Figure(f"admission, {what}, s", asked, [_admitted_s(directory, LISTEN)])
+                if number:
+                    again_s = _admitted_s(directory, LISTEN)
+                    yield Figure("again for a client and its scheduler, s", "", [again_s])
+        directory = _new_run(folder, 2)
+        with _scheduler() as address, _worker(folder, address):
+            _admitted_s(directory, address)
+            again_s = _admitted_s(directory, address)
+            yield Figure("again for a client that returns, s", "<= 1", [again_s])
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _admitted_s(directory: Path) -> float:
+def _new_run(folder: str, number: int) -> Path:
+    directory = Path(folder) / str(number)
+    plan = parse_plan(PLAN, "plan.toml")
+    prepare(plan, [open_site("dashboard")], directory, resume=False, loads_here=False)
+    return directory
+
+
+@contextmanager
+def _worker(folder: str, where: str) -> Iterator[None]:
+    command = [sys.executable, "-m", "eyelevel", "worker", where]
+    environment = {**os.environ, "XDG_CACHE_HOME": f"{folder}/cache"}
+    with subprocess.Popen(command, env=environment) as worker:
+        try:
+            yield
+        finally:
+            worker.terminate()
+
+
+@contextmanager
+def _scheduler() -> Iterator[str]:
+    """The address of one that is nobody's."""
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
+    command += ["--host", "127.0.0.1", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        found = (re.search(r"Scheduler at: +(tcp://\S+)", line) for line in process.stderr)
+        address = next(each[1] for each in found if each)
+        drained = Thread(target=process.stderr.read)
+        drained.start()
+        try:
+            yield address
+        finally:
+            process.terminate()
+            drained.join()
+
+
+def _admitted_s(directory: Path, where: str) -> float:
     """From when its slot is there until it is judged."""
     site, plan = open_site("dashboard"), parse_plan(PLAN, "plan.toml")
     trials = prepare(plan, [site], directory, resume=True, loads_here=False)
@@ -144,9 +181,7 @@ def _admitted_s(directory: Path) -> float:
         raise _AdmittedError
 
     Admissions.came, Admissions._apply = noted, judged
-    driver = cluster_driver(
-        "listen:127.0.0.1:0", directory, plan, [site], Execution(), mixed=False, told=print
-    )
+    driver = cluster_driver(where, directory, plan, [site], Execution(), mixed=False, told=print)
     try:
         run_trials(trials, {}, directory, lambda _: None, driver=driver)
     except _AdmittedError:
