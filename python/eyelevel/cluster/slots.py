@@ -1,26 +1,21 @@
 """Slots of a Dask cluster for the loop of a run."""
 
-import asyncio
-import pickle
-import queue
 import time
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import CancelledError
-from concurrent.futures import Future as Coming
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Thread
 from typing import Any
 from uuid import uuid4
 
-from distributed import Client, Future
+from distributed import Future
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
-from tornado.platform.asyncio import BaseAsyncIOLoop
 
 from eyelevel.cluster.admission import Admissions, Submit
+from eyelevel.cluster.answers import Answer, Answers, LetGoError
 from eyelevel.cluster.connection import Connection
 from eyelevel.cluster.names import is_ours
-from eyelevel.cluster.supplies import Supplies, Then
+from eyelevel.cluster.supplies import Step, Supplies, Then
 from eyelevel.errors import ExpectedError, InputChangedError, LabError
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.inputs import content_of, keep_input
@@ -35,52 +30,11 @@ WAKE_S = 0.2
 BREAK_OFF_S = 5.0
 
 
-@dataclass(frozen=True)
-class _Ended:
-    """A slot has an answer, and with `coming` it was fetched; `us`: who had asked it."""
-
-    slot: str
-    us: str
-    future: "Future[Any]"
-    coming: "Coming[Any] | None" = None
-
-
 def _one_line(error: Exception) -> str:
     """For who has several lines of errors."""
     if isinstance(error, ExpectedError):
         return str(error)
     return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
-
-
-@dataclass(frozen=True)
-class _Called:
-    """A call that is made as it is unpickled. A scheduler reads the tasks that pass through it, and
-    has nothing of ours: to it this is bytes for a function of Python's."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return self.function, self.arguments
-
-
-def _is_of_the_way(error: Exception, future: "Future[Any]") -> bool:
-    """Whether it befell the connection over which an answer came: then nobody raised it there."""
-    return isinstance(error, OSError) and future.status != "error"
-
-
-async def _brought(client: Client, future: "Future[Any]") -> Any:
-    """The answer from its slot, by a call of its own, for as long as it takes. Raises what was
-    raised there. `Client.gather` puts several into one call, which whoever gives up one of them
-    ends for all, and has no more than five calls under way."""
-    while future.status not in ("error", "cancelled"):
-        if client.scheduler is None:
-            raise CommClosedError("the scheduler is gone")
-        reply = await client.scheduler.gather(keys=[future.key])
-        if reply["status"] == "OK":
-            return reply["data"][future.key]
-        await asyncio.sleep(POLL_S)  # its slot cannot be reached, or is going, which is seen soon
-    return await client.gather(future, asynchronous=True)  # raises before it calls anybody
 
 
 class ClusterSlots:
@@ -107,10 +61,7 @@ class ClusterSlots:
         self._blocks: dict[str, tuple[Block, Future[Any] | None]] = {}
         """What each slot has, and what it was asked last for it; None while it waits for files."""
         self._supplies = Supplies()
-        self._coming: dict[Coming[Any], str] = {}
-        """Answers that are fetched, each from its slot, side by side: one comes over a slow link,
-        another from a process that stands still."""
-        self._ended: queue.SimpleQueue[_Ended] = queue.SimpleQueue()
+        self._answers = Answers(connection)
         self._polled_s = float("-inf")
 
     def start(self, slot: str, block: Block) -> None:
@@ -127,21 +78,8 @@ class ClusterSlots:
         self._blocks[slot] = block, self._asked(slot, load_block, work, trials)
 
     def _asked(self, slot: str, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
-        future, us = self._submitted(slot, function, *arguments), self._clients[slot]
-        future.add_done_callback(lambda _: self._ended.put(_Ended(slot, us, future)))
-        return future
-
-    def _submitted(self, slot: str, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
-        future: Future[Any] = self._connection.client.submit(
-            pickle.loads,
-            pickle.dumps(_Called(function, arguments)),
-            key=f"{function.__name__}-{uuid4()}",
-            workers=[self._addresses[slot]],
-            allow_other_workers=False,
-            pure=False,
-            retries=0,
-        )
-        return future
+        address = self._addresses[slot]
+        return self._answers.ask(slot, self._clients[slot], address, function, *arguments)
 
     def wait(self) -> Sequence[Event]:
         """As `Slots.wait`: slots come and go, too."""
@@ -149,16 +87,13 @@ class ClusterSlots:
         if time.monotonic() >= self._polled_s + POLL_S:
             events += self._polled()
             self._polled_s = time.monotonic()
-        try:
-            ended = self._ended.get(timeout=0.0 if events else WAKE_S)
-        except queue.Empty:
+        answer = self._answers.next(0.0 if events else WAKE_S)
+        if answer is None:
             return events
-        if self._clients.get(ended.slot) != ended.us:
-            ended.future.release()  # it was lost meanwhile
+        if self._clients.get(answer.slot) != answer.us:
+            answer.future.release()  # the slot was lost meanwhile
             return events
-        if ended.coming:
-            return [*events, *self._over(ended.slot, ended.future, ended.coming)]
-        return [*events, *self._fetch(ended.slot, ended.future)]
+        return [*events, *(self._over(answer) if answer.coming else self._fetch(answer))]
 
     def restart(self, slot: str) -> None:
         """Its process is ended and another begun; the loss is told by `wait`. Others go on while
@@ -170,8 +105,10 @@ class ClusterSlots:
             ).start()
 
     def _begin_again(self, slot: str, address: str) -> None:
-        self._connection.restart([address])
-        self._restarting.discard(slot)
+        try:
+            self._connection.restart([address])
+        finally:
+            self._restarting.discard(slot)
 
     def break_off(self) -> None:
         """End what is under way at once: slots go on with a block that nobody waits for."""
@@ -203,13 +140,13 @@ class ClusterSlots:
         return self._connection.is_up and future.client is self._connection.client
 
     def _went(self, slot: str, *, is_blamed: bool, why: str = "") -> list[Event]:
-        lost, _ = self._blocks.pop(slot, (None, None))
+        lost, future = self._blocks.pop(slot, (None, None))
+        if future:
+            future.release()  # a scheduler of other settings would wait for the slot with it
         self._clients.pop(slot)
         self._admissions.went(slot)
-        for coming in [each for each, of in self._coming.items() if of == slot]:
-            coming.cancel()  # for which Dask would go on waiting
-            del self._coming[coming]
-        self._look_again(self._supplies.went(slot))
+        self._answers.give_up(slot)
+        self._go_on(self._supplies.went(slot))
         if slot not in self._joined:
             return []
         self._joined.discard(slot)
@@ -232,26 +169,22 @@ class ClusterSlots:
         slots = {f"{each['name']}@{address}": address for address, each in workers.items()}
         return {slot: address for slot, address in slots.items() if is_ours(slot)}
 
-    def _fetch(self, slot: str, future: "Future[Any]") -> list[Event]:
-        """What was returned there lies there; `wait` hears when it is here, or never will be."""
-        client, us = self._connection.client, self._clients[slot]
-        if future.client is not client:
-            # Of a scheduler that was away for a moment, whom the slot was asked for before.
-            self.restart(slot)
-            del self._addresses[slot]
-            return self._went(slot, is_blamed=False)
-        assert isinstance(client.loop, BaseAsyncIOLoop)
-        coming = asyncio.run_coroutine_threadsafe(
-            _brought(client, future), client.loop.asyncio_loop
-        )
-        self._coming[coming] = slot
-        # Not `coming` itself, which would hold its answer until Python looks for circles.
-        coming.add_done_callback(lambda done: self._ended.put(_Ended(slot, us, future, done)))
+    def _fetch(self, answer: Answer) -> list[Event]:
+        try:
+            self._answers.fetch(answer, self._addresses[answer.slot])
+        except LetGoError:
+            return self._let_go(answer.slot)
         return []
 
-    def _supply(self, slot: str, block: Block, missing: Missing) -> None:
+    def _let_go(self, slot: str) -> list[Event]:
+        """Its process begins anew: it may be at work still on what nobody waits for."""
+        self.restart(slot)
+        del self._addresses[slot]
+        return self._went(slot, is_blamed=False)
+
+    def _supply(self, slot: str, block: Block, step: Step) -> None:
         """Raises InputChangedError if a file is not what it was."""
-        match self._supplies.asked(slot, missing.inputs):
+        match step:
             case Then.LOOK:
                 self._begin(slot, block)
             case Then.WAIT:
@@ -260,37 +193,36 @@ class ClusterSlots:
                 content = content_of(needed)
                 self._blocks[slot] = block, self._asked(slot, keep_input, needed, content)
 
-    def _look_again(self, slots: Sequence[str]) -> None:
-        """Whether what they waited for is there; of those that are."""
-        for slot in slots:
+    def _go_on(self, steps: Sequence[tuple[str, Step]]) -> None:
+        """Those that waited for files, and are there."""
+        for slot, step in steps:
             if slot in self._addresses:
-                self._begin(slot, self._blocks[slot][0])
+                self._supply(slot, self._blocks[slot][0], step)
 
-    def _over(self, slot: str, future: "Future[Any]", coming: "Coming[Any]") -> list[Event]:
-        self._coming.pop(coming, None)
+    def _over(self, answer: Answer) -> list[Event]:
+        slot, future = answer.slot, answer.future
         block, expected = self._blocks.get(slot, (None, None))
         if block is None or expected is not future:
-            return self._asked_over(slot, future, coming)
+            return self._asked_over(answer)
         try:
             if self._supplies.is_coming(slot):
-                coming.result()  # of `keep_input`, which raises what was in its way
-                self._look_again(self._supplies.kept(slot))
+                answer.result()  # of `keep_input`, which raises what was in its way
+                self._go_on(self._supplies.kept(slot))
                 return []
-            found: list[PackedTrial] | Missing = coming.result()
+            found: list[PackedTrial] | Missing = answer.result()
             if isinstance(found, Missing):
-                self._supply(slot, block, found)
+                self._supply(slot, block, self._supplies.asked(slot, found.inputs))
                 return []
             check_answer([trial.hash for trial in block.trials], found)
-        except (KilledWorker, CancelledError):
+        except KilledWorker:
             del self._addresses[slot]
             return self._went(slot, is_blamed=self._is_of_now(future))
+        except LetGoError:
+            return self._let_go(slot)
         except (InputChangedError, TooLargeError):
             del self._blocks[slot]
             raise
         except Exception as error:  # whatever it was, it was raised there
-            if _is_of_the_way(error, future):
-                del self._addresses[slot]
-                return self._went(slot, is_blamed=False)
             self.restart(slot)
             del self._addresses[slot]
             return self._went(slot, is_blamed=True, why=_one_line(error))
@@ -304,20 +236,20 @@ class ClusterSlots:
         came = Came(slot, outcomes, is_last=True, packed=tuple(found))
         return [came, *self._admissions.ended(slot, found)]
 
-    def _asked_over(self, slot: str, future: "Future[Any]", coming: "Coming[Any]") -> list[Event]:
+    def _asked_over(self, answer: Answer) -> list[Event]:
         """What a machine answered of itself; one that could not answer is asked when it is back."""
+        slot = answer.slot
         try:
-            answer = coming.result()
-        except (KilledWorker, CancelledError):
+            said = answer.result()
+        except KilledWorker:
             del self._addresses[slot]
             return self._went(slot, is_blamed=False)
+        except LetGoError:
+            return self._let_go(slot)
         except ExpectedError as error:
-            answer = error
+            said = error
         except Exception as error:  # of another version it may know nothing of what it was asked
-            if _is_of_the_way(error, future):
-                del self._addresses[slot]
-                return self._went(slot, is_blamed=False)
-            answer = LabError(
+            said = LabError(
                 f"it cannot say what it is ({_one_line(error)}); have the same eyelevel there"
             )
-        return self._noted(self._admissions.over(slot, future, answer))
+        return self._noted(self._admissions.over(slot, answer.future, said))

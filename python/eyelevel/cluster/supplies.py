@@ -18,6 +18,10 @@ class Then(Enum):
     WAIT = "wait"
 
 
+Step = Input | Then
+"""An input is sent to the slot."""
+
+
 class Supplies:
     """Each input goes once to a machine, to the slot that asked first. The others of the machine
     wait meanwhile, as does whoever asks while COMING_MAX are on their way, and look again when one
@@ -31,20 +35,20 @@ class Supplies:
         """Slots and digests: it was there when they were told to look, or was sent to them."""
         self._coming: dict[str, tuple[str, str]] = {}
         """By the slot that it is sent to, as in `_there`."""
-        self._waiting: dict[str, None] = {}
-        """Slots, in the order of their asking."""
+        self._waiting: dict[str, Sequence[Input]] = {}
+        """What slots lack, in the order of their asking."""
 
-    def asked(self, slot: str, lacking: Sequence[Input]) -> Input | Then:
+    def asked(self, slot: str, lacking: Sequence[Input]) -> Step:
         """What is sent to a slot that lacks these, if anything is."""
         machine = SlotName.of(slot).machine
         for needed in lacking:
             is_there, looked = (machine, needed.digest), (slot, needed.digest)
             if is_there in self._coming.values():
-                self._waiting[slot] = None
+                self._waiting[slot] = lacking
                 return Then.WAIT
             if is_there not in self._there or looked in self._looked:
                 if len(self._coming) == COMING_MAX:
-                    self._waiting[slot] = None
+                    self._waiting[slot] = lacking
                     return Then.WAIT
                 self._coming[slot] = is_there
                 self._looked.add(looked)
@@ -52,23 +56,22 @@ class Supplies:
             self._looked.add(looked)
         return Then.LOOK
 
-    def kept(self, slot: str) -> list[str]:
-        """A slot has what was sent to it; the slots that look again, itself the first."""
+    def kept(self, slot: str) -> list[tuple[str, Step]]:
+        """A slot has what was sent to it; it looks again, and so does who waited for that."""
         self._there.add(self._coming.pop(slot))
-        return [slot, *self._no_longer_waiting()]
+        return [(slot, Then.LOOK), *self._freed()]
 
-    def went(self, slot: str) -> list[str]:
-        """A slot is gone, with what was on its way to it; the slots that look again."""
+    def went(self, slot: str) -> list[tuple[str, Step]]:
+        """A slot is gone, with what was on its way to it; what the others do that waited."""
         self._waiting.pop(slot, None)
-        if self._coming.pop(slot, None) is None:
-            return []
-        return self._no_longer_waiting()
+        return [] if self._coming.pop(slot, None) is None else self._freed()
 
     def is_coming(self, slot: str) -> bool:
         """Whether something is on its way to a slot."""
         return slot in self._coming
 
-    def _no_longer_waiting(self) -> list[str]:
-        waited = [*self._waiting]
-        self._waiting.clear()
-        return waited
+    def _freed(self) -> list[tuple[str, Step]]:
+        """What is done by those that wait no longer."""
+        waiting, self._waiting = self._waiting, {}
+        steps = [(slot, self.asked(slot, lacking)) for slot, lacking in waiting.items()]
+        return [(slot, step) for slot, step in steps if step is not Then.WAIT]

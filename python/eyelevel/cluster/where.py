@@ -2,6 +2,7 @@
 
 import logging
 import re
+import resource
 import socket
 import subprocess
 import sys
@@ -80,6 +81,8 @@ def connected(where: Where, directory: Path) -> Iterator[Connection]:
     Raises ClusterError if nobody is at the address, or another run has it.
     """
     configure()
+    if not where.slots_here:  # which would start their browsers with as many
+        _make_room_for_connections()
     if where.listen is None:
         with Connection(where.address, directory) as connection:
             yield connection
@@ -116,6 +119,13 @@ def connected(where: Where, directory: Path) -> Iterator[Connection]:
                 yield connection
         finally:
             file.unlink(missing_ok=True)
+
+
+def _make_room_for_connections() -> None:
+    """To as many slots as this process may open files for: each has about four, and one more while
+    its answer is fetched."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 @contextmanager

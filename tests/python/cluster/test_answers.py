@@ -12,6 +12,8 @@ import pytest
 from hang import HANG_S
 from made_up_cluster import PLAN, MadeUpCluster, ended, tree, until
 
+from eyelevel.cluster import answers
+from eyelevel.cluster.answers import Answers
 from eyelevel.cluster.connection import Connection
 from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.errors import InputChangedError
@@ -26,16 +28,16 @@ def test_a_worker_that_dies_before_its_answer_is_fetched_costs_the_block(
     tmp_path, undisturbed, monkeypatch
 ):
     cluster = MadeUpCluster(tmp_path, {})
-    fetch, killed = ClusterSlots._fetch, []
+    fetch, killed = Answers.fetch, []
 
-    def fetched_late(self, slot, future):
-        if self._blocks.get(slot) and cluster.attempts(FIRST) and not killed:
+    def fetched_late(self, answer, address):
+        if cluster.attempts(FIRST) and not killed:
             killed.append(cluster.process(FIRST))
             os.kill(killed[0], signal.SIGKILL)
             ended(killed[0])
-        return fetch(self, slot, future)
+        return fetch(self, answer, address)
 
-    monkeypatch.setattr(ClusterSlots, "_fetch", fetched_late)
+    monkeypatch.setattr(Answers, "fetch", fetched_late)
     assert cluster.to_its_end("one").done == 18
     assert killed and cluster.attempts(FIRST) == 2
     assert tree(cluster.run) == undisturbed
@@ -49,12 +51,12 @@ def test_while_a_machines_slots_stand_still_with_their_answers_others_go_on(tmp_
     cluster.slots_each = 6
     fetch, stopped = ClusterSlots._fetch, []
 
-    def fetched(self, slot, future):
-        if self._blocks.get(slot) and len(stopped) < cluster.slots_each:
-            block = self._blocks[slot][0].trials[0].block
+    def fetched(self, answer):
+        if self._blocks.get(answer.slot) and len(stopped) < cluster.slots_each:
+            block = self._blocks[answer.slot][0].trials[0].block
             stopped.append(cluster.process(block))
             os.kill(stopped[-1], signal.SIGSTOP)
-        return fetch(self, slot, future)
+        return fetch(self, answer)
 
     def go_on():
         try:
@@ -72,6 +74,121 @@ def test_while_a_machines_slots_stand_still_with_their_answers_others_go_on(tmp_
     going_on.join(HANG_S)
     assert tree(cluster.run) == tree(MadeUpCluster(tmp_path / "alone", {}, plan).undisturbed())
     assert len(cluster.attempt_files()) == 12, "no block was begun twice"
+
+
+@pytest.fixture
+def fetching(monkeypatch):
+    """Something befalls each fetching of answers of a kind, before it begins."""
+
+    def befalls(kind, what):
+        fetch = Answers.fetch
+
+        def fetched(self, answer, address):
+            if answer.future.key.startswith(kind):
+                what(self._connection.client, answer.future)
+            return fetch(self, answer, address)
+
+        monkeypatch.setattr(Answers, "fetch", fetched)
+
+    return befalls
+
+
+def test_a_client_that_lost_its_way_and_has_it_again_blames_no_slot(
+    tmp_path, undisturbed, fetching
+):
+    """As Dask connects anew by itself, and forgets what it had asked: three times one block, which
+    after three losses would be given up, and its slot retired."""
+    cluster = MadeUpCluster(tmp_path, {})
+    lost = []
+
+    def connect_anew(client, future):
+        if len(lost) < 3:
+            lost.append(future.key)
+            client.loop.add_callback(client.scheduler_comm.comm.abort)
+            until(lambda: future.status == "cancelled" and client.status == "running")
+            if len(lost) == 3:
+                cluster.start("two")
+
+    fetching("load_block", connect_anew)
+    assert cluster.to_its_end("one").done == 18
+    assert tree(cluster.run) == undisturbed
+    assert cluster.attempts(FIRST) == 4 and len(cluster.attempt_files()) == 9
+
+
+def test_a_connection_that_fails_once_costs_no_block(tmp_path, undisturbed, fetching):
+    cluster = MadeUpCluster(tmp_path, {})
+    failed = []
+
+    def fail_once(client, future):
+        async def failing(**_):
+            failed.append(future.key)
+            del client.scheduler.gather
+            raise OSError("connection reset")
+
+        if not failed:
+            client.scheduler.gather = failing
+
+    fetching("load_block", fail_once)
+    assert cluster.to_its_end("one").done == 18
+    assert tree(cluster.run) == undisturbed
+    assert failed and len(cluster.attempt_files()) == 6
+
+
+@pytest.fixture
+def cut_off(monkeypatch):
+    """The keys of answers that the scheduler cannot fetch, as if a firewall of the slot's machine
+    were in the way; soon given up."""
+    monkeypatch.setattr(answers, "UNREACHED_S", 0.1)
+    cut, fetch = set(), Answers.fetch
+
+    def fetched(self, answer, address):
+        scheduler = self._connection.client.scheduler
+        gather = vars(scheduler).pop("gather", None) or scheduler.gather
+
+        async def answered(keys):
+            unreached = cut.intersection(keys)
+            return {"status": "error", "keys": keys} if unreached else await gather(keys=keys)
+
+        scheduler.gather = answered
+        return fetch(self, answer, address)
+
+    monkeypatch.setattr(Answers, "fetch", fetched)
+    return cut
+
+
+def test_a_machine_that_the_scheduler_cannot_reach_is_refused_with_what_to_do(
+    tmp_path, cut_off, fetching
+):
+    cluster = MadeUpCluster(tmp_path, {})
+
+    def cut_first_off(_, future):
+        if not cut_off:
+            cut_off.add(future.key)
+            cluster.start("two")
+
+    fetching("shown", cut_first_off)
+    assert cluster.to_its_end("one").done == 18
+    (line,) = cluster.told
+    assert "was refused: the scheduler could not fetch its answer from tcp://127.0.0.1:" in line
+    assert "; open the ports of that machine to it; " in line
+
+
+def test_a_block_whose_answer_cannot_be_fetched_is_given_up_with_what_to_do(
+    tmp_path, cut_off, fetching
+):
+    cluster = MadeUpCluster(tmp_path, {})
+
+    def cut_first_block_off(_, future):
+        last = max(cluster.attempt_files(), key=lambda file: file.stat().st_mtime_ns)
+        if last.name.startswith(FIRST.replace("/", "_")):
+            cut_off.add(future.key)
+
+    fetching("load_block", cut_first_block_off)
+    assert cluster.to_its_end("one").done == 18
+    records = [trial.record for trial in iterate_trials(cluster.run)]
+    failed = [each for each in records if each["outcome"] != "ok"]
+    assert {each["trial"]["block"] for each in failed} == {FIRST} and len(failed) == 3
+    assert all("; open the ports of that machine to it" in e["outcome_detail"] for e in failed)
 
 
 @pytest.mark.parametrize("fate", ["fails", "damages its answer"])
@@ -177,13 +294,13 @@ def test_a_recording_that_a_machine_does_not_see_is_sent_once_to_it(
     cluster.prefixes["one"] = ["unshare", "-rm", "sh", "-c", hide, "sh"]
     if subprocess.run(["unshare", "-rm", "true"], check=False).returncode != 0:
         pytest.skip("no namespaces can be made here")
-    sent, submitted = [], ClusterSlots._submitted
+    sent, asked = [], Answers.ask
 
-    def counted(self, slot, function, *arguments):
+    def counted(self, slot, us, address, function, *arguments):
         sent.extend([slot] * (function is keep_input))
-        return submitted(self, slot, function, *arguments)
+        return asked(self, slot, us, address, function, *arguments)
 
-    monkeypatch.setattr(ClusterSlots, "_submitted", counted)
+    monkeypatch.setattr(Answers, "ask", counted)
     assert cluster.to_its_end("one").done == 18
     assert tree(cluster.run) == undisturbed
     assert len(sent) == 1 and [str(each.message) for each in recwarn] == []

@@ -20,11 +20,10 @@ def test_the_others_of_a_machine_wait_for_what_one_gets_and_then_look():
     assert supplies.asked(TWO, [SITE, TRACE]) is Then.WAIT
     assert supplies.asked(OTHER, [SITE]) == SITE, "another machine has nothing of it"
     assert supplies.is_coming(ONE) and not supplies.is_coming(TWO)
-    assert supplies.kept(ONE) == [ONE, TWO]
-    assert supplies.asked(TWO, [TRACE]) == TRACE
+    assert supplies.kept(ONE) == [(ONE, Then.LOOK), (TWO, TRACE)]
     assert supplies.asked(ONE, [TRACE]) is Then.WAIT
-    assert supplies.kept(TWO) == [TWO, ONE]
-    assert supplies.kept(OTHER) == [OTHER]
+    assert supplies.kept(TWO) == [(TWO, Then.LOOK), (ONE, Then.LOOK)]
+    assert supplies.kept(OTHER) == [(OTHER, Then.LOOK)]
 
 
 def test_who_asked_before_it_was_there_looks_first():
@@ -48,9 +47,8 @@ def test_if_the_one_that_gets_it_goes_the_next_one_gets_it():
     supplies = Supplies()
     assert supplies.asked(ONE, [SITE]) == SITE
     assert supplies.asked(TWO, [SITE]) is Then.WAIT
-    assert supplies.went(ONE) == [TWO]
-    assert supplies.asked(TWO, [SITE]) == SITE
-    assert supplies.kept(TWO) == [TWO], "nobody waits that is gone"
+    assert supplies.went(ONE) == [(TWO, SITE)]
+    assert supplies.kept(TWO) == [(TWO, Then.LOOK)], "nobody waits that is gone"
 
 
 def test_who_waits_and_goes_is_not_told():
@@ -58,7 +56,7 @@ def test_who_waits_and_goes_is_not_told():
     assert supplies.asked(ONE, [SITE]) == SITE
     assert supplies.asked(TWO, [SITE]) is Then.WAIT
     assert supplies.went(TWO) == []
-    assert supplies.kept(ONE) == [ONE]
+    assert supplies.kept(ONE) == [(ONE, Then.LOOK)]
 
 
 def test_no_more_than_some_are_on_their_way_at_once():
@@ -66,8 +64,5 @@ def test_no_more_than_some_are_on_their_way_at_once():
     slots = [slot(f"machine-{number}", 1) for number in range(COMING_MAX + 2)]
     asked = [supplies.asked(each, [SITE]) for each in slots]
     assert asked == [SITE] * COMING_MAX + [Then.WAIT] * 2
-    assert supplies.kept(slots[0]) == [slots[0], *slots[COMING_MAX:]]
-    again = [supplies.asked(each, [SITE]) for each in slots[COMING_MAX:]]
-    assert again == [SITE, Then.WAIT]
-    assert supplies.went(slots[1]) == [slots[-1]]
-    assert supplies.asked(slots[-1], [SITE]) == SITE
+    assert supplies.kept(slots[0]) == [(slots[0], Then.LOOK), (slots[-2], SITE)]
+    assert supplies.went(slots[1]) == [(slots[-1], SITE)], "nobody else asks again meanwhile"

@@ -4,28 +4,18 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from judged_load import GOOD
 from sample_record import sample_object
 
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.browser import Browser
-from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.run.trial.judge import judge_live
-from eyelevel.run.trial.observed import Observed
 
-LIVE = Observed(
-    ended="complete",
-    detail="",
-    objects=[sample_object()],
-    frames=5,
-    frames_lost=0,
-    first_contentful_paint_ms=300.0,
-    page_load_time_ms=900.0,
-    final_picture_matches=True,
+LIVE = replace(
+    GOOD,
     requests=[],
     connections=[],
     path={},
-    host={"cpu_steal_share": 0.0},
-    stack=STACKS_BY_NAME["tcp+"],
     network=NETWORKS_BY_NAME["unshaped"],
     browser=Browser(),
 )
