@@ -101,6 +101,16 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
         ),
         (("report", "."), 2, "reading .: there is no run, since it has no plan.json; give what"),
         (("list", "nets"), 2, "KIND: `nets` is not one of networks, stacks, s"),
+        (
+            ("ask", "www.example.org", "--change", "http3"),
+            2,
+            "; or give a page's URL, like `https://www.example.org/`, or a WACZ or WARC file",
+        ),
+        (
+            ("ask", "agenci", "--change", "http3"),
+            2,
+            "did you mean `agency`? Or give a page's URL, like `https://www.",
+        ),
         (("ask", "https:///", "--change", "http3"), 2, "names no host; write it as `https://"),
         (("ask", "https://[", "--change", "http3"), 2, "names no host; write it as `https://"),
         (

@@ -175,10 +175,19 @@ class _Question:
             problems = [re.sub(rf"^{QUESTION}:\d+: ", "", problem) for problem in error.problems]
             # Both stacks may have the same mistake.
             messages = [
-                f"asking `{self.change}` of `{place}`: {problem}"
+                f"asking `{self.change}` of `{place}`: {problem}{_or_a_page(place, problem)}"
                 for problem in dict.fromkeys(problems)
             ]
             raise PlanError(messages) from error
+
+
+def _or_a_page(place: str, problem: str) -> str:
+    """What else a site that is not known may be, if that is the problem."""
+    if not problem.startswith("unknown site"):
+        return ""
+    url = f"https://{place}/" if "." in place else EXAMPLE
+    head = " Or" if problem.endswith("?") else "; or"
+    return f"{head} give a page's URL, like `{url}`, or a WACZ or WARC file"
 
 
 def _print_answer(summary: Summary) -> None:
