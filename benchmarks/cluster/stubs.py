@@ -144,9 +144,11 @@ def watched_memory(cluster: MadeUpCluster, pid: Callable[[], int]) -> list[float
 
     def watch() -> None:
         while not ended.wait(0.2):
-            with suppress(FileNotFoundError):  # the slot has ended
-                if cluster.attempts(FIRST):
-                    seen.append(resident_mb(pid()))
+            # One file is looked at: a list of all attempts, of which there are 30,000 in the end,
+            # would be measured, too.
+            with suppress(FileNotFoundError):  # it has not begun yet, or the slot has ended
+                began_s(cluster, FIRST)
+                seen.append(resident_mb(pid()))
 
     watching = Thread(target=watch)
     watching.start()

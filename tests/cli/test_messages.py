@@ -227,7 +227,7 @@ def test_jobs_keep_to_the_cores_that_the_command_was_given(tmp_path) -> None:
         [*COMMAND, "run", "quickstart", "--out", str(tmp_path / "out"), "--jobs", "2"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_S,
         check=False,
         preexec_fn=lambda: os.sched_setaffinity(0, {core}),  # as `taskset` does
     )

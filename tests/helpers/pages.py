@@ -96,7 +96,7 @@ BODIES: dict[str, tuple[str, bytes]] = {
     "/stopped": (
         "text/html",
         b"<!doctype html><link rel=icon href=data:,><h1>Here</h1>"
-        b"<script>let times = 3; const stop = () => setTimeout(() => fetch('/stop-renderer/')"
+        b"<script>let times = 6; const stop = () => setTimeout(() => fetch('/stop-renderer/')"
         b".then(() => --times && stop()), 100); stop()</script><img src=/0.png>",
     ),
     "/busy": (

@@ -54,7 +54,7 @@ def test_without_scripts_the_page_says_what_it_has_for_that(origin: str):
 
 
 def test_a_renderer_that_was_not_run_is_noticed(origin: str):
-    # A stop in the middle of a task looks like a long task: the page is stopped a few times.
+    # A stop in the middle of a task looks like a long task: the page is stopped six times.
     raw = load_page(LoadSettings(origin + "/stopped", HTTP1, cap_s=15.0))
     assert raw.ended == "complete", raw.detail
     assert worst_gap_ms(raw) > 0.8 * STOPPED_S * 1e3

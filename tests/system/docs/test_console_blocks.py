@@ -34,8 +34,9 @@ TOOLS = {
 """Programs that a machine need not have, by what a command has that starts them."""
 BUSY = "starved"
 """The outcome of a load that had too little of a processor: of the machine, not of the page."""
-TRIES_MAX = 10
-"""Of a block whose loads it starves: with two, two pages of one run of CI failed by that alone."""
+TRIES_MAX = 30
+"""Of a block whose loads it starves: with two, two pages of one run of CI failed by that alone.
+With ten, a block of two loads would fail once in 18 where half of all loads are starved."""
 SAID_MOST = 4000
 NOT_RUN_MOST = 24
 """Blocks that no test runs: a new one wants a reason, and this number."""

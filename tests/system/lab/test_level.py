@@ -17,7 +17,7 @@ from eyelevel.run.level.measure import in_force_of
 from eyelevel.run.level.runs import Recordings, run_scenario
 
 TCP, QUIC = STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]
-TRIES_MAX = 10 * SAMPLES_MIN
+TRIES_MAX = 20 * SAMPLES_MIN
 """A busy machine starves loads, which tell nothing: at a load of 10 eleven of twelve."""
 
 MUTATIONS: tuple[tuple[str, str, Stack, dict[str, Any]], ...] = (

@@ -11,18 +11,21 @@ from labs import run_in
 
 PUBLIC, PORT, TRIES = "198.41.0.4", 9003, 12
 
-# Counts connections to an address until its input ends.
+# Counts the connections to an address that there were when a line of input came. Who connects
+# needs no answer, and the backlog keeps them all until then.
 OUTSIDE = """
-import socket, sys, threading
-count, server = [0], socket.create_server((sys.argv[1], int(sys.argv[2])))
-def accept():
-    while True:
-        server.accept()[0].close()
-        count[0] += 1
-threading.Thread(target=accept, daemon=True).start()
+import socket, sys
+server = socket.create_server((sys.argv[1], int(sys.argv[2])), backlog=64)
 print("ready", flush=True)
 sys.stdin.readline()
-print(count[0], flush=True)
+server.setblocking(False)
+count = 0
+try:
+    while True:
+        server.accept()[0].close()
+        count += 1
+except BlockingIOError:
+    print(count, flush=True)
 """
 
 
