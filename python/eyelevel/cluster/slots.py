@@ -14,6 +14,7 @@ from distributed.scheduler import KilledWorker
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.answers import Answer, Answers, LetGoError
 from eyelevel.cluster.connection import Connection
+from eyelevel.cluster.memory import GIVE_BACK_BLOCKS, give_back
 from eyelevel.cluster.names import is_ours
 from eyelevel.cluster.supplies import Step, Supplies, Then
 from eyelevel.errors import ExpectedError, InputChangedError, LabError
@@ -63,6 +64,7 @@ class ClusterSlots:
         self._supplies = Supplies()
         self._answers = Answers(connection)
         self._polled_s = float("-inf")
+        self._over_blocks = 0
 
     def start(self, slot: str, block: Block) -> None:
         """As `Slots.start`: the block goes to that slot and to no other."""
@@ -229,6 +231,9 @@ class ClusterSlots:
         finally:
             future.release()
         del self._blocks[slot]
+        self._over_blocks += 1
+        if self._over_blocks % GIVE_BACK_BLOCKS == 0:
+            give_back()
         by_name = {trial.hash: trial for trial in block.trials}
         outcomes: tuple[tuple[Trial, str], ...] = tuple(
             (by_name[each.name], each.outcome) for each in found
