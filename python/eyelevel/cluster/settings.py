@@ -1,11 +1,14 @@
-"""Dask's settings for slots in which times are measured, and whose blocks are counted by us."""
+"""Dask's settings for slots in which times are measured, and whose blocks are counted by us; and
+what a client gives back, so that it is no larger after 30,000 blocks than after a thousand."""
 
+import ctypes
 import logging
 from collections.abc import Mapping
 from types import MappingProxyType
 
 import dask
 from dask.typing import Key
+from dask.utils import key_split
 from distributed.scheduler import DEFAULT_EXTENSIONS, Scheduler
 
 LOG_LEVEL = "critical"
@@ -65,6 +68,9 @@ EXTENSIONS = {
 }
 """Of a scheduler here."""
 
+GIVE_BACK_BLOCKS = 500
+"""After so many blocks a client gives back: it takes some milliseconds."""
+
 NO_HTTP_ADDRESS = "127.0.0.1:0"
 """Each process of Dask's has a server for HTTP; it has no pages, and is for this machine alone."""
 
@@ -73,3 +79,14 @@ def configure() -> None:
     """Have them in this process, and in those that it starts."""
     dask.config.set(OURS)
     logging.getLogger("distributed").setLevel(LOG_LEVEL.upper())
+
+
+def give_back() -> None:
+    """Memory that holds nothing which is needed again."""
+    # Dask remembers the name of each task that it ever had, up to 100,000.
+    key_split.cache_clear()
+    # A thread's heap keeps what a table left behind when it grew, and what an answer was made of.
+    # Only glibc has the function.
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

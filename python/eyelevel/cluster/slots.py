@@ -14,8 +14,8 @@ from distributed.scheduler import KilledWorker
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.answers import Answer, Answers, LetGoError
 from eyelevel.cluster.connection import Connection
-from eyelevel.cluster.memory import GIVE_BACK_BLOCKS, give_back
 from eyelevel.cluster.names import is_ours
+from eyelevel.cluster.settings import GIVE_BACK_BLOCKS, give_back
 from eyelevel.cluster.supplies import Step, Supplies, Then
 from eyelevel.errors import ExpectedError, InputChangedError, LabError
 from eyelevel.plan.trials import Trial
