@@ -1,8 +1,8 @@
 #!/usr/bin/env python
 """Makes the golden archive, record, plan and bundle in `vectors/golden` from what is kept there.
 
-They are frozen (docs/reference/frozen.md): what this makes today must be what is there. A commit
-that changes a format makes those of its new version, in a folder of their own:
+What this makes must be what is there: a commit that changes a format runs it. Files of a tagged
+version never change (docs/reference/frozen.md); a later format goes into a folder of its own:
 
     .venv/bin/python scripts/golden.py --out FOLDER
 

@@ -1,128 +1,87 @@
-"""Formats are frozen: a golden file changes never, and a new one comes with a new version."""
+"""Golden files of a tagged version never change; before the first tag nothing is frozen."""
 
-import hashlib
-import json
 import subprocess
-from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
 
 import pytest
 from repository import ROOT
 
-from eyelevel.plan.trials import PLAN_DOCUMENT_VERSION
-from eyelevel.run.bundle.members import BUNDLE_VERSION
-from eyelevel.store.schema import RECORD_VERSION
-
-GOLDEN = ROOT / "vectors" / "golden"
-TABLE = "vectors/frozen.json"
-WAY_OUT = "a format is frozen: docs/reference/frozen.md says what a change takes"
-VERSIONS = {
-    "bundle": BUNDLE_VERSION,
-    "plan document": PLAN_DOCUMENT_VERSION,
-    "record": RECORD_VERSION,
-}
+GOLDEN = "vectors/golden"
+NOT_FROZEN = f"{GOLDEN}/README.md"
+REMEDY = "keep the tagged file and give the changed format a new version: docs/reference/frozen.md"
 
 
-def frozen() -> dict[str, Any]:
-    return json.loads((ROOT / TABLE).read_text(encoding="utf-8"))
+def git(repository: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-c", "core.quotePath=false", *arguments],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
 
 
-def faults(
-    entries: dict[str, Any], digests: dict[str, str], versions: dict[str, int]
-) -> Iterator[str]:
-    """What is wrong with a table, beside the files that are there and what the product writes."""
-    listed: dict[str, str] = {}
-    seen: list[dict[str, int]] = []
-    for number, entry in entries.items():
-        for name, digest in entry["files"].items():
-            if digests.get(name) != digest:
-                yield f"{name}, golden since {number}, is changed or gone"
-            if name in listed:
-                yield f"{name} is listed twice"
-            listed[name] = digest
-        if entry["versions"] in seen:
-            yield f"{number} has new files and no new version"
-        seen.append(entry["versions"])
-    for name in sorted(digests.keys() - listed.keys()):
-        yield f"{name} is in no entry"
-    if not seen or seen[-1] != versions:
-        yield f"the product writes {versions}, the newest golden files are of {seen[-1:]}"
+def list_released_tags(repository: Path) -> list[str]:
+    """Return the tags of released versions; none where the tree has no history of its own."""
+    if not (repository / ".git").exists():
+        return []
+    return git(repository, "tag", "--list", "v[0-9]*").split()
 
 
-def golden_digests() -> dict[str, str]:
-    files = (path for path in GOLDEN.rglob("*") if path.is_file() and path.name != "README.md")
-    return {
-        path.relative_to(GOLDEN).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in files
-    }
+def find_changed_files(repository: Path, tag: str) -> list[str]:
+    """Return the golden files of `tag` that the working tree lacks or has with other bytes."""
+    changed = git(
+        repository, "diff", "--name-only", "--no-renames", "--diff-filter=a", tag, "--", GOLDEN
+    )
+    return [name for name in changed.splitlines() if name != NOT_FROZEN]
 
 
-def test_the_golden_files_are_those_that_were_frozen():
-    assert list(faults(frozen(), golden_digests(), VERSIONS)) == [], WAY_OUT
+def test_no_golden_file_of_a_tagged_version_has_changed():
+    for tag in list_released_tags(ROOT):
+        assert find_changed_files(ROOT, tag) == [], f"{tag}: {REMEDY}"
 
 
-def earlier_tables() -> list[dict[str, Any]]:
-    """The table of every commit that touched it, and none where there is no history."""
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with two golden files and no tag."""
+    (tmp_path / GOLDEN / "run").mkdir(parents=True)
+    for name in (NOT_FROZEN, f"{GOLDEN}/path.log", f"{GOLDEN}/run/plan.json"):
+        (tmp_path / name).write_text("version 1\n")
+    git(tmp_path, "init", "--quiet")
+    commit(tmp_path)
+    return tmp_path
 
-    def git(*arguments: str) -> str:
-        command = ["git", *arguments]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        return done.stdout if done.returncode == 0 else ""
 
-    commits = git("log", "--format=%H", "--", TABLE).split()
-    return [json.loads(said) for it in commits if (said := git("show", f"{it}:{TABLE}"))]
+def commit(repository: Path) -> None:
+    identity = ("-c", "user.name=tests", "-c", "user.email=tests@example.org")
+    git(repository, "add", "--all")
+    git(repository, *identity, "commit", "--quiet", "--no-gpg-sign", "--message", "change")
 
 
-def lost(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """What a table said and no longer says. Another golden file may join those of its version."""
-    return [
-        f"{number}: {key} {name}"
-        for number, entry in before.items()
-        for key, values in entry.items()
-        for name, value in values.items()
-        if now.get(number, {}).get(key, {}).get(name) != value
+def test_nothing_is_frozen_before_the_first_release(repository: Path):
+    git(repository, "tag", "before-release")
+    assert list_released_tags(repository) == []
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_a_changed_a_renamed_and_a_removed_file_are_found(repository: Path, committed: bool):
+    git(repository, "tag", "v0.1.0")
+    (repository / GOLDEN / "path.log").write_text("version 2\n")
+    (repository / GOLDEN / "run" / "plan.json").rename(repository / GOLDEN / "plan.json")
+    (repository / NOT_FROZEN).write_text("another sentence\n")
+    if committed:
+        commit(repository)
+    (tag,) = list_released_tags(repository)
+    assert find_changed_files(repository, tag) == [
+        f"{GOLDEN}/path.log",
+        f"{GOLDEN}/run/plan.json",
     ]
 
 
-def test_nothing_that_was_ever_frozen_is_another_now():
-    for table in earlier_tables():
-        assert lost(table, frozen()) == [], WAY_OUT
-
-
-def test_a_table_that_was_rewritten_is_seen():
-    before = {"0.1.0": {"versions": {"record": 1}, "files": {"a": "1"}}}
-    joined = {"0.1.0": {"versions": {"record": 1}, "files": {"a": "1", "b": "2"}}, "0.2.0": {}}
-    assert lost(before, joined) == []
-    rewritten = {"0.1.0": {"versions": {"record": 2}, "files": {"a": "3"}}}
-    assert lost(before, rewritten) == ["0.1.0: versions record", "0.1.0: files a"]
-    assert len(lost(before, {})) == 2
-
-
-ONE = {"versions": {"record": 1}, "files": {"a": "1"}}
-
-
-@pytest.mark.parametrize(
-    ("entries", "digests", "record", "fault"),
-    [
-        ({"0.1.0": ONE}, {"a": "2"}, 1, "changed or gone"),
-        ({"0.1.0": ONE}, {}, 1, "changed or gone"),
-        ({"0.1.0": ONE}, {"a": "1", "b": "1"}, 1, "b is in no entry"),
-        ({"0.1.0": ONE}, {"a": "1"}, 2, "the product writes"),
-        (
-            {"0.1.0": ONE, "0.2.0": {"versions": {"record": 1}, "files": {"b": "2"}}},
-            {"a": "1", "b": "2"},
-            1,
-            "no new version",
-        ),
-        ({}, {}, 1, "the product writes"),
-    ],
-)
-def test_a_change_without_a_new_version_is_seen(entries, digests, record, fault):
-    found = list(faults(entries, digests, {"record": record}))
-    assert len(found) == 1 and fault in found[0]
-
-
-def test_a_new_version_beside_the_old_one_is_fine():
-    after = {"versions": {"record": 2}, "files": {"2/a": "2"}}
-    digests = {"a": "1", "2/a": "2"}
-    assert list(faults({"0.1.0": ONE, "0.2.0": after}, digests, {"record": 2})) == []
+def test_files_of_a_new_version_may_join(repository: Path):
+    git(repository, "tag", "v0.1.0")
+    (repository / GOLDEN / "2").mkdir()
+    (repository / GOLDEN / "2" / "path.log").write_text("version 2\n")
+    commit(repository)
+    assert find_changed_files(repository, "v0.1.0") == []

@@ -136,7 +136,9 @@ def test_the_golden_files_are_what_the_script_makes_now(tmp_path: Path) -> None:
     subprocess.run(command, check=True)
     made, kept = content_of(tmp_path), content_of(GOLDEN)
     kept = {name: content for name, content in kept.items() if name in made or "run/" in name}
-    assert made == kept, "a frozen format changed: docs/reference/frozen.md says what that takes"
+    assert made == kept, (
+        "a format changed: regenerate with scripts/golden.py (docs/reference/frozen.md)"
+    )
 
 
 def content_of(folder: Path) -> dict[str, Any]:

@@ -1,0 +1,65 @@
+"""What every test shares: durations written to a file, and counts of `make test-all`."""
+
+import csv
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--durations-csv", type=Path, metavar="FILE", help="write one row per test to FILE"
+    )
+
+
+def _processor_s() -> float:
+    """Return the processor time of this process and of the children that it has reaped."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    item.stash[_BEGAN_AT] = _processor_s()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    report.processor_s = _processor_s() - item.stash[_BEGAN_AT]
+    return report
+
+
+_BEGAN_AT = pytest.StashKey[float]()
+
+
+class DurationsFile:
+    """Sums the phases of each test and writes them when the run ends, the slowest first."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.rows: dict[str, tuple[float, float]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        wall_s, _ = self.rows.get(report.nodeid, (0.0, 0.0))
+        self.rows[report.nodeid] = (wall_s + report.duration, report.processor_s)
+
+    def pytest_sessionfinish(self) -> None:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with self.file.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(("test", "wall_s", "processor_s"))
+            for test, (wall_s, processor_s) in sorted(
+                self.rows.items(), key=lambda row: -row[1][0]
+            ):
+                writer.writerow((test, f"{wall_s:.3f}", f"{processor_s:.3f}"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    file = config.getoption("--durations-csv")
+    # Workers of pytest-xdist report to the process that has the option's file.
+    if file and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(DurationsFile(file))
