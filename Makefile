@@ -7,7 +7,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 SCRIPT := packaging/eyelevel.data/scripts/eyelevel
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo wheel release test check fuzz docs bench bench-path bench-browser bench-probe bench-replay bench-archive clean
+.PHONY: help setup demo wheel release test test-all check fuzz docs bench bench-path bench-browser bench-probe bench-replay bench-archive clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -25,8 +25,11 @@ wheel: setup $(VENV)/.stamp-dev ## one file in dist/ for `pip install` on any Li
 release: setup $(VENV)/.stamp-dev ## all that is published, in dist/release-VERSION, checked; uploads nothing
 	scripts/release $(WITH)
 
-test: setup $(VENV)/.stamp-dev ## every test
+test: setup $(VENV)/.stamp-dev ## a sample of every kind of test; scripts/test PATH[::NAME] runs one
 	scripts/test
+
+test-all: setup $(VENV)/.stamp-dev ## every test at its full counts
+	scripts/test --all
 
 check: setup $(VENV)/.stamp-dev ## format, lint, layers, dead code, licences, sources, spelling, links: what needs no run
 	scripts/check

@@ -1,7 +1,8 @@
-"""What every test shares: durations written to a file, and counts of `make test-all`."""
+"""Shared by all tests: durations written to a file, and an end to the time that a run may take."""
 
 import csv
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,13 @@ def _processor_s() -> float:
     """Return the processor time of this process and of the children that it has reaped."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
+
+
+def pytest_runtest_setup() -> None:
+    """Skip what would begin after the time that `scripts/test --minutes` gives."""
+    until = os.environ.get("EYELEVEL_TESTS_UNTIL")
+    if until and time.time() > float(until):
+        pytest.skip("no time left: scripts/test --all runs it")
 
 
 @pytest.hookimpl(wrapper=True)

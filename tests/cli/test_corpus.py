@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from hang import HANG_S
+from in_process import run_command
 from labs import CORPUS
 from recordings import as_har, as_mahimahi, har_of
 
@@ -16,10 +17,7 @@ COMMAND = [sys.executable, "-m", "eyelevel.cli.main"]
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        capture_output=True, text=True, timeout=HANG_S, check=False,
-    )  # fmt: skip
+    return run_command(*map(str, arguments))
 
 
 @pytest.fixture

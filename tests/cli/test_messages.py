@@ -11,6 +11,7 @@ import time
 
 import pytest
 from hang import HANG_S
+from in_process import run_command
 
 from eyelevel.networks.presets import find_network
 from eyelevel.plan.single_load_plan import one_cell
@@ -20,12 +21,6 @@ from eyelevel.sites.recorded import open_site
 
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
 LIVE_URL = "https://a.example/"
-
-
-def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *arguments], capture_output=True, text=True, timeout=HANG_S, check=False
-    )
 
 
 @pytest.mark.parametrize(
@@ -139,7 +134,7 @@ def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_mistake_is_one_clear_message(
     arguments: tuple[str, ...], status: int, expected: str
 ) -> None:
-    done = eyelevel(*arguments)
+    done = run_command(*arguments)
     assert done.returncode == status, done
     assert done.stdout == ""
     assert expected in done.stderr
@@ -152,7 +147,7 @@ def test_a_live_study_that_is_refused_leaves_nothing(tmp_path) -> None:
         ("https://plain.example/", "for plain.example: give --no-recorded-rtt with a --network or"),
         ("https://a.example/", "not of https://a.example/; validate that page, or record this one"),
     ):
-        done = eyelevel(*study, url)
+        done = run_command(*study, url)
         assert (done.returncode, done.stdout) == (2, "")
         assert told in done.stderr and done.stderr.count("\n") == 1
         assert not (tmp_path / "out").exists()
@@ -163,7 +158,7 @@ def test_a_plan_with_mistakes_names_file_and_line(tmp_path) -> None:
     plan.write_text(
         'sites = ["agency"]\nnetworks = ["dsl"]\nstacks = ["tcp"]\nreference = "tcp"\nruns = 3\n'
     )
-    done = eyelevel("run", str(plan), "--out", str(tmp_path / "out"))
+    done = run_command("run", str(plan), "--out", str(tmp_path / "out"))
     assert done.returncode == 2
     assert f"{plan}:5: unknown key `runs`; did you mean `blocks`?" in done.stderr
     assert not (tmp_path / "out").exists()
@@ -175,7 +170,7 @@ def test_a_load_that_is_there_is_refused_before_any_is_done(tmp_path) -> None:
     _, second = expand(plan, [site.of_plan()])
     (tmp_path / "trials" / second.hash).mkdir(parents=True)
     options = ("--network", "dsl", "--stack", "tcp+", "--runs", "2", "--out", str(tmp_path))
-    done = eyelevel("load", "plain", *options)
+    done = run_command("load", "plain", *options)
     assert done.returncode == 2
     assert f"eyelevel: keeping {tmp_path}/trials/{second.hash}: an earlier load" in done.stderr
     assert "load 1 of 2" not in done.stderr
@@ -201,7 +196,7 @@ def test_an_interrupted_command_says_so(tmp_path) -> None:
 def test_a_page_that_nothing_serves_is_told_with_what_the_recorder_met(tmp_path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         host = f"127.0.0.1:{server.getsockname()[1]}"
-    done = eyelevel("record", f"https://{host}/", "--out", str(tmp_path / "site.wacz"))
+    done = run_command("record", f"https://{host}/", "--out", str(tmp_path / "site.wacz"))
     assert done.returncode == 2
     said = done.stderr.splitlines()[-1]
     assert said.startswith(
@@ -212,7 +207,7 @@ def test_a_page_that_nothing_serves_is_told_with_what_the_recorder_met(tmp_path)
 
 @pytest.mark.parametrize("kind", ["networks", "stacks", "sites", "plans"])
 def test_lists_are_tables_for_people_and_json_for_machines(kind: str) -> None:
-    for_people, for_machines = eyelevel("list", kind), eyelevel("list", kind, "--json")
+    for_people, for_machines = run_command("list", kind), run_command("list", kind, "--json")
     assert for_people.returncode == for_machines.returncode == 0
     values = json.loads(for_machines.stdout)
     assert values
@@ -237,7 +232,7 @@ def test_jobs_keep_to_the_cores_that_the_command_was_given(tmp_path) -> None:
 
 
 def test_doctor_gives_each_lack_its_remedy() -> None:
-    done = eyelevel("doctor", "--json")
+    done = run_command("doctor", "--json")
     findings = json.loads(done.stdout)
     assert done.returncode == int(any(each["state"] == "missing" for each in findings))
     for each in findings:
@@ -251,6 +246,6 @@ def test_what_would_steer_the_terminal_is_spelled_out(tmp_path):
         'sites = ["\\u001b[2J\\u202e[x]"]\nnetworks = ["dsl"]\nstacks = ["tcp", "quic"]\n'
         'reference = "tcp"\nblocks = 2\n'
     )
-    found = eyelevel("plan", "check", str(plan))
+    found = run_command("plan", "check", str(plan))
     assert found.returncode == 2 and "\\x1b[2J\\u202e[x]" in found.stderr
     assert "\x1b[2J" not in found.stderr and "\u202e" not in found.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hang import HANG_S
+from in_process import run_command
 
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.rows import Run
@@ -20,19 +21,6 @@ COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
 LABELS = {"connection_type": "4g", "priorities": "image u=3 x60", "cipher": "AES, X25519"}
 APART_BY_NATURE = {"bulk on far": ("connect_ms", 402.0, 202.0),
                    "loss at the tail": ("repair_ms", 460.0, 250.0)}  # fmt: skip
-
-
-def eyelevel(*arguments: str, columns: int | None = None) -> subprocess.CompletedProcess[str]:
-    width = {} if columns is None else {"COLUMNS": str(columns)}
-    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"} | width
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=HANG_S,
-        check=False,
-        env=environment,
-    )
 
 
 def keep(unequal: str = "") -> None:
@@ -53,28 +41,29 @@ def keep(unequal: str = "") -> None:
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 def test_what_is_kept_is_read_and_fits_where_there_is_no_terminal() -> None:
     keep()
-    done = eyelevel("validate", "level")
+    done = run_command("validate", "level")
     assert done.returncode == 0 and "run 1/" not in done.stderr
     assert done.stdout.startswith("tcp+ and quic are level: of 64 rows none unequal, none unknown")
     *lines, where = done.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     word, _, file = where.partition(": ")
     assert word == "kept" and Path(file).read_text().count('"scenario"') > 0
-    wide = eyelevel("validate", "level", columns=140).stdout
+    wide = run_command("validate", "level", columns=140).stdout
     assert len(wide.splitlines()) < len(done.stdout.splitlines())
 
 
 def test_an_unequal_row_is_told_first_and_in_the_status_and_json_has_every_row() -> None:
     keep(unequal="unsent_bytes_max")
-    done = eyelevel("validate", "level")
+    done = run_command("validate", "level")
     assert done.returncode == 1
     said = " ".join(done.stdout.split())
     assert said.startswith("tcp+ and quic are not level: of 64 rows 2 unequal (unsent bytes), none")
-    for_machines = eyelevel("validate", "level", "--json")
+    for_machines = run_command("validate", "level", "--json")
     assert for_machines.returncode == 1
     found = json.loads(for_machines.stdout)
     assert [row["aspect"] for row in found["rows"] if row["word"] == "unequal"] == (
@@ -86,7 +75,7 @@ def test_an_unequal_row_is_told_first_and_in_the_status_and_json_has_every_row()
 def test_the_level_is_a_page_and_that_is_the_last_line(tmp_path) -> None:
     keep(unequal="unsent_bytes_max")
     page = tmp_path / "level.html"
-    done = eyelevel("validate", "level", "--page", str(page))
+    done = run_command("validate", "level", "--page", str(page))
     assert done.returncode == 1 and done.stdout.splitlines()[-1] == f"page: {page}"
     assert "tcp+ and quic are not level: of 64 rows 2 unequal" in page.read_text("utf-8")
 
@@ -104,13 +93,13 @@ def test_a_reader_who_closes_early_has_the_page(tmp_path) -> None:
 
 def test_stacks_are_explained_by_what_was_measured_and_what_was_not_is_named() -> None:
     keep(unequal="unsent_bytes_max")
-    done = eyelevel("explain", "stacks")
+    done = run_command("explain", "stacks")
     assert done.returncode == 0
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert done.stdout.startswith("tcp+ and quic are not level: ")
     command = "eyelevel validate level --stacks tcp,tcp+"
     assert f"not measured on this machine: tcp; {command} measures tcp and tcp+" in done.stderr
-    found = json.loads(eyelevel("explain", "stacks", "--json").stdout)
+    found = json.loads(run_command("explain", "stacks", "--json").stdout)
     (unsent,) = (
         row
         for row in found["aspects"]
@@ -136,7 +125,7 @@ def test_one_stack_with_other_ways_to_its_origins_is_not_measured_against_itself
             for name, rtt in (("far", "90ms"), ("near", "20ms"))
         )
     )
-    done = eyelevel("validate", "level", "--stacks", "far,near", "--plan", str(plan))
+    done = run_command("validate", "level", "--stacks", "far,near", "--plan", str(plan))
     assert (done.returncode, done.stdout) == (2, "")
     assert "far and near of" in done.stderr
     assert "differ only in the paths to their origins" in done.stderr
@@ -148,7 +137,7 @@ def test_a_plans_ways_to_its_origins_are_no_part_of_the_level_and_it_says_so(tmp
     head = 'sites = ["agency"]\nnetworks = ["dsl"]\nreference = "tcp+"\nblocks = 2\n'
     for more, is_told in (('origin_rtt = { "*" = "90ms" }\n', True), ("", False)):
         plan.write_text(f'{head}stacks = ["tcp+", "quic"]\n{more}')
-        done = eyelevel("validate", "level", "--plan", str(plan))
+        done = run_command("validate", "level", "--plan", str(plan))
         assert done.returncode == 0, done.stderr
         # What was measured of the same stacks without is what is read.
         assert done.stdout.startswith("tcp+ and quic are level: of 64 rows none unequal")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from bad_samples import FCC, MONROE, delays_and_rates
+from counts import count
 from repository import ROOT
 
 from eyelevel.errors import ExpectedError
@@ -22,9 +23,11 @@ from eyelevel.traces.mahimahi import parse_mahimahi
 from eyelevel.traces.rate_csv import parse_rates
 from eyelevel.traces.rates import rates_of
 
+pytestmark = pytest.mark.counted
+
 SEED = 20261121
-MUTANTS = 1500
-"""A reader; about two seconds each."""
+MUTANTS = count(full=1500, sample=150)
+"""For each reader; 1,500 take about two seconds."""
 
 CORPUS = ROOT / "crates/fuzz/corpus"
 MAHIMAHI_LOG = b"""\

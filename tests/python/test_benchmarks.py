@@ -8,9 +8,6 @@ from importlib.util import find_spec
 import pytest
 from repository import ROOT
 
-FILES_MAX = 20
-
-ROOMS = sorted(each.parent for each in (ROOT / "benchmarks").glob("*/*.py"))
 MODULES = sorted(
     ".".join(each.relative_to(ROOT).with_suffix("").parts)
     for each in (ROOT / "benchmarks").rglob("*.py")
@@ -23,11 +20,6 @@ COMMAND = re.compile(r"-m (benchmarks[.a-z_]+[a-z])")
 def at_the_root(monkeypatch):
     """As `python -m` has it there; a benchmark may add the tests' helpers."""
     monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
-
-
-@pytest.mark.parametrize("folder", [ROOT / "benchmarks", *set(ROOMS)], ids=lambda each: each.name)
-def test_benchmarks_have_rooms(folder):
-    assert len(list(folder.glob("*.*"))) <= FILES_MAX, "make rooms of it"
 
 
 @pytest.mark.parametrize("name", MODULES)

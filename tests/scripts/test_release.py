@@ -13,6 +13,8 @@ from repository import ROOT
 
 from scripts.shipping import glibc, one_version, release, source_archive
 
+pytestmark = pytest.mark.full
+
 NUMBER = one_version.workspace_version(ROOT)
 MACHINE = os.uname().machine
 WHEEL = f"eyelevel-{NUMBER}-py3-none-manylinux_2_99_{MACHINE}.whl"

@@ -21,6 +21,8 @@ from eyelevel.run.block.inputs import keep_input
 from eyelevel.run.block.load import TooLargeError
 from eyelevel.store.directory import committed, iterate_trials
 
+pytestmark = pytest.mark.full
+
 FIRST = "startup/dsl/1"
 
 

@@ -15,6 +15,8 @@ from eyelevel.cluster.dialling import LASTED_S, PAUSE_S_MAX, Dialling, Whereabou
 from eyelevel.errors import StoreError
 from eyelevel.run.study.loop import run_trials
 
+pytestmark = pytest.mark.full
+
 ADDRESS = "tcp://127.0.0.1:1"
 
 

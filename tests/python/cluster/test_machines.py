@@ -22,6 +22,8 @@ from eyelevel.run.study.loop import Execution, run_trials
 from eyelevel.store.directory import committed, iterate_trials
 from eyelevel.store.machines import machine_file, read_machines
 
+pytestmark = pytest.mark.full
+
 ONE, TWO = machine_id("one"), machine_id("two")
 FIRST = "startup/dsl/1"
 

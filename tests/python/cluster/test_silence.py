@@ -12,6 +12,8 @@ import pytest
 from hang import HANG_S
 from made_up_cluster import MadeUpCluster, tree
 
+pytestmark = pytest.mark.full
+
 FIRST = "startup/dsl/1"
 
 

@@ -16,6 +16,8 @@ from eyelevel.plan.trials import Site
 from eyelevel.run.study.prepare import planned
 from eyelevel.store.directory import committed
 
+pytestmark = pytest.mark.full
+
 FIRST = "startup/dsl/1"
 
 

@@ -21,6 +21,7 @@ FAR = Network("far", 1_000_000_000, 1_000_000_000, RTT_MS, 1000.0)
 TRIES = 3
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("stack", "chain_bytes", "round_trips"),
     [("quic", 3000, 1), ("quic", 10_000, 2), ("tcp+", 3000, 2), ("tcp+", 10_000, 2)],

@@ -55,6 +55,7 @@ def test_a_page_comes_over_http3_to_the_labs_own_certificate_and_is_filmed(tmp_p
     assert frames[1].at_ms > navigation["time_to_first_byte_ms"]
 
 
+@pytest.mark.full
 def test_a_repeat_visit_resumes_and_finds_nothing_of_the_first() -> None:
     options = ("--browser", "firefox", "--stack", "quic+0rtt", "--visit", "repeat")
     trial = load(SITE, *options, "--network", "cable")

@@ -13,6 +13,8 @@ from eyelevel.errors import BrowserStartError
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
+pytestmark = pytest.mark.full
+
 HTTP1 = STACKS_BY_NAME["http1"]
 
 try:

@@ -8,7 +8,7 @@ from loads import load
 
 NETWORK, RTT_MS = "das-25-300", 300.0
 
-pytestmark = pytest.mark.usefixtures("labs")
+pytestmark = [pytest.mark.full, pytest.mark.usefixtures("labs")]
 
 
 def round_trips(trial: dict[str, Any]) -> int:

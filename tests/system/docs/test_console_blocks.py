@@ -55,6 +55,7 @@ def test_what_is_not_run_says_why_by_one_of_few_reasons():
     assert len(skipped) <= NOT_RUN_MOST
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
 def test_the_blocks_of_a_page_run_in_their_order(page, labs, tmp_path):
     found = [each for each in FOUND[page] if not each.not_run]

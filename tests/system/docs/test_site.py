@@ -14,6 +14,8 @@ from scripts.docs import docs_site
 
 pytest.importorskip("sphinx", reason="the extra `docs` is not installed")
 
+pytestmark = pytest.mark.full
+
 KINDS = (
     "index.html",
     "tutorial.html",

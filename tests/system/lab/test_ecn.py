@@ -61,6 +61,7 @@ def judged(stack: Stack, summary: LabSummary) -> str:
     return wrong_ecn(stack, summary.connections, summary.requests, summary.path)
 
 
+@pytest.mark.full
 @BOTH
 def test_without_ecn_nothing_is_capable_and_queues_drop(
     name: str, tmp_path: Path, labs: None
@@ -109,6 +110,7 @@ def test_ecn_on_one_side_alone_is_seen(tmp_path: Path, labs: None) -> None:
     assert "0% of its packets down were ECN-capable" in said
 
 
+@pytest.mark.full
 def test_a_lost_syn_does_not_cost_tcp_its_ecn(tmp_path: Path, labs: None) -> None:
     fates = tmp_path / "fates"
     fates.write_text("lost\n", encoding="ascii")

@@ -66,6 +66,7 @@ def nginx_has_http3() -> bool:
     return "http_v3_module" in done.stderr
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("base", "recipe", "program"),
     [
@@ -100,6 +101,7 @@ def test_a_recipe_answers_every_query_as_recorded(
     assert record["connections"] == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("recipe", "program"), [("nginx", "nginx"), ("caddy", "caddy"), ("h3_aioquic.py", "aioquic")]
 )

@@ -158,6 +158,7 @@ def test_the_record_says_how_many_cores_the_browser_had(
     assert whole["realtime_priority"] == ("browser_cores" not in whole)
 
 
+@pytest.mark.full
 def test_firefoxs_screen_and_film_keep_off_it(tmp_path: Path) -> None:
     if shutil.which("Xvfb") is None or shutil.which("ffmpeg") is None:
         pytest.skip("Xvfb or ffmpeg is not installed")

@@ -16,6 +16,8 @@ from eyelevel.plan.stacks import Stack
 from eyelevel.run.level.measure import in_force_of
 from eyelevel.run.level.runs import Recordings, run_scenario
 
+pytestmark = pytest.mark.full
+
 TCP, QUIC = STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]
 TRIES_MAX = 20 * SAMPLES_MIN
 """A busy machine starves loads, which tell nothing: at a load of 10 eleven of twelve."""

@@ -76,6 +76,7 @@ def test_each_process_of_a_load_in_chromium_is_noticed(tmp_path: Path) -> None:
     assert all(found.values())
 
 
+@pytest.mark.full
 def test_each_process_of_a_load_in_firefox_is_noticed_and_its_screen(tmp_path: Path) -> None:
     needs("firefox")
     if absent := [name for name in ("Xvfb", "ffmpeg") if shutil.which(name) is None]:

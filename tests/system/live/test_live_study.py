@@ -15,7 +15,7 @@ from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.paired import hodges_lehmann
 from eyelevel.store.directory import committed, read_trial
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.full, pytest.mark.alone]
 
 BLOCKS, BLOCKS_MIN = 9, 6
 """Of a study, and the fewest with an interval: loads that a busy machine starves do not count."""

@@ -45,6 +45,7 @@ class Enough:
         assert self._event.wait(HANG_S), "the flows moved too little"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("direction", "controller"), [("down", "cubic"), ("down", "bbr"), ("up", "cubic")]
 )

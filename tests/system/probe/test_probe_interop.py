@@ -21,7 +21,10 @@ from eyelevel.run.trial.traces import read_stages
 
 NETWORK = compose(NetworkWords(rtt="10ms"), read_stages).network
 
-pytestmark = pytest.mark.skipif(bool(cannot_build_labs()), reason=cannot_build_labs() or "-")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(bool(cannot_build_labs()), reason=cannot_build_labs() or "-"),
+]
 
 Place = tuple[Lab, JsonMapping]
 

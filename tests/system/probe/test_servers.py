@@ -19,7 +19,10 @@ from eyelevel.run.trial.traces import read_stages
 
 BLOCKS = 9
 
-pytestmark = pytest.mark.skipif(bool(cannot_build_labs()), reason=cannot_build_labs() or "-")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(bool(cannot_build_labs()), reason=cannot_build_labs() or "-"),
+]
 
 
 def test_a_known_delay_is_told_and_far_beyond_what_two_of_the_same_differ() -> None:

@@ -11,6 +11,8 @@ from made_site import API, IMAGES, MAIN, STATIC, WWW, pack_made_site
 
 from eyelevel.sites.check import STACKS, check_page
 
+pytestmark = pytest.mark.full
+
 TEN = 10
 
 

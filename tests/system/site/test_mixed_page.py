@@ -56,6 +56,7 @@ def test_an_http_page_loads_both_as_they_were_recorded(stack: str, tmp_path: Pat
     check_all_as_recorded(trial, archive, stack)
 
 
+@pytest.mark.full
 def test_firefox_loads_both_as_they_were_recorded(tmp_path: Path) -> None:
     try:
         find_firefox()

@@ -11,7 +11,7 @@ from eyelevel.stats.split import split_difference
 
 NETWORK, RTT_MS = "das-25-300", 300.0
 
-pytestmark = pytest.mark.usefixtures("labs")
+pytestmark = [pytest.mark.full, pytest.mark.usefixtures("labs")]
 
 
 def first_response_ms(site: Path, stack: str, visit: str) -> float:

@@ -123,6 +123,7 @@ def runner(installed: Runner, tmp_path: Path) -> Runner:
     return made
 
 
+@pytest.mark.full
 def test_a_comparison_passes_and_fails_the_job(runner: Runner):
     text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 8")
     for name in ("before", "now now"):
@@ -156,6 +157,7 @@ def test_a_pattern_of_two_wheels_or_none_is_refused(tmp_path: Path):
     assert runner.step("Install eyelevel", wheel="none-*.whl").returncode != 0
 
 
+@pytest.mark.full
 def test_a_machine_is_made_ready_and_then_examined(runner: Runner):
     done = runner.step("Allow labs")
     examined = runner.block("eyelevel doctor")
@@ -166,6 +168,7 @@ def test_a_machine_is_made_ready_and_then_examined(runner: Runner):
     assert "sysctl -n kernel.apparmor_restrict_unprivileged_userns" in asked
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("labs")
 def test_a_pull_request_is_loaded_beside_what_was_before(runner: Runner):
     repository(runner)

@@ -62,7 +62,7 @@ KILLED = ("lab", "browser", "worker")
 SPACES = ("net:", "pid:", "mnt:", "user:", "ipc:", "uts:")
 LISTENS = "0A"
 
-pytestmark = pytest.mark.usefixtures("labs")
+pytestmark = [pytest.mark.full, pytest.mark.usefixtures("labs")]
 
 
 @pytest.fixture

@@ -112,6 +112,7 @@ def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
     assert (out / "report.html").read_text(encoding="utf-8") == page
 
 
+@pytest.mark.full
 def test_the_demo_is_the_first_comparison_and_goes_on_by_itself(tmp_path: Path) -> None:
     out = tmp_path / "demo"
     demo = ("demo", "--out", str(out))

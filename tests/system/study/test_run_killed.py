@@ -37,7 +37,7 @@ with watched(kill):
     sys.exit(main())
 """
 
-pytestmark = pytest.mark.usefixtures("labs")
+pytestmark = [pytest.mark.full, pytest.mark.usefixtures("labs")]
 
 
 def test_each_trial_is_there_once_however_often_a_run_is_killed(

@@ -22,6 +22,8 @@ from repository import ROOT
 
 from scripts.shipping.release import WHEEL_BYTES_MAX
 
+pytestmark = pytest.mark.full
+
 BUILD_S = 1800.0
 FRESH_S = 900.0
 NOT_TO_BE_HAD = 75

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import fault_runs
 import pytest
+from counts import count
 from sample_record import sample_record
 
 from eyelevel.disk import whole
@@ -18,7 +19,7 @@ from eyelevel.disk.steps import watched
 from eyelevel.store import commit
 
 HANG_S = 580.0
-SEEDED = 200
+SEEDED = count(full=200, sample=20)
 """Runs of a study in which up to three faults come one after another."""
 
 OF_A_FILE = set(whole.STEPS)
@@ -58,6 +59,7 @@ def namespaces() -> None:
         pytest.skip(f"no mount namespace can be made here: {allowed.stderr.decode().strip()}")
 
 
+@pytest.mark.counted
 @pytest.mark.parametrize("work", ["study", "cluster"])
 def test_a_run_ends_as_if_nothing_had_happened_whatever_step_it_was_broken_at(
     tmp_path, namespaces, work

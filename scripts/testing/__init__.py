@@ -1,0 +1,1 @@
+"""Runs tests: `make test`, `make test-all`, and one test by its path."""
