@@ -14,6 +14,8 @@ IN_TIME = {"lateness_us_p50": 20.0, "lateness_us_p99": 90.0, "lateness_us_max": 
 UNMARKED = {"not_ect": 40, "ect0": 0, "ect1": 0, "ce": 0, "marked": 0}
 QUIET = {**IN_TIME, "arrival": IN_TIME, "ecn": UNMARKED}
 URL = "https://a.example/"
+START_NS = 930_000_000
+"""Navigation start; the connection is accepted 40 ms later and ready at 1 s."""
 
 
 def path_of(down: Any = QUIET, up: Any = QUIET, **lost: int) -> dict[str, Any]:
@@ -22,7 +24,7 @@ def path_of(down: Any = QUIET, up: Any = QUIET, **lost: int) -> dict[str, Any]:
 
 
 def an_object(**changed: Any) -> dict[str, Any]:
-    return sample_object(**{"url": URL} | changed)
+    return sample_object(**{"url": URL, "response_ms": 80.0} | changed)
 
 
 def a_connection(**in_force: Any) -> dict[str, Any]:
@@ -36,7 +38,8 @@ def a_connection(**in_force: Any) -> dict[str, Any]:
         "key_exchange": "X25519MLKEM768",
         "rtt_ms_min": 24.0,
     }
-    return sample_connection(**(told | in_force))
+    connection = sample_connection(accepted_at_ns=START_NS + 40_000_000, **(told | in_force))
+    return connection | {"scheme": "https", "ready_at_ns": START_NS + 70_000_000}
 
 
 TUNED = STACKS_BY_NAME["tcp+"]
@@ -56,6 +59,7 @@ GOOD = Observed(
     stack=TUNED,
     network=NETWORKS_BY_NAME["dsl"],
     browser=Browser(effective_connection_type="measured"),
+    navigation_start_ns=START_NS,
 )
 AGAIN = replace(GOOD.browser, visit="repeat")
 FOUR_G = replace(GOOD.browser, effective_connection_type="4g")

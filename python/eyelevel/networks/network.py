@@ -137,6 +137,12 @@ class Network(Settings):
         return self.stages_down is not None
 
     @property
+    def delay_up_ms_min(self) -> float:
+        """The least delay of a packet up; 0 where a plan spells the stages out, whose share of the
+        round trip is not known."""
+        return 0.0 if self.is_staged else self.rtt_ms_min / 2
+
+    @property
     def is_plain(self) -> bool:
         """Whether rates, round trip, queue and loss are all that it is."""
         return self.course() == "constant" and not self.cross_traffic

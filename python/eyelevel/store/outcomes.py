@@ -85,6 +85,15 @@ OUTCOMES: tuple[Outcome, ...] = (
         tried_again=True,
     ),
     Outcome(
+        "impossible-timing",
+        "A connection was accepted before the navigation started or sooner after it than the path "
+        "allows, or a handshake or the document's first byte took less than its round trips. Warm "
+        "and repeat visits and those with early data are not judged.",
+        "instrument",
+        True,
+        tried_again=True,
+    ),
+    Outcome(
         "browser-crashed",
         "The browser ended, stopped answering, or sent an impossible message.",
         "instrument",

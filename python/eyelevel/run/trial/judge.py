@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from eyelevel.run.trial.observed import Observed
 from eyelevel.run.trial.rules.error_page import error_page
 from eyelevel.run.trial.rules.external_server_errors import external_server_error
+from eyelevel.run.trial.rules.impossible_timing import impossible_timing
 from eyelevel.run.trial.rules.starved import starved, starved_without_path
 from eyelevel.run.trial.rules.wrong_stack import wrong_stack
 from eyelevel.sites.rendering import blocks_rendering
@@ -162,6 +163,7 @@ _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("browser-crashed", _crashed),
     ("lab-failed", _lab_failed),
     ("starved", _starved),
+    ("impossible-timing", impossible_timing),
     ("wrong-protocol", _wrong_protocol),
     ("wrong-stack", wrong_stack),
     ("missed-requests", _missed),

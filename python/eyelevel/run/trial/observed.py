@@ -42,6 +42,8 @@ class Observed:
     connection_type: str | None = None
     kernel: str = ""
     failed_step: str = ""
+    navigation_start_ns: int | None = None
+    """Time zero on the lab's clock; None if the page was never navigated to."""
 
     @property
     def tells_connection_type(self) -> bool:

@@ -205,6 +205,7 @@ def observed(trial: Trial, raw: RawLoad, summary: LabSummary, host: JsonMapping)
         timings_refused=raw.timings_refused,
         connection_type=raw.effective_connection_type,
         kernel=platform.release(),
+        navigation_start_ns=raw.navigation_start_ns,
     )
 
 

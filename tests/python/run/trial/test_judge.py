@@ -8,6 +8,7 @@ from judged_load import (
     GOOD,
     IN_TIME,
     QUIET,
+    START_NS,
     TUNED,
     URL,
     a_connection,
@@ -50,6 +51,7 @@ def read_late(**changed: float) -> dict[str, Any]:
         ("starved", {"path": path_of(udp_receive_buffer=1)}),
         ("starved", {"path": path_of(device=1)}),
         ("starved", {"host": {"cpu_steal_share": 0.021}}),
+        ("impossible-timing", {"navigation_start_ns": START_NS + 48_500_000}),
         ("wrong-protocol", {"objects": [an_object(protocol="h3")]}),
         (
             "wrong-protocol",
@@ -98,7 +100,10 @@ def test_a_starved_timeout_is_no_result() -> None:
 
 
 def test_the_bound_of_lateness_grows_with_the_round_trip() -> None:
-    far = replace(GOOD, network=NETWORKS_BY_NAME["mss"], **late(lateness_us_max=30_000.0))
+    satellite = NETWORKS_BY_NAME["mss"]
+    far = replace(
+        GOOD, network=satellite, objects=[], connections=[], **late(lateness_us_max=30_000.0)
+    )
     assert judge(far)[0] == "ok"
 
 
