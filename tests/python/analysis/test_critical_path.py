@@ -2,7 +2,7 @@
 
 import pytest
 
-from eyelevel.analysis.critical_path import critical_path
+from eyelevel.analysis.critical_path import PathWaits, critical_path, object_waits, path_waits
 
 
 def loaded(url, kind, started_ms, response_ms, finished_ms, *, blocking=None, main=True):
@@ -51,3 +51,38 @@ def test_objects_that_stand_for_each_other_do_not_loop():
     """A redirect to itself: both begin and end in the same instant."""
     twice = [loaded("/", "Document", 0.0, 0.0, 0.0), loaded("/", "Document", 0.0, 0.0, 0.0)]
     assert len(critical_path(twice, 1.0)) == 2
+
+
+def requested(url, kind, started_ms, sending_ms, response_ms, finished_ms, **changed):
+    fields = {"connection": 1, "connect_ms": None, "sending_ms": sending_ms, **changed}
+    blocking = "Blocking" if kind == "Stylesheet" else None
+    item = loaded(url, kind, started_ms, response_ms, finished_ms, blocking=blocking)
+    return {**item, **fields}
+
+
+DOCUMENT = requested("/", "Document", 1.0, 32.0, 60.0, 90.0, connect_ms=[2.0, 30.0])
+OPENER = requested("//b/a.png", "Image", 70.0, 112.0, 140.0, 150.0, connection=2,
+                   connect_ms=[75.0, 110.0])  # fmt: skip
+STYLE = requested("//b/s.css", "Stylesheet", 72.0, 113.0, 140.0, 170.0, connection=2)
+
+
+def test_the_waits_of_a_path_add_up_to_the_paint():
+    waits = path_waits([DOCUMENT, OPENER, STYLE], 200.0)
+    # The document: 28 ms to connect, 28 to its first byte, 12 of bytes until the style was found.
+    # The style: 35 ms for the connection that the image opened, 27 to its first byte, 30 of bytes.
+    assert waits == PathWaits(2, 28.0 + 35.0, 28.0 + 27.0, 12.0 + 30.0, 40.0)
+    assert [each.total_ms for each in object_waits([DOCUMENT, STYLE], 200.0)] == [68.0, 57.0]
+
+
+def test_a_connection_that_was_open_before_its_object_costs_the_path_nothing():
+    reused = requested("/s.css", "Stylesheet", 72.0, 73.0, 100.0, 110.0)
+    waits = path_waits([DOCUMENT, reused], 120.0)
+    assert (waits.handshakes, waits.connections_ms) == (1, 28.0)
+
+
+def test_what_comes_after_the_paint_counts_for_nothing():
+    assert path_waits([DOCUMENT], 50.0) == PathWaits(0, 0.0, 0.0, 0.0, 50.0)
+    # The document still arrives when it is painted.
+    assert path_waits([DOCUMENT], 70.0) == PathWaits(1, 28.0, 28.0, 10.0, 4.0)
+    late = requested("/", "Document", 1.0, 32.0, 60.0, 95.0, connect_ms=[2.0, 30.0])
+    assert path_waits([late], 95.0) == PathWaits(1, 28.0, 28.0, 35.0, 4.0)

@@ -1,11 +1,13 @@
 """`eyelevel explain TRIAL [TRIAL]`: one connection or two on one time axis."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from eyelevel.analysis.critical_path import object_waits, path_waits
 from eyelevel.analysis.trials.limits import LIMITS
 from eyelevel.cli.opening import OpenOption, end_at
 from eyelevel.cli.output import hints, print_json, results, table
@@ -33,8 +35,8 @@ def trial(
         str,
         typer.Option(
             help=(
-                "The numbers of the connections, such as `3` or `3,0`; by default those that sent "
-                "most."
+                "The numbers of the connections, such as `3` or `3,0`; by default the one of each "
+                "load that its first paint waited for longest."
             )
         ),
     ] = "",
@@ -58,14 +60,16 @@ def trial(
     stored = [_read(path) for path in trials]
     numbers = _numbers(connection, len(stored))
     timelines = [
-        timeline_of(trial, busiest_connection(trial) if number is None else number)
+        timeline_of(trial, critical_connection(trial) if number is None else number)
         for trial, number in zip(stored, numbers, strict=True)
     ]
     names = _names(timelines)
     target = out or Path("-".join(trial.path.name for trial in stored) + ".html")
     paints = [_paint_of(trial) for trial in stored]
     shown = [(title, [text(shown) for shown in timelines]) for title, text in _ROWS]
-    shown += [(title, [_milliseconds(paint[name]) for paint in paints]) for name, title in _PAINT]
+    waits = [_waits_of(trial) for trial in stored]
+    for rows, found in ((_PAINT, paints), (_WAITS, waits)):
+        shown += [(title, [_rounded(each[name]) for each in found]) for name, title in rows]
     shares = [cleartext_share(trial.record) for trial in stored]
     shown.append(
         ("bytes of the load in cleartext", ["-" if s is None else f"{s:.0%}" for s in shares])
@@ -73,8 +77,8 @@ def trial(
     write_result(target, connection_page(timelines, names, shown))
     if as_json:
         said = [
-            _numbers_of(timeline) | paint | {"cleartext_share": share}
-            for timeline, paint, share in zip(timelines, paints, shares, strict=True)
+            _numbers_of(timeline) | paint | wait | {"cleartext_share": share}
+            for timeline, paint, wait, share in zip(timelines, paints, waits, shares, strict=True)
         ]
         print_json({"page": str(target), "connections": said})
     else:
@@ -180,7 +184,47 @@ def _paint_of(trial: StoredTrial) -> dict[str, float | None]:
     return {name: found[name] for name, _ in _PAINT}
 
 
-def _milliseconds(value: float | None) -> str:
+_WAITS = (
+    ("first_paint_ms", "first paint, ms"),
+    ("first_paint_handshakes", "handshakes on its critical path"),
+    ("first_paint_connections_ms", "of it waiting for connections"),
+    ("first_paint_first_byte_ms", "of it waiting for first bytes"),
+    ("first_paint_bytes_ms", "of it waiting for bytes"),
+    ("first_paint_rest_ms", "of it in the browser"),
+)
+
+
+def _waits_of(trial: StoredTrial) -> dict[str, float | None]:
+    """Return the first paint and what its critical path waited for; None without a paint."""
+    paint_ms = (trial.record["navigation"] or {}).get("first_paint_ms")
+    names = [name for name, _ in _WAITS]
+    if paint_ms is None:
+        return dict.fromkeys(names)
+    waits = path_waits(trial.record["objects"], paint_ms)
+    return dict(zip(names, (paint_ms, *astuple(waits)), strict=True))
+
+
+def critical_connection(trial: StoredTrial) -> int:
+    """Return the connection that the first paint waited for longest, as the servers number it.
+
+    It is the connection that sent most if the page never painted or the path came from a cache.
+    Raises ConnectionLogError if the load had no connection.
+    """
+    record = trial.record
+    paint_ms = (record["navigation"] or {}).get("first_paint_ms")
+    waits = [] if paint_ms is None else object_waits(record["objects"], paint_ms)
+    served = {request["url"]: request["connection"] for request in record["requests"]}
+    totals: dict[int, float] = {}
+    for each in waits:
+        connection = served.get(record["objects"][each.place]["url"])
+        if connection is not None:
+            totals[connection] = totals.get(connection, 0.0) + each.total_ms
+    known = {each["connection"] for each in record["connections"]}
+    waited = {each: total for each, total in totals.items() if each in known}
+    return max(waited, key=waited.__getitem__) if waited else busiest_connection(trial)
+
+
+def _rounded(value: float | None) -> str:
     return "-" if value is None else f"{value:.0f}"
 
 
