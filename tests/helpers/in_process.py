@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import os
 import signal
 import subprocess
 import sys
@@ -11,15 +10,13 @@ from unittest.mock import patch
 from eyelevel.cli.main import TERMINATING, main
 
 
-def run_command(*arguments: str, columns: int | None = None) -> subprocess.CompletedProcess[str]:
+def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command as its script does; return its exit status and what it printed."""
     out, err = io.StringIO(), io.StringIO()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, *TERMINATING)}
-    environment = {"COLUMNS": str(columns)} if columns else {}
     try:
         with (
             patch.object(sys, "argv", ["eyelevel", *arguments]),
-            patch.dict(os.environ, environment),
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
         ):

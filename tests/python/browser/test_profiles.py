@@ -5,6 +5,7 @@ import sys
 import tempfile
 
 import pytest
+from hang import HANG_S
 from holding import holding
 
 from eyelevel.browser.profiles import PROFILE_PREFIX, new_profile
@@ -43,8 +44,8 @@ def owner(folder):
     os.close(running)
 
 
-def ended(process_fd):
-    return bool(select.select([process_fd], [], [], 0)[0])
+def ended(process_fd, within_s=0.0):
+    return bool(select.select([process_fd], [], [], within_s)[0])
 
 
 def test_a_profile_goes_with_its_load(folder):
@@ -63,7 +64,7 @@ def test_what_a_killed_process_left_goes_at_once(folder, owner):
     assert not ended(browser)
     with new_profile() as profile:
         assert [each.name for each in folder.iterdir()] == [profile.name]
-        assert ended(browser)
+        assert ended(browser, HANG_S)
 
 
 def test_a_live_process_keeps_its_profile_whatever_its_number_says(folder, owner):

@@ -15,7 +15,7 @@ from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
 HTTP1 = STACKS_BY_NAME["http1"]
-BROWSERS = ("chromium", "firefox")
+BROWSERS = ("chromium", pytest.param("firefox", marks=pytest.mark.full))
 
 
 def load(origin: str, browser: str, page: str, **more: float) -> RawLoad:

@@ -72,7 +72,7 @@ def browser_processes() -> list[Seen]:
     return [first, *(each for each in seen if each in named or each.namespaces["pid"] == there)]
 
 
-@pytest.mark.parametrize("name", ["chromium", "firefox"])
+@pytest.mark.parametrize("name", ["chromium", pytest.param("firefox", marks=pytest.mark.full)])
 def test_a_page_is_in_the_browsers_sandbox_and_in_ours(new_lab, name):
     browser = Browser(browser=name, capture=False)
     try:

@@ -23,7 +23,7 @@ from tempting_machine import METADATA, machine, told, touch
 from eyelevel.browser.observations import Ended
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
-BROWSERS = ("chromium", "firefox")
+BROWSERS = ("chromium", pytest.param("firefox", marks=pytest.mark.full))
 LOOPBACK = [("127.0.0.1", 9001), ("::1", 9002), ("127.0.0.1", 9003)]
 FORMS = ("127.0.0.1:9001", "[::ffff:127.0.0.1]:9001", "2130706433:9001", "[::1]:9002")
 RESOLVER = "127.0.0.53"
@@ -42,7 +42,11 @@ def folder() -> Iterator[Path]:
 
 @pytest.mark.parametrize(
     ("name", "user"),
-    [("chromium", ()), ("firefox", ()), ("chromium", NOBODY)],
+    [
+        ("chromium", ()),
+        pytest.param("firefox", (), marks=pytest.mark.full),
+        ("chromium", NOBODY),
+    ],
     ids=["chromium", "firefox", "chromium of an ordinary user"],
 )
 def test_a_page_in_a_lab_reaches_nothing_outside_of_it(new_lab, folder, name, user):

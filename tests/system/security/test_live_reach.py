@@ -75,7 +75,7 @@ def world(new_lab: Any, ask: list[str]) -> Iterator[World]:
         yield World(lab, here, there, own, beyond)
 
 
-@pytest.mark.parametrize("name", ["chromium", "firefox"])
+@pytest.mark.parametrize("name", ["chromium", pytest.param("firefox", marks=pytest.mark.full)])
 def test_a_live_page_reaches_nothing_that_is_not_public(new_lab, name):
     needs(name)
     ask = ["127.0.0.1:9001", "[::ffff:127.0.0.1]:9001", "2130706433:9001", "[::1]:9002"]
