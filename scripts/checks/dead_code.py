@@ -25,6 +25,8 @@ USED = {
     # Written to JSON with all of `FineCell`, whose page is no reference.
     "goodput_bit_s_max": "`eyelevel validate stacks --fine --json`",
     "goodput_bit_s_min": "`eyelevel validate stacks --fine --json`",
+    # Printed with all of `PathWaits`.
+    "rest_ms": "`eyelevel explain trial`",
     # Called by name, by the library that a class extends.
     "do_GET": "http.server calls it",
     "handle_data": "html.parser calls it",

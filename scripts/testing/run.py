@@ -69,9 +69,11 @@ def lanes_of(selection: str) -> dict[str, Lane]:
     if selection == BEYOND:
         whole = [("--package=eyelevel-fuzz",)]
     rust = tuple(tuple(nextest("--cargo-quiet", *arguments)) for arguments in whole)
+    # Those beyond the sample are the heaviest: with more beside one another they wait too long.
+    waiting, computing = (2, 1) if selection == BEYOND else (3, 2)
     lanes = [
-        Lane("labs", (_pytest("labs", SYSTEM, selection, "not alone", workers=3),)),
-        Lane("units", (_pytest("units", HERMETIC, selection, workers=2),), nice=5),
+        Lane("labs", (_pytest("labs", SYSTEM, selection, "not alone", workers=waiting),)),
+        Lane("units", (_pytest("units", HERMETIC, selection, workers=computing),), nice=5),
         Lane("rust", rust if selection == BEYOND else (*rust, doc_tests), nice=10),
         Lane("alone", (_pytest("alone", SYSTEM, selection, "alone"),)),
     ]
