@@ -151,7 +151,8 @@ class Runner:
         log.write(f"$ {_title(command)}\n".encode())
         log.flush()
         process = subprocess.Popen(
-            ["nice", "-n", str(lane.nice), *command],
+            # Tests interrupt what they start, which a shell's background would have ignored.
+            ["env", "--default-signal=INT,QUIT", "nice", "-n", str(lane.nice), *command],
             cwd=ROOT,
             stdout=log,
             stderr=subprocess.STDOUT,
