@@ -81,3 +81,25 @@ def test_no_link_is_followed(tmp_path, monkeypatch):
     with pytest.raises(FileExistsError):
         write_synced(tmp_path / f"{DRAFT_PREFIX}file-guessed1", b"not through it")
     assert victim.read_bytes() == b"kept"
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_file_is_on_the_disk_before_its_name_and_its_name_before_the_end(
+    tmp_path, monkeypatch, is_new
+):
+    """A power failure then leaves the file as it was or whole; a killed process shows neither."""
+    target = tmp_path / "file"
+    events = []
+    fsync = os.fsync
+
+    def synced(descriptor):
+        at = os.fstat(descriptor)
+        if stat.S_ISDIR(at.st_mode):
+            events.append("directory" if target.exists() else "directory without the file")
+        else:
+            events.append(("file", at.st_size, target.exists()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    write_whole(target, b"four", is_new=is_new)
+    assert events == [("file", 4, False), "directory"]
