@@ -49,21 +49,22 @@ class DurationsFile:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self.rows: dict[str, tuple[float, float]] = {}
+        self.rows: dict[str, tuple[float, float, str]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        wall_s, _ = self.rows.get(report.nodeid, (0.0, 0.0))
-        self.rows[report.nodeid] = (wall_s + report.duration, report.processor_s)
+        wall_s, _, outcome = self.rows.get(report.nodeid, (0.0, 0.0, "passed"))
+        # Set-up, call and teardown report one after another; the worst of them is the test's.
+        worst = max(outcome, report.outcome, key=("passed", "skipped", "failed").index)
+        self.rows[report.nodeid] = (wall_s + report.duration, report.processor_s, worst)
 
     def pytest_sessionfinish(self) -> None:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow(("test", "wall_s", "processor_s"))
-            for test, (wall_s, processor_s) in sorted(
-                self.rows.items(), key=lambda row: -row[1][0]
-            ):
-                writer.writerow((test, f"{wall_s:.3f}", f"{processor_s:.3f}"))
+            writer.writerow(("test", "wall_s", "processor_s", "outcome"))
+            rows = sorted(self.rows.items(), key=lambda row: -row[1][0])
+            for test, (wall_s, processor_s, outcome) in rows:
+                writer.writerow((test, f"{wall_s:.3f}", f"{processor_s:.3f}", outcome))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -13,6 +13,7 @@ STOPPED_S = 0.006
 """Longer than a packet may be late."""
 
 pytestmark = [
+    pytest.mark.alone,
     pytest.mark.usefixtures("labs"),
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to stop and to enter a lab"),
 ]

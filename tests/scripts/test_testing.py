@@ -1,0 +1,60 @@
+"""`scripts/test`: which command a path becomes, and when a lane with failed tests has passed."""
+
+import shutil
+
+import pytest
+from repository import ROOT
+
+from scripts.testing import run
+from scripts.testing.run import Lane, Runner
+from scripts.testing.select import command_of
+
+FAILS_ONCE = """
+from pathlib import Path
+def test_it():
+    place = Path(__file__).with_name("failed-before")
+    failed_before = place.exists()
+    place.touch()
+    assert failed_before
+def test_other(): pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("selection", "words"),
+    [
+        ("tests/scripts/test_testing.py::test_x", ["tests/scripts/test_testing.py::test_x"]),
+        ("crates/link", ["--package=eyelevel-link"]),
+        ("crates/link/src/queue/red.rs", ["--filterset=test(/^queue::red/)"]),
+        ("crates/link/src/queue/mod.rs::x", ["--filterset=test(/^queue::x/)"]),
+        ("crates/path/tests/stop.rs", ["--package=eyelevel-path", "--test=stop"]),
+    ],
+)
+def test_a_path_becomes_a_command(selection, words):
+    assert command_of(selection)[-len(words) :] == words
+
+
+@pytest.mark.parametrize(
+    ("selection", "remedy"), [("tests/nowhere.py", "give its path"), ("docs", "tests are in")]
+)
+def test_a_path_without_tests_is_refused_with_a_remedy(selection, remedy):
+    with pytest.raises(ValueError, match=remedy):
+        command_of(selection)
+
+
+@pytest.mark.parametrize(
+    ("text", "passes_alone"),
+    [(FAILS_ONCE, True), ("def test_it(): assert False", False), ("import nowhere", False)],
+)
+def test_a_lane_passes_if_its_failed_tests_pass_alone(tmp_path, monkeypatch, text, passes_alone):
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    monkeypatch.setattr(run, "OUT", tmp_path)
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "test_some.py").write_text(text, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    table = f"--durations-csv={tmp_path / 'some.csv'}"
+    runner, lane = Runner(), Lane("some", ((*run.PYTEST, "--quiet", table),))
+    runner.run(lane)
+    assert runner.has_failed(lane)
+    assert runner.repeat_alone(lane) is passes_alone
+    assert runner.has_failed(lane) is not passes_alone
