@@ -67,11 +67,9 @@ def _gains_of(
 
 def _as_looked_at(gain: NetworkGain, beside: NetworkGain) -> NetworkGain:
     slow = replace(beside.slow_loads, p=None) if beside.slow_loads else None
-    late = replace(beside.timeouts, p=None) if beside.timeouts else None
     return replace(
         gain,
         difference=value_alone(beside.difference),
         ratio_of_means=value_alone(beside.ratio_of_means),
         slow_loads=slow,
-        timeouts=late,
     )

@@ -13,7 +13,7 @@ import polars as pl
 
 from eyelevel.analysis.gains.exclusions import MEASURED
 from eyelevel.analysis.gains.sequential import (
-    FAMILY_LEVEL,
+    GAINS_LEVEL,
     ComparisonState,
     comparison_states,
     sequential_gains,
@@ -35,6 +35,7 @@ _SAID: dict[State, str] = {
     "narrow enough": "known precisely enough",
     "no difference that matters": "no difference that matters",
     "futile": "not decidable within the planned blocks",
+    "loads unfinished": "one stack leaves more loads unfinished",
 }
 
 
@@ -51,7 +52,7 @@ def rule_of(plan: Plan) -> Rule:
     return Rule(
         width_max=plan.stop.interval_width_max,
         smallest_effect=plan.smallest_effect_of_interest,
-        significance_level=FAMILY_LEVEL / family,
+        significance_level=GAINS_LEVEL / family,
         clear_sign=plan.stop.clear_sign,
         futility=plan.stop.futility,
     )

@@ -117,15 +117,11 @@ class Contents:
 
     @cached_property
     def exclusions(self) -> tuple[ExclusionEffect, ...]:
-        """What excluded blocks would do to the primary gains; empty if no load excludes any.
-
-        The load of a counterfactual excludes its block, too.
-        """
-        excluded = [block.block for block in self.blocks.excluded if block.failed]
-        if not excluded:
+        """What excluded loads would do to the primary gains; empty if none is of a comparison."""
+        if not any(block.failed for block in self.blocks.excluded):
             return ()
         metric = self.primary_metric
-        every = with_excluded(self.table, metric, self.stacks)
+        every = with_excluded(self.table, metric)
         gains = [gain for gain in self.gains if gain.metric == metric]
         cells = compare_cells(every, [metric], self.comparisons)
         planned = [(gain.network, gain.stack, gain.reference, metric) for gain in gains]
@@ -134,7 +130,7 @@ class Contents:
             others = decided_gains(
                 others, self.planned, self.sites, self.stopped, lambda last: up_to(every, last)
             )
-        return tuple(exclusion_effects(self.table, excluded, gains, others))
+        return tuple(exclusion_effects(self.table, gains, others))
 
     @cached_property
     def censored(self) -> tuple[CensoredCell, ...]:

@@ -11,6 +11,7 @@ import polars as pl
 
 from eyelevel.figures.chart import specification
 from eyelevel.json_types import JsonObject
+from eyelevel.store.outcomes import CENSORED
 
 ALL_SITES = "all sites"
 POINTS_MAX = 200  # a step a pixel and a half is as fine as the chart can show
@@ -41,7 +42,7 @@ def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     if thinned := single["site"].n_unique() > SITES_MAX:
         single = loads.filter(pl.col("metric") == metrics[0])
     loads = pl.concat([single, loads.with_columns(site=pl.lit(ALL_SITES))])
-    loads = loads.filter(pl.col("value").is_not_null() | (pl.col("outcome") == "timeout"))
+    loads = loads.filter(pl.col("value").is_not_null() | pl.col("outcome").is_in(CENSORED))
     rows: list[tuple[object, ...]] = []
     keys = ("network", "metric", "site", "stack")
     for key, part in sorted(loads.partition_by(keys, as_dict=True).items()):

@@ -7,7 +7,7 @@ from eyelevel.store.outcomes import OUTCOMES
 _CONSEQUENCES = {
     "none": "counted",
     "result": 'counted, as "slower than the limit"',
-    "instrument": "its whole block is excluded",
+    "instrument": "the load and its pairs are excluded",
 }
 
 
@@ -16,9 +16,10 @@ def reference_page() -> str:
     lines = [
         "# Outcomes",
         "",
-        "Every load ends with exactly one of these. A failure of the instrument excludes its whole",
-        "block: the loads of all stacks for the same site, network and repetition. So no stack",
-        "gains from the failure of another's load. A result is never excluded.",
+        "Every load ends with exactly one of these. A failure of the instrument excludes the load,",
+        "and with it each pair that it is part of: a comparison has both loads of a site, network",
+        "and repetition or neither, so no stack gains from the failure of its own load. The other",
+        "pairs of the block count. A result is never excluded.",
         "",
         "| outcome | meaning | fault | what follows |",
         "| --- | --- | --- | --- |",

@@ -56,3 +56,26 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     adjusted[order] = np.minimum(1.0, stepped)
     of_known = iter(adjusted.tolist())
     return [None if p is None else next(of_known) for p in p_values]
+
+
+def holm_of_attainable(
+    tests: Sequence[tuple[float | None, float]], significance_level: float
+) -> tuple[list[float | None], int]:
+    """Return p values adjusted by Holm over the tests that could reach the level, and their number.
+
+    A test is its p value and the least that its data could have given; a test that cannot reach its
+    part of the level makes no false claim, so that it takes nothing from the others (Tarone,
+    Biometrics 46, 1990). Its adjusted p is 1. So the tests of how many loads did not finish cost
+    the gains nothing where all or nearly all loads finished. None stays None.
+    """
+    least = [least for p, least in tests if p is not None]
+    members = 1
+    while sum(members * each <= significance_level for each in least) > members:
+        members += 1
+    counted = [p if p is not None and members * each <= significance_level else None
+               for p, each in tests]  # fmt: skip
+    adjusted = [
+        1.0 if q is None and p is not None else q
+        for q, (p, _) in zip(holm(counted), tests, strict=True)
+    ]
+    return adjusted, sum(p is not None for p in counted)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, sum_freedom, t_estimate, undetermined
 from eyelevel.stats.late.timeouts import Timeouts, timeouts, up_to_limit
 from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER
-from eyelevel.stats.repetitions import as_gain, log_gain
+from eyelevel.stats.repetitions import as_gain, log_gain, paired_loads, repetition_values
 from eyelevel.stats.sequential import confidence_sequence
 
 Loads = tuple[ArrayLike, ArrayLike, ArrayLike]
@@ -86,8 +86,11 @@ def _log_gain(loads: Loads, late: Timeouts, confidence: float, may_stop: bool) -
     on_log = log_gain(values, reference, confidence)
     if not may_stop or on_log.value is None:
         return on_log
-    ratios = (np.log(values) - np.log(reference)).mean(axis=0)
-    sequence = confidence_sequence(ratios[~np.isnan(ratios)], (1 - confidence) / 2)
+    x, r = paired_loads(values, reference)
+    ratios = np.log(x) - np.log(r)
+    if (~np.isnan(ratios)).sum(axis=1).min() < 2:
+        return on_log
+    sequence = confidence_sequence(repetition_values(ratios), (1 - confidence) / 2)
     return replace(sequence, standard_error=None)  # a t interval made from it would not hold
 
 

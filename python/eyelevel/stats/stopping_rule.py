@@ -17,15 +17,24 @@ from numpy.typing import NDArray
 from eyelevel.stats.estimate import Floats
 from eyelevel.stats.sequential import reach_in_errors
 
-State = Literal["open", "clear sign", "narrow enough", "no difference that matters", "futile"]
+State = Literal[
+    "open",
+    "clear sign",
+    "narrow enough",
+    "no difference that matters",
+    "futile",
+    "loads unfinished",
+]
 STATES: tuple[State, ...] = (
     "open",
     "clear sign",
     "narrow enough",
     "no difference that matters",
     "futile",
+    "loads unfinished",
 )
-OPEN, CLEAR_SIGN, NARROW, ALIKE, FUTILE = range(len(STATES))
+OPEN, CLEAR_SIGN, NARROW, ALIKE, FUTILE, UNFINISHED = range(len(STATES))
+"""The last one is decided by how many loads did not finish, and not by `decide`."""
 
 FUTILE_WIDTH_RATIO = 1.5  # the spread seen so far is itself uncertain: a smaller excess may vanish
 FUTILE_CHANCE = 0.02

@@ -14,15 +14,15 @@ class Outcome:
     """One way in which a load can end.
 
     `fault` says what it tells about: nothing wrong, a failure of the instrument, or a result of the
-    stack under test. `excludes_block`: the block (all stacks of one site, network and repetition)
-    is left out of the comparison, so that no stack is favoured by whose load failed. `tried_again`:
-    it says nothing of the stack, and a further attempt may not end so.
+    stack under test. `excludes_load`: the load is left out, and with it each pair that it is part
+    of; the other pairs of its block count. `tried_again`: it says nothing of the stack, and a
+    further attempt may not end so.
     """
 
     name: str
     meaning: str
     fault: Fault
-    excludes_block: bool
+    excludes_load: bool
     tried_again: bool = False
 
 
@@ -39,7 +39,7 @@ OUTCOMES: tuple[Outcome, ...] = (
     Outcome(
         "missed-requests",
         "A render-blocking request had no recorded answer, or the set of misses differs from that "
-        "of the block's other stacks.",
+        "of most of the block's loads.",
         "instrument",
         True,
     ),
@@ -110,6 +110,10 @@ OUTCOMES: tuple[Outcome, ...] = (
 )
 
 OUTCOMES_BY_NAME: dict[str, Outcome] = {outcome.name: outcome for outcome in OUTCOMES}
+
+CENSORED = tuple(outcome.name for outcome in OUTCOMES if outcome.fault == "result")
+"""Outcomes of pages that did not finish: all that is known is that they took longer than the
+limit."""
 
 
 NOT_RECORDED = (

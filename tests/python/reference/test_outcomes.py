@@ -15,7 +15,7 @@ def test_names_are_unique():
 
 def test_only_the_instruments_failures_exclude_a_block():
     for outcome in OUTCOMES:
-        assert outcome.excludes_block == (outcome.fault == "instrument"), outcome.name
+        assert outcome.excludes_load == (outcome.fault == "instrument"), outcome.name
 
 
 def test_a_timeout_is_a_result():

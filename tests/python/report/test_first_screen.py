@@ -87,7 +87,7 @@ def test_what_it_rests_on_stands_in_three_marks(contents):
     text = page(contents)
     marks = text[text.index('class="rests-on"') : text.index("side by side")]
     assert marks.count("<details>") == 3
-    assert "2 of 2 pairs not measured here" in marks and "1 left out" in marks
+    assert "2 of 2 pairs not measured here" in marks and "1 with loads left out" in marks
 
 
 def test_nothing_is_lost_that_was_there(contents):
@@ -107,7 +107,10 @@ def test_many_comparisons_keep_it_short(tmp_path):
 
 @pytest.mark.parametrize(
     ("changed", "said"),
-    [(0, "1 left out</"), (1, "1 left out; including them would change 1 finding</")],
+    [
+        (0, "1 with loads left out</"),
+        (1, "1 with loads left out; including them would change 1 finding</"),
+    ],
 )
 def test_exclusions_that_change_a_finding_are_told_in_their_mark(
     contents, monkeypatch, changed, said

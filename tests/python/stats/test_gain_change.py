@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from eyelevel.stats.gain_change import gain_change
+from eyelevel.stats.repetitions import repetition_values
 from eyelevel.stats.sequential import confidence_sequence
 
 LIMITS = [60.0, 60.0, 90.0]
@@ -51,7 +52,7 @@ def test_both_gains_stand_beside_the_change():
         (
             loads(1),
             (np.full(3, math.inf), np.ones(3), 9.0),
-            "the later run: 3 of 3 loads timed out",
+            "the later run: 3 of 3 loads did not finish",
         ),
         ((np.zeros(3), np.ones(3), 9.0), loads(1), "the earlier run: a load's value is 0"),
         (loads(1, repetitions=1), loads(2), "the earlier run: one block shows no spread"),
@@ -74,11 +75,11 @@ def test_a_timeout_counts_as_its_sites_limit():
 
 def test_runs_that_may_have_stopped_are_no_further_apart_than_their_sequences():
     before, now = loads(1, repetitions=40), loads(2, repetitions=30, gain=0.8)
-    now[0][1, 4] = math.nan  # a repetition counts if every site has its block
+    now[0][1, 4] = math.nan  # its repetition counts for the other sites
     found = gain_change(before, now, 0.98, may_stop=True).change
-    logs = [np.log(x / r).mean(axis=0) for x, r, _ in (before, now)]
-    first, second = (confidence_sequence(each[~np.isnan(each)], 0.01) for each in logs)
-    assert second.n == 29
+    logs = [repetition_values(np.log(x / r)) for x, r, _ in (before, now)]
+    first, second = (confidence_sequence(each, 0.01) for each in logs)
+    assert second.n == 30
     bounds = second.low - first.high, second.high - first.low
     assert [found.low, found.high] == pytest.approx([math.expm1(bound) for bound in bounds])
     fixed = gain_change(before, now, 0.98).change
@@ -99,3 +100,25 @@ def test_so_many_blocks_as_it_says_decide_in_so_many_runs():
 def test_none_is_named_for_what_no_number_of_blocks_would_show():
     found = gain_change(loads(1, gain=1.0), loads(2, gain=1.0))
     assert found.blocks_to_decide(found.change.value) is None
+
+
+def test_a_load_without_its_pair_counts_for_nothing():
+    whole = loads(1)
+    x, r, _ = whole
+
+    def with_column(runs, value):
+        return np.column_stack([runs, np.full(len(runs), value)])
+
+    lone_r = with_column(r, math.nan)
+    for may_stop in (False, True):
+        for value in (math.inf, 0.0, 5.0):
+            lone = (with_column(x, value), lone_r, [math.inf] * 3)
+            found = gain_change(lone, loads(2), may_stop=may_stop)
+            assert found == gain_change((x, r, lone[2]), loads(2), may_stop=may_stop)
+
+
+def test_a_run_that_may_have_stopped_needs_two_blocks_of_each_site():
+    x, r, limits = loads(1)
+    r[1, 1:] = math.nan
+    found = gain_change((x, r, limits), loads(2), may_stop=True)
+    assert found.before.reason == "one block shows no spread"

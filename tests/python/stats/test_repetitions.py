@@ -11,6 +11,7 @@ from eyelevel.stats.repetitions import (
     geometric_gain,
     mean_over_repetitions,
     median_gain,
+    repetition_values,
 )
 
 STUDIES = 1000
@@ -85,3 +86,13 @@ def test_a_tail_in_one_stack_moves_the_mean_and_not_the_median():
     x *= 1.03
     r[draw.random(r.shape) < 0.06] *= 4
     assert geometric_gain(x, r).high < 0 < median_gain(x, r).value
+
+
+def test_values_of_repetitions_have_the_mean_and_error_of_all_blocks():
+    draw = random(11)
+    whole = draw.standard_normal((4, 9)) + np.arange(4)[:, None]
+    assert repetition_values(whole) == pytest.approx(whole.mean(axis=0))
+    lost = np.where(draw.random(whole.shape) < 0.2, np.nan, whole)
+    values, expected = repetition_values(lost), mean_over_repetitions(lost)
+    assert values.mean() == pytest.approx(expected.value)
+    assert stats.sem(values) == pytest.approx(expected.standard_error)

@@ -233,3 +233,21 @@ def test_a_gate_that_cannot_see_passes_no_regression():
 
     found = statuses(Loads(0.3), 10, 0.1, 0.05, 60)
     assert found["passed"] <= 3 and found["unsure"] >= 45
+
+
+def test_lost_loads_cost_a_gain_little_more_than_their_pairs():
+    from benchmarks.statistics.lost_blocks import simulate
+
+    cell = simulate(0.03, (38, 31), 60, np.random.Generator(np.random.PCG64(8)))
+    assert cell.pairs > 0.93 and cell.pairs_of_whole_blocks < 0.88
+    assert cell.used > 0.9 and cell.used_whole < 0.3
+
+
+def test_a_quarter_of_loads_unfinished_against_none_differs_in_ten_repetitions():
+    from benchmarks.statistics.lost_objects import simulate
+
+    draw = np.random.Generator(np.random.PCG64(9))
+    cell = simulate((0.25, 0.0), 1, 10, 100, draw)
+    assert min(cell.fixed, cell.sequential) > 0.8
+    equal = simulate((0.1, 0.1), 2, 10, 200, draw, bad=0.5)
+    assert max(equal.claims_fixed, equal.claims_sequential) < 0.1

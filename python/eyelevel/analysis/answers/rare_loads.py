@@ -34,8 +34,8 @@ def timeout_sentences(gains: Sequence[NetworkGain]) -> list[str]:
         )  # fmt: skip
         said = f"{own} of {loads} loads with {gains[0].stack} and {other} of {loads}"
         return [
-            f"Timeouts on {len(late)} networks: {said} with {gains[0].reference} did not finish "
-            "in time; each counts as its limit."
+            f"Unfinished loads on {len(late)} networks: {said} with {gains[0].reference} did not "
+            "finish in time; each counts as its limit."
         ]
     return [_timeout_sentence(gain, counts) for gain, counts in late]
 
@@ -43,7 +43,7 @@ def timeout_sentences(gains: Sequence[NetworkGain]) -> list[str]:
 def _timeout_sentence(gain: NetworkGain, counts: Timeouts) -> str:
     loads, p = counts.pairs, gain.p_timeouts_holm
     sentence = (
-        f"Timeouts on {gain.network}: {counts.count} of {loads} loads with {gain.stack} and "
+        f"Unfinished loads on {gain.network}: {counts.count} of {loads} with {gain.stack} and "
         f"{counts.count_reference} of {loads} with {gain.reference} did not finish "
         f"{format_limit(counts)}"
     )

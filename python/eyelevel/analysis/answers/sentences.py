@@ -17,6 +17,7 @@ from eyelevel.analysis.formats import (
     format_percent,
 )
 from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.gains.exclusions import EXCLUDING
 from eyelevel.analysis.gains.weighted import weighted_gain
 from eyelevel.analysis.phrases import verdict
 from eyelevel.analysis.shown import title_of
@@ -29,6 +30,8 @@ NETWORKS_NAMED_MAX = 3  # of one comparison: more would bury the answer, and the
 _FINDINGS = {
     "faster": "{stack} was faster than {reference}",
     "slower": "{stack} was slower than {reference}",
+    "more loads finished": "{stack} finished more loads than {reference}",
+    "fewer loads finished": "{stack} finished fewer loads than {reference}",
     "no difference that matters": "{stack} and {reference} did not differ by {effect} or more",
     "no clear difference": "it is unclear whether {stack} is faster than {reference}",
     "mean and median disagree": "there is no verdict on {stack} against {reference}, because "
@@ -54,7 +57,7 @@ def answers(contents: Contents) -> list[Answer]:
 
     Of an unfinished run they describe, and no more; if no block is complete they say why.
     """
-    if not contents.blocks.kept.height:
+    if not contents.cells:
         return [Answer(_why_no_answer(contents)), *_over_networks(contents)]
     study = (contents.gains, contents.primary_metric, len(contents.sites))
     if contents.unfinished:
@@ -121,6 +124,10 @@ def _sentence(gain: NetworkGain, smallest_effect: float, sites: int) -> Answer:
     clauses = [_size(gain, claimed=bool(claim))]
     if finding == "undetermined":
         clauses = [gain.gain.reason, clauses[0]]
+    elif finding.endswith("loads finished") and gain.timeouts:
+        counts = gain.timeouts
+        own, other = counts.pairs - counts.count, counts.pairs - counts.count_reference
+        clauses.insert(0, f"{own} and {other} of {counts.pairs}")
     elif finding == "no clear difference" and gain.gain.excludes_zero:
         # The interval is of this one comparison; the verdict allows for all of them.
         clauses.append("clear on its own, but not after correction for all comparisons")
@@ -225,7 +232,7 @@ def _join(parts: Sequence[str]) -> str:
 def _why_no_answer(contents: Contents) -> str:
     """What ended most of the loads that count for nothing."""
     nothing = "No block is complete yet, so there is nothing to compare"
-    failed = contents.table.filter(~pl.col("outcome").is_in(["ok", "timeout"]))
+    failed = contents.table.filter(pl.col("outcome").is_in(EXCLUDING))
     if not failed.height:
         return f"{nothing}."
     (outcome, count), *_ = (

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
 from eyelevel.plan.comparisons import Compared, Comparison
-from eyelevel.stats.estimate import Estimate, undetermined
-from eyelevel.stats.families import holm
+from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, undetermined
+from eyelevel.stats.families import holm, holm_of_attainable
 from eyelevel.stats.gain import performance_gain, ratio_over_sites
 from eyelevel.stats.hypothesis.anova import Anova, anova_of_two
 from eyelevel.stats.late.slow_loads import SlowLoads, slow_loads
@@ -107,18 +107,26 @@ class NetworkGain(Compared):
     timeouts: Timeouts | None = None
     p_timeouts_holm: float | None = None
     family: int = 1
-    """How many comparisons on networks are corrected together, of the primary metric."""
+    """How many tests are corrected together, of the primary metric on all networks."""
 
     @property
     def signs_disagree(self) -> bool:
         """Whether mean and median point in opposite directions: there is no verdict then."""
         return (self.gain.value or 0.0) * (self.median.value or 0.0) < 0
 
+    @property
+    def timeouts_differ(self) -> bool:
+        """Whether one stack leaves more loads unfinished, after the correction."""
+        return self.p_timeouts_holm is not None and self.p_timeouts_holm <= SIGNIFICANCE_LEVEL
+
 
 def compare_cells(
     kept: pl.DataFrame, metrics: Sequence[str], comparisons: Sequence[Comparison]
 ) -> list[Cell]:
-    """Every cell of the study, from the kept blocks (`select_blocks`), in a fixed order."""
+    """Every cell of the study, from the kept loads (`select_blocks`), in a fixed order.
+
+    A pair is two loads of one block, whatever became of the block's other loads.
+    """
     rows = kept.sort("network", "site", "stack", "block")
     values, limits = _values(rows, metrics), _limits(rows, metrics)
     blocks, repetitions = rows["block"].to_numpy(), rows["repetition"].to_numpy()
@@ -134,14 +142,15 @@ def compare_cells(
             of_stack, of_reference = (
                 by_stack.get(stack, slice(0, 0)) for stack in (asked.stack, asked.reference)
             )
-            if not np.array_equal(blocks[of_stack], blocks[of_reference]):
-                raise ValueError(
-                    f"{site} on {network}: the blocks of {asked.stack} are not the reference's"
-                )
+            _, own, other = np.intersect1d(
+                blocks[of_stack], blocks[of_reference], assume_unique=True, return_indices=True
+            )
+            if not len(own):
+                continue
             for column, metric in enumerate(metrics):
-                pair = (values[of_stack, column], values[of_reference, column])
-                loads = (repetitions[of_stack], *pair)
-                limit = float(limits[of_stack.start, column]) if len(pair[0]) else math.inf
+                pair = (values[of_stack, column][own], values[of_reference, column][other])
+                loads = (repetitions[of_stack][own], *pair)
+                limit = float(limits[of_stack.start, column])
                 key = (network, site, asked.stack, asked.reference, metric)
                 cells.append(_cell(key, loads, limit))
     return cells
@@ -156,22 +165,26 @@ def compare_networks(
     """The gain over `sites` by network, comparison and metric.
 
     Undetermined if a site has no cell; so is each of the `planned` that has none at all. For the
-    primary metric the p values are corrected after Holm over the family of all networks and
-    comparisons, those of slow loads and of timeouts as families of their own; other metrics are
-    descriptive.
+    primary metric the p values of gains and of timeouts are corrected after Holm as one family over
+    all networks and comparisons (`eyelevel.stats.families.holm_of_attainable`), those of slow loads
+    as a family of their own; other metrics are descriptive.
     """
     gains = network_gains(cells, sites, planned, primary_metric)
     primary = [index for index, gain in enumerate(gains) if gain.metric == primary_metric]
-    adjusted = holm([gains[index].gain.p for index in primary])
     slow = holm([each.p if (each := gains[index].slow_loads) else None for index in primary])
-    late = holm([counts.p if (counts := gains[index].timeouts) else None for index in primary])
-    for index, p, p_slow, p_late in zip(primary, adjusted, slow, late, strict=True):
+    late = [gains[index].timeouts for index in primary]
+    of_gains = [(gains[index].gain.p, 0.0) for index in primary]
+    of_timeouts = [
+        (counts.p, counts.p_least) if counts and counts.p_least is not None else (None, 0.0)
+        for counts in late
+    ]
+    adjusted, members = holm_of_attainable([*of_gains, *of_timeouts], SIGNIFICANCE_LEVEL)
+    halves = adjusted[: len(primary)], adjusted[len(primary) :]
+    # Gains without a p value count, too, where an interval is corrected for the family.
+    family = len(primary) + members - sum(p is not None for p, _ in of_gains)
+    for index, p, p_late, p_slow in zip(primary, *halves, slow, strict=True):
         gains[index] = replace(
-            gains[index],
-            p_holm=p,
-            p_slow_holm=p_slow,
-            p_timeouts_holm=p_late,
-            family=len(primary),
+            gains[index], p_holm=p, p_slow_holm=p_slow, p_timeouts_holm=p_late, family=family
         )
     return gains
 

@@ -1,4 +1,4 @@
-"""What exclusions do: each primary gain with the blocks that the instrument's rules leave out.
+"""What exclusions do: each primary gain with the pairs that the instrument's rules leave out.
 
 Whether a load is excluded depends on how it went, so that an exclusion may take away what is being
 measured. A load that failed a rule but ended all the same has a value: with it the gain can be
@@ -12,22 +12,22 @@ import polars as pl
 
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.plan.comparisons import Compared
-from eyelevel.store.outcomes import OUTCOMES_BY_NAME
+from eyelevel.store.outcomes import CENSORED, OUTCOMES_BY_NAME
 
 MEASURED = "primary_measured"
 """The column of the primary metric's value whatever the outcome; null where the load never ended,
-and of one that timed out."""
+and of one that did not finish."""
 
-EXCLUDING = tuple(name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.excludes_block)
+EXCLUDING = tuple(name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.excludes_load)
 
 
 @dataclass(frozen=True)
 class ExclusionEffect(Compared):
-    """One comparison's gain over the blocks that are compared, and over all that have values.
+    """One comparison's gain over the pairs that are compared, and over all that have values.
 
-    Of a network's `blocks` so many are `blocks_excluded` since a load of any stack failed, and of
-    these `blocks_with_values` have values of both stacks; `failed` and `failed_reference` are the
-    loads that failed.
+    Of a network's `blocks` so many are `blocks_excluded` since a load of one of the two stacks
+    failed, and of these `blocks_with_values` have values of both; `failed` and `failed_reference`
+    are the loads that failed.
     """
 
     network: str
@@ -49,54 +49,47 @@ class ExclusionEffect(Compared):
         return 0.0 if before is None or after is None else abs(after - before)
 
 
-def with_excluded(table: pl.DataFrame, metric: str, stacks: Sequence[str]) -> pl.DataFrame:
-    """The trials of every block that ran whole on one machine, as if none had failed: `metric` as
-    it was measured.
+def with_excluded(table: pl.DataFrame, metric: str) -> pl.DataFrame:
+    """The trials of every block on one machine, as if none had failed: `metric` as it was measured.
 
     `table` is the study's (`eyelevel.analysis.run_files.read_table`).
     """
-    late = pl.col("outcome") == "timeout"
-    whole = pl.col("stack").n_unique().over("block") == len(stacks)
-    whole &= pl.col("machine").n_unique().over("block") == 1
-    return table.filter(whole).with_columns(
+    late = pl.col("outcome").is_in(CENSORED)
+    on_one_machine = pl.col("machine").n_unique().over("block") == 1
+    return table.filter(on_one_machine).with_columns(
         pl.col(MEASURED).alias(metric),
-        outcome=pl.when(late).then(pl.lit("timeout")).otherwise(pl.lit("ok")),
+        outcome=pl.when(late).then("outcome").otherwise(pl.lit("ok")),
     )
 
 
 def exclusion_effects(
     table: pl.DataFrame,
-    excluded: Sequence[str],
     gains: Sequence[NetworkGain],
     gains_with_excluded: Sequence[NetworkGain],
 ) -> list[ExclusionEffect]:
-    """One a gain on whose network a load excluded its block, in the order of `gains`.
-
-    `excluded`: the names of these blocks.
-    """
+    """One a gain of whose pairs a load failed, in the order of `gains`."""
     failed = pl.col("outcome").is_in(EXCLUDING)
-    with_value = pl.col(MEASURED).is_not_null() | (pl.col("outcome") == "timeout")
-    loads = table.with_columns(
-        excluded=pl.col("block").is_in(excluded), failed=failed, there=with_value
-    )
+    with_value = pl.col(MEASURED).is_not_null() | pl.col("outcome").is_in(CENSORED)
+    loads = table.with_columns(failed=failed, there=with_value)
     counterparts = {(each.network, each.comparison): each for each in gains_with_excluded}
     effects = []
     for gain in gains:
-        here = loads.filter(network=gain.network)
-        lost = here.filter("excluded")
+        of_network = loads.filter(network=gain.network)
+        own = of_network.filter(pl.col("stack").is_in([gain.stack, gain.reference]))
+        lost = own.filter(pl.col("failed").any().over("block"))
         if not lost.height:
             continue
-        of_pair = lost.filter(pl.col("stack").is_in([gain.stack, gain.reference]), "there")
         failures = dict(lost.filter("failed").group_by("stack").len().iter_rows())
+        valued = lost.filter("there").filter(pl.len().over("block") == 2)
         effects.append(
             ExclusionEffect(
                 gain.network,
                 gain.stack,
                 gain.reference,
                 gain.metric,
-                blocks=here["block"].n_unique(),
+                blocks=of_network["block"].n_unique(),
                 blocks_excluded=lost["block"].n_unique(),
-                blocks_with_values=of_pair.filter(pl.len().over("block") == 2)["block"].n_unique(),
+                blocks_with_values=valued["block"].n_unique(),
                 failed=failures.get(gain.stack, 0),
                 failed_reference=failures.get(gain.reference, 0),
                 gain=gain,

@@ -65,7 +65,8 @@ def site_tests(
     tests: dict[tuple[str, ...], SiteTests] = {}
     for (network, site), by_metric in wanted.items():
         for metric, tested in by_metric.items():
-            runs = {stack: loads[network, site][stack][metric] for stack in stacks}
+            by_stack = loads[network, site]
+            runs = {stack: by_stack[stack][metric] for stack in stacks if stack in by_stack}
             pairs: dict[str, dict[str, PairDifference]] = {}
             for asked in tested:
                 stack, reference = asked.stack, asked.reference

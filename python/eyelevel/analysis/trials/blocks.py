@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from eyelevel.store.outcomes import OUTCOMES_BY_NAME
+from eyelevel.store.outcomes import CENSORED, OUTCOMES_BY_NAME
 
 Floats = NDArray[np.float64]
 
 Loads = Mapping[str, Mapping[str, Floats]]
-"""One value a block by stack and metric, in the blocks' order: infinity for a timeout, not-a-number
-if a load has no such metric."""
+"""One value a block by stack and metric, in the order of the site's blocks: infinity for a timeout,
+not-a-number if the load is left out or has no such metric."""
 
 
 COMPARED_BY = (
@@ -29,7 +29,10 @@ ALONE = "one without a cluster"
 
 @dataclass(frozen=True)
 class ExcludedBlock:
-    """A block that is left out, with all its stacks, and why."""
+    """A block of which loads are left out, and why.
+
+    `failed`: whether a load failed; else one was not run yet, or they were on two machines.
+    """
 
     block: str
     site: str
@@ -37,26 +40,34 @@ class ExcludedBlock:
     repetition: int
     reason: str
     failed: bool = True
-    """Whether a load failed; else one was not run yet, or they were on two machines."""
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """The trials of the blocks that are compared, and the blocks that are not."""
+    """The loads that are compared, and the blocks of which loads are not.
+
+    Two loads of a block are a pair, whatever became of the block's other loads.
+    """
 
     kept: pl.DataFrame
     excluded: tuple[ExcludedBlock, ...]
 
+    @property
+    def whole(self) -> int:
+        """The number of blocks whose loads are all compared."""
+        blocks = set(self.kept["block"].unique())
+        return len(blocks - {each.block for each in self.excluded})
+
 
 def select_blocks(table: pl.DataFrame, stacks: Collection[str]) -> Blocks:
-    """Keep the blocks in which every stack has one trial and no outcome excludes the block.
+    """Keep the loads that no outcome excludes, of blocks that were loaded on one machine.
 
-    A failure of the instrument in one load excludes the loads of all stacks of its site, network
-    and repetition, so that no stack is favoured by whose load failed; so does a load that was not
-    run yet. A block that was loaded on two machines is left out, too: its stacks differ in more
-    than themselves. `table` has the columns of `eyelevel.analysis.trials.table`.
+    A failure of the instrument takes the load away, and with it the pairs that it is part of: no
+    stack is favoured by whose load failed, since a comparison has both loads or neither. A block
+    that was loaded on two machines is left out: its stacks differ in more than themselves.
+    `table` has the columns of `eyelevel.analysis.trials.table`.
     """
-    excluding = [name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.excludes_block]
+    excluding = [name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.excludes_load]
     summary = (
         table.group_by("block", "site", "network", "repetition", maintain_order=True)
         .agg(
@@ -78,23 +89,24 @@ def select_blocks(table: pl.DataFrame, stacks: Collection[str]) -> Blocks:
         reason = _reason(row["stack"], row["failed"], stacks, row["machines"])
         key = (row["block"], row["site"], row["network"], row["repetition"])
         excluded.append(ExcludedBlock(*key, reason, bool(row["failed"])))
-    names = [block.block for block in excluded]
-    return Blocks(table.filter(~pl.col("block").is_in(names)), tuple(excluded))
+    split = summary.filter(pl.col("machines").list.len() > 1)["block"].to_list()
+    lost = pl.col("outcome").is_in(excluding) | pl.col("block").is_in(split)
+    return Blocks(table.filter(~lost), tuple(excluded))
 
 
 def _reason(
     there: Sequence[str], failed: Sequence[str], stacks: Collection[str], machines: Sequence[str]
 ) -> str:
+    if len(machines) > 1:
+        return f"loaded on two machines: {' and '.join(machines)}"
     if failed:
         return ", ".join(sorted(failed))
-    if absent := sorted(set(stacks) - set(there)):
-        return f"not run: {', '.join(absent)}"
-    return f"loaded on two machines: {' and '.join(machines)}"
+    return f"not run: {', '.join(sorted(set(stacks) - set(there)))}"
 
 
 def with_timeouts(metric: str) -> pl.Expr:
-    """The metric's column: infinite if the load timed out, null if it has no such metric."""
-    late = pl.col("outcome") == "timeout"
+    """The metric's column: infinite if the page did not finish, null if it has no such metric."""
+    late = pl.col("outcome").is_in(CENSORED)
     return pl.when(late).then(math.inf).otherwise(pl.col(metric)).alias(metric)
 
 
@@ -122,30 +134,38 @@ def loads_by_site(
             "network",
             "site",
             "stack",
+            "block",
             *(with_timeouts(name).fill_null(np.nan) for name in metrics),
         )
     )
-    loads: dict[tuple[str, str], dict[str, Mapping[str, Floats]]] = {}
-    for (network, site, stack), part in rows.partition_by(
-        "network", "site", "stack", as_dict=True, maintain_order=True
+    loads: dict[tuple[str, str], Loads] = {}
+    for (network, site), part in rows.partition_by(
+        "network", "site", as_dict=True, maintain_order=True
     ).items():
-        values = {name: part[name].to_numpy() for name in metrics}
-        loads.setdefault((str(network), str(site)), {})[str(stack)] = values
-    return dict(loads)
+        blocks, places = np.unique(part["block"].to_numpy(), return_inverse=True)
+        by_stack: dict[str, Mapping[str, Floats]] = {}
+        for stack in part["stack"].unique(maintain_order=True):
+            own = (part["stack"] == stack).to_numpy()
+            values = np.full((len(metrics), len(blocks)), np.nan)
+            values[:, places[own]] = (
+                part.filter(pl.col("stack") == stack).select(metrics).to_numpy().T
+            )
+            by_stack[stack] = dict(zip(metrics, values, strict=True))
+        loads[str(network), str(site)] = by_stack
+    return loads
 
 
 def loads_by_repetition(
     kept: pl.DataFrame, network: str, stack: str, metric: str, sites: Sequence[str]
 ) -> Floats:
-    """Sites x repetitions of the kept blocks; not-a-number for none, infinity for a timeout.
+    """Sites x repetitions of the kept loads; not-a-number for none, infinity for a timeout.
 
-    Two stacks have the same repetitions, since a kept block has loads of all.
+    Every stack has a column for each repetition that any stack has, so that pairs stand together.
     """
-    own = kept.filter(
-        pl.col("network") == network, pl.col("stack") == stack, pl.col("site").is_in(sites)
-    )
+    here = kept.filter(pl.col("network") == network, pl.col("site").is_in(sites))
+    own = here.filter(pl.col("stack") == stack)
     rows = own.select("site", "repetition", with_timeouts(metric)).rows()
-    places = {name: place for place, name in enumerate(sorted({row[1] for row in rows}))}
+    places = {name: place for place, name in enumerate(here["repetition"].unique().sort())}
     loads = np.full((len(sites), len(places)), np.nan)
     for site, repetition, value in rows:
         loads[sites.index(site), places[repetition]] = np.nan if value is None else value

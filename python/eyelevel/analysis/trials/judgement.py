@@ -5,6 +5,7 @@ the record's, or one of these if the record says `ok`.
 """
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -59,6 +60,10 @@ def judge_table(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _missed(loads: pl.DataFrame) -> Judged:
+    """Judge the loads that missed other requests than most of their block did; all without a most.
+
+    The loads that missed the same are pairs of one page, whatever the others missed.
+    """
     judged = {}
     differing = loads.filter(pl.col("missed").n_unique().over("block") > 1)
     for (block,) in differing.select("block").unique(maintain_order=True).iter_rows():
@@ -66,13 +71,22 @@ def _missed(loads: pl.DataFrame) -> Judged:
         sets = {name: frozenset(missed.splitlines()) for name, missed in rows}
         common = frozenset.intersection(*sets.values())
         extra = sorted(frozenset.union(*sets.values()) - common)[0]
+        usual = _most_common(list(sets.values()))
         for name, missed_here in sets.items():
+            if missed_here == usual:
+                continue
             detail = (
                 "the block's stacks missed different requests: "
                 f"{extra}{' was' if extra in missed_here else ' was not'} missed here"
             )
             judged[name] = ("missed-requests", detail)
     return judged
+
+
+def _most_common(sets: Sequence[frozenset[str]]) -> frozenset[str] | None:
+    """Return the set that is there more often than any other; None if there is none."""
+    (first, often), *others = Counter(sets).most_common(2)
+    return first if not others or often > others[0][1] else None
 
 
 def _different(loads: pl.DataFrame) -> Judged:

@@ -9,6 +9,7 @@ from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
 from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.compute import Measured
 from eyelevel.store.frames import Frames
+from eyelevel.store.outcomes import CENSORED
 
 Measure = Callable[[JsonMapping, Frames], Measured]
 Row = tuple[object, ...]
@@ -59,6 +60,6 @@ def _listed(values: Iterable[float] | None) -> list[float] | None:
 def _ended(record: JsonMapping) -> bool:
     """Whether the page came, so that the load has values, be it counted or not."""
     outcome, navigation = record["outcome"], record["navigation"]
-    if outcome in ("ok", "timeout"):
+    if outcome == "ok" or outcome in CENSORED:
         return bool(outcome == "ok")
     return navigation is not None and navigation["page_load_time_ms"] is not None

@@ -44,17 +44,18 @@ def _level(contents: Contents) -> Markup:
 
 
 def _loads(contents: Contents) -> Markup:
-    kept, planned = contents.blocks.kept["block"].n_unique(), contents.blocks_planned
+    whole, planned = contents.blocks.whole, contents.blocks_planned
     excluded = len(contents.blocks.excluded)
-    said = f"{kept} of {planned} blocks compared"
+    said = f"{whole} of {planned} blocks whole"
     if excluded:
-        said += f", {excluded} left out"
+        said += f", {excluded} with loads left out"
     changed = findings_changed(contents)
     if changed:
         said += (
             f"; including them would change {changed} {'finding' if changed == 1 else 'findings'}"
         )
-    left_out = exclusions_said(contents) or "No block was left out."
+    none = "No load of a comparison failed." if excluded else "No load was left out."
+    left_out = exclusions_said(contents) or none
     note = f"A block is one load of a site over a network with each stack. {left_out}"
     warnings = of_loads(contents)
     sign = BAD if changed else OPEN if excluded or warnings else GOOD

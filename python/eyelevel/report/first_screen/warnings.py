@@ -121,7 +121,7 @@ def outcomes_differ(contents: Contents) -> list[Warning]:
 def _unfinished(contents: Contents) -> list[Warning]:
     if not contents.unfinished:
         return []
-    blocks = contents.blocks.kept["block"].n_unique()
+    blocks = contents.blocks.whole
     text = (
         f"{contents.unfinished}, and {blocks} of {contents.blocks_planned} blocks are complete. "
         "The numbers describe only these blocks, and their intervals do not allow for stopping "

@@ -1,4 +1,4 @@
-"""What the exclusions do to the answer: the gains with the excluded blocks and without them."""
+"""What the exclusions do to the answer: the gains with the excluded pairs and without them."""
 
 import polars as pl
 
@@ -13,28 +13,28 @@ from eyelevel.report.statistic_cells import compared_json, estimate_cell
 
 
 def exclusions_said(contents: Contents) -> str:
-    """One line: how many blocks are left out, by whose load, and what they would do."""
+    """One line: how many loads are left out, of which stack, and what they would do."""
     effects = contents.exclusions
     if not effects:
         return ""
     failed = contents.table.filter(pl.col("outcome").is_in(EXCLUDING))
     counts = dict(failed.group_by("stack").len().iter_rows())
     by_stack = [f"{counts[name]} of {name}" for name in contents.stacks if name in counts]
-    left = {block.block for block in contents.blocks.excluded if block.failed}
-    if of_twins := len(left - set(failed["block"])):
-        by_stack.append(f"{of_twins} of the counterfactuals")
-    blocks = len(left)
-    left_out = "block is" if blocks == 1 else "blocks are"
-    said = f"{blocks} {left_out} left out because loads failed ({', '.join(by_stack)}). "
+    loads = sum(counts.values())
+    left_out, they_were = ("load is", "it was") if loads == 1 else ("loads are", "they were")
+    said = (
+        f"{loads} {left_out} left out because the instrument failed ({', '.join(by_stack)}), "
+        f"with the pairs that {they_were} part of. "
+    )
     valued = [effect for effect in effects if effect.blocks_with_values]
     if not valued:
         return (
-            f"{said}None of these blocks has values for both stacks, so it is unknown what "
+            f"{said}None of these pairs has values for both stacks, so it is unknown what "
             "including them would change."
         )
     most = max(valued, key=lambda effect: effect.moved)
     said += (
-        f"If the blocks with values for both stacks were included, {most.comparison} on "
+        f"If the pairs with values for both stacks were included, {most.comparison} on "
         f"{most.network} would be {_said(most.gain_with_excluded)} instead of {_said(most.gain)}"
     )
     if len(valued) > 1:
@@ -45,7 +45,7 @@ def exclusions_said(contents: Contents) -> str:
 
 
 def findings_changed(contents: Contents) -> int:
-    """How many findings would be others with the excluded blocks that have values."""
+    """How many findings would be others with the excluded pairs that have values."""
     valued = [effect for effect in contents.exclusions if effect.blocks_with_values]
     return sum(_finding_changes(contents, effect) for effect in valued)
 
@@ -63,7 +63,7 @@ def _finding_changes(contents: Contents, effect: ExclusionEffect) -> bool:
 
 
 def exclusions_table(contents: Contents) -> Markup:
-    """A row a comparison; nothing where no block is excluded."""
+    """A row a comparison; nothing where no pair is excluded."""
     if not contents.exclusions:
         return Markup("")
     rows: list[list[object]] = [
@@ -82,8 +82,8 @@ def exclusions_table(contents: Contents) -> Markup:
         for effect in contents.exclusions
     ]
     columns = [
-        "network", "stack", "reference", "blocks left out", "failed loads of both",
-        "left-out blocks with values of both", "gain without them", "gain with them",
+        "network", "stack", "reference", "pairs left out", "failed loads of both",
+        "left-out pairs with values of both", "gain without them", "gain with them",
     ]  # fmt: skip
     return table("What the exclusions do to the gains", columns, rows, class_="loads")
 

@@ -26,7 +26,7 @@ def paragraph(contents: Contents) -> str:
     plan = contents.plan
     counts = [len(plan[key]) for key in ("sites", "networks", "stacks")]
     versions = contents.environment.get("versions", {})
-    kept = contents.blocks.kept["block"].n_unique()
+    whole = contents.blocks.whole
     planned = contents.blocks_planned
     planned_as = contents.planned
     conditions = conditions_said(planned_as)
@@ -54,10 +54,10 @@ def paragraph(contents: Contents) -> str:
         f"loaded every site once over every network, each {load} in a new browser and new "
         f"network namespaces. The primary metric, {title_of(contents.primary_metric)}, was "
         "declared beforehand, with a smallest effect of interest of "
-        f"{smallest_effect_said(planned_as)}. {kept} of {planned} blocks were compared; a "
-        "failure of the instrument excluded the loads of all stacks in its block. Timeouts "
-        "count as their limit, and in medians as slower than it. Gains are geometric means "
-        "over the sites of X / reference within blocks, minus one. The comparisons were "
+        f"{smallest_effect_said(planned_as)}. {whole} of {planned} blocks were whole; a "
+        "load in which the instrument failed was left out with the pairs that it was part of. "
+        "Timeouts count as their limit, and in medians as slower than it. Gains are geometric "
+        "means over the sites of X / reference within blocks, minus one. The comparisons were "
         f"{asked}. {sure} The plan's hash is {plan['hash']}."
     )
 

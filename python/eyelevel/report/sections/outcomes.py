@@ -1,4 +1,4 @@
-"""How the loads ended, and every block that is left out of the comparison: none is hidden."""
+"""How the loads ended, and every load that is left out of the comparison: none is hidden."""
 
 import polars as pl
 
@@ -124,14 +124,14 @@ def _excluded_blocks(contents: Contents) -> Markup:
     excluded = contents.blocks.excluded
     planned = contents.blocks_planned
     if not excluded:
-        return element("p", f"No block is excluded; all {planned} are compared.")
+        return element("p", f"No load is left out; all {planned} blocks are whole.")
     repetitions_by_reason: dict[tuple[str, str, str], list[int]] = {}
     for block in excluded:
         repetitions_by_reason.setdefault((block.site, block.network, block.reason), []).append(
             block.repetition
         )
     rows = [[*key, spans(repetitions)] for key, repetitions in repetitions_by_reason.items()]
-    caption = f"Excluded blocks, with the loads of all stacks: {len(excluded)} of {planned}"
+    caption = f"Blocks with loads that are left out: {len(excluded)} of {planned}"
     return table(caption, ["site", "network", "why", "repetitions"], rows, class_="loads")
 
 

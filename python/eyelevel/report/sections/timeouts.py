@@ -27,11 +27,12 @@ NETWORKS_NOTE = (
     "A load that timed out took at least as long as its limit and counts as the limit in gains "
     "and differences; if only the loads of one stack timed out, the true values are at least "
     "as large. The difference is then one of restricted means, that is, of times up to the "
-    "limit. If more than a fifth of a stack's loads timed out, there is no gain, since it "
-    "would reflect the limit. p tests for equal numbers of timeouts. It is exact, uses the "
-    "signs of the repetitions' differences, and assumes that repetitions are independent (for "
-    "one site it is McNemar's test). A page that did not load counts as a timeout in every "
-    "metric, whatever it had shown by then."
+    "limit. If more than a fifth of a stack's loads did not finish, there is no gain, since it "
+    "would reflect the limit. p tests for equal numbers of unfinished loads. It uses the signs "
+    "of the repetitions' differences and assumes that repetitions are independent; of a fixed "
+    "number of blocks it is exact (for one site McNemar's test), and where a study may stop early "
+    "it holds whenever one looks. It is corrected together with the gains' own. A page that did "
+    "not finish counts as a timeout in every metric, whatever it had shown by then."
 )
 
 
@@ -40,7 +41,7 @@ def timeouts_beside(gain: NetworkGain) -> Markup:
     counts = gain.timeouts
     if counts is None or not counts.any:
         return Markup("")
-    said = f"timeouts: {counts.count} and {counts.count_reference} of {counts.pairs}"
+    said = f"unfinished: {counts.count} and {counts.count_reference} of {counts.pairs}"
     bound = "" if counts.bound == "either way" else f"; {counts.bound} this"
     return element("small", said, bound)
 
@@ -61,15 +62,12 @@ def timeouts_details(contents: Contents) -> Markup:
     if not rows:
         return Markup("")
     columns = [
-        "network", "stack", "reference", "timeouts of both", "p", "p after Holm", "limit",
+        "network", "stack", "reference", "unfinished loads of both", "p", "corrected p", "limit",
         "gain with a longer limit", "gain, 95 % interval",
         "difference up to the limit, 95 % interval",
     ]  # fmt: skip
-    note = NETWORKS_NOTE
-    if contents.may_stop:
-        note += " In a study that stops once it has seen enough there is no such p."
-    caption = f"{title_of(contents.primary_metric)}, where loads timed out"
-    return collapsed_table("Where loads timed out", caption, columns, rows, note)
+    caption = f"{title_of(contents.primary_metric)}, where loads did not finish"
+    return collapsed_table("Where loads did not finish", caption, columns, rows, NETWORKS_NOTE)
 
 
 def timeouts_json(gain: NetworkGain) -> JsonObject | None:

@@ -1,4 +1,4 @@
-"""Timeouts: how many loads of each stack did not come in time, and what a mean takes them for.
+"""Timeouts: how many loads of each stack did not finish, and what a mean takes them for.
 
 A load that timed out took at least as long as its limit, so a mean counts it as the limit: leaving
 it out would favour the stack that timed out. If the loads of one stack alone timed out, the mean is
@@ -6,14 +6,20 @@ a bound, and the true one is at least as large.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+import scipy
+from numpy.typing import ArrayLike, NDArray
 
 from eyelevel.stats.estimate import Floats
 from eyelevel.stats.paired import counts_differ_p
+
+SIGN_PRIOR = 0.05
+"""With it nine repetitions that all point one way reach p = 0.005; with 0.5 it takes ten, and with
+1/1000, eight and no sign ever against it (`benchmarks.statistics.lost_objects`)."""
 
 SHARE_MAX = 0.2
 """Above it a mean ratio says more of the limit than of the loads: with a fifth of one stack's loads
@@ -27,8 +33,9 @@ class Timeouts:
     """How many loads of a stack and of its reference timed out, out of `pairs` blocks.
 
     `p` is that of no difference: exact, by changing the sign of each repetition's difference in
-    number; for one site it is McNemar's. None if no repetition differs. The limits are in the unit
-    of the values; sites may differ.
+    number; for one site it is McNemar's; `p_least` is the least that so many differences could have
+    given. In a study that may stop early p is anytime-valid (`sign_sequence_p`). None if no
+    repetition differs. The limits are in the unit of the values; sites may differ.
     """
 
     count: int
@@ -37,6 +44,7 @@ class Timeouts:
     limit_min: float
     limit_max: float
     p: float | None
+    p_least: float | None = None
 
     @property
     def any(self) -> bool:
@@ -60,23 +68,61 @@ def too_many(count: int, loads: int) -> str:
     """Why so many timeouts of a stack's loads leave no mean ratio, if so."""
     if count < 2 or count <= SHARE_MAX * loads:
         return ""
-    return f"{count} of {loads} loads timed out: a mean would say what the limit is"
+    return f"{count} of {loads} loads did not finish: a mean would say what the limit is"
 
 
 def timeouts(values: ArrayLike, reference: ArrayLike, limits: ArrayLike) -> Timeouts:
     """Both counts and their test; as in `eyelevel.stats.repetitions`, with one limit a site."""
+    return _counted(values, reference, limits, counts_differ_p)
+
+
+def timeouts_so_far(values: ArrayLike, reference: ArrayLike, limits: ArrayLike) -> Timeouts:
+    """Return the same for a study that may stop early: p holds however often one looks."""
+    return _counted(values, reference, limits, _sequential_p)
+
+
+def _counted(
+    values: ArrayLike,
+    reference: ArrayLike,
+    limits: ArrayLike,
+    test: Callable[[NDArray[np.bool_], NDArray[np.bool_]], float | None],
+) -> Timeouts:
     x, r = (np.atleast_2d(np.asarray(runs, dtype=float)) for runs in (values, reference))
     there = ~(np.isnan(x) | np.isnan(r))
     late, late_reference = (there & np.isinf(runs) for runs in (x, r))
     bounds = np.asarray(limits, dtype=float)
+    differing = int((late.sum(axis=0) != late_reference.sum(axis=0)).sum())
     return Timeouts(
         int(late.sum()),
         int(late_reference.sum()),
         int(there.sum()),
         float(bounds.min(initial=math.inf)),
         float(bounds.max(initial=0.0)),
-        counts_differ_p(late, late_reference),
+        test(late, late_reference),
+        2.0 ** (1 - differing) if differing else None,
     )
+
+
+def _sequential_p(late: NDArray[np.bool_], reference: NDArray[np.bool_]) -> float | None:
+    more = late.sum(axis=0) - reference.sum(axis=0)
+    return sign_sequence_p(int((more > 0).sum()), int((more < 0).sum())) if more.any() else None
+
+
+def sign_sequence_p(positive: int, negative: int, prior: float = SIGN_PRIOR) -> float:
+    """Return an anytime-valid p of signs that are fair coins if nothing is.
+
+    1/E with the beta-binomial mixture E = 2^n B(a + k, a + n - k) / B(a, a) of k positive signs
+    out of n: a test martingale (Robbins, Annals of Mathematical Statistics 41, 1970), so that the
+    chance of ever having p <= alpha is at most alpha, whenever one looks. `prior` is a: a small one
+    expects signs that are nearly all alike, as where one stack alone leaves loads unfinished.
+    """
+    n = positive + negative
+    log_e = (
+        n * math.log(2)
+        + scipy.special.betaln(prior + positive, prior + negative)
+        - scipy.special.betaln(prior, prior)
+    )
+    return min(1.0, math.exp(-log_e))
 
 
 def up_to_limit(values: ArrayLike, limits: ArrayLike) -> Floats:

@@ -161,7 +161,7 @@ def test_the_limit_of_timeouts_is_one_several_or_none():
     late = Timeouts(1, 0, 9, math.inf, math.inf, 1.0)
     of_no_time = replace(gain(0, 0, 0), metric="objects", timeouts=late, p_timeouts_holm=0.5)
     assert str(answer([of_no_time], "objects", 1, 0.05)[-1]) == (
-        "Timeouts on dsl: 1 of 9 loads with quic and 0 of 9 with tcp did not finish in time "
+        "Unfinished loads on dsl: 1 of 9 with quic and 0 of 9 with tcp did not finish in time "
         "(corrected p = 0.5)."
     )
 

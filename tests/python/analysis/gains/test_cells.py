@@ -8,8 +8,9 @@ import pytest
 
 from eyelevel.analysis.gains import cells as cells_module
 from eyelevel.analysis.gains.cells import _cell, compare_cells, compare_networks
+from eyelevel.analysis.phrases import verdict
 from eyelevel.analysis.trials.blocks import select_blocks
-from eyelevel.plan.comparisons import against_one
+from eyelevel.plan.comparisons import Comparison, against_one
 from eyelevel.stats.gain import performance_gain
 from eyelevel.stats.hypothesis.anova import anova_of_two
 from eyelevel.stats.paired import hodges_lehmann, median
@@ -89,11 +90,35 @@ def test_slow_loads_of_the_primary_metric_are_compared_and_corrected():
     assert gain.gain.value > 0 > gain.median.value and gain.signs_disagree
 
 
-def test_the_instruments_failure_takes_the_whole_block_out():
+def test_the_instruments_failure_takes_the_pair_out():
     blocks, cells, _ = study(LOADS | {("a", 2): {"tcp": 110, "quic": "starved"}})
     assert [(each.block, each.reason) for each in blocks.excluded] == [("a/dsl/2", "quic: starved")]
-    assert blocks.kept.height == 10
+    assert blocks.kept.height == 11 and blocks.whole == 5
     assert cells[0].pairs == 2 and cells[0].median_reference == 102.5
+
+
+def test_a_pair_needs_only_its_own_two_loads():
+    loads = {key: {**each, "bbr": 90.0 + key[1]} for key, each in LOADS.items()}
+    whole = compare_cells(table(loads), ["speed"], [Comparison("quic", "tcp")])
+    loads["a", 2]["bbr"] = "different-page"
+    loads["b", 1]["bbr"] = "starved"
+    kept = select_blocks(table(loads), ["tcp", "quic", "bbr"]).kept
+    asked = [Comparison("quic", "tcp"), Comparison("bbr", "tcp")]
+    found = compare_cells(kept, ["speed"], asked)
+    assert [cell for cell in found if cell.stack == "quic"] == whole
+    assert [cell.pairs for cell in found if cell.stack == "bbr"] == [2, 2]
+
+
+def test_the_tests_of_timeouts_are_of_the_gains_family():
+    never = {("a", each): {"tcp": 110, "quic": "timeout"} for each in range(20, 31)}
+    fine = {("a", each): {"tcp": 110 + each, "quic": 100} for each in range(31, 51)}
+    (gain,) = study(LOADS | never | fine, "speed_ms")[2]
+    assert gain.family == 2 and gain.timeouts.p == 2 / 2**11
+    assert gain.gain.p is None, "too many did not finish, so that the family has one p value"
+    assert gain.p_timeouts_holm == gain.timeouts.p and gain.timeouts_differ
+    assert verdict(gain, 0.05) == "fewer loads finished"
+    (gain,) = study(LOADS | MORE, "speed_ms")[2]
+    assert gain.family == 1 and gain.p_holm == gain.gain.p, "no timeout, so no share of the level"
 
 
 def test_a_load_not_run_takes_its_block_out():
@@ -122,7 +147,7 @@ def test_a_timeout_counts_as_its_sites_limit_in_gain_and_difference():
 def test_more_than_a_fifth_of_timeouts_leaves_no_gain_but_a_difference():
     late = {("a", each): {"tcp": 110, "quic": "timeout"} for each in (1, 2)}
     (gain,) = study(LOADS | late, "speed_ms")[2]
-    assert gain.gain.value is None and gain.gain.reason.startswith("2 of 6 loads timed out")
+    assert gain.gain.value is None and gain.gain.reason.startswith("2 of 6 loads did not finish")
     assert gain.difference.determined
     (gain,) = study(LOADS | {("a", 1): {"tcp": 110, "quic": "timeout"}}, "speed_ms")[2]
     assert gain.gain.determined

@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 from eyelevel.analysis.gains import sequential
-from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.gains.cells import NetworkGain, compare_cells, network_gains
 from eyelevel.analysis.gains.sequential import (
     FAMILY_LEVEL,
+    TIMEOUTS_SHARE,
     blocks_needed,
     comparison_states,
     sequential_gains,
@@ -17,6 +18,7 @@ from eyelevel.analysis.gains.sequential import (
 from eyelevel.analysis.gains.weighted import weighted_gain
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.late.timeouts import sign_sequence_p
 from eyelevel.stats.stopping_rule import Rule
 
 
@@ -117,11 +119,32 @@ def test_a_sign_takes_fewer_blocks_than_a_width():
     assert 12 <= clear < narrow / 3
 
 
-def test_a_repetition_without_every_site_does_not_count():
+def test_a_repetition_that_lost_a_site_counts_centred_by_site():
     kept = table(12)
-    lacking = kept.filter(~((pl.col("site") == "b") & (pl.col("repetition") == 3)))
-    assert gains(lacking)[0].gain.n == 11
+    slow = pl.when(pl.col("site") == "b", pl.col("stack") == "quic").then(1.5).otherwise(1.0)
+    kept = kept.with_columns(pl.col("speed_ms") * slow)  # sites whose gains differ
+    lost = (pl.col("site") == "b") & (pl.col("repetition") == 3) & (pl.col("stack") == "tcp")
+    (whole,), (lacking,) = gains(kept), gains(kept.filter(~lost))
+    assert lacking.gain.n == 12 and lacking.timeouts.pairs == 23
+    width, before = (each.gain.high - each.gain.low for each in (lacking, whole))
+    assert width < 1.2 * before, "the plain mean of what is left would take the sites' difference"
+    (cell_a, cell_b) = compare_cells(
+        kept.filter(~lost).with_columns(block=pl.concat_str("site", "repetition")),
+        ["speed_ms"],
+        [Comparison("quic", "tcp")],
+    )
+    (fixed,) = network_gains([cell_a, cell_b], ["a", "b"])
+    assert lacking.gain.value == pytest.approx(fixed.gain.value)
     assert gains(kept, ("a", "b", "c"))[0].gain.reason == "no complete block is left"
+
+
+def test_unfinished_loads_of_one_stack_decide_a_comparison():
+    (found,) = gains(late(table(40), *range(1, 10)))
+    assert found.timeouts.p == sign_sequence_p(9, 0) and found.timeouts_differ
+    assert found.p_timeouts_holm == pytest.approx(found.timeouts.p / TIMEOUTS_SHARE)
+    assert states([found]) == ["loads unfinished"]
+    (found,) = gains(late(table(40), *range(1, 9)))
+    assert not found.timeouts_differ
 
 
 def late(kept, *repetitions):
@@ -148,7 +171,7 @@ def test_a_timeout_spreads_the_values_and_is_no_futility():
 
 def test_too_many_timeouts_leave_no_gain_as_in_a_study_of_a_fixed_length():
     (found,) = gains(late(table(12), 1, 2, 3))
-    assert found.gain.value is None and "6 of 24 loads timed out" in found.gain.reason
+    assert found.gain.value is None and "6 of 24 loads did not finish" in found.gain.reason
     assert states([found]) == ["open"]
     assert gains(late(table(15), 1, 2, 3))[0].gain.determined
 

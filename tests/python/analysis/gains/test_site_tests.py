@@ -85,3 +85,8 @@ def test_without_runs_every_test_says_why():
     for each in (found.welch_anova, found.kruskal_wallis, found.games_howell, found.mann_whitney):
         assert each.p is None and each.reason == "fewer than two runs"
     assert found.mean_difference.reason
+
+
+def test_a_stack_without_a_load_takes_nothing_from_the_others():
+    kept = study().filter((pl.col("network") != "lte") | (pl.col("stack") != "tcp+"))
+    assert set(found_in(kept)) == {("dsl", "tcp+"), ("dsl", "quic"), ("lte", "quic")}

@@ -39,14 +39,16 @@ def test_the_same_misses_everywhere_are_no_trouble() -> None:
 
 def test_other_misses_than_the_blocks_other_stacks() -> None:
     found = outcomes(block(quic=miss("https://a.example/gone")))
-    assert set(found.values()) == {"missed-requests"}
+    assert found == {"tcp": "ok", "tcp+": "ok", "quic": "missed-requests"}
+    each = {name: miss(f"https://a.example/{name}") for name in ("tcp", "tcpplus", "quic")}
+    assert set(outcomes(block(**each)).values()) == {"missed-requests"}
 
 
 @pytest.mark.parametrize("error", NOT_RECORDED)
 def test_a_host_that_is_not_there_is_a_miss_too_in_each_browsers_words(error: str) -> None:
     unresolved = sample_object(url="https://b.example/", failed=error)
     found = outcomes(block(tcp={"objects": [unresolved]}))
-    assert set(found.values()) == {"missed-requests"}
+    assert found == {"tcp": "missed-requests", "tcp+": "ok", "quic": "ok"}
 
 
 def test_a_page_that_ends_with_another_picture() -> None:

@@ -44,7 +44,7 @@ def test_a_block_on_two_machines_is_excluded_with_that_reason(split):
 
 def test_it_is_no_failure_whose_effect_is_shown(split):
     assert split.exclusions == ()
-    every = with_excluded(split.table, split.primary_metric, split.stacks)
+    every = with_excluded(split.table, split.primary_metric)
     assert set(split.table["block"]) - set(every["block"]) == {"startup/dsl/2", "startup/dsl/3"}
 
 

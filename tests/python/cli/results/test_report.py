@@ -21,8 +21,8 @@ def test_what_exclusions_do_and_timeouts_are_printed(tmp_path):
     text = printed(
         tmp_path, {("startup/dsl/1", "quic"): "starved", ("startup/lte/1", "quic"): "timeout"}
     )
-    assert "Exclusions: 1 block is left out because loads failed (1 of quic)." in text
-    assert "Timeouts on lte: 1 of 6 loads with quic and 0 of 6 with tcp did not finish" in text
+    assert "Exclusions: 1 load is left out because the instrument failed (1 of quic)" in text
+    assert "Unfinished loads on lte: 1 of 6 with quic and 0 of 6 with tcp did not finish" in text
 
 
 def test_without_either_nothing_is_said_of_them(tmp_path):

@@ -1,4 +1,4 @@
-"""What the exclusions do: gains with the excluded blocks and without them, by stack."""
+"""What the exclusions do: gains with the excluded pairs and without them, by stack."""
 
 import json
 import re
@@ -27,18 +27,12 @@ def contents(tmp_path_factory):
     return read_run(tmp_path_factory.mktemp("run"), FAILED)
 
 
-def test_a_block_that_a_counterfactual_excludes_has_its_line_too(tmp_path):
+def test_a_failed_counterfactual_takes_no_pair_from_the_comparisons(tmp_path):
     text = preset_text("quickstart", SITES) + 'causes = ["handshake"]\n'
     contents = read_run(tmp_path, {("startup/dsl/2", "quic+warm"): "starved"}, text=text)
     assert [each.reason for each in contents.blocks.excluded] == ["quic+warm: starved"]
-    fair, tuned = summary_of(contents)["exclusions"]
-    assert (fair["blocks"], fair["blocks_excluded"], fair["blocks_with_values"]) == (6, 1, 1)
-    assert fair["failed"] == fair["failed_reference"] == 0
-    assert fair["gain"] != fair["gain_with_excluded"] and tuned["stack"] == "tcp+"
-    assert (
-        "1 block is left out because loads failed (1 of the counterfactuals). If the blocks"
-        in said(contents)
-    )
+    assert summary_of(contents)["exclusions"] == [] and said(contents) == ""
+    assert {each.gain.n for each in contents.gains if each.network == "dsl"} == {3}
 
 
 def by_stack(contents):
@@ -50,6 +44,7 @@ def test_a_comparison_has_its_gain_with_and_without_and_who_failed(contents):
     assert set(found) == {"tcp+", "quic"} and {e["network"] for e in found.values()} == {"dsl"}
     quic, tuned = found["quic"], found["tcp+"]
     assert (quic["blocks"], quic["blocks_excluded"], quic["blocks_with_values"]) == (6, 2, 2)
+    assert (tuned["blocks"], tuned["blocks_excluded"], tuned["blocks_with_values"]) == (6, 1, 1)
     assert (quic["failed"], quic["failed_reference"]) == (1, 1)
     assert (tuned["failed"], tuned["failed_reference"]) == (0, 1)
     answered = next(
@@ -77,8 +72,8 @@ def test_a_load_that_never_ended_stays_out_and_one_that_timed_out_counts(tmp_pat
     failed |= {("startup/dsl/2", "tcp+"): "starved"}
     contents = read_run(tmp_path, failed)
     found = by_stack(contents)
-    assert (found["quic"]["blocks_excluded"], found["quic"]["blocks_with_values"]) == (2, 1)
-    assert (found["tcp+"]["blocks_excluded"], found["tcp+"]["blocks_with_values"]) == (2, 2)
+    assert (found["quic"]["blocks_excluded"], found["quic"]["blocks_with_values"]) == (1, 0)
+    assert (found["tcp+"]["blocks_excluded"], found["tcp+"]["blocks_with_values"]) == (1, 1)
     rows = contents.table.filter(network="dsl", site="startup").sort("repetition")
     values = {
         stack: rows.filter(stack=stack)["primary_measured"].to_numpy().astype(float)
@@ -112,15 +107,20 @@ def test_a_block_that_did_not_run_whole_is_no_exclusion(tmp_path):
     shutil.rmtree(tmp_path / "trials" / last["hash"])
     contents = read_contents(tmp_path, metrics_of)
     assert len(contents.blocks.excluded) == 3
-    assert all(each.blocks_excluded == 2 for each in contents.exclusions)
-    assert all(each.gain_with_excluded.timeouts.pairs == 5 for each in contents.exclusions)
+    assert {each.stack: each.blocks_excluded for each in contents.exclusions} == {
+        "tcp+": 1,
+        "quic": 2,
+    }
+    for each in contents.exclusions:
+        lost = last["stack"] in (each.stack, each.reference) and last["network"] == each.network
+        assert each.gain_with_excluded.timeouts.pairs == 6 - lost
 
 
 def test_one_line_says_what_they_do(contents):
     line = said(contents)
     assert line.startswith(
-        "2 blocks are left out because loads failed (1 of tcp, 1 of quic). If the blocks "
-        "with values for both stacks were "
+        "2 loads are left out because the instrument failed (1 of tcp, 1 of quic), with the pairs "
+        "that they were part of. If the pairs with values for both stacks were "
     )
     change = r"[\d.]+ % (?:faster|slower) \(.* to .*\)"
     assert re.search(rf"would be {change} instead of {change}", line)
@@ -133,16 +133,17 @@ def test_without_a_value_nothing_is_said_of_the_gain(tmp_path):
     line = said(read_run(tmp_path, {("startup/dsl/2", "quic"): "lab-failed",
                                     ("startup/dsl/2", "tcp+"): "lab-failed"}))  # fmt: skip
     assert line == (
-        "1 block is left out because loads failed (1 of tcp+, 1 of quic). None of these blocks "
-        "has values for both stacks, so it is unknown what including them would change."
+        "2 loads are left out because the instrument failed (1 of tcp+, 1 of quic), with the pairs "
+        "that they were part of. None of these pairs has values for both stacks, so it is unknown "
+        "what including them would change."
     )
 
 
 def test_the_page_has_the_line_after_the_answer_and_the_table_with_the_outcomes(contents):
     page = build_report(contents.directory, metrics_of).read_text(encoding="utf-8")
     text = page.replace(NO_BREAK, " ")
-    assert text.index('class="answer"') < text.index("2 blocks are left out")
-    assert text.index("2 blocks are left out") < text.index('id="gain"')
+    assert text.index('class="answer"') < text.index("2 loads are left out")
+    assert text.index("2 loads are left out") < text.index('id="gain"')
     at = text.index("What the exclusions do to the gains")
     assert text.index('id="outcomes"') < at and "<td>1 and 1</td>" in text[at:]
 

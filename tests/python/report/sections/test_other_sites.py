@@ -51,7 +51,7 @@ def test_with_more_than_a_fifth_of_timeouts_there_is_none(tmp_path):
         (e["network"], e["stack"]): e
         for e in summary_of(run_of(tmp_path, SITES, late))["other_sites"]
     }
-    assert "8 of 15 loads timed out" in found["lte", "quic"]["gain"]["undetermined_because"]
+    assert "8 of 15 loads did not finish" in found["lte", "quic"]["gain"]["undetermined_because"]
     assert found["lte", "tcp+"]["gain"]["low"] is not None
 
 

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
-from eyelevel.stats.late.timeouts import timeouts, up_to_limit
+from eyelevel.stats.late.timeouts import sign_sequence_p, timeouts, timeouts_so_far, up_to_limit
 from eyelevel.stats.repetitions import difference_over_sites, geometric_gain
 
 LATE = math.inf
@@ -64,7 +64,7 @@ def test_too_many_are_more_than_one_and_than_a_fifth_of_either_stacks():
         x[:late] = LATE
         for pair in ((x, r), (r, x)):
             assert bool(timeouts(*pair, [60.0]).too_many) == said
-    assert timeouts(x, r, [60.0]).too_many.startswith("2 of 9 loads timed out")
+    assert timeouts(x, r, [60.0]).too_many.startswith("2 of 9 loads did not finish")
 
 
 def test_each_site_has_its_own_limit_and_a_lost_block_none():
@@ -72,3 +72,39 @@ def test_each_site_has_its_own_limit_and_a_lost_block_none():
     assert found.tolist() == [[1.0, 60.0], [pytest.approx(math.nan, nan_ok=True), 90.0]]
     assert up_to_limit([1.0, LATE], 60.0).tolist() == [1, 60]
     assert math.isinf(up_to_limit([LATE], math.inf)[0])
+
+
+def test_the_least_p_is_that_of_signs_all_alike():
+    x, r = np.ones((2, 9)), np.ones((2, 9))
+    x[0, :6] = LATE
+    found = timeouts(x, r, [60.0] * 2)
+    assert found.p == found.p_least == 2 / 2**6
+    r[1, 0] = LATE  # its repetition differs no more
+    assert timeouts(x, r, [60.0] * 2).p_least == 2 / 2**5
+    assert timeouts(r, r, [60.0] * 2).p_least is None
+
+
+def test_the_sequences_p_is_the_inverse_of_the_mixtures_martingale():
+    for k, n, prior in ((9, 9, 0.05), (7, 10, 0.5), (0, 4, 1.0)):
+        mixture = 2**n * stats.betabinom.pmf(k, n, prior, prior) / special.comb(n, k)
+        assert sign_sequence_p(k, n - k, prior) == pytest.approx(min(1.0, 1 / mixture))
+        assert sign_sequence_p(n - k, k, prior) == sign_sequence_p(k, n - k, prior)
+
+
+def test_the_sequence_holds_its_level_at_every_look():
+    draw = np.random.Generator(np.random.PCG64(7))
+    signs = (draw.random((4000, 60)) < 0.5).cumsum(axis=1)
+    smallest = np.ones(len(signs))
+    for n in range(1, 61):
+        p = np.array([sign_sequence_p(k, n - k) for k in range(n + 1)])
+        smallest = np.minimum(smallest, p[signs[:, n - 1]])
+    assert (smallest <= 0.05).mean() <= 0.05 and (smallest <= 0.005).mean() <= 0.005
+
+
+def test_a_quarter_against_none_is_found_in_ten_repetitions_of_ten_sites():
+    draw = np.random.Generator(np.random.PCG64(5))
+    found = 0
+    for _ in range(200):
+        x = np.where(draw.random((10, 10)) < 0.25, LATE, 1.0)
+        found += timeouts_so_far(x, np.ones((10, 10)), [60.0] * 10).p <= 0.005
+    assert found >= 170
