@@ -67,7 +67,9 @@ def observe(run: Path) -> None:
         loads.append({**key, "pictures": frames, "record": observed})
     loads.sort(key=lambda load: (load["network"], load["stack"]))
     # No quiet machine has a load that failed before.
-    loads[0]["record"]["retried"] = [{"outcome": "starved", "outcome_detail": "made up"}]
+    first = loads[0]["record"]
+    failed = {"outcome": "browser-crashed", "outcome_detail": "made up", "navigation": None}
+    first["retried"] = [failed | {key: first[key] for key in ("started_at", "host")}]
     _write_json(INPUTS / "loads.json", loads)
     _write_json(INPUTS / ENVIRONMENT_FILE, read_document(run, ENVIRONMENT_FILE))
 

@@ -48,8 +48,8 @@ class MadeUpStudy:
         self.outcomes = outcomes or {}
         self.loaded: list[Trial] = []
 
-    def pressure(self, trial: Trial) -> float:
-        """The processor's, beside a load."""
+    def foreign(self, trial: Trial) -> float:
+        """Return the share of the processors that others took during a load."""
         return 0.0
 
     def trials(self, directory: Path) -> list[Trial]:
@@ -65,7 +65,7 @@ class MadeUpStudy:
         load_ms = 1000 * math.exp(log_ratio + NOISE[trial.network] * draw.standard_normal())
         outcome = self.outcomes.get((trial.block, trial.stack), "ok")
         record = record_of(trial, load_ms, outcome)
-        record["host"] = {**record["host"], "cpu_pressure_share": self.pressure(trial)}
+        record["host"] = {**record["host"], "cpu_foreign_share": self.foreign(trial)}
         write_trial(directory, record)
         self.loaded.append(trial)
         return outcome

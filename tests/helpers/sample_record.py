@@ -57,6 +57,7 @@ def sample_record(
 QUIET_HOST = {
     "cpu_steal_share": 0.0,
     "cpu_busy_share": 0.2,
+    "cpu_foreign_share": 0.0,
     "cpu_pressure_share": 0.0,
     "cpu_pressure_of": "machine",
     "wall_ms": 3000.0,

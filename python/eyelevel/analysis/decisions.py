@@ -18,7 +18,8 @@ from eyelevel.analysis.gains.sequential import (
     comparison_states,
     sequential_gains,
 )
-from eyelevel.analysis.trials.blocks import COMPARED_BY, Blocks, select_blocks
+from eyelevel.analysis.trials.blocks import COMPARED_BY, Blocks, select_blocks, without_networks
+from eyelevel.analysis.trials.disturbance import withheld
 from eyelevel.analysis.trials.judgement import JUDGED_BY, judge_table
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
@@ -93,7 +94,8 @@ def blocks_until(
     needed = {*COMPARED_BY, *JUDGED_BY, plan.primary_metric}
     facts = facts.select(name for name in facts.columns if name in needed)
     table = judged(up_to(facts, repetition, ends), plan.primary_metric)
-    return select_blocks(table, [stack.name for stack in plan.stacks])
+    blocks = select_blocks(table, [stack.name for stack in plan.stacks])
+    return without_networks(blocks, withheld(table, blocks.kept))
 
 
 class Decisions:

@@ -39,7 +39,8 @@ from eyelevel.analysis.run_files import (
     read_stopped,
 )
 from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown
-from eyelevel.analysis.trials.blocks import Blocks, select_blocks
+from eyelevel.analysis.trials.blocks import Blocks, select_blocks, without_networks
+from eyelevel.analysis.trials.disturbance import withheld
 from eyelevel.analysis.trials.event_rates import event_rates
 from eyelevel.analysis.trials.loaded_on import LoadedOn, environment_of, loaded_on
 from eyelevel.analysis.trials.rows import Measure
@@ -49,6 +50,7 @@ from eyelevel.networks.network import Network
 from eyelevel.plan.comparisons import Comparison, references_first
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
+from eyelevel.stats.estimate import undetermined
 from eyelevel.stats.hypothesis.cochran_q import RateTest
 from eyelevel.store.directory import (
     StoredTrial,
@@ -96,6 +98,8 @@ class Contents:
     """What is known of a cluster's machines, by ID."""
     sites_chosen: bool = False
     """Whether only some of the plan's sites are here, chosen afterwards: nothing is claimed."""
+    too_disturbed: Mapping[str, str] = field(default_factory=dict)
+    """Why the machine leaves a network without an answer, by the names of those that have none."""
 
     def trial(self, name: str) -> StoredTrial:
         """The record of one trial by its hash."""
@@ -286,6 +290,8 @@ def read_contents(
     stacks = [stack["name"] for stack in plan["stacks"]]
     site_names = [site["name"] for site in plan["sites"]]
     blocks = select_blocks(table, stacks)
+    too_disturbed = withheld(table, blocks.kept)
+    blocks = without_networks(blocks, too_disturbed)
     documents = read_machines(directory)
     machines = loaded_on(own, documents, table)
     of_all = f"{table.height} of {len(plan['trials'])} loads are there"
@@ -312,6 +318,7 @@ def read_contents(
             stopped,
             lambda last: blocks_until(facts, typed, last, ends).kept,
         )
+    gains = [_unless_disturbed(gain, too_disturbed) for gain in gains]
     return Contents(
         directory=directory,
         plan=plan,
@@ -333,4 +340,13 @@ def read_contents(
         drawn=metric,
         machine_documents=documents,
         sites_chosen=bool(sites),
+        too_disturbed=too_disturbed,
     )
+
+
+def _unless_disturbed(gain: NetworkGain, reasons: Mapping[str, str]) -> NetworkGain:
+    """Return the gain, of a network in `reasons` undetermined for that reason."""
+    if (reason := reasons.get(gain.network)) is None:
+        return gain
+    of = (gain.network, gain.stack, gain.reference, gain.metric)
+    return NetworkGain(*of, undetermined(reason), family=gain.family)

@@ -15,8 +15,8 @@ class Outcome:
 
     `fault` says what it tells about: nothing wrong, a failure of the instrument, or a result of the
     stack under test. `excludes_load`: the load is left out, and with it each pair that it is part
-    of; the other pairs of its block count. `tried_again`: it says nothing of the stack, and a
-    further attempt may not end so.
+    of; the other pairs of its block count. `tried_again`: an attempt after which the page has no
+    values is repeated, since it says nothing of the stack and a further one may end well.
     """
 
     name: str
@@ -66,23 +66,31 @@ OUTCOMES: tuple[Outcome, ...] = (
         True,
     ),
     Outcome(
+        "late-packets",
+        "Packets were read or released later than the stated bound allows, or some were lost "
+        "outside the path's model, and nothing else was wrong. How late they are depends on the "
+        "stack's own work, too, so that such a load counts; if more than half of a stack's loads "
+        "on a network are like this, the network has no answer.",
+        "instrument",
+        False,
+    ),
+    Outcome(
         "capture-incomplete",
         "Frames or requests were lost, the last frame is not what the page shows at its end, the "
-        "page's own timings could not be read or are not what the browser's events say, or its own "
-        "timer stood still for 200 ms longer than in the page's other loads without a long task "
-        "to explain it.",
+        "page's own timings could not be read or are not what the browser's events say, or (where "
+        "nobody could watch its processes) its own timer stood still for 200 ms longer than in the "
+        "page's other loads without a long task to explain it.",
         "instrument",
         True,
         tried_again=True,
     ),
     Outcome(
         "starved",
-        "A process of the load was stopped, or the machine was too busy: packets were read or "
-        "released later than the stated bound allows, some were lost outside the path's model, CPU "
-        "time was stolen, or CPU pressure was far above that of the page's quiet loads.",
+        "A process of the load was stopped, or the machine was too busy during the block: in one "
+        "of its loads other programs or the hypervisor took more processor time than the stated "
+        "bounds allow.",
         "instrument",
         True,
-        tried_again=True,
     ),
     Outcome(
         "impossible-timing",
@@ -91,7 +99,6 @@ OUTCOMES: tuple[Outcome, ...] = (
         "and repeat visits and those with early data are not judged.",
         "instrument",
         True,
-        tried_again=True,
     ),
     Outcome(
         "browser-crashed",
@@ -114,6 +121,11 @@ OUTCOMES_BY_NAME: dict[str, Outcome] = {outcome.name: outcome for outcome in OUT
 CENSORED = tuple(outcome.name for outcome in OUTCOMES if outcome.fault == "result")
 """Outcomes of pages that did not finish: all that is known is that they took longer than the
 limit."""
+
+COUNTED = tuple(
+    outcome.name for outcome in OUTCOMES if outcome.fault != "result" and not outcome.excludes_load
+)
+"""Outcomes of loads whose values count, unless their block is starved."""
 
 
 NOT_RECORDED = (

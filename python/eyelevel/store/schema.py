@@ -159,6 +159,7 @@ class Host(TypedDict):
     cpu_pressure_of: str
     wall_ms: Milliseconds
     waited_for_host_ms: Milliseconds
+    cpu_foreign_share: NotRequired[Number]
     server_cpu_s: NotRequired[Number | None]
     browser_cores: NotRequired[Count]
     stood_still: NotRequired[Sequence[StoodStill] | None]
@@ -172,6 +173,9 @@ class FailedAttempt(TypedDict):
 
     outcome: OutcomeName
     outcome_detail: str
+    started_at: NotRequired[Instant]
+    navigation: NotRequired[Navigation | None]
+    host: NotRequired[Host]
 
 
 @with_config(CLOSED)

@@ -131,3 +131,40 @@ def test_the_machine_s_mark_counts_what_it_spoilt(contents, tmp_path):
 def test_loads_that_were_made_again_are_in_the_machine_s_mark(contents):
     again = contents.table.with_columns(retried=pl.lit(1))
     assert "36 attempts repeated" in marks(replace(contents, table=again))
+
+
+def test_a_network_that_was_disturbed_too_much_says_so_and_has_no_interval(tmp_path):
+    """From the first block on, in the page, for machines and in the words of the terminal."""
+
+    def placed(trial):
+        busy = trial.network == "lte" and trial.repetition > 1 and trial.stack == "tcp"
+        return {"cpu_foreign_share": 0.6 if busy else 0.02}, 1.0
+
+    contents = read_run(tmp_path, placed=placed)
+    summary = summary_of(contents)
+    said = "the machine was too busy to answer: 4 of 6 blocks were disturbed"
+    of_lte = [each for each in summary["gains"] if each["network"] == "lte"]
+    assert of_lte and all(said in each["gain"]["undetermined_because"] for each in of_lte)
+    assert all(each["gain"]["low"] is None for each in of_lte)
+    assert all(each["gain"]["low"] for each in summary["gains"] if each["network"] == "dsl")
+    answers = [each for each in summary["answer"] if each.startswith("On lte")]
+    assert answers and all("undetermined" in each and said in each for each in answers)
+    assert "run it again on a quieter machine" in page(contents)
+    machine = marks(contents)[marks(contents).index("Machine") - 200 :]
+    assert "does not hold" in machine and "The machine was busy" not in machine.split("<p>")[0]
+
+
+def test_a_run_that_was_disturbed_throughout_says_only_that(tmp_path):
+    contents = read_run(tmp_path, placed=lambda trial: ({"cpu_foreign_share": 0.6}, 1.0))
+    (answer,) = summary_of(contents)["answer"]
+    assert answer.startswith("There is no answer. On dsl, the machine was too busy to answer: 6 of")
+    assert "does not hold" in marks(contents)
+
+
+def test_the_machine_s_mark_has_the_share_of_others_where_it_is_worth_a_word(contents):
+    tables = [
+        contents.table.with_columns(cpu_foreign_share=pl.lit(share)) for share in (0.004, 0.02)
+    ]
+    little, much = (marks(replace(contents, table=table)) for table in tables)
+    assert "other programs took" not in little
+    assert "other programs took 2.0\N{NO-BREAK SPACE}% in the median load" in much

@@ -251,3 +251,20 @@ def test_a_quarter_of_loads_unfinished_against_none_differs_in_ten_repetitions()
     assert min(cell.fixed, cell.sequential) > 0.8
     equal = simulate((0.1, 0.1), 2, 10, 200, draw, bad=0.5)
     assert max(equal.claims_fixed, equal.claims_sequential) < 0.1
+
+
+def test_no_stack_gains_from_what_disturbs_its_loads_and_how_often_they_are_flagged():
+    """Equal stacks, one flagged twice as often: disturbances of one load and of one block."""
+    from benchmarks.statistics.disturbances import SCENARIOS, WAYS, simulate
+
+    flagged_twice, only_one, _ = SCENARIOS
+    for scenario in (flagged_twice, only_one):
+        for lasts in ("one load", "one block"):
+            for seen in (True, False):
+                now = simulate(scenario, lasts, WAYS["whole blocks"], seen=seen)
+                assert abs(now.gain) <= 0.005, (scenario.name, lasts, seen)
+                assert (now.excluded > 0.15) == seen
+    # The simulation can see a bias: that of the rules that were.
+    for way in ("alone again", "own pressure"):
+        assert simulate(flagged_twice, "one load", WAYS[way], seen=True).gain < -0.01
+        assert simulate(only_one, "one load", WAYS[way], seen=True).gain < -0.03

@@ -154,5 +154,5 @@ def test_a_table_is_saved_as_csv_as_it_is_shown(open_page):
 
 def test_every_excluded_block_is_told(open_page):
     text = open_page(review=True).locator("section[aria-labelledby=outcomes]").inner_text()
-    assert "Excluded blocks, with the loads of all stacks: 1 of 12" in text
+    assert "Blocks with loads that are left out: 1 of 12" in text
     assert "quic: starved" in text

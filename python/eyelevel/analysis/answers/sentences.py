@@ -231,6 +231,9 @@ def _join(parts: Sequence[str]) -> str:
 
 def _why_no_answer(contents: Contents) -> str:
     """What ended most of the loads that count for nothing."""
+    if contents.too_disturbed:
+        network, reason = next(iter(contents.too_disturbed.items()))
+        return f"There is no answer. On {network}, {reason}."
     nothing = "No block is complete yet, so there is nothing to compare"
     failed = contents.table.filter(pl.col("outcome").is_in(EXCLUDING))
     if not failed.height:

@@ -40,6 +40,8 @@ class ExcludedBlock:
     repetition: int
     reason: str
     failed: bool = True
+    """Whether a load failed; else one was not run yet, they were on two machines, or their whole
+    network is left out."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,18 @@ def select_blocks(table: pl.DataFrame, stacks: Collection[str]) -> Blocks:
     split = summary.filter(pl.col("machines").list.len() > 1)["block"].to_list()
     lost = pl.col("outcome").is_in(excluding) | pl.col("block").is_in(split)
     return Blocks(table.filter(~lost), tuple(excluded))
+
+
+def without_networks(blocks: Blocks, reasons: Mapping[str, str]) -> Blocks:
+    """Return the blocks without those of the networks in `reasons`, which are left out for them."""
+    lost = blocks.kept.filter(pl.col("network").is_in(list(reasons)))
+    names = ["block", "site", "network", "repetition"]
+    left_out = (
+        ExcludedBlock(block, site, network, repetition, reasons[network], failed=False)
+        for block, site, network, repetition in lost.select(names).unique().sort(names).iter_rows()
+    )
+    kept = blocks.kept.filter(~pl.col("network").is_in(list(reasons)))
+    return Blocks(kept, (*blocks.excluded, *left_out))
 
 
 def _reason(

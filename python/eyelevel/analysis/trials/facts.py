@@ -36,6 +36,8 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "missed": pl.String(),  # URLs without their queries, sorted, one a line
     "final_picture": pl.Binary(),  # shades of grey; null: not taken
     "largest_contentful_paint_of": pl.String(),  # URL without its query, else a selector
+    "cpu_foreign_share": pl.Float64(),
+    "cpu_steal_share": pl.Float64(),
     "cpu_pressure_share": pl.Float64(),
     "timer_gap_ms": pl.Float64(),  # not explained by a long task; null: no timer
     "wall_ms": pl.Float64(),  # of the whole trial
@@ -79,6 +81,8 @@ def facts_of(record: JsonMapping) -> tuple[object, ...]:
         "\n".join(sorted(missed_urls(record))),
         bytes.fromhex(picture) if picture else None,
         _largest_paint(record),
+        record["host"].get("cpu_foreign_share"),
+        record["host"]["cpu_steal_share"],
         record["host"]["cpu_pressure_share"],
         timer_gap_ms(record),
         record["host"]["wall_ms"],
@@ -209,9 +213,11 @@ def unexplained_gap_ms(gaps_ms: Spans, tasks_ms: Spans) -> float:
 
 
 def timer_gap_ms(record: JsonMapping) -> float | None:
-    """The same of a record; None where no load came, or its browser (Firefox) tells
-    of no long tasks."""
+    """The same of a record; None where no load came, its browser (Firefox) reports no long tasks,
+    or its processes were watched for standstills."""
     navigation = record["navigation"]
+    if record["host"].get("stood_still") is not None:
+        return None
     if navigation is None or navigation["long_tasks_ms"] is None:
         return None
     return unexplained_gap_ms(navigation["timer_gaps_ms"], navigation["long_tasks_ms"])

@@ -1,7 +1,8 @@
 """Outcomes that only the other loads of a block or site can tell: pure, over the trials' facts.
 
 A record's own outcome is committed with it and never changes. What a reader uses is the judged one:
-the record's, or one of these if the record says `ok`.
+the record's, or one of these if the record says `ok`; what the machine did is judged first
+(`eyelevel.analysis.trials.disturbance`).
 """
 
 import statistics
@@ -12,20 +13,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from eyelevel.analysis.trials.disturbance import judge_disturbances
+
 PICTURE_DIFFERENCE_MAX = 0.10
 """Mean difference of two final pictures, of full scale: a page whose hero image is missing differs
 by more, one with another caption in a carousel by less."""
 
-PRESSURE_RATIO_MAX = 3.0
-PRESSURE_SHARE_MARGIN = 0.30
 LOADS_MIN = 4
-"""A load is starved when its CPU pressure is above three times the median of the same page's loads
-and 0.30 above it; fewer than four loads have no median worth comparing with."""
+"""Fewer loads have no median worth comparing with."""
 
 TIMER_GAP_RATIO_MAX = 2.0
 TIMER_GAP_MARGIN_MS = 200.0
 """The page stood still when its timer's gap is above twice the median of the page's loads over the
-network, whatever the stack, and 200 ms above it."""
+network, whatever the stack, and 200 ms above it. Asked only where nobody watched the load's
+processes for standstills: a stack that keeps the processors busy stops the timer, too."""
 
 MACHINE_CLASS = "machine_class"
 """The column of a load's class of machines: another kernel, processor or font makes other times and
@@ -33,7 +34,7 @@ pictures, so that a load is judged by the loads of its own class alone."""
 
 JUDGED_BY = (
     *("hash", "site", "network", "stack", "block", "outcome", "outcome_detail", MACHINE_CLASS),
-    *("missed", "final_picture", "cpu_pressure_share", "timer_gap_ms"),
+    *("missed", "final_picture", "cpu_foreign_share", "cpu_steal_share", "timer_gap_ms"),
 )
 """The columns that the rules read."""
 
@@ -42,7 +43,8 @@ Judged = Mapping[str, tuple[str, str]]
 
 def judge_table(table: pl.DataFrame) -> pl.DataFrame:
     """The table of facts; `outcome` and `outcome_detail` are now the judged ones."""
-    for rule in (_starved, _missed, _different, _stood_still):
+    table = judge_disturbances(table)
+    for rule in (_missed, _different, _stood_still):
         judged = rule(table.filter(pl.col("outcome") == "ok"))
         if not judged:
             continue
@@ -104,23 +106,6 @@ def _different(loads: pl.DataFrame) -> Judged:
                 "other loads"
             )
             judged[names[index]] = ("different-page", detail)
-    return judged
-
-
-def _starved(loads: pl.DataFrame) -> Judged:
-    judged = {}
-    there = loads.filter(pl.col("cpu_pressure_share").is_not_null())
-    by = ("site", "network", "stack")
-    for names, shares in _groups(there, by, "cpu_pressure_share", PRESSURE_SHARE_MARGIN):
-        if len(names) < LOADS_MIN:
-            continue
-        quiet = statistics.median(shares)
-        for name, share in zip(names, shares, strict=True):
-            if share > max(PRESSURE_RATIO_MAX * quiet, quiet + PRESSURE_SHARE_MARGIN):
-                detail = (
-                    f"CPU pressure was {share:.0%}; the median of this page's loads is {quiet:.0%}"
-                )
-                judged[name] = ("starved", detail)
     return judged
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.analysis.trials.disturbance import judged_alone
 from eyelevel.cli.load.cross import CROSS_HELP, harm_of, print_harm
 from eyelevel.cli.load.live import (
     LiveAllowOption,
@@ -44,6 +45,7 @@ from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import TRIALS, committed, read_trial
+from eyelevel.store.outcomes import COUNTED
 
 EXIT_NOT_OK = 1
 
@@ -106,7 +108,7 @@ def load(
     (and those that --allow names) are reached, and --stack says which protocol the browser may
     use.
 
-    Exits 1 if no load was ok.
+    Exits 1 if no load counts.
     """
     if (har or video or filmstrip or settings.logs_kept()) and out is None:
         options = "--har, --video, --filmstrip, --netlog, --trace and --logs"
@@ -160,7 +162,7 @@ def load(
             names = [name for name, wanted in asdict(exports).items() if wanted]
             say(hints, f"{', '.join(names)} in {out / EXPORTS}")
         end_at("records and frames", out / TRIALS, as_json=as_json)
-    if not any(row["outcome"] == "ok" for row in rows):
+    if not any(row["outcome"] in COUNTED for row in rows):
         raise typer.Exit(EXIT_NOT_OK)
 
 
@@ -203,16 +205,17 @@ def _keep(out: Path, result: TrialResult, exports: Exports) -> None:
 
 def _row(result: TrialResult) -> JsonObject:
     record = result.record
+    outcome, detail = judged_alone(record)
     metrics: Mapping[str, float | None] = {}
-    if record["outcome"] == "ok":
+    if outcome in COUNTED:
         metrics = metrics_of(record, result.frames)
     return {
         "hash": record["trial"]["hash"],
         "network": record["trial"]["network"],
         "network_settings": record["trial"]["network_settings"],
         "repetition": record["trial"]["repetition"],
-        "outcome": record["outcome"],
-        "outcome_detail": record["outcome_detail"],
+        "outcome": outcome,
+        "outcome_detail": detail,
         **{name: metrics.get(name) for name in METRICS_BY_NAME},
         "after_load": measured_steps(record, result.step_frames),
         "objects": record["objects"],

@@ -6,6 +6,7 @@ from eyelevel.cli.output import results, table
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.steps import STEP_METRICS, step_metrics
 from eyelevel.store.frames import Frames
+from eyelevel.store.outcomes import COUNTED
 
 # The field's abbreviations, as columns.
 SHOWN = {
@@ -32,8 +33,8 @@ _STEP_COLUMNS = {
 
 
 def measured_steps(record: JsonMapping, frames: Sequence[Frames]) -> list[JsonObject]:
-    """Each step's words and metrics; none of a load that is not `ok`."""
-    if record["outcome"] != "ok":
+    """Each step's words and metrics; none of a load that does not count."""
+    if record["outcome"] not in COUNTED:
         return []
     return [
         {"step": step["step"], **_metrics(step, pictures)}

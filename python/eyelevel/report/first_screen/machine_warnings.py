@@ -1,15 +1,11 @@
 """What a reader must know of the machines that made the loads."""
 
-import polars as pl
-
 from eyelevel.analysis.formats import format_p_equation, format_percent
 from eyelevel.analysis.gains.machines import ALARM_SHARE
 from eyelevel.analysis.study import Contents
+from eyelevel.analysis.trials.disturbance import CPU_FOREIGN_SHARE_MAX, LATE, disturbed_blocks
 from eyelevel.report.first_screen.changed_since import Warning, loaded_unmeasured
 from eyelevel.report.sections.machines import name_of
-
-# Load average over cores, read before the run needs any: the half of them must be free.
-BUSY_SHARE = 0.5
 
 
 def of_machine(contents: Contents) -> list[Warning]:
@@ -35,27 +31,29 @@ def of_machine(contents: Contents) -> list[Warning]:
 
 
 def _machine_was_busy(contents: Contents) -> list[Warning]:
-    """Of the machines that made loads the busiest one, and how many there are like it."""
-    busy = []
-    for machine in contents.loaded_on:
-        load, cores = (machine.environment.get(key) for key in ("load_1min", "cores"))
-        if load is not None and cores and load > BUSY_SHARE * cores:
-            busy.append((load / cores, load, cores, machine.name))
-    if not busy:
+    """Which blocks others disturbed, and what they did to the loads that count."""
+    table = contents.table
+    if not (disturbed := disturbed_blocks(table)):
         return []
-    _, load, cores, name = max(busy)
-    when = f"When {name} joined" if name else "When the run began"
-    others = f" {len(busy)} of {len(contents.loaded_on)} machines were busy." if name else ""
+    share = table["cpu_foreign_share"].max()
+    worst = ""
+    if isinstance(share, float) and share > CPU_FOREIGN_SHARE_MAX:
+        worst = f", up to {format_percent(share, signed=False)} of the processor time"
+    blocks = table["block"].n_unique()
     text = (
-        f"{when}, {load:.1f} processes were competing for {cores} cores.{others} Loads may have "
-        "waited for the processor, which makes stacks that need more of it look slower."
+        f"Other programs or the hypervisor disturbed {len(disturbed)} of {blocks} blocks{worst}. "
+        "Such a block is left out with the loads of all stacks, so that none is favoured."
     )
     return [("The machine was busy.", text)]
 
 
+def late_loads(contents: Contents) -> int:
+    """Return how many of the compared loads had late packets."""
+    return int(contents.blocks.kept[LATE].sum())
+
+
 def _without_priority(contents: Contents) -> list[Warning]:
     """Where labs had to do without the priority: what that cost the pages, and which loads."""
-    without = any(each.environment.get("realtime_allowed") is False for each in contents.loaded_on)
     texts = []
     cores = set(contents.table["browser_cores"].drop_nulls().to_list())
     if cores:
@@ -64,13 +62,14 @@ def _without_priority(contents: Contents) -> list[Warning]:
             "To release packets on time without it, each lab kept one core to itself and left the "
             f"browser {left}: pages with heavy scripts load more slowly this way."
         )
-    starved = contents.table.filter(pl.col("outcome") == "starved").height
-    if without and starved:
+    if late := late_loads(contents):
         texts.append(
-            f"{starved} of {contents.table.height} loads were starved and are not counted."
+            f"Packets were late in {late} of {contents.blocks.kept.height} compared loads. These "
+            "count: to leave them out would favour the stack that is late when it is slow."
         )
-    if not texts:
-        return []
+    without = any(each.environment.get("realtime_allowed") is False for each in contents.loaded_on)
+    if not texts or not without:
+        return [("Packets were late.", texts[-1])] if late else []
     remedy = (
         "With the priority the emulated network goes before all other programs: "
         "`eyelevel doctor` says how to allow it."

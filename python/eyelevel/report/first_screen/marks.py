@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.study import Contents
+from eyelevel.analysis.trials.disturbance import disturbed_blocks
 from eyelevel.report.first_screen.changed_since import Warning
-from eyelevel.report.first_screen.machine_warnings import of_machine
+from eyelevel.report.first_screen.machine_warnings import late_loads, of_machine
 from eyelevel.report.first_screen.warnings import of_level, of_loads
 from eyelevel.report.html import Markup, element, join
 from eyelevel.report.sections.exclusions import exclusions_said, findings_changed
@@ -15,6 +17,14 @@ from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 FAILED = tuple(name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.fault == "instrument")
 GOOD, OPEN, BAD = "✓", "?", "!"
+
+DISTURBED_SHARE_MAX = 0.2
+"""With more of the blocks disturbed, or of the loads late, the machine is not what was asked about,
+though each network may still have an answer."""
+
+WORTH_A_WORD = 0.01
+"""From this share of the processors on, the mark says what other programs took in the median
+load; “What was run” has the share of any run."""
 
 
 def marks(contents: Contents) -> Markup:
@@ -66,17 +76,31 @@ def _machine(contents: Contents) -> Markup:
     warnings = of_machine(contents)
     failed = contents.table.filter(pl.col("outcome").is_in(FAILED)).height
     again = int(contents.table["retried"].sum())
+    bad = contents.too_disturbed or max(_disturbed_shares(contents)) > DISTURBED_SHARE_MAX
     parts = [warnings[0][0].removeprefix("The machine was ").rstrip(".")] if warnings else []
     parts += [f"{failed} of {contents.table.height} loads failed because of it"] if failed else []
     parts += [f"{again} {'attempt' if again == 1 else 'attempts'} repeated"] if again else []
     note = (
-        "Every load measures how late its packets were and how long processes waited for a "
-        "processor. A disturbed load is repeated or left out together with its block. “Outcomes”, "
-        "under “For reviewers”, has the reason of each, and a test whether some stacks' loads "
-        "were disturbed more often than others'."
+        "Every load measures how much processor time other programs and the hypervisor took, and "
+        "how late its packets were. A block that others disturbed is left out with the loads of "
+        "all stacks, whatever these did. “Outcomes”, under “For reviewers”, has the reason of "
+        "each, and a test whether some stacks' loads failed more often than others'."
     )
     said = "; ".join(parts) or f"none of {contents.table.height} loads failed because of it"
-    return _mark(OPEN if parts else GOOD, "Machine", said, warnings, note)
+    share = contents.table["cpu_foreign_share"].median()
+    if isinstance(share, float) and share >= WORTH_A_WORD:
+        said += f"; other programs took {format_percent(share, signed=False)} in the median load"
+    sign = BAD if bad else OPEN if parts else GOOD
+    return _mark(sign, "Machine", said, warnings, note)
+
+
+def _disturbed_shares(contents: Contents) -> tuple[float, float]:
+    """Return the shares of disturbed blocks and of compared loads with late packets."""
+    blocks, loads = contents.table["block"].n_unique(), contents.blocks.kept.height
+    return (
+        len(disturbed_blocks(contents.table)) / max(1, blocks),
+        late_loads(contents) / max(1, loads),
+    )
 
 
 def _mark(sign: str, name: str, said: str, warnings: Sequence[Warning], note: str) -> Markup:

@@ -70,7 +70,7 @@ def setup_section(contents: Contents) -> Markup:
                 ),
                 ("time limit of a load", _limit_said(contents.planned.browser)),
                 *_lateness(contents),
-                *_pressure(contents),
+                *_others(contents),
                 *_waited(contents),
                 *_loaded_on(contents),
                 *_flat(_said_of(contents.environment)),
@@ -122,14 +122,19 @@ def _lateness(contents: Contents) -> list[tuple[str, object]]:
     return rows
 
 
-def _pressure(contents: Contents) -> list[tuple[str, object]]:
-    """How much of the counted loads some process waited for a processor."""
-    shares = contents.blocks.kept["cpu_pressure_share"].drop_nulls().to_list()
-    if not shares:
-        return []
-    middle = statistics.median(shares)
-    text = f"{middle:.0%} in the median load, {max(shares):.0%} at most"
-    return [("share of the time in which some process waited for a processor", text)]
+def _others(contents: Contents) -> list[tuple[str, object]]:
+    """What others took of the processors, and how long processes waited for one, in the counted
+    loads."""
+    rows: list[tuple[str, object]] = []
+    for key, name in (
+        ("cpu_foreign_share", "processor time that other programs took"),
+        ("cpu_steal_share", "processor time that the hypervisor took"),
+        ("cpu_pressure_share", "share of the time in which some process waited for a processor"),
+    ):
+        if shares := contents.blocks.kept[key].drop_nulls().to_list():
+            text = f"{statistics.median(shares):.1%} in the median load, {max(shares):.1%} at most"
+            rows.append((name, text))
+    return rows
 
 
 def _waited(contents: Contents) -> list[tuple[str, object]]:

@@ -5,7 +5,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from eyelevel.json_types import JsonMapping
 from eyelevel.lab.client import LabSummary
 from eyelevel.plan.trials import Trial
 from eyelevel.run.trial.coding import NO_PICTURES
@@ -17,6 +19,10 @@ from eyelevel.store.outcomes import OUTCOMES
 from eyelevel.store.packed import PackedTrial, pack
 
 RETRIED = tuple(outcome.name for outcome in OUTCOMES if outcome.tried_again)
+"""Outcomes after which an attempt is repeated if the page has no values."""
+
+KEPT_OF_ATTEMPTS = ("outcome", "outcome_detail", "started_at", "navigation", "host")
+"""What a record keeps of an attempt before it."""
 
 RETRIES = 1
 RETRIES_MAX = 3
@@ -52,20 +58,29 @@ def commit_result(directory: Path, result: TrialResult) -> str:
 
 
 def with_retries(run: Callable[[], TrialResult], retries: int) -> TrialResult:
-    """The first result that is not one of RETRIED, or the last; `retried` tells of those before.
+    """Return the first result in which the page loaded or whose failure is not one of RETRIED, else
+    the last; its record's `retried` has the attempts before it.
 
-    An attempt that failed counts as a failure of its stack if stacks are compared by how often
-    the instrument fails, whatever came after it.
+    The first attempt that loaded is the trial's, whatever was wrong with it: a second one would be
+    made at another moment than the rest of the block, and which stack gets second attempts depends
+    on the stack. An attempt that failed counts as a failure of its stack if stacks are compared by
+    how often the instrument fails, whatever came after it.
     """
-    failed: list[dict[str, str]] = []
+    failed: list[dict[str, Any]] = []
     while True:
         result = run()
-        if result.record["outcome"] not in RETRIED or len(failed) >= retries:
+        if not _may_repeat(result.record) or len(failed) >= retries:
             break
-        failed.append({key: result.record[key] for key in ("outcome", "outcome_detail")})
+        failed.append({key: result.record[key] for key in KEPT_OF_ATTEMPTS})
     if failed:
         result.record["retried"] = failed
     return result
+
+
+def _may_repeat(record: JsonMapping) -> bool:
+    navigation = record["navigation"]
+    has_loaded = navigation is not None and navigation["page_load_time_ms"] is not None
+    return record["outcome"] in RETRIED and not has_loaded
 
 
 def given_up(trial: Trial, machines: Sequence[str]) -> PackedTrial:

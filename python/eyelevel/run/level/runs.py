@@ -7,6 +7,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Literal
 
+from eyelevel.analysis.trials.disturbance import disturbance
 from eyelevel.browser.chromium.logs import NETLOG_FILE
 from eyelevel.browser.chromium.request_scheduling import (
     DELAYABLE,
@@ -107,6 +108,8 @@ def _page(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
         result = run_trial(trial, str(recordings.page), path_log=str(folder))
         if result.record["outcome"] != "ok":
             raise RunError(f"{result.record['outcome']}: {result.record['outcome_detail']}")
+        if reason := disturbance(0.0, result.record["host"]["cpu_steal_share"]):
+            raise RunError(f"starved: {reason}; run it again when the machine is quiet")
         logs = _logs(folder)
     values = _of_load(result.record, result.logs[NETLOG_FILE], *logs)
     moved = metrics_of(result.record, result.frames)

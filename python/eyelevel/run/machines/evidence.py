@@ -9,6 +9,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 import eyelevel
+from eyelevel.analysis.trials.disturbance import judged_alone
 from eyelevel.binary import run_tool
 from eyelevel.browser.browsers import find_browser
 from eyelevel.confinement import is_unsafe
@@ -22,11 +23,11 @@ from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Trial, expand
 from eyelevel.run.block.attempts import RETRIES, with_retries
 from eyelevel.run.level.measure import measured_level, validate_level
-from eyelevel.run.machines.slot_cgroup import pressure_is_of
 from eyelevel.run.study.cores import Processors
 from eyelevel.run.study.environment import cpu_model, first_line
 from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import open_site
+from eyelevel.store.outcomes import COUNTED
 from eyelevel.validation.path import short_validation
 from eyelevel.validation.stack_cache import build, measured_cells
 
@@ -55,7 +56,6 @@ def machine_facts(browser: Browser) -> dict[str, str]:
         "path's device": str(kernel["path_device"]),
         "browser's sandboxes": "no" if is_unsafe() else "yes",
         "fonts": _fonts(),
-        "counted processor pressure": pressure_is_of(),
     }
 
 
@@ -91,20 +91,27 @@ _path_checks = cache(short_validation)
 def slot_loads(run: Callable[[Trial, str], TrialResult] = run_trial) -> list[tuple[float, float]]:
     """Of each trial load on this slot its page load time in ms and its processor time in s.
 
-    One that the machine starved is tried once more, as in a run. Raises LabError if one fails.
+    One that was starved, or after which the page has no values, is tried once more: nothing is
+    compared here. Raises LabError if one fails.
     """
     site = open_site(TRIAL_SITE)
     network, stack = NETWORKS_BY_NAME[TRIAL_NETWORK], STACKS_BY_NAME[TRIAL_STACK]
     plan = one_cell(site.name, [network], stack, TRIAL_LOADS, TRIAL_LOADS_SEED)
     trials = expand(plan, [site.of_plan()])
-    results = [with_retries(partial(run, trial, str(site.path)), RETRIES) for trial in trials]
-    return [_times(result.record) for result in results]
+    loads = [partial(run, trial, str(site.path)) for trial in trials]
+    return [_times(_undisturbed(load).record) for load in loads]
+
+
+def _undisturbed(load: Callable[[], TrialResult]) -> TrialResult:
+    result = with_retries(load, RETRIES)
+    return load() if judged_alone(result.record)[0] == "starved" else result
 
 
 def _times(record: JsonMapping) -> tuple[float, float]:
-    if record["outcome"] != "ok":
+    outcome, detail = judged_alone(record)
+    if outcome not in COUNTED:
         raise LabError(
-            f"a trial load of {TRIAL_SITE} was {record['outcome']}: {record['outcome_detail']}; "
+            f"a trial load of {TRIAL_SITE} was {outcome}: {detail}; "
             f"try it with `eyelevel load {TRIAL_SITE}`"
         )
     processor_s = record["browser"]["cpu_s"] + (record["host"].get("server_cpu_s") or 0.0)

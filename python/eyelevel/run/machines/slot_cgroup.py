@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from eyelevel.run.trial.host import CGROUP_MOUNTS, MACHINE_PRESSURE, pressure_file
+from eyelevel.run.trial.host import CGROUP_MOUNTS
 
 GROUP_VARIABLE = "EYELEVEL_SLOT_CGROUP"
 """The environment's: the group's folder, for the process that is to go into it."""
@@ -60,18 +60,6 @@ def enter_group() -> bool:
         (Path(group) / _PROCESSES).write_text("0")
         return True
     return False
-
-
-def pressure_is_of(file: Path | None = None) -> str:
-    """Whose tasks' waits this process's loads are judged by, in words; `file` is where the kernel
-    counts them. By the machine's a load is starved of what others wait for, by its slot's it is
-    not: outcomes of the two are not alike."""
-    file = file or pressure_file()
-    if not file.exists():
-        return "not counted"
-    if file == MACHINE_PRESSURE:
-        return "the machine's"
-    return "its slot's" if _OURS.fullmatch(file.parent.name) else "a group's of several slots"
 
 
 def _ours(own: Path, mounted: Sequence[Path]) -> Path | None:

@@ -56,8 +56,8 @@ class Execution:
 
 
 ONE_BY_ONE = Execution()
-BESIDE = HostWait(alone=False)
-"""Of a load that has others of this run beside it; it is in another process and tells nobody."""
+SILENT = HostWait()
+"""Of a load in another process, which has nobody to tell."""
 
 Interrupted = Callable[[], bool]
 Driver = Callable[[Accounts, Interrupted], AbstractContextManager[Slots]]
@@ -116,7 +116,7 @@ def _here(
 ) -> Iterator[Slots]:
     """Slots on this machine."""
 
-    def arguments(trial: Trial, wait: HostWait = BESIDE) -> tuple[Any, ...]:
+    def arguments(trial: Trial, wait: HostWait = SILENT) -> tuple[Any, ...]:
         files = dict(execution.trace_files)
         wait = replace(wait, limit_s=execution.host_wait_s)
         return trial, archives[trial.site], directory, files, execution.retries, wait

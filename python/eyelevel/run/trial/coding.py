@@ -13,6 +13,7 @@ from eyelevel.browser.observations import RawLoad
 from eyelevel.errors import BrowserMessageError
 from eyelevel.run.trial.steps import step_frames
 from eyelevel.store.frames import Frame, Frames
+from eyelevel.store.outcomes import COUNTED
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Coding:
         try:
             return self.result(), outcome, detail
         except BrowserMessageError as error:
-            if outcome == "ok":
+            if outcome in COUNTED:
                 outcome, detail = "capture-incomplete", str(error)
             return NO_PICTURES, outcome, detail
 

@@ -1,12 +1,19 @@
-"""What the machine did during a load: stolen and contended CPU time, read from the kernel."""
+"""What the machine did during a load: the processor time of others, stolen and contended time.
+
+Foreign time is what the processors that a load may use spent neither idle, nor stolen, nor on the
+load itself: on this process or on any that it started. What a neighbouring lab does on processors
+of its own is therefore not foreign, and neither is anything that the load does, whatever its stack.
+"""
 
 import contextlib
-from collections.abc import Mapping, Sequence
+import os
+import time
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-# Fields of the first line of /proc/stat (proc(5)), in ticks; guest time is part of user time.
+# Fields of a line of /proc/stat (proc(5)), in ticks; guest time is part of user time.
 _CPU_FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 
 
@@ -17,37 +24,119 @@ CGROUP_MOUNTS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
 
 @dataclass(frozen=True)
 class HostSample:
-    """Counters since boot: ticks of all processors, and microseconds that some task waited."""
+    """Counters since boot: of the processors that this process may use and of its own processes,
+    and microseconds that some task waited."""
 
     ticks: Mapping[str, int]
     pressure_us: int | None
     at_s: float
     pressure_of: str = "machine"
     """Whose tasks waited: `cgroup` (ours) or `machine`."""
+    own_cpu_s: float = 0.0
+    """Processor time of this process and of all that it started, ended ones included."""
+    processors: int = 1
 
     @classmethod
     def take(cls, now_s: float) -> Self:
         """Read the counters; pressure is None if the kernel does not count it."""
-        fields = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:]
-        ticks = dict(zip(_CPU_FIELDS, map(int, fields), strict=False))
+        processors = os.sched_getaffinity(0)
         file = pressure_file()
-        of = "machine" if file == MACHINE_PRESSURE else "cgroup"
-        return cls(ticks, _pressure_us(file), now_s, of)
+        return cls(
+            processor_ticks(Path("/proc/stat").read_text(encoding="ascii"), processors),
+            _pressure_us(file),
+            now_s,
+            "machine" if file == MACHINE_PRESSURE else "cgroup",
+            tree_cpu_s(os.getpid()),
+            len(processors),
+        )
 
     def until(self, later: "HostSample") -> dict[str, float | str | None]:
-        """Shares of the time between two samples, 0 to 1, as the record's `host` has them."""
+        """Return the shares of the time between two samples, 0 to 1, as the record's `host` has
+        them."""
         spent = {name: later.ticks[name] - self.ticks[name] for name in self.ticks}
-        total = sum(spent.values())
-        wall_us = (later.at_s - self.at_s) * 1e6
+        wall_s = later.at_s - self.at_s
+        # Not the sum of all ticks: idle time is exact, while the others are sampled at each tick.
+        capacity_s = self.processors * wall_s
+        stolen_s = spent["steal"] / _TICKS_PER_S
+        unused_s = (spent["idle"] + spent["iowait"]) / _TICKS_PER_S
+        busy_s = capacity_s - unused_s - stolen_s
+        foreign_s = busy_s - (later.own_cpu_s - self.own_cpu_s)
         pressure = None
-        if self.pressure_us is not None and later.pressure_us is not None and wall_us > 0:
-            pressure = min(1.0, (later.pressure_us - self.pressure_us) / wall_us)
+        if self.pressure_us is not None and later.pressure_us is not None and wall_s > 0:
+            pressure = min(1.0, (later.pressure_us - self.pressure_us) / (wall_s * 1e6))
         return {
-            "cpu_steal_share": spent["steal"] / total if total else 0.0,
-            "cpu_busy_share": 1 - (spent["idle"] + spent["iowait"]) / total if total else 0.0,
+            "cpu_steal_share": _share(stolen_s, capacity_s),
+            "cpu_busy_share": _share(busy_s, capacity_s),
+            "cpu_foreign_share": _share(foreign_s, capacity_s),
             "cpu_pressure_share": pressure,
             "cpu_pressure_of": self.pressure_of,
         }
+
+
+def _share(part_s: float, whole_s: float) -> float:
+    return min(1.0, max(0.0, part_s / whole_s)) if whole_s > 0 else 0.0
+
+
+def processor_ticks(stat: str, processors: Collection[int]) -> dict[str, int]:
+    """Return the ticks of these processors by kind; `stat` is the content of /proc/stat."""
+    rows = [line.split() for line in stat.splitlines() if line.startswith("cpu")]
+    wanted = {f"cpu{number}" for number in processors}
+    own = [list(map(int, row[1:])) for row in rows if row[0] in wanted]
+    return dict(zip(_CPU_FIELDS, map(sum, zip(*own, strict=True)), strict=False))
+
+
+def tree_cpu_s(root: int, proc: Path = Path("/proc")) -> float:
+    """Return the processor time of a process and of all its descendants, in seconds.
+
+    Those that ended count with the process that waited for them. An orphan of a lab is taken over
+    by the first process of the lab's namespace, so that it stays a descendant.
+    """
+    stats: dict[int, list[bytes]] = {}
+    children: dict[int, list[int]] = {}
+    for name in os.listdir(proc):  # noqa: PTH208
+        if name.isdigit() and (fields := _stat_fields(f"{proc}/{name}/stat")):
+            stats[int(name)] = fields
+            children.setdefault(int(fields[_PARENT]), []).append(int(name))
+    total_s, left = 0.0, [root]
+    while left:
+        pid = left.pop()
+        left += children.get(pid, ())
+        if pid in stats:
+            total_s += _own_cpu_s(pid, stats[pid]) + _ticks_s(stats[pid][_WAITED_FOR])
+    return total_s
+
+
+# Of /proc/PID/stat from its third field on (proc(5)): the parent, the times of the process, and
+# those of the children that it waited for, user and system each.
+_PARENT, _OWN, _WAITED_FOR = 1, slice(11, 13), slice(13, 15)
+
+
+def _stat_fields(file: str) -> list[bytes]:
+    """Return the fields from the third on; empty if the process is gone."""
+    try:
+        with open(file, "rb") as opened:  # noqa: PTH123
+            text = opened.read()
+    except OSError:
+        return []
+    # The second field is the name in parentheses and may itself contain any of both.
+    return text[text.rfind(b")") + 2 :].split()
+
+
+def _own_cpu_s(pid: int, fields: Sequence[bytes]) -> float:
+    """Return a process's time by its CPU clock, since a dozen processes rounded down to ticks would
+    lack 0.1 s. The clock's number is that of clock_getcpuclockid(3)."""
+    try:
+        return time.clock_gettime(~pid << 3 | _SCHEDULED)
+    except OSError:
+        return _ticks_s(fields[_OWN])
+
+
+_SCHEDULED = 2  # CPUCLOCK_SCHED, include/linux/posix-timers_types.h
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def _ticks_s(fields: Sequence[bytes]) -> float:
+    return sum(map(int, fields)) / _TICKS_PER_S
 
 
 def pressure_file(

@@ -1,8 +1,8 @@
 """The outcome of one load from what was observed: a pure function, the first rule that holds.
 
-The instrument's own troubles come first: a load on a starved machine says nothing about the stack,
-not even that it was too slow. Rules that need the other loads of a block or site are in
-`eyelevel.analysis.trials.judgement`.
+The instrument's own troubles come first: a load whose processes were stopped says nothing about the
+stack, not even that it was too slow. Late packets come last, since a load with them counts. Rules
+that need the other loads of a block or site are in `eyelevel.analysis.trials`.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from eyelevel.run.trial.observed import Observed
 from eyelevel.run.trial.rules.error_page import error_page
 from eyelevel.run.trial.rules.external_server_errors import external_server_error
 from eyelevel.run.trial.rules.impossible_timing import impossible_timing
-from eyelevel.run.trial.rules.starved import starved, starved_without_path
+from eyelevel.run.trial.rules.starved import late_packets, stood_still
 from eyelevel.run.trial.rules.wrong_stack import wrong_stack
 from eyelevel.sites.rendering import blocks_rendering
 from eyelevel.store.outcomes import NOT_RECORDED
@@ -86,7 +86,11 @@ def _not_reached(load: Observed) -> str:
 
 
 def _starved(load: Observed) -> str:
-    return starved(load.path, load.host, load.network.rtt_ms_min)
+    return stood_still(load.host)
+
+
+def _late(load: Observed) -> str:
+    return late_packets(load.path, load.network.rtt_ms_min)
 
 
 def _wrong_protocol(load: Observed) -> str:
@@ -170,12 +174,13 @@ _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("timeout", _timeout),
     ("different-page", _different_page),
     ("capture-incomplete", _capture_incomplete),
+    ("late-packets", _late),
 )
 
 _LIVE_RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("browser-crashed", _crashed),
     ("lab-failed", _not_reached),
-    ("starved", lambda load: starved_without_path(load.host)),
+    ("starved", _starved),
     ("timeout", _timeout),
     ("different-page", lambda load: error_page(load.objects) or load.failed_step),
     ("capture-incomplete", _capture_incomplete),

@@ -1,7 +1,8 @@
 """A load waits until the machine has time for it, whatever its stack.
 
-What a load cannot run on is the same before it as during it: the bounds are those by which it would
-be excluded as `starved`, of the last second.
+What a load cannot run on is the same before it as during it: the bounds are those by which its
+block would be `starved`, of the last second. What other labs do on processors of their own counts
+for nothing.
 """
 
 import time
@@ -9,9 +10,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from eyelevel.analysis.trials.judgement import PRESSURE_SHARE_MARGIN
+from eyelevel.analysis.trials.disturbance import disturbance
 from eyelevel.run.trial.host import HostSample
-from eyelevel.run.trial.rules.starved import CPU_STEAL_SHARE_MAX
 
 WAIT_S_MAX = 30.0
 """Longer than most bursts of others' work; a machine that is always busy still gets its loads done,
@@ -25,11 +25,7 @@ one would cost every load of a quiet machine as much."""
 STEP_S = 0.25
 PROBE_S = 0.1
 """Of each step that is waited a part is spent computing: a machine that wants no processor is
-stolen none, and nobody of an idle cgroup waits for one."""
-
-CPU_PRESSURE_SHARE_MAX = PRESSURE_SHARE_MARGIN
-"""A load whose pressure is this much above its page's quiet loads is starved; before it, there is
-none of its own."""
+stolen none."""
 
 
 class WaitInterruptedError(Exception):
@@ -39,13 +35,11 @@ class WaitInterruptedError(Exception):
 @dataclass(frozen=True)
 class HostWait:
     """How loads wait. `told` is called with a line while one does, and with an empty one after it;
-    `ended` says that it shall not begin any more. `alone`: no other lab of ours is at work, whose
-    processes would wait for processors too."""
+    `ended` says that it shall not begin any more."""
 
     limit_s: float = WAIT_S_MAX
     told: Callable[[str], None] | None = None
     ended: Callable[[], bool] | None = None
-    alone: bool = True
 
     def wait(self) -> float:
         """Seconds that were waited; WaitInterruptedError if `ended` says so meanwhile."""
@@ -77,7 +71,7 @@ def wait_until_quiet(
     tell = how.told or (lambda line: None)
     samples = deque([since, take()])
     began_s = samples[-1].at_s
-    while reason := busy(samples[0], samples[-1], alone=how.alone):
+    while reason := busy(samples[0], samples[-1]):
         left_s = how.limit_s - (samples[-1].at_s - began_s)
         if left_s <= 0:
             break
@@ -92,16 +86,13 @@ def wait_until_quiet(
     return samples[-1].at_s - began_s
 
 
-def busy(before: HostSample, now: HostSample, *, alone: bool = True) -> str:
-    """Why a load would starve on a machine as it was between two samples; empty: it would not."""
+def busy(before: HostSample, now: HostSample) -> str:
+    """Return why a load would starve on a machine as it was between two samples; empty: it would
+    not."""
     shares = before.until(now)
-    steal, pressure = shares["cpu_steal_share"], shares["cpu_pressure_share"]
-    assert isinstance(steal, float)
-    if steal > CPU_STEAL_SHARE_MAX:
-        return f"the hypervisor takes {steal:.0%} of the CPU time"
-    if alone and isinstance(pressure, float) and pressure > CPU_PRESSURE_SHARE_MAX:
-        return f"some process waits for a processor for {pressure:.0%} of the time"
-    return ""
+    foreign, steal = shares["cpu_foreign_share"], shares["cpu_steal_share"]
+    assert isinstance(foreign, float) and isinstance(steal, float)
+    return disturbance(foreign, steal)
 
 
 def _pass_time() -> None:

@@ -49,12 +49,14 @@ def test_it_is_no_failure_whose_effect_is_shown(split):
 
 
 def facts(of_machines):
-    """One load of a page each: {machine: CPU pressures}."""
+    """One load of a page each: {machine: gaps of the page's timer, in ms}."""
     numbers, rows = count(), []
-    for machine, pressures in of_machines.items():
-        for pressure in pressures:
+    for machine, gaps_ms in of_machines.items():
+        for gap_ms in gaps_ms:
             record = sample_record()
-            record["host"] = {**record["host"], "cpu_pressure_share": pressure}
+            gaps = {"timer_gaps_ms": [[300.0, gap_ms]], "long_tasks_ms": []}
+            record["navigation"] = {**record["navigation"], **gaps}
+            record["host"] = dict(record["host"])
             if machine:
                 record["host"]["machine"] = machine
             record["trial"] = {
@@ -64,11 +66,12 @@ def facts(of_machines):
     return pl.DataFrame(rows, schema=TRIAL_COLUMNS | FACT_COLUMNS, orient="row")
 
 
-CALM, BUSY = [0.05] * 6, [0.5] * 6
+CALM, BUSY = [50.0] * 6, [500.0] * 6
+STOPPED = "capture-incomplete"
 
 
 @pytest.mark.parametrize(
-    ("classes", "starved"),
+    ("classes", "stopped"),
     [
         ({"a": 1, "b": 1}, 6),
         ({"a": 1, "b": 2}, 0),
@@ -77,15 +80,15 @@ CALM, BUSY = [0.05] * 6, [0.5] * 6
         ({"a": 1, "b": None}, 0),
     ],
 )
-def test_a_load_is_judged_by_the_loads_of_its_class_alone(classes, starved):
+def test_a_load_is_judged_by_the_loads_of_its_class_alone(classes, stopped):
     documents = {name: {"class": number} for name, number in classes.items()}
-    table = judge_table(with_classes(facts({"a": [*CALM, 0.05], "b": BUSY}), documents))
-    assert table.filter(outcome="starved").height == starved
+    table = judge_table(with_classes(facts({"a": [*CALM, 50.0], "b": BUSY}), documents))
+    assert table.filter(outcome=STOPPED).height == stopped
 
 
 def test_loads_without_a_machine_are_a_class_of_their_own():
-    table = judge_table(with_classes(facts({"": [*CALM, 0.05], "b": BUSY}), {"b": {"class": 1}}))
-    assert set(table[MACHINE_CLASS]) == {"", "1"} and not table.filter(outcome="starved").height
+    table = judge_table(with_classes(facts({"": [*CALM, 50.0], "b": BUSY}), {"b": {"class": 1}}))
+    assert set(table[MACHINE_CLASS]) == {"", "1"} and not table.filter(outcome=STOPPED).height
 
 
 def test_a_machine_that_was_refused_after_loads_is_a_class_of_its_own(tmp_path):

@@ -43,12 +43,17 @@ def test_the_harm_of_doubled_times_is_a_half(contents):
         assert harm["harm"]["value"] == pytest.approx(0.5, abs=0.03)
 
 
-def test_a_site_that_lost_its_loads_leaves_the_harm_undetermined(tmp_path):
+def test_a_site_that_lost_a_stacks_loads_leaves_its_harm_undetermined(tmp_path):
+    """The harm of the stack whose loads are all there stays determined."""
     lost = {(f"dashboard/dsl+cross/{n}", "quic"): "starved" for n in range(1, 7)}
     write_run(tmp_path, lost, text=TEXT)
     found = summary_of(read_contents(tmp_path, metrics_of))["cross_traffic"]["harm"]
-    assert found and all(each["harm"]["value"] is None for each in found)
-    reasons = {each["harm"]["undetermined_because"] for each in found}
+    of_stack = {
+        stack: [each["harm"] for each in found if each["stack"] == stack]
+        for stack in ("tcp", "quic")
+    }
+    assert of_stack["tcp"] and all(harm["value"] is not None for harm in of_stack["tcp"])
+    reasons = {harm["undetermined_because"] for harm in of_stack["quic"]}
     assert reasons == {"no complete block of dashboard"}
 
 

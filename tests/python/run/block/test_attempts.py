@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 from made_up_run import metrics_of, write_run
-from sample_record import sample_record
+from sample_record import sample_navigation, sample_record
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.report.sections.outcomes import outcomes_section
@@ -24,10 +24,11 @@ def attempts(*outcomes):
     ("outcomes", "retries", "final", "before"),
     [
         (["ok"], 1, "ok", []),
-        (["starved", "ok"], 1, "ok", ["starved"]),
-        (["starved", "lab-failed", "ok"], 1, "lab-failed", ["starved"]),
-        (["starved", "lab-failed", "ok"], 2, "ok", ["starved", "lab-failed"]),
-        (["starved"], 0, "starved", []),
+        (["browser-crashed", "ok"], 1, "ok", ["browser-crashed"]),
+        (["browser-crashed", "lab-failed", "ok"], 1, "lab-failed", ["browser-crashed"]),
+        (["capture-incomplete", "lab-failed", "ok"], 2, "ok", ["capture-incomplete", "lab-failed"]),
+        (["browser-crashed"], 0, "browser-crashed", []),
+        (["starved"], 3, "starved", []),  # nor is what the machine did a load's own matter
         (["timeout"], 3, "timeout", []),  # a result of the stack is never run again
         (["wrong-stack"], 3, "wrong-stack", []),
     ],
@@ -38,6 +39,23 @@ def test_the_instruments_failures_are_retried_and_told(outcomes, retries, final,
     assert [each["outcome"] for each in record.get("retried", [])] == before
     write_trial(tmp_path, record)
     assert read_trial(tmp_path, record["trial"]["hash"]).record == record
+
+
+@pytest.mark.parametrize("outcome", ["capture-incomplete", "lab-failed", "late-packets", "starved"])
+def test_the_first_attempt_that_loaded_is_the_trials_whatever_was_wrong(outcome):
+    """A second one would be made at another moment than the rest of the block."""
+    loaded = sample_record(outcome=outcome) | {"navigation": sample_navigation(900.0)}
+    left = iter([loaded, sample_record()])
+    result = with_retries(lambda: TrialResult(next(left), Frames.of([])), retries=3)
+    assert result.record["outcome"] == outcome and "retried" not in result.record
+
+
+def test_what_a_failed_attempt_observed_is_kept():
+    failed = sample_record(outcome="capture-incomplete")
+    failed["navigation"] = sample_navigation(None)
+    left = iter([failed, sample_record()])
+    (kept,) = with_retries(lambda: TrialResult(next(left), Frames.of([])), 1).record["retried"]
+    assert kept["navigation"] == failed["navigation"] and kept["host"] == failed["host"]
 
 
 def test_attempts_that_failed_count_in_the_report(tmp_path):

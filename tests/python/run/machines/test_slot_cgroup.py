@@ -6,13 +6,9 @@ import sys
 
 import pytest
 
-from eyelevel.plan.browser import Browser
-from eyelevel.run.machines import evidence
-from eyelevel.run.machines.fleet import Evidence, Fleet
 from eyelevel.run.machines.slot_cgroup import (
     GROUP_VARIABLE,
     enter_group,
-    pressure_is_of,
     slot_group,
 )
 from eyelevel.run.trial.host import MACHINE_PRESSURE
@@ -88,30 +84,3 @@ def test_the_pressure_of_a_slot_and_of_what_it_starts_is_its_groups():
         files = done.stdout.split()
         assert files == [str(group / "cpu.pressure")] * 2 != [str(MACHINE_PRESSURE)] * 2
     assert not group.exists()
-
-
-def test_whose_pressure_is_counted_is_told_apart(made_up):
-    unit, *where = made_up
-    shared = unit / "cpu.pressure"
-    assert pressure_is_of(shared) == "not counted"
-    shared.touch()
-    with slot_group(2, *where) as group:
-        (group / "cpu.pressure").touch()
-        assert pressure_is_of(group / "cpu.pressure") == "its slot's"
-        (group / "cpu.pressure").unlink()
-    assert pressure_is_of(shared) == "a group's of several slots"
-    if MACHINE_PRESSURE.exists():
-        assert pressure_is_of(MACHINE_PRESSURE) == "the machine's"
-
-
-def test_machines_whose_loads_are_judged_by_others_pressure_are_not_alike(monkeypatch):
-    fleet, verdicts = Fleet(), []
-    for machine, whose in (("one", "its slot's"), ("two", "the machine's")):
-        evidence.machine_facts.cache_clear()
-        monkeypatch.setattr(evidence, "pressure_is_of", lambda whose=whose: whose)
-        facts = evidence.machine_facts(Browser())
-        verdicts += fleet.admit(Evidence(machine, machine, 1, facts, [1000.0], [2.0]))
-    evidence.machine_facts.cache_clear()
-    assert [each.is_admitted for each in verdicts] == [True, False]
-    reason = "its counted processor pressure is the machine's and not its slot's, unlike one"
-    assert verdicts[1].reason.startswith(reason)

@@ -24,6 +24,8 @@ class Loads:
         record["outcome"] = self.outcomes.get(number, "ok")
         record["outcome_detail"] = "late packets"
         record["navigation"] = {**record["navigation"], "page_load_time_ms": float(number)}
+        if record["outcome"] == "lab-failed":
+            record["navigation"] = None
         record["browser"] = {**record["browser"], "cpu_s": 2.0}
         return TrialResult(record, [], [], {})
 

@@ -126,11 +126,11 @@ def test_what_is_said_of_an_open_comparison_is_the_same_whenever_one_looks(tmp_p
 
 
 class BusierLater(MadeUpStudy):
-    """One load of the beginning is starved, as long as the others are not as much."""
+    """A block of the beginning is starved, and later on every fourth repetition."""
 
-    def pressure(self, trial):
+    def foreign(self, trial):
         first = trial.repetition == 3 and trial.stack == "quic"
-        return 0.6 if first or trial.repetition > 12 else 0.0
+        return 0.6 if first or (trial.repetition > 12 and trial.repetition % 4 == 0) else 0.0
 
 
 def test_each_look_judges_the_loads_by_those_up_to_it(tmp_path):

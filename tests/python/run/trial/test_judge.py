@@ -44,13 +44,12 @@ def read_late(**changed: float) -> dict[str, Any]:
         ("lab-failed", {"requests": []}),
         ("timeout", {"ended": "timeout", "detail": "no load event within 180 s"}),
         ("timeout", {"ended": "navigation-failed", "detail": "net::ERR_QUIC_PROTOCOL_ERROR"}),
-        ("starved", late(lateness_us_p99=1001.0)),
-        ("starved", late(lateness_us_max=5001.0)),
-        ("starved", read_late(lateness_us_p99=1001.0)),
-        ("starved", read_late(lateness_us_max=5001.0)),
-        ("starved", {"path": path_of(udp_receive_buffer=1)}),
-        ("starved", {"path": path_of(device=1)}),
-        ("starved", {"host": {"cpu_steal_share": 0.021}}),
+        ("late-packets", late(lateness_us_p99=1001.0)),
+        ("late-packets", late(lateness_us_max=5001.0)),
+        ("late-packets", read_late(lateness_us_p99=1001.0)),
+        ("late-packets", read_late(lateness_us_max=5001.0)),
+        ("late-packets", {"path": path_of(udp_receive_buffer=1)}),
+        ("late-packets", {"path": path_of(device=1)}),
         ("impossible-timing", {"navigation_start_ns": START_NS + 48_500_000}),
         ("wrong-protocol", {"objects": [an_object(protocol="h3")]}),
         (
@@ -94,9 +93,16 @@ def test_each_trouble_has_its_outcome(outcome: str, changes: dict[str, Any]) -> 
     assert found in OUTCOMES_BY_NAME
 
 
-def test_a_starved_timeout_is_no_result() -> None:
+def test_what_others_took_of_the_processors_is_its_blocks_matter() -> None:
+    disturbed = {"cpu_steal_share": 0.9, "cpu_foreign_share": 0.9}
+    assert judge(replace(GOOD, host=disturbed)) == ("ok", "")
+
+
+def test_a_timeout_of_a_stopped_process_is_no_result_but_late_packets_excuse_none() -> None:
     slow = replace(GOOD, ended="timeout", detail="no load event", **late(lateness_us_max=9000.0))
-    assert judge(slow)[0] == "starved"
+    assert judge(slow)[0] == "timeout"
+    still = [{"process": "chromium", "at_ns": 1, "ms": 900.0}]
+    assert judge(replace(slow, host={"cpu_steal_share": 0.0, "stood_still": still}))[0] == "starved"
 
 
 def test_the_bound_of_lateness_grows_with_the_round_trip() -> None:

@@ -1,8 +1,8 @@
 """What the judge asks of a load, one question a file; pure.
 
 A rule gets what was observed and what the stack says, and answers in a sentence what is otherwise;
-an empty one means that it holds. `starved` has the bounds within which a machine ran a load as if
-it had been alone; the others hold the wire against the stack: first flights and windows, ECN
+an empty one means that it holds. `starved` has the bounds of standstills and late
+packets; the others hold the wire against the stack: first flights and windows, ECN
 marks, and what somebody else's server did not give.
 
 Which outcome follows, and in which order rules are asked, is decided in

@@ -1,21 +1,31 @@
-"""Whether the machine ran a load as if it had been alone: pure, with the bounds in one place."""
+"""Whether the machine let a load run on, and the emulated path keep its times: pure, with the
+bounds. What others took of the processors is judged for whole blocks, when they are read
+(`eyelevel.analysis.trials.disturbance`)."""
 
+from eyelevel.analysis.trials.disturbance import disturbance
 from eyelevel.json_types import JsonMapping
 from eyelevel.lab.client import lost_outside
 
 LATENESS_US_P99_MAX = 1000.0
-"""Packets read or released later than this, at the 99th percentile, starve a load."""
+"""Packets read or released later than this, at the 99th percentile, are late."""
 LATENESS_MS_MAX = 5.0
 LATENESS_RTT_SHARE_MAX = 0.05
 """The latest packet may be late by the larger of 5 ms and 5 % of the minimum RTT."""
-CPU_STEAL_SHARE_MAX = 0.02
-"""More of the processors' time taken by the hypervisor starves a load."""
 
 
 def starved(path: JsonMapping, host: JsonMapping, rtt_ms_min: float) -> str:
-    """Why a load with this `path` (the lab's summary) and `host` was starved; empty: it was not."""
-    if reason := stood_still(host):
-        return reason
+    """Return why a transfer that is compared with none beside it cannot be believed, with this
+    `path` (the lab's summary) and `host`; empty if it can."""
+    return (
+        stood_still(host)
+        or late_packets(path, rtt_ms_min)
+        or disturbance(0.0, host["cpu_steal_share"])
+    )
+
+
+def late_packets(path: JsonMapping, rtt_ms_min: float) -> str:
+    """Return how the emulated path missed its times or lost packets of its own; empty if it did
+    neither."""
     bound_us = max(LATENESS_MS_MAX, LATENESS_RTT_SHARE_MAX * rtt_ms_min) * 1e3
     for direction in ("down", "up"):
         seen = path[direction]
@@ -26,12 +36,7 @@ def starved(path: JsonMapping, host: JsonMapping, rtt_ms_min: float) -> str:
     for end in path["lost_outside"]:
         if counts := [f"{source} {count}" for place, source, count in lost if place == end]:
             return f"packets were lost outside the emulated path at the {end}: {', '.join(counts)}"
-    return stolen(host)
-
-
-def starved_without_path(host: JsonMapping) -> str:
-    """The same of a load without a path of ours."""
-    return stood_still(host) or stolen(host)
+    return ""
 
 
 def stood_still(host: JsonMapping) -> str:
@@ -43,14 +48,6 @@ def stood_still(host: JsonMapping) -> str:
     how_long = "" if longest["ms"] is None else f" for {longest['ms'] / 1e3:.1f} s"
     others = f"; so did {len(seen) - 1} more" if len(seen) > 1 else ""
     return f"{longest['process']} stood still{how_long}{others}"
-
-
-def stolen(host: JsonMapping) -> str:
-    """Where others had the processors."""
-    steal = host["cpu_steal_share"]
-    if steal > CPU_STEAL_SHARE_MAX:
-        return f"the hypervisor took {steal:.1%} of the CPU time"
-    return ""
 
 
 def _late(late: JsonMapping, bound_us: float, direction: str, what: str) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eyelevel.run.trial.rules.starved import starved, starved_without_path
+from eyelevel.run.trial.rules.starved import starved, stood_still
 
 IN_TIME = {"lateness_us_p99": 90.0, "lateness_us_max": 400.0}
 SIDE = {**IN_TIME, "arrival": IN_TIME}
@@ -30,8 +30,12 @@ def still(process, ms):
 def test_a_load_of_which_something_stood_still_is_starved(seen, reason):
     host = {**CALM, "stood_still": seen}
     assert starved(PATH, host, 24.0) == reason
-    assert starved_without_path(host) == reason
+    assert stood_still(host) == reason
 
 
 def test_a_record_of_before_says_nothing_of_it():
-    assert starved(PATH, CALM, 24.0) == starved_without_path(CALM) == ""
+    assert starved(PATH, CALM, 24.0) == stood_still(CALM) == ""
+
+
+def test_a_transfer_alone_is_starved_by_steal():
+    assert "hypervisor took 2.1%" in starved(PATH, {"cpu_steal_share": 0.021}, 24.0)

@@ -1,0 +1,139 @@
+"""Decides whether the machine left a block of loads alone: the bounds, in one place; pure.
+
+A block is judged as a whole and by what others did to it: the processor time of foreign processes
+and what the hypervisor took. A load's own stack moves neither, so that no stack's slow loads are
+excluded more often than another's. How long a load's own processes waited for a processor, and how
+late its packets were because of that, does depend on its stack: neither excludes a load. Too many
+late packets withhold the answer of the whole network instead (`withheld`).
+"""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from eyelevel.json_types import JsonMapping
+from eyelevel.store.outcomes import COUNTED
+
+CPU_FOREIGN_SHARE_MAX = 0.10
+"""Of the processors that a load may use: with more for others in one of its loads, a block is
+starved. At the bound a load takes 1 to 2 % longer, and a gain is off by about 1 %
+(`benchmarks.run.foreign_time`)."""
+CPU_STEAL_SHARE_MAX = 0.02
+"""The same of what the hypervisor takes, which stops even the emulated path."""
+
+STARVED_BLOCKS_SHARE_MAX = 0.5
+"""A network that lost more of its blocks to a busy machine has no answer: what is left of it are
+the moments between disturbances, on a machine that is not the one that was asked about."""
+REPETITIONS_MIN = 3
+"""With fewer left a starved network has none either: two differences have a t interval six times as
+wide as three."""
+LATE_LOADS_SHARE_MAX = 0.5
+"""The typical load of each stack has to see the network that was asked for."""
+
+LATE = "late"
+"""The column of loads whose packets were late, whatever became of them."""
+LATE_PACKETS = "late-packets"
+_DISTURBED = (*COUNTED, "timeout")
+"""What a disturbed load may have been: on a starved machine a timeout is nobody's result."""
+
+
+def disturbance(foreign_share: float | None, steal_share: float) -> str:
+    """Return why a machine was too busy for a load, of shares 0 to 1; empty if it was not.
+
+    None: nobody measured it.
+    """
+    if steal_share > CPU_STEAL_SHARE_MAX:
+        return f"the hypervisor took {steal_share:.1%} of the processor time"
+    if foreign_share is not None and foreign_share > CPU_FOREIGN_SHARE_MAX:
+        return f"other programs took {foreign_share:.0%} of the processor time"
+    return ""
+
+
+def judged_alone(record: JsonMapping) -> tuple[str, str]:
+    """Return outcome and detail of a load that is in no block, judged by itself."""
+    outcome, host = record["outcome"], record["host"]
+    reason = disturbance(host.get("cpu_foreign_share"), host["cpu_steal_share"])
+    if reason and outcome in _DISTURBED:
+        return "starved", reason
+    return outcome, record["outcome_detail"]
+
+
+def disturbed_blocks(table: pl.DataFrame) -> dict[str, str]:
+    """Return why a block is disturbed, for each that is, by name."""
+    worst = table.group_by("block", maintain_order=True).agg(
+        pl.col("cpu_foreign_share").max(), pl.col("cpu_steal_share").max()
+    )
+    return {
+        block: f"{reason} during a load of its block"
+        for block, *shares in worst.iter_rows()
+        if (reason := disturbance(*shares))
+    }
+
+
+def judge_disturbances(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the table with all loads of disturbed blocks `starved`, and late ones `ok` elsewhere.
+
+    A block is as disturbed as the worst of its loads. The column LATE has what was late.
+    """
+    reasons = pl.DataFrame(
+        list(disturbed_blocks(table).items()),
+        schema={"block": pl.String, "disturbance": pl.String},
+        orient="row",
+    )
+    is_late = pl.col("outcome") == LATE_PACKETS
+    is_starved = pl.col("disturbance").is_not_null() & pl.col("outcome").is_in(_DISTURBED)
+    return (
+        table.join(reasons, on="block", how="left", maintain_order="left")
+        .with_columns(
+            is_late.alias(LATE),
+            outcome=pl.when(is_starved)
+            .then(pl.lit("starved"))
+            .when(is_late)
+            .then(pl.lit("ok"))
+            .otherwise("outcome"),
+            outcome_detail=pl.when(is_starved).then("disturbance").otherwise("outcome_detail"),
+        )
+        .drop("disturbance")
+    )
+
+
+def withheld(table: pl.DataFrame, kept: pl.DataFrame) -> Mapping[str, str]:
+    """Return why a network has no answer because of the machine, for each that has none.
+
+    `table` has the judged loads, `kept` those that are compared.
+    """
+    reasons = disturbed_blocks(table)
+    by_network = table.group_by("network", maintain_order=True).agg(pl.col("block").unique())
+    left = dict(kept.group_by("network").agg(pl.col("repetition").n_unique()).iter_rows())
+    late = _late_most(kept)
+    found = {}
+    for network, names in by_network.iter_rows():
+        lost, blocks = [reasons[name] for name in sorted(names) if name in reasons], len(names)
+        repetitions = left.get(network, 0)
+        if lost and (
+            len(lost) > STARVED_BLOCKS_SHARE_MAX * blocks or repetitions < REPETITIONS_MIN
+        ):
+            found[network] = (
+                f"the machine was too busy to answer: {len(lost)} of {blocks} blocks were "
+                f"disturbed (such as: {lost[0]}); run it again on a quieter machine"
+            )
+        elif network in late:
+            stack, count, loads = late[network]
+            found[network] = (
+                "the machine was too slow to answer: packets were late in "
+                f"{count} of {loads} loads of {stack}; run it where `eyelevel doctor` finds "
+                "real-time priority and more cores"
+            )
+    return found
+
+
+def _late_most(kept: pl.DataFrame) -> Mapping[str, tuple[str, int, int]]:
+    """Return the stack with most late loads, their number and all loads of it, by network, where
+    they are more than LATE_LOADS_SHARE_MAX."""
+    counted = (
+        kept.group_by("network", "stack", maintain_order=True)
+        .agg(late=pl.col(LATE).sum(), loads=pl.len())
+        .filter(pl.col("late") > LATE_LOADS_SHARE_MAX * pl.col("loads"))
+        .sort(pl.col("late") / pl.col("loads"), maintain_order=True)
+    )
+    return {network: (stack, late, loads) for network, stack, late, loads in counted.iter_rows()}
