@@ -28,6 +28,7 @@ def words(tmp_path: Path) -> list[str]:
     return ["--rtt", f"{RTT_MS:g}ms", "--trace-down", str(trace), "--up", up]
 
 
+@pytest.mark.alone  # a load beside other programs is starved and has no numbers
 def test_a_load_meets_the_path_and_its_record_has_all_of_it(
     words: list[str], small_site: Path, tmp_path: Path
 ) -> None:
@@ -37,8 +38,8 @@ def test_a_load_meets_the_path_and_its_record_has_all_of_it(
     assert [stage["stage"] for stage in down] == ["delay", "trace"]
     assert [stage["stage"] for stage in up] == ["rate", "delay"]
     assert str(tmp_path) not in json.dumps(row["network_settings"])
-    # The handshakes of TCP and TLS, and the request; the browser may connect before its clock runs.
-    assert row["time_to_first_byte_ms"] >= 2.5 * RTT_MS
+    # The handshakes of TCP and TLS, and the request.
+    assert row["time_to_first_byte_ms"] >= 3 * RTT_MS
 
 
 def test_a_replayed_command_meets_the_path(words: list[str], small_site: Path) -> None:
