@@ -53,6 +53,10 @@ class PageAnswerError(BrowserError):
     """What a page's browser answered of its timings is none, or not what its events say."""
 
 
+class AllFailedError(ExpectedError):
+    """Every load or attempt failed, so there is no result; the message names the cause."""
+
+
 class LaterError(ExpectedError):
     """Something outside did not answer: the same command may go on from here later."""
 

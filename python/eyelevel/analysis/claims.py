@@ -7,6 +7,15 @@ from eyelevel.analysis.study import Contents
 CLAIMS = ("faster", "slower")
 """The verdicts that call a stack one of these; whatever has none of them is grey."""
 
+UNDECIDED = ("no clear difference", "mean and median disagree", "undetermined")
+"""The verdicts that leave the question open."""
+
+
+def undecided(contents: Contents) -> list[NetworkGain]:
+    """Return the comparisons of the primary metric that have no verdict or an open one."""
+    primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
+    return [gain for gain in primary if (verdict_of(contents, gain) or UNDECIDED[0]) in UNDECIDED]
+
 
 def verdict_of(contents: Contents, gain: NetworkGain) -> str | None:
     """The verdict on a gain; None of an unfinished run, of metrics that only describe, and of sites

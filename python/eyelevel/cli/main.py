@@ -15,10 +15,12 @@ import typer
 from eyelevel.cli.misuse import misuse
 from eyelevel.cli.output import complain, hints
 from eyelevel.cli.usage import readable
-from eyelevel.errors import ExpectedError, LaterError, Terminated, refusal_of
+from eyelevel.errors import AllFailedError, ExpectedError, LaterError, Terminated, refusal_of
 
 EXIT_REFUSED = 2
 """As of `diff`: 1 is a finding, such as a regression; 2 that the command could not answer."""
+EXIT_ALL_FAILED = 5
+"""Every load or attempt failed: there is no result, and no more of them would bring one."""
 EXIT_LATER = 75
 """As sendmail has it: what failed now may work later."""
 EXIT_INTERRUPTED = 130
@@ -96,6 +98,9 @@ def main() -> int:
     except LaterError as error:
         complain(str(error))
         return EXIT_LATER
+    except AllFailedError as error:
+        complain(str(error))
+        return EXIT_ALL_FAILED
     except ExpectedError as error:
         complain(str(error))
         return EXIT_REFUSED

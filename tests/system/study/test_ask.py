@@ -26,7 +26,7 @@ def test_a_url_is_recorded_loaded_and_answered(labs: None, origin: str, tmp_path
         )
 
     asked = ask("--json")
-    assert asked.returncode == 0, asked.stderr
+    assert asked.returncode == 3, asked.stderr  # two blocks are too few for a verdict
     assert "recorded 2 exchanges of 1 origins in sites/127.0.0.1-" in asked.stderr
     assert "an https copy is kept" in asked.stderr
     found = json.loads(asked.stdout)
@@ -43,7 +43,7 @@ def test_a_url_is_recorded_loaded_and_answered(labs: None, origin: str, tmp_path
     assert (tmp_path / found["report"]).stat().st_size > 100_000
 
     # Asked again, nothing is recorded or loaded anew, and the answer is the same.
-    resumed = ask("--resume")
+    resumed = ask("--resume", "--unsure", "pass")
     assert resumed.returncode == 0, resumed.stderr
     assert "recorded" not in resumed.stderr and "exists already" in resumed.stderr
     printed = " ".join(resumed.stdout.split())

@@ -24,7 +24,7 @@ from eyelevel.cli.probe.servers import (
     show_side_by_side,
 )
 from eyelevel.cli.probe.udp import check_udp
-from eyelevel.errors import ProbeError
+from eyelevel.errors import AllFailedError, ProbeError
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.probes.target_list import read_targets
@@ -183,6 +183,8 @@ def measure(
             else:
                 _drain(request.rows(), sink)
         _end(out, parquet, is_for_machines=as_csv or as_json)
+        if resumed is None:
+            _end_if_all_failed(sink)
         return
     if every is None or for_ is None or out is None:
         raise ProbeError(
@@ -196,12 +198,22 @@ def measure(
     ):
         repeat(state_path, every_s, for_s, lambda: _drain(request.rows(), sink))
     _end(out, parquet, is_for_machines=as_csv or as_json)
+    _end_if_all_failed(sink)
 
 
 def _end(*files: Path | None, is_for_machines: bool) -> None:
     for file in filter(None, files):
         if file.exists():  # without rows there is no Parquet
             end_at("rows", file, as_json=is_for_machines)
+
+
+def _end_if_all_failed(sink: Sink) -> None:
+    """Raise AllFailedError if no attempt got through."""
+    if sink.attempts and sink.failures == sink.attempts:
+        raise AllFailedError(
+            f"all {sink.attempts} attempts failed; the last one, on {sink.last_failure}; check the "
+            "host's name, its port and this network"
+        )
 
 
 def _drain(rows: Iterable[JsonObject], sink: Sink) -> None:

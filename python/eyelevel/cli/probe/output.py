@@ -129,6 +129,9 @@ class Sink:
         self._has_header = False
         self._shown: list[JsonObject] = []
         self._last: JsonObject = {"first_of_pair": False, "resumption_offered": False}
+        self.attempts = self.failures = 0
+        self.last_failure = ""
+        """Host, protocol and failure of the last attempt that failed."""
 
     def __enter__(self) -> Self:
         return self
@@ -148,6 +151,7 @@ class Sink:
         """One row, or what the server answered (`--print`)."""
         if is_row := row["event"] == "attempt":
             self._last = row
+            self._count(row)
         line = json_text(row)
         if self._out is not None:
             # Flushed, so that nothing measured is lost with this process.
@@ -166,6 +170,15 @@ class Sink:
             print(line, flush=True)
         else:
             self._shown.append(row)
+
+    def _count(self, row: JsonObject) -> None:
+        self.attempts += 1
+        for kind in ("failure", "quic_failure"):
+            if row[kind]:
+                self.failures += 1
+                what = f"{row[kind]}: {row[f'{kind}_detail']}"
+                self.last_failure = f"{row['host']} over {row['protocol']}, {what}"
+                return
 
     @property
     def has_file(self) -> bool:

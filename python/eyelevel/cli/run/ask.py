@@ -10,11 +10,13 @@ from urllib.parse import urlsplit
 
 import typer
 
+from eyelevel.analysis.claims import undecided
 from eyelevel.cli.network_options import with_network_options
-from eyelevel.cli.opening import OpenOption, end_at
+from eyelevel.cli.opening import OpenOption, ending_at
 from eyelevel.cli.options import AllowOption, HostWaitOption, UnsafeBrowserOption
-from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.output import complain, hints, print_json, results
 from eyelevel.cli.path.network import read_users
+from eyelevel.cli.results.gate import EXIT_CODES, Unsure, UnsureOption
 from eyelevel.cli.results.report import Summary, make_report
 from eyelevel.cli.run.run import run_plan
 from eyelevel.cli.site.record import record_page
@@ -86,6 +88,7 @@ def ask(
         Path | None, typer.Option(help="With a URL: certificates (PEM) to trust when recording.")
     ] = None,
     allow: AllowOption = None,
+    unsure: UnsureOption = None,
     open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -115,11 +118,23 @@ def ask(
     execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files)
     run_plan(plan, directory, resume=resume, how_to_resume=again, execution=execution)
     summary = make_report(directory)
-    if as_json:
-        print_json(summary.as_json())
-    else:
-        _print_answer(summary)
-    end_at("report", summary.path, opens=open_, as_json=as_json)
+    with ending_at("report", summary.path, opens=open_, as_json=as_json):
+        if as_json:
+            print_json(summary.as_json())
+        else:
+            _print_answer(summary)
+        _conclude(summary, unsure)
+
+
+def _conclude(summary: Summary, unsure: Unsure | None) -> None:
+    """End with the exit status of a gate's unsure condition if a comparison has no verdict."""
+    opened = undecided(summary.contents)
+    has_blocks = summary.contents.blocks.kept.height > 0
+    if unsure == "pass" or (has_blocks and not opened):
+        return
+    where = ", ".join(dict.fromkeys(gain.network for gain in opened))
+    complain(f"unsure: no verdict{' on ' + where if where else ''}; the report has the reasons")
+    raise typer.Exit(EXIT_CODES["failed" if unsure == "fail" else "unsure"])
 
 
 def _networks(

@@ -22,9 +22,10 @@ from eyelevel.cli.run.plan_text import Corpus, Traces, read_plan
 from eyelevel.cli.run.sites import open_sites
 from eyelevel.cli.run.worker import TrustOption
 from eyelevel.disk.results import check_file
-from eyelevel.errors import LaterError, Terminated
+from eyelevel.errors import AllFailedError, LaterError, Terminated
 from eyelevel.plan.plan import Plan
 from eyelevel.run.block.attempts import RETRIES, RETRIES_MAX
+from eyelevel.run.study.common_failure import Failure
 from eyelevel.run.study.effects import live_effects
 from eyelevel.run.study.facts import FactsSoFar
 from eyelevel.run.study.loop import Execution, run_trials
@@ -32,6 +33,7 @@ from eyelevel.run.study.prepare import prepare
 from eyelevel.run.study.status import StatusFile
 from eyelevel.run.study.stopping import stopping_rule
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
+from eyelevel.store.directory import read_trial
 
 EXIT_INTERRUPTED = 130
 HERE = Cluster()
@@ -167,8 +169,9 @@ def run_plan(
                 result = run_trials(
                     trials, archives, out, seen, rule, execution, effects, driver, copies.committed
                 )
-            status.write("interrupted" if result.interrupted else "ended")
-            copies.finish(is_interrupted=result.interrupted)
+            is_broken_off = result.interrupted or result.failure is not None
+            status.write("interrupted" if is_broken_off else "ended")
+            copies.finish(is_interrupted=is_broken_off)
     except (KeyboardInterrupt, Terminated):
         status.write("interrupted")
         what = "a load was aborted" if status.has_loaded else cluster.before_loads
@@ -178,9 +181,21 @@ def run_plan(
         status.write("interrupted")
         hints.print(rest, markup=False, soft_wrap=True)
         raise
+    if result.failure:
+        raise AllFailedError(_all_failed(result.failure, out))
     if result.interrupted:
         message = f"interrupted after {result.done} of {result.total} loads; {rest}"
         hints.print(message, markup=False, soft_wrap=True)
         raise typer.Exit(EXIT_INTERRUPTED)
     if result.stopped:
         hints.print(f"decided early: {result.stopped}", markup=False)
+
+
+def _all_failed(failure: Failure, out: Path) -> str:
+    """Say what every load failed with, and what to do."""
+    detail = read_trial(out, failure.trial).record["outcome_detail"]
+    sites = " and ".join(failure.sites)
+    return (
+        f"all {failure.loads} loads so far, of {sites}, ended as `{failure.outcome}`, so the run "
+        f"was stopped: {detail}; mend this, then remove {out} and run it again"
+    )

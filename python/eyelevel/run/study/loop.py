@@ -17,6 +17,7 @@ from typing import Any
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.attempts import RETRIES, commit_trial, given_up
 from eyelevel.run.study.committer import Committer
+from eyelevel.run.study.common_failure import CommonFailure, Failure
 from eyelevel.run.study.dispatch import Block, Dispatch, Ended
 from eyelevel.run.study.jobs import claimed_sets, lanes
 from eyelevel.run.study.looks import Looks
@@ -37,6 +38,8 @@ class RunResult:
     interrupted: bool
     stopped: str = ""
     """What was decided before all trials; empty if nothing was."""
+    failure: Failure | None = None
+    """What ended the run because all loads failed alike."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +103,13 @@ def run_trials(
         Committer(directory) as committer,
         driver(accounts, interrupted) as slots,
     ):
-        run = _Run(dispatch, slots, accounts, interrupted, committer, effects, on_committed)
+        common = CommonFailure(absent)
+        run = _Run(dispatch, slots, accounts, interrupted, committer, effects, on_committed, common)
         ended = run.to_its_end(may_stop)
         progress = accounts.progress
-        return RunResult(directory, progress.total, progress.done, interrupted(), ended.reason)
+        return RunResult(
+            directory, progress.total, progress.done, interrupted(), ended.reason, run.failure
+        )
 
 
 @contextmanager
@@ -143,18 +149,21 @@ class _Run:
         committer: Committer,
         effects: Callable[[], str] | None,
         on_committed: OnCommitted,
+        common: CommonFailure,
     ) -> None:
         self._dispatch, self._slots, self._accounts = dispatch, slots, accounts
         self._interrupted, self._committer = interrupted, committer
         self._on_committed = on_committed
         self._looks = Looks(effects) if effects else None
+        self._common = common
+        self.failure: Failure | None = None
 
     def to_its_end(self, may_stop: Callable[[int], Ended] | None) -> Ended:
         """Until all is done that is to be done; what was decided early."""
         dispatch, slots = self._dispatch, self._slots
         ended, seen = Ended(), -1
         while True:
-            if self._interrupted():
+            if self._interrupted() or self.failure:
                 dispatch.interrupt()
             while seen < dispatch.closed and not self._interrupted():
                 is_first, seen = seen < 0, dispatch.closed
@@ -186,15 +195,19 @@ class _Run:
                     packed = [given_up(trial, lost.machines) for trial in lost.trials]
                     self._committer.commit(packed)
                     for trial, each in zip(lost.trials, packed, strict=True):
-                        self._accounts.end(trial, each.outcome)
+                        self._end(trial, each.outcome)
                     self._on_committed([trial.hash for trial in lost.trials])
             case Came(slot, outcomes, is_last, packed):
                 names = [trial.hash for trial, _ in outcomes]
                 taken = {each.hash for each in self._dispatch.come(slot, names, is_last=is_last)}
                 self._committer.commit([each for each in packed if each.name in taken])
                 for trial, outcome in outcomes:
-                    self._accounts.end(trial, outcome, len(outcomes))
+                    self._end(trial, outcome, len(outcomes))
                 self._on_committed(names)
+
+    def _end(self, trial: Trial, outcome: str, together: int = 1) -> None:
+        self._accounts.end(trial, outcome, together)
+        self.failure = self.failure or self._common.take(trial, outcome)
 
     def _look(self) -> None:
         progress = self._accounts.progress

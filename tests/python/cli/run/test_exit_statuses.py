@@ -1,0 +1,92 @@
+"""Which exit status a run or a question without an answer ends with."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from made_up_run import write_run
+
+from eyelevel.analysis import claims
+from eyelevel.cli import main
+from eyelevel.cli.results import report
+from eyelevel.cli.run import ask
+from eyelevel.cli.run import run as command
+from eyelevel.run.study.common_failure import Failure
+from eyelevel.run.study.loop import RunResult
+from eyelevel.store.directory import read_document
+
+CHANGE = ("--change", "http3", "--networks", "dsl,lte")
+
+
+def call(monkeypatch: pytest.MonkeyPatch, *words: object) -> int:
+    monkeypatch.setattr("sys.argv", ["eyelevel", *map(str, words)])
+    return main.main()
+
+
+@pytest.mark.parametrize("extra", [(), ("--unsure", "pass")])
+def test_a_run_whose_loads_all_fail_names_the_cause(
+    extra: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    plan = write_run(tmp_path)
+    trial = read_document(tmp_path, "plan.json")["trials"][0]["hash"]
+    failure = Failure("browser-crashed", 4, ("a", "b"), trial)
+    for name, stand_in in (
+        ("read_plan", lambda *_, **__: plan),
+        ("open_sites", lambda _: []),
+        ("prepare", lambda *_, **__: []),
+        ("run_trials", lambda *_, **__: RunResult(tmp_path, 36, 4, False, failure=failure)),
+    ):
+        monkeypatch.setattr(command, name, stand_in)
+    assert call(monkeypatch, "run", "plan.toml", "--out", tmp_path, *extra) == main.EXIT_ALL_FAILED
+    said = capsys.readouterr().err
+    assert "all 4 loads so far, of a and b, ended as `browser-crashed`" in said
+    assert f"remove {tmp_path}" in said
+    assert read_document(tmp_path, "status.json")["ending"] == "interrupted"
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`ask` whose two networks have these verdicts; its exit status."""
+
+    def call_with(verdicts: list[str | None], *words: str, blocks: int = 5) -> int:
+        gains = [SimpleNamespace(metric="m", network=name) for name in ("dsl", "lte")]
+        contents = SimpleNamespace(
+            gains=[*gains, SimpleNamespace(metric="other", network="dsl")],
+            primary_metric="m",
+            blocks=SimpleNamespace(kept=SimpleNamespace(height=blocks)),
+        )
+        by_gain = dict(zip(map(id, gains), verdicts, strict=True))
+        summary = report.Summary(contents, tmp_path / "report.html")
+        for module, name, stand_in in (
+            (ask, "run_plan", lambda *_, **__: None),
+            (ask, "make_report", lambda _: summary),
+            (ask, "_print_answer", lambda _: None),
+            (claims, "verdict_of", lambda _, gain: by_gain.get(id(gain))),
+        ):
+            monkeypatch.setattr(module, name, stand_in)
+        return call(monkeypatch, "ask", "plain", *CHANGE, "--out", str(tmp_path), *words)
+
+    return call_with
+
+
+@pytest.mark.parametrize("verdict", ["faster", "slower", "no difference that matters"])
+def test_a_question_with_its_answers_ends_well(asked: Any, verdict: str) -> None:
+    assert asked([verdict, "faster"]) == 0
+
+
+@pytest.mark.parametrize("open_", [*claims.UNDECIDED, None])
+def test_a_question_without_a_verdict_is_unsure(
+    asked: Any, open_: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert asked(["faster", open_]) == 3
+    assert "unsure: no verdict on lte;" in capsys.readouterr().err
+    assert asked(["faster", open_], "--unsure", "fail") == 1
+    assert asked(["faster", open_], "--unsure", "pass") == 0
+
+
+def test_a_question_without_a_complete_block_is_unsure(asked: Any) -> None:
+    assert asked(["faster", "faster"], blocks=0) == 3
