@@ -22,8 +22,8 @@ mod upstream_ca;
 
 use clap::{Parser, Subcommand};
 use commands::{
-    archive, bulk, confine, doctor, live, path_check, probe, record, scan, simulate, stages,
-    tables, traffic,
+    archive, bulk, confine, credentials, doctor, live, path_check, probe, record, scan, simulate,
+    stages, tables, traffic,
 };
 use error::Error;
 use eyelevel_netns::{RealtimePriority, Side, keep_to_cores, request_realtime};
@@ -97,6 +97,8 @@ enum Command {
     Simulate,
     /// Print the limits of settings and the table of stages, as JSON
     Tables,
+    /// Make a key and a certificate that it signs itself, and print both as one line of JSON
+    Credentials,
     /// Say what this machine offers a lab, as one line of JSON
     Doctor,
 }
@@ -154,6 +156,7 @@ pub fn main() {
             tables::print();
             0
         }
+        Command::Credentials => reported(credentials::run()),
         Command::Doctor => {
             emit::emit(&doctor::examine());
             0

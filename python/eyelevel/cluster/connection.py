@@ -5,7 +5,7 @@ import platform
 import socket
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +13,7 @@ from typing import Self
 
 from distributed import Client
 from distributed.comm.addressing import parse_host_port
+from distributed.security import Security
 
 from eyelevel.errors import ExpectedError, LaterError
 
@@ -36,17 +37,26 @@ class SchedulerLostError(LaterError):
     """A scheduler went and did not come again; what is committed stays."""
 
 
-def check_there(address: str) -> None:
-    """Raise ClusterError if nobody is at a scheduler's address, before anything is written."""
+def check_there(address: str, met: Callable[[socket.socket], None] = lambda _: None) -> None:
+    """Raise ClusterError if nobody is at a scheduler's address, before anything is written.
+
+    `met` may say more of the connection, and raise OSError as well.
+    """
     if not address:
         return
-    host, port = parse_host_port(address.partition("://")[2])
     try:
-        if port > PORT_MAX:  # of which the system would take a part
-            raise OverflowError
-        socket.create_connection((host, port), CONNECT_S).close()
+        reach(address, met)
     except (OSError, OverflowError) as error:
         raise _nobody(address, error) from error
+
+
+def reach(address: str, met: Callable[[socket.socket], None]) -> None:
+    """Connect once, for `met` to look. Raises OSError, and OverflowError for what is no port."""
+    host, port = parse_host_port(address.partition("://")[2])
+    if port > PORT_MAX:  # of which the system would take a part
+        raise OverflowError
+    with socket.create_connection((host, port), CONNECT_S) as connection:
+        met(connection)
 
 
 def _nobody(address: str, error: Exception) -> ClusterError:
@@ -68,8 +78,10 @@ def _nobody(address: str, error: Exception) -> ClusterError:
 class Connection:
     """One run's use of a scheduler, which no second one has meanwhile."""
 
-    def __init__(self, address: str, directory: Path) -> None:
+    def __init__(self, address: str, directory: Path, security: Security | None = None) -> None:
+        """`security`: of Dask's settings if it is None."""
         self.address = address
+        self._security = security
         self._owner = f"process {os.getpid()} on {platform.node()}, writing {directory.resolve()}"
         self._beats = 0
         self._beaten_s = 0.0
@@ -81,7 +93,7 @@ class Connection:
     def __enter__(self) -> Self:
         """Raises ClusterError if nobody is there, or another run uses it."""
         try:
-            self._client = Client(self.address, timeout=CONNECT_S, set_as_default=False)
+            self._client = self._new_client(CONNECT_S)
         except OSError as error:
             raise _nobody(self.address, error) from error
         self._claim(self._client)
@@ -136,7 +148,7 @@ class Connection:
             self._client.close(timeout=RETRY_S)
             self._client, self._lost_s = None, time.monotonic()
         try:
-            self._client = Client(self.address, timeout=RETRY_S, set_as_default=False)
+            self._client = self._new_client(RETRY_S)
         except OSError:
             assert self._lost_s is not None
             if time.monotonic() - self._lost_s > WITHOUT_S_MAX:
@@ -161,6 +173,11 @@ class Connection:
         with suppress(KeyError, OSError, TimeoutError):
             if self._client is not None:
                 self._client.restart_workers(list(addresses), raise_for_error=False, **bound)
+
+    def _new_client(self, timeout_s: float) -> Client:
+        return Client(
+            self.address, timeout=timeout_s, set_as_default=False, security=self._security
+        )
 
     def _claim(self, client: Client) -> None:
         """Take the scheduler, unless its owner says something meanwhile."""

@@ -5,10 +5,15 @@ import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+from distributed.security import Security
+
 from eyelevel.cluster.connection import ClusterError
-from eyelevel.cluster.trust import check_address
+from eyelevel.cluster.credentials import Credentials, check_own
+from eyelevel.cluster.tls_settings import is_begun, read_security
+from eyelevel.cluster.trust import read_trust
 from eyelevel.errors import StoreError
 from eyelevel.from_outside.files import read_bytes
 from eyelevel.from_outside.json_text import parse_object
@@ -48,6 +53,14 @@ class Dialling:
         return pause_s
 
 
+@dataclass(frozen=True)
+class There:
+    """A scheduler, and what a worker needs in order to be heard by it."""
+
+    address: str
+    security: Security
+
+
 class Whereabouts:
     """Of the scheduler that a machine's slots dial: an address, or what a run's `scheduler.json`
     says, which is read anew at each try. A run that begins later, or after one that died, has
@@ -55,11 +68,20 @@ class Whereabouts:
     """
 
     def __init__(
-        self, where: str, machine: str, *, is_trusted: bool, told: Callable[[str], None]
+        self,
+        where: str,
+        machine: str,
+        *,
+        is_trusted: bool,
+        credentials: Credentials | None = None,
+        told: Callable[[str], None],
     ) -> None:
-        """Raises StoreError for a file that is no such file, and ClusterError for what looks like
-        an address and is none, and as `_take`."""
-        self._where, self._machine = where, machine
+        """`credentials`: of the run at an address, if it has some of its own.
+
+        Raises StoreError for a file that is no such file, and ClusterError for what looks like an
+        address and is none, for Dask's TLS settings that cannot be used, and as `_take`.
+        """
+        self._where, self._machine, self._credentials = where, machine, credentials
         self._is_trusted, self._told = is_trusted, told
         self._said = ""
         if _BARE_ADDRESS.fullmatch(where) and not Path(where).exists():
@@ -74,14 +96,21 @@ class Whereabouts:
             )
         self._taken: set[str] = set()
         self._held = ExitStack()
-        if _ADDRESS.fullmatch(where) or Path(where).exists():
-            self._take(self._read())
+        if self.is_fixed or Path(where).exists():
+            self._take(*self._read())
+        elif is_begun("worker"):
+            read_security("worker")
 
-    def address(self) -> str | None:
-        """Where it is now; None while that is not known, which is told once."""
+    @property
+    def is_fixed(self) -> bool:
+        """Whether another try finds the same scheduler and nothing new about it."""
+        return _ADDRESS.fullmatch(self._where) is not None
+
+    def there(self) -> There | None:
+        """Return where it is now; None while that is not known, which is told once."""
         try:
-            address = self._read()
-            self._take(address)
+            address, credentials = self._read()
+            found = There(address, self._take(address, credentials))
         except (StoreError, ClusterError) as error:
             line = str(error)
             if not Path(self._where).exists():
@@ -91,32 +120,39 @@ class Whereabouts:
             self._said = line
             return None
         self._said = ""
-        return address
+        return found
 
     def close(self) -> None:
         """Other workers of this machine may have its scheduler."""
         self._held.close()
 
-    def _read(self) -> str:
-        if _ADDRESS.fullmatch(self._where):
-            return self._where
+    def _read(self) -> tuple[str, Credentials | None]:
+        if self.is_fixed:
+            return self._where, self._credentials
         file = Path(self._where)
         source = Source(str(file), DOCUMENT, StoreError)
-        address = parse_object(read_bytes(file, source), source).get("address")
+        found = parse_object(read_bytes(file, source), source)
+        address = found.get("address")
         if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
             raise StoreError(
                 f"reading {file}: it has no scheduler's address; give the scheduler.json of a run, "
                 "or an address such as tcp://10.0.0.7:8786"
             )
-        return address
+        credentials = Credentials.of_json(found.get("credentials"))
+        if credentials is not None:
+            check_own(file)
+        return address, credentials
 
-    def _take(self, address: str) -> None:
-        """Be this machine's for it. Raises ClusterError if others could be there, or another worker
-        of this machine has slots for it."""
+    def _take(self, address: str, credentials: Credentials | None) -> Security:
+        """Be this machine's for it. Raises ClusterError as `read_trust`, and if another worker of
+        this machine has slots for it."""
+        security = read_trust(
+            address, "worker", is_trusted=self._is_trusted, credentials=credentials
+        )
         if address not in self._taken:
-            check_address(address, "worker", is_trusted=self._is_trusted)
             self._held.enter_context(only_worker(self._machine, address))
             self._taken.add(address)
+        return security
 
 
 @contextmanager

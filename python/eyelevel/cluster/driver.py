@@ -12,7 +12,8 @@ from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import check_there
 from eyelevel.cluster.presence import Presence
 from eyelevel.cluster.slots import ClusterSlots
-from eyelevel.cluster.where import Where, check_can_listen, connected
+from eyelevel.cluster.trust import check_handshake
+from eyelevel.cluster.where import SCHEDULER_FILE, Where, check_can_listen, connected
 from eyelevel.errors import LaterError
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
@@ -77,7 +78,7 @@ def cluster_driver(
     `told`: what happens to machines, in lines.
     """
     place = Where.of(where, is_trusted=is_trusted)
-    check_there(place.address)
+    check_there(place.address, lambda there: check_handshake(place.address, there, place.security))
     check_can_listen(place)
     recordings = {site.name: Input(site.digest, str(site.path.resolve())) for site in sites}
     traces = {digest: Input(digest, file) for digest, file in execution.trace_files.items()}
@@ -99,7 +100,8 @@ def cluster_driver(
             return Admissions(submit, questions, fleet, directory, heard)
 
         with connected(place, directory) as connection:
-            presence = Presence(connection.address, told)
+            there = connection.address if place.address else str(directory / SCHEDULER_FILE)
+            presence = Presence(there, told)
 
             def seen(slots: Collection[str], refused: Collection[str]) -> None:
                 accounts.elsewhere(len(slots), len(refused))

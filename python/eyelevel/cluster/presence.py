@@ -12,7 +12,8 @@ PART_S = 120.0
 
 
 class Presence:
-    """Of one run at `address`; each line is told once as long as it holds."""
+    """Of one run, whose workers are given `address`, or a file that has it; each line is told once
+    as long as it holds."""
 
     def __init__(
         self,

@@ -1,55 +1,110 @@
-"""Who may reach a scheduler: this machine, whoever has a certificate, or all of a trusted network.
+"""Who may reach a scheduler: the holders of a certificate, or all of a trusted network.
 
-Whoever speaks with a scheduler or a worker of Dask's can run programs there. So ports that others
-reach take Dask's TLS, both sides with certificates of one authority, unless the user says that
-nobody else is on that network.
+Whoever speaks with a scheduler or a worker of Dask's can run programs there, also from this same
+machine, whose loopback all of its users reach. So each port takes TLS, both sides with certificates
+of one authority, unless the user says that nobody else is on that network. Where both ends are on
+loopback the run makes these certificates itself.
 """
 
+import errno
 import ipaddress
+import os
 import socket
+import ssl
+from contextlib import suppress
 from typing import Literal
 from urllib.parse import urlsplit
 
 import dask
+from distributed.security import Security
 
-from eyelevel.cluster.connection import ClusterError
+from eyelevel.cluster.connection import CONNECT_S, ClusterError
+from eyelevel.cluster.credentials import Credentials
+from eyelevel.cluster.tls_settings import GUIDE, Role, is_begun, lacking, read_security, without_tls
 
-Protocol = Literal["tcp", "tls"]
-Role = Literal["client", "scheduler", "worker"]
+Protection = Literal["own", "settings", "none"]
+"""Of a scheduler here: credentials of the run's own, Dask's TLS settings, or a trusted network."""
 
-REMEDY = (
-    "give Dask's TLS settings (docs/guides/many-machines.md), or --trust-network if nobody "
-    "else is on that network"
-)
+REMEDY = f"give Dask's TLS settings {GUIDE}, or --trust-network if nobody else is on that network"
+GREETING_S = 2.0
+"""A scheduler's first word comes within a round trip, unless it is busy."""
+REQUIRED = "distributed.comm.require-encryption"
 
 
-def listening_protocol(host: str, *, is_trusted: bool) -> Protocol:
-    """What a scheduler at `host` speaks. Raises ClusterError where it would be open to others."""
-    if _has_tls("scheduler") and _has_tls("client"):
-        return "tls"
-    if is_trusted or _is_loopback(host):
-        return "tcp"
+def listening_protection(host: str, *, is_trusted: bool) -> Protection:
+    """Return how a scheduler at `host` is protected.
+
+    Raises ClusterError where it would be open to others, and for settings that cannot be used.
+    """
+    if not (absent := lacking("scheduler", "client")):
+        read_security("scheduler", "client")
+        return "settings"
+    if is_trusted:
+        _check_cleartext(f"listening on {host}")
+        return "none"
+    if _is_loopback(host):
+        return "own"
+    begun = f" (not set: {', '.join(absent)})" if is_begun("scheduler", "client") else ""
     raise ClusterError(
         f"listening on {host}: anybody who reaches that port could run programs here and on all "
-        f"workers; {REMEDY}"
+        f"workers; {REMEDY}{begun}"
     )
 
 
-def check_address(address: str, role: Role, *, is_trusted: bool) -> None:
-    """Raises ClusterError where others could be at a scheduler's address, or on the way to it."""
+def read_trust(
+    address: str, role: Role, *, is_trusted: bool, credentials: Credentials | None = None
+) -> Security:
+    """Return what `role` needs in order to connect to a scheduler's address.
+
+    `credentials`: those of the run, where it has some; they count on loopback alone. Raises
+    ClusterError where others could be at the address or on the way to it, and for settings that
+    cannot be used.
+    """
     protocol, _, place = address.partition("://")
     if protocol == "tls":
-        if not _has_tls(role):
+        is_here = _is_loopback(_host_of(place))
+        if credentials is not None and is_here:
+            return credentials.security()
+        if lacking(role) and is_here and not is_begun(role):
             raise ClusterError(
-                f"connecting to {address}: Dask has no TLS settings for a {role}; give "
-                f"distributed.comm.tls.ca-file and .{role}.cert and .key "
-                "(docs/guides/many-machines.md)"
+                f"connecting to {address}: a run that listens on loopback has credentials of its "
+                f"own; give its DIR/scheduler.json, or Dask's TLS settings {GUIDE}"
             )
-    elif not is_trusted and not _is_loopback(place.rpartition(":")[0].strip("[]")):
-        raise ClusterError(
-            f"connecting to {address}: anybody there or on the way could run programs here; "
-            f"{REMEDY}"
+        return read_security(role)
+    if not is_trusted:
+        reach = (
+            "any user of this machine could be there and run programs as you"
+            if _is_loopback(_host_of(place))
+            else "anybody there or on the way could run programs here"
         )
+        raise ClusterError(f"connecting to {address}: {reach}; {REMEDY}")
+    _check_cleartext(f"connecting to {address}")
+    return without_tls()
+
+
+def check_handshake(
+    address: str, connection: socket.socket, security: Security, role: Role = "client"
+) -> None:
+    """Raise ClusterError if a scheduler and this machine refuse each other; OSError if it is gone.
+
+    Also where one of them has TLS and the other one has none.
+    """
+    connection.settimeout(CONNECT_S)
+    context = security.get_connection_args(role)["ssl_context"]
+    if context is None:
+        _check_greeting(address, connection)
+        return
+    try:
+        with context.wrap_socket(connection) as wrapped:
+            # A scheduler has the first word, once it has seen who is there.
+            wrapped.recv(1)
+    except (ssl.SSLEOFError, ssl.SSLZeroReturnError) as error:  # so ends one that was ended, too
+        raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET)) from error
+    except ssl.SSLError as error:
+        raise ClusterError(
+            f"connecting to the scheduler at {address}: {_tls_reason(error)}; give both sides "
+            f"certificates of one authority {GUIDE}"
+        ) from error
 
 
 def facing(address: str) -> str:
@@ -70,9 +125,47 @@ def bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _has_tls(role: Role) -> bool:
-    keys = ("ca-file", f"{role}.cert")
-    return all(dask.config.get(f"distributed.comm.tls.{key}", None) for key in keys)
+def _tls_reason(error: ssl.SSLError) -> str:
+    """Return which side refused, and why, in a clause."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is refused here ({error.verify_message})"
+    reason = (error.reason or str(error)).lower().replace("_", " ")
+    if "alert" in reason:
+        return f"it refuses the certificate of this machine ({reason})"
+    return f"it does not speak TLS as we do ({reason})"
+
+
+def _check_greeting(address: str, connection: socket.socket) -> None:
+    """Raise ClusterError if a scheduler waits for TLS; one in cleartext has the first word."""
+    connection.settimeout(GREETING_S)
+    with suppress(TimeoutError):
+        connection.recv(1)
+        return
+    # It may only be slow: an answer to TLS proves what it is.
+    connection.settimeout(CONNECT_S)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        context.wrap_socket(connection).close()
+    except ssl.SSLError as error:
+        if "ALERT" not in (error.reason or ""):
+            raise
+    raise ClusterError(
+        f"connecting to the scheduler at {address}: it has TLS; write "
+        f"tls{address.removeprefix('tcp')}, and give Dask's TLS settings {GUIDE}"
+    )
+
+
+def _check_cleartext(attempt: str) -> None:
+    if dask.config.get(REQUIRED, None):
+        raise ClusterError(
+            f"{attempt} without TLS: Dask's setting {REQUIRED} forbids it; give Dask's TLS "
+            f"settings {GUIDE}, or take the setting back"
+        )
+
+
+def _host_of(place: str) -> str:
+    return place.rpartition(":")[0].strip("[]")
 
 
 def _is_loopback(host: str) -> bool:

@@ -1,5 +1,6 @@
 """Where a run's slots are: what `--cluster` names, and a scheduler there."""
 
+import json
 import logging
 import re
 import resource
@@ -7,8 +8,8 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import dask
@@ -16,8 +17,10 @@ from distributed import Scheduler, SpecCluster
 from distributed.security import Security
 
 from eyelevel.cluster.connection import PORT_MAX, ClusterError, Connection
+from eyelevel.cluster.credentials import Credentials, check_private
 from eyelevel.cluster.settings import EXTENSIONS, configure
-from eyelevel.cluster.trust import Protocol, bracketed, check_address, listening_protocol
+from eyelevel.cluster.tls_settings import read_security, without_tls
+from eyelevel.cluster.trust import Protection, bracketed, listening_protection, read_trust
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.disk.whole import write_whole
 from eyelevel.store.directory import json_bytes, refusals
@@ -34,26 +37,27 @@ class Where:
     slots_here: int = 0
     listen: tuple[str, int] | None = None
     address: str = ""
-    protocol: Protocol = "tcp"
-    """What a scheduler here speaks."""
+    protection: Protection = "own"
+    """Of a scheduler here."""
+    security: Security = field(default_factory=without_tls, compare=False)
+    """For connecting to `address`."""
 
     @classmethod
     def of(cls, text: str, *, is_trusted: bool = False) -> "Where":
-        """Raises ClusterError for what is none of them, and for what others could reach or be,
-        unless the network is trusted."""
+        """Raises ClusterError for what is none of them, for what others could reach or be, unless
+        the network is trusted, and for TLS settings that cannot be used."""
         if found := re.fullmatch(r"local:([1-9]\d{0,3})", text):
             return cls(slots_here=int(found[1]), listen=(LOOPBACK, 0))
         listening = re.fullmatch(r"listen:(\[[0-9a-fA-F:.]+\]|[^:\[\]]+):(\d{1,5})", text)
         if listening and int(listening[2]) <= PORT_MAX:
             host = listening[1].strip("[]")
-            protocol = listening_protocol(host, is_trusted=is_trusted)
-            return cls(listen=(host, int(listening[2])), protocol=protocol)
+            protection = listening_protection(host, is_trusted=is_trusted)
+            return cls(listen=(host, int(listening[2])), protection=protection)
         if found := re.fullmatch(r"(tcp|tls)://\S+:\d+", text):
-            check_address(text, "client", is_trusted=is_trusted)
-            return cls(address=text)
+            return cls(address=text, security=read_trust(text, "client", is_trusted=is_trusted))
         raise ClusterError(
             f"reading --cluster {text}: write local:N, listen:HOST:PORT, or a scheduler's "
-            "address such as tcp://10.0.0.7:8786"
+            "address such as tls://10.0.0.7:8786"
         )
 
 
@@ -76,7 +80,7 @@ def check_can_listen(where: Where) -> None:
 @contextmanager
 def connected(where: Where, directory: Path) -> Iterator[Connection]:
     """To the scheduler, which is here unless it has an address; with slots if they are to be here.
-    The address of one here is in SCHEDULER_FILE of `directory` meanwhile.
+    The address of one here that waits for workers is in SCHEDULER_FILE of `directory` meanwhile.
 
     Raises ClusterError if nobody is at the address, or another run has it.
     """
@@ -84,16 +88,16 @@ def connected(where: Where, directory: Path) -> Iterator[Connection]:
     if not where.slots_here:  # which would start their browsers with as many
         _make_room_for_connections()
     if where.listen is None:
-        with Connection(where.address, directory) as connection:
+        with Connection(where.address, directory, where.security) as connection:
             yield connection
         return
     host, port = where.listen
-    file = directory / SCHEDULER_FILE
-    security = Security(require_encryption=where.protocol == "tls")
+    credentials = Credentials.new() if where.protection == "own" else None
+    security = _security_here(where.protection, credentials)
     options = {
         "host": bracketed(host),
         "port": port,
-        "protocol": f"{where.protocol}://",
+        "protocol": "tls://" if security.require_encryption else "tcp://",
         "security": security,
         "extensions": EXTENSIONS,
         "dashboard": False,
@@ -110,15 +114,36 @@ def connected(where: Where, directory: Path) -> Iterator[Connection]:
             security=security,
             silence_logs=logging.CRITICAL,
         ) as cluster,
-        Connection(cluster.scheduler_address, directory) as connection,
+        Connection(cluster.scheduler_address, directory, security) as connection,
     ):
-        with refusals(file):
-            write_whole(file, json_bytes({"address": cluster.scheduler_address}))
-        try:
-            with _slots_here(connection, where.slots_here):
+        if where.slots_here:
+            with _slots_here(connection, where.slots_here, credentials):
                 yield connection
-        finally:
-            file.unlink(missing_ok=True)
+            return
+        with _announced(cluster.scheduler_address, credentials, directory / SCHEDULER_FILE):
+            yield connection
+
+
+def _security_here(protection: Protection, credentials: Credentials | None) -> Security:
+    if credentials is not None:
+        return credentials.security()
+    return without_tls() if protection == "none" else read_security("scheduler", "client")
+
+
+@contextmanager
+def _announced(address: str, credentials: Credentials | None, file: Path) -> Iterator[None]:
+    """Have a scheduler's address in a file, and what its workers need in order to be heard."""
+    content: dict[str, object] = {"address": address}
+    if credentials is not None:
+        content["credentials"] = credentials.as_json()
+    try:
+        with refusals(file):
+            write_whole(file, json_bytes(content), mode=0o666 if credentials is None else 0o600)
+        if credentials is not None:
+            check_private(file)
+        yield
+    finally:
+        file.unlink(missing_ok=True)
 
 
 def _make_room_for_connections() -> None:
@@ -129,17 +154,20 @@ def _make_room_for_connections() -> None:
 
 
 @contextmanager
-def _slots_here(connection: Connection, count: int) -> Iterator[None]:
-    if not count:
-        yield
-        return
+def _slots_here(
+    connection: Connection, count: int, credentials: Credentials | None
+) -> Iterator[None]:
     command = [sys.executable, "-m", "eyelevel", "worker", connection.address]
     command += ["--slots", str(count)]
-    # In a session of their own: a terminal's Ctrl-C is for the run to hear. Their input ends with
-    # this process, however that ends.
+    # In a session of their own: a terminal's Ctrl-C is for the run to hear. Their input has the
+    # credentials, which so are in no file, and ends with this process, however that ends.
     with subprocess.Popen(
         [*command, "--while-open"], stdin=subprocess.PIPE, start_new_session=True
     ) as process:
+        assert process.stdin is not None and credentials is not None
+        with suppress(BrokenPipeError):  # it has ended, which `connection` notices
+            process.stdin.write(json.dumps(credentials.as_json()).encode() + b"\n")
+            process.stdin.flush()
         connection.slots_here = process
         try:
             yield

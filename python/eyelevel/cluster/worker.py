@@ -6,17 +6,21 @@ import platform
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
+from ssl import SSLError
 from typing import Any
 
 from distributed import Nanny, Worker
 
-from eyelevel.cluster.dialling import Dialling, Whereabouts
+from eyelevel.cluster.connection import ClusterError, reach
+from eyelevel.cluster.credentials import Credentials
+from eyelevel.cluster.dialling import Dialling, There, Whereabouts
 from eyelevel.cluster.names import SlotName, machine_id
 from eyelevel.cluster.settings import NO_HTTP_ADDRESS, OURS, configure
-from eyelevel.cluster.trust import bracketed, facing
+from eyelevel.cluster.trust import bracketed, check_handshake, facing
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.run.block.load import SLOT_VARIABLE
 from eyelevel.run.machines.slot_cgroup import enter_group, group_variable, slot_group
@@ -47,16 +51,18 @@ async def run_slots(
     cores: Sequence[frozenset[int]] = (),
     host: str = "",
     is_trusted: bool = False,
+    credentials: Credentials | None = None,
     while_open: bool = False,
     told: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Have `count` slots for the scheduler at an address, or in a run's file, until SIGTERM or
     SIGINT, or, with `while_open`, until standard input ends.
 
-    `cores`: of each slot; without any they roam.
+    `cores`: of each slot; without any they roam. `credentials`: of a run at an address.
     Where the scheduler is not there, or goes, they dial again. Raises StoreError for a file that is
     another's, ClusterError for an address at which others could be, unless the network is trusted,
-    and if the machine has a worker for that scheduler already.
+    if the machine has a worker for that scheduler already, and for certificates that it and the
+    scheduler will never accept of each other.
     """
     configure()
     host = host or platform.node()
@@ -67,15 +73,21 @@ async def run_slots(
     if while_open:
         loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is written to it
     machine = machine_id(host)
-    with closing(Whereabouts(where, machine, is_trusted=is_trusted, told=told)) as whereabouts:
+    whereabouts = Whereabouts(
+        where, machine, is_trusted=is_trusted, credentials=credentials, told=told
+    )
+    with closing(whereabouts):
         slots = [
             asyncio.create_task(
                 _slot(whereabouts, SlotName(machine, host, number, count), own, ended, told)
             )
             for number, own in enumerate(cores or [frozenset()] * count, start=1)
         ]
-        await ended.wait()
-        await asyncio.gather(*slots)
+        stop = asyncio.create_task(ended.wait())
+        # A slot is over before the end only by an error, which is of all of them.
+        await asyncio.wait((stop, *slots), return_when=asyncio.FIRST_COMPLETED)
+        ended.set()
+        await asyncio.gather(stop, *slots)
 
 
 async def _slot(
@@ -111,16 +123,17 @@ async def _served(
 
     while not ended.is_set():
         began_s = time.monotonic()
-        if (address := whereabouts.address()) is None:
+        if (there := whereabouts.there()) is None:
             await failed("")
             continue
         try:
-            host = facing(address)  # without it a slot listens on all that the machine has
+            host = facing(there.address)  # without it a slot listens on all that the machine has
         except OSError as error:
-            await failed(f"slot {name.number}: no way to {address} ({error})")
+            await failed(f"slot {name.number}: no way to {there.address} ({error})")
             continue
         nanny = Nanny(
-            address,
+            there.address,
+            security=there.security,
             host=bracketed(host),
             nthreads=1,
             name=str(name),
@@ -141,22 +154,51 @@ async def _served(
         stop.cancel()
         await asyncio.gather(over, stop, return_exceptions=True)
         if not ended.is_set():
-            line = _why_over(over, name, address)
-            await failed(line, time.monotonic() - began_s)
+            lasted_s = time.monotonic() - began_s
+            line = _why_over(over, name, there.address)
+            try:
+                if _may_be_refused(over, there):
+                    await asyncio.to_thread(_check_heard, there)
+            except ClusterError as error:
+                if whereabouts.is_fixed:
+                    raise
+                line = f"slot {name.number}: {error}"  # the next run may have other certificates
+            await failed(line, lasted_s)
 
 
 def _why_over(over: "asyncio.Task[None]", name: SlotName, address: str) -> str:
     """Of a nanny that is over, for whoever reads what the machine says."""
-    error = over.exception()
-    while error is not None:
+    for error in _causes(over):
         if f"name taken, {name}" in str(error):
             return (
                 f"slot {name.number}: {address} has a slot {name} already; if it is not this "
                 "machine's own of a minute ago, another machine has the same /etc/machine-id and "
                 "host name, so give one of them another host name"
             )
-        error = error.__cause__
     return f"slot {name.number}: no scheduler at {address}, or it ended the slot"
+
+
+def _may_be_refused(over: "asyncio.Task[None]", there: There) -> bool:
+    """Return whether a nanny's end can be one that each further try has, too."""
+    # An error of TLS can be a refusal or an end, and of a connection without TLS nothing is known.
+    is_plain = not there.security.require_encryption
+    return is_plain or any(isinstance(each, SSLError) for each in _causes(over))
+
+
+def _check_heard(there: There) -> None:
+    """Raise ClusterError if a scheduler and this machine refuse each other at every try."""
+    met = partial(check_handshake, there.address, security=there.security, role="worker")
+    try:
+        reach(there.address, met)
+    except OSError:
+        return
+
+
+def _causes(over: "asyncio.Task[None]") -> Iterator[BaseException]:
+    error = over.exception()
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 async def _until_over(nanny: Nanny) -> None:

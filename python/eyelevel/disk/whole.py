@@ -29,11 +29,14 @@ STEPS = ("file begun", "file made", "file written", "file synced", "file renamed
 
 
 @contextlib.contextmanager
-def whole_file(target: Path, *, is_new: bool = False) -> Iterator[BufferedRandom]:
+def whole_file(
+    target: Path, *, is_new: bool = False, mode: int = 0o666
+) -> Iterator[BufferedRandom]:
     """What the block writes is at `target` after it; with an error `target` is as it was.
 
     The stream may be read and sought in; its `name` is a path for others to write to. `is_new`:
-    nothing is replaced. Raises OSError, FileExistsError if something would be.
+    nothing is replaced. `mode`: the most that others may do with it. Raises OSError,
+    FileExistsError if something would be replaced.
     """
     reached("file begun")
     prefix = f"{DRAFT_PREFIX}{target.name}-"
@@ -45,7 +48,7 @@ def whole_file(target: Path, *, is_new: bool = False) -> Iterator[BufferedRandom
             yield stream
             stream.flush()
             reached("file written")
-            os.fchmod(stream.fileno(), 0o666 & ~umask())
+            os.fchmod(stream.fileno(), mode & ~umask())
             os.fsync(stream.fileno())
             reached("file synced")
             (_named_first if is_new else os.replace)(temporary, target)
@@ -66,9 +69,9 @@ def folder_beside(target: Path) -> Iterator[Path]:
         yield folder
 
 
-def write_whole(target: Path, content: bytes, *, is_new: bool = False) -> None:
+def write_whole(target: Path, content: bytes, *, is_new: bool = False, mode: int = 0o666) -> None:
     """Write `target`, whole or not at all. Raises OSError, as `whole_file`."""
-    with whole_file(target, is_new=is_new) as stream:
+    with whole_file(target, is_new=is_new, mode=mode) as stream:
         stream.write(content)
 
 

@@ -1,6 +1,7 @@
 """One worker a machine and scheduler, whose slots try again ever more rarely."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from hang import HANG_S
 from made_up_cluster import MadeUpCluster, until
 
 from eyelevel.cluster.connection import ClusterError
+from eyelevel.cluster.credentials import Credentials
 from eyelevel.cluster.dialling import LASTED_S, PAUSE_S_MAX, Dialling, Whereabouts, only_worker
 from eyelevel.errors import StoreError
 from eyelevel.run.study.loop import run_trials
@@ -52,24 +54,24 @@ def written(file, address):
 
 def test_a_file_that_is_not_there_yet_is_waited_for_and_that_is_said_once(file):
     said = []
-    where = Whereabouts(str(file), "m", is_trusted=False, told=said.append)
-    assert [where.address() for _ in range(3)] == [None] * 3
+    where = Whereabouts(str(file), "m", is_trusted=True, told=said.append)
+    assert [where.there() for _ in range(3)] == [None] * 3
     assert said == [f"waiting for a run that writes {file}; trying again"]
     written(file, ADDRESS)
-    assert where.address() == ADDRESS
+    assert where.there().address == ADDRESS
     file.unlink()  # the run has ended
-    assert where.address() is None and len(said) == 2
+    assert where.there() is None and len(said) == 2
     where.close()
 
 
 def test_a_new_address_is_read_and_each_has_one_worker_of_a_machine(file):
     said, other = [], "tcp://127.0.0.1:2"
     written(file, ADDRESS)
-    where = Whereabouts(str(file), "m", is_trusted=False, told=said.append)
+    where = Whereabouts(str(file), "m", is_trusted=True, told=said.append)
     written(file, other)
     with only_worker("m", other):
-        assert where.address() is None
-    assert where.address() == other and len(said) == 1
+        assert where.there() is None
+    assert where.there().address == other and len(said) == 1
     for address in (ADDRESS, other):
         with pytest.raises(ClusterError, match="already has an eyelevel worker for it"):
             only_worker("m", address).__enter__()
@@ -82,7 +84,7 @@ def test_an_address_at_which_others_could_be_is_refused_at_once_and_not_dialled_
     said, open_one = [], "tcp://10.0.0.7:8786"
     where = Whereabouts(str(file), "m", is_trusted=False, told=said.append)
     written(file, open_one)
-    assert where.address() is None and "--trust-network" in said[0]
+    assert where.there() is None and "--trust-network" in said[0]
     for begun in (str(file), open_one):
         with pytest.raises(ClusterError, match="--trust-network"):
             Whereabouts(begun, "m", is_trusted=False, told=said.append)
@@ -91,14 +93,31 @@ def test_an_address_at_which_others_could_be_is_refused_at_once_and_not_dialled_
         Whereabouts(str(file), "m", is_trusted=False, told=said.append)
 
 
+def test_a_run_of_another_user_gets_no_slots(file):
+    run = {"address": "tls://127.0.0.1:1", "credentials": Credentials.new().as_json()}
+    file.parent.mkdir()
+    file.write_text(json.dumps(run))
+    file.chmod(0o600)
+    Whereabouts(str(file), "m", is_trusted=False, told=lambda _: None).close()
+    file.chmod(0o620)
+    refused = pytest.raises(ClusterError, match=r"scheduler\.json: another user wrote it or can")
+    with refused:
+        Whereabouts(str(file), "m", is_trusted=False, told=lambda _: None)
+    if os.geteuid() == 0:  # nobody else gives files away
+        file.chmod(0o600)
+        os.chown(file, 65534, 65534)
+        with refused:
+            Whereabouts(str(file), "m", is_trusted=False, told=lambda _: None)
+
+
 def test_an_address_without_its_protocol_is_no_file_that_is_waited_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     bare = "10.0.0.7:8786"
     with pytest.raises(ClusterError, match=f"write tls://{bare} or tcp://{bare}$"):
         Whereabouts(bare, "m", is_trusted=True, told=lambda _: None)
     (tmp_path / bare).write_text(json.dumps({"address": ADDRESS}))
-    where = Whereabouts(bare, "m", is_trusted=False, told=lambda _: None)
-    assert where.address() == ADDRESS
+    where = Whereabouts(bare, "m", is_trusted=True, told=lambda _: None)
+    assert where.there().address == ADDRESS
     where.close()
 
 
@@ -134,7 +153,9 @@ async def second():
         Scheduler(port=0, **here) as scheduler,
         Worker(scheduler.address, name=name, nthreads=1, **here),
     ):
-        slots = run_slots(scheduler.address, 1, host="twin", told=said.put_nowait)
+        slots = run_slots(
+            scheduler.address, 1, host="twin", is_trusted=True, told=said.put_nowait
+        )
         trying = asyncio.create_task(slots)
         print(name, await said.get(), sep="\\n")
         trying.cancel()

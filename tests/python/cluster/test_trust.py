@@ -1,55 +1,74 @@
 """Ports that others reach take certificates, or are opened because the user says so."""
 
+import os
+import re
 import shutil
 import socket
 import ssl
 import subprocess
-from threading import Thread
+import sys
+from functools import partial
+from threading import Thread, Timer
 
 import dask
 import psutil
 import pytest
 from hang import HANG_S
 from made_up_cluster import MadeUpCluster
+from tls_files import authority, environment_of, settings_of
 
-from eyelevel.cluster.connection import ClusterError
-from eyelevel.cluster.trust import check_address, facing
-from eyelevel.cluster.where import Where, connected
+from eyelevel.cluster import trust
+from eyelevel.cluster.connection import ClusterError, check_there
+from eyelevel.cluster.credentials import Credentials
+from eyelevel.cluster.tls_settings import without_tls
+from eyelevel.cluster.trust import check_handshake, facing, read_trust
+from eyelevel.cluster.where import SCHEDULER_FILE, Where, connected
 
 FIRST = "startup/dsl/1"
 BOTH = r"TLS settings \(docs/guides/many-machines.md\), or --trust-network"
 
 
 @pytest.mark.parametrize("text", ["listen:127.0.0.1:0", "listen:[::1]:0", "listen:localhost:0"])
-def test_this_machine_alone_needs_no_certificates(text):
-    assert Where.of(text).protocol == "tcp"
+def test_on_loopback_a_run_has_credentials_of_its_own_unless_the_machine_is_trusted(text):
+    assert Where.of(text).protection == Where.of("local:2").protection == "own"
+    assert Where.of(text, is_trusted=True).protection == "none"
 
 
 @pytest.mark.parametrize(
     "text",
     ["listen:0.0.0.0:0", "listen:[::]:0", "listen:10.0.0.7:8786", "listen:here.example:8786",
      "tcp://10.0.0.7:8786", "tcp://[2001:db8::1]:8786", "tcp://here.example:8786",
-     "tcp://127.0.0.1.example:8786"],
+     "tcp://127.0.0.1.example:8786", "tcp://127.0.0.1:8786", "tcp://[::1]:8786"],
 )  # fmt: skip
 def test_what_others_reach_is_refused_with_both_remedies_unless_it_is_trusted(text):
     with pytest.raises(ClusterError, match=BOTH) as caught:
         Where.of(text)
     assert "\n" not in str(caught.value)
-    assert Where.of(text, is_trusted=True).protocol == "tcp"
+    assert not Where.of(text, is_trusted=True).security.require_encryption
     if "://" in text:
         with pytest.raises(ClusterError, match=BOTH):
-            check_address(text, "worker", is_trusted=False)
+            read_trust(text, "worker", is_trusted=False)
 
 
 def test_an_address_with_tls_needs_the_settings_of_its_side():
-    with pytest.raises(ClusterError, match=r"no TLS settings for a worker.*worker\.cert"):
-        check_address("tls://10.0.0.7:8786", "worker", is_trusted=True)
+    needed = r"tls\.ca-file and distributed\.comm\.tls\.worker\.cert are not set"
+    with pytest.raises(ClusterError, match=needed):
+        read_trust("tls://10.0.0.7:8786", "worker", is_trusted=True)
+    with pytest.raises(ClusterError, match=r"give its DIR/scheduler\.json, or Dask's TLS settings"):
+        read_trust("tls://127.0.0.1:8786", "worker", is_trusted=True)
     with dask.config.set({"distributed.comm.tls": {"ca-file": "a", "client": {"cert": "b"}}}):
-        assert Where.of("tls://10.0.0.7:8786").address
-        with pytest.raises(ClusterError, match="no TLS settings for a worker"):
-            check_address("tls://10.0.0.7:8786", "worker", is_trusted=False)
-        with pytest.raises(ClusterError, match=BOTH):  # a scheduler here needs its own
+        with pytest.raises(ClusterError, match=r"worker\.cert is not set"):
+            read_trust("tls://10.0.0.7:8786", "worker", is_trusted=False)
+        with pytest.raises(ClusterError, match=rf"{BOTH}.*\(not set: .*scheduler\.cert\)"):
             Where.of("listen:0.0.0.0:0")
+
+
+def test_a_runs_own_credentials_count_on_loopback_alone():
+    own = Credentials.new()
+    read_own = partial(read_trust, role="worker", is_trusted=True, credentials=own)
+    assert read_own("tls://127.0.0.1:8786").tls_ca_file == own.certificate
+    with pytest.raises(ClusterError, match=r"worker\.cert are not set"):
+        read_own("tls://10.0.0.7:8786")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
@@ -79,38 +98,15 @@ def test_a_scheduler_whose_name_is_not_known_yet_is_tried_again():
     assert facing("tls://localhost:8786") in ("127.0.0.1", "::1")
 
 
-def openssl(folder, *words):
-    command = ["openssl", *words]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=HANG_S)
-
-
-def authority(folder):
-    """Its certificate, and one that it has signed for all sides, as the guide makes them."""
-    folder.mkdir()
-    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
-    openssl(folder, "req", "-x509", *key, "-days", "30", "-subj", "/CN=eyelevel run",
-            "-keyout", "ca.key", "-out", "ca.pem")  # fmt: skip
-    openssl(folder, "req", *key, "-subj", "/CN=eyelevel", "-keyout", "run.key", "-out", "run.csr")
-    openssl(folder, "x509", "-req", "-in", "run.csr", "-CA", "ca.pem", "-CAkey", "ca.key",
-            "-CAcreateserial", "-days", "30", "-out", "run.pem")  # fmt: skip
-    return folder
-
-
 @pytest.fixture
 def certified(tmp_path, monkeypatch):
     """Dask's settings of this process, and of those that it starts."""
     if not shutil.which("openssl"):
         pytest.skip("openssl is not here")
     folder = authority(tmp_path / "tls")
-    given = {"ca-file": folder / "ca.pem"}
-    for role in ("client", "scheduler", "worker"):
-        given |= {f"{role}.cert": folder / "run.pem", f"{role}.key": folder / "run.key"}
-    for name, file in given.items():
-        words = name.upper().replace("-", "_").replace(".", "__")
-        monkeypatch.setenv(f"DASK_DISTRIBUTED__COMM__TLS__{words}", str(file))
-    with dask.config.set(
-        {f"distributed.comm.tls.{name}": str(file) for name, file in given.items()}
-    ):
+    for name, file in environment_of(folder).items():
+        monkeypatch.setenv(name, file)
+    with dask.config.set(settings_of(folder)):
         yield folder
 
 
@@ -134,6 +130,127 @@ def test_who_has_no_certificate_of_the_authority_is_not_heard(tmp_path, certifie
             assert not is_heard(context, port)
         context.load_cert_chain(certified / "run.pem", certified / "run.key")
         assert is_heard(context, port)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, None),
+        ({"ca-file": "ca.pem"}, "its certificate is refused here \\(self-signed certificate"),
+        (
+            {"client.cert": "run.pem", "client.key": "run.key"},
+            "it refuses the certificate of this machine \\(tlsv1 alert unknown ca\\)",
+        ),
+    ],
+)
+def test_who_and_its_scheduler_refuse_each_other_is_told_before_anything_is_written(
+    tmp_path, certified, changed, said
+):
+    strangers = authority(tmp_path / "strangers")
+    with connected(Where.of("listen:127.0.0.1:0"), tmp_path) as connection:
+        security = read_trust(connection.address, "client", is_trusted=False)
+        for name, file in changed.items():
+            setattr(security, "tls_" + re.sub(r"[.-]", "_", name), str(strangers / file))
+        met = partial(check_handshake, connection.address, security=security)
+        if said is None:
+            check_there(connection.address, met)
+            return
+        with pytest.raises(ClusterError, match=f"{said}.*certificates of one authority") as caught:
+            check_there(connection.address, met)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_scheduler_with_tls_is_told_apart_from_one_that_is_slow(tmp_path, certified, monkeypatch):
+    monkeypatch.setattr(trust, "GREETING_S", 0.1)
+    with connected(Where.of("listen:127.0.0.1:0"), tmp_path) as connection:
+        address = connection.address.replace("tls://", "tcp://")
+        met = partial(check_handshake, address, security=without_tls())
+        with pytest.raises(ClusterError, match=f"it has TLS; write {connection.address}, and give"):
+            check_there(address, met)
+    monkeypatch.setattr(trust, "CONNECT_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        met = partial(check_handshake, address, security=without_tls())
+        with pytest.raises(ClusterError, match="nobody answered within"):
+            check_there(address, met)
+
+
+@pytest.mark.parametrize(
+    ("changed", "speaks", "said"),
+    [
+        (("CA_FILE", "WORKER__CERT", "WORKER__KEY"), "tls", "its certificate is refused here"),
+        (("WORKER__CERT", "WORKER__KEY"), "tls", "it refuses the certificate of this machine"),
+        ((), "tcp", "it does not speak TLS as we do"),
+        ((), "tls", "it has TLS; write tls://"),
+    ],
+)
+def test_a_worker_that_its_scheduler_will_never_hear_ends(
+    tmp_path, certified, changed, speaks, said
+):
+    strangers = authority(tmp_path / "strangers")
+    environment, others = environment_of(certified), environment_of(strangers)
+    environment |= {name: others[name] for name in others if name.endswith(changed)}
+    if changed and "CA_FILE" not in changed:  # its own certificate is right in its own eyes
+        both = (certified / "ca.pem").read_bytes() + (strangers / "ca.pem").read_bytes()
+        (tmp_path / "both.pem").write_bytes(both)
+        environment["DASK_DISTRIBUTED__COMM__TLS__CA_FILE"] = str(tmp_path / "both.pem")
+    without = speaks == "tcp"
+    with dask.config.set(dict.fromkeys(settings_of(certified)) if without else {}):
+        place = Where.of("listen:127.0.0.1:0", is_trusted=without)
+    with connected(place, tmp_path) as connection:
+        written = "tcp" if "write tls" in said else "tls"
+        done = subprocess.run(
+            [sys.executable, "-c", WORKER, f"{written}{connection.address[3:]}"],
+            env={
+                **os.environ,
+                **environment,
+                "PYTHONPATH": os.pathsep.join(sys.path),
+            },
+            capture_output=True,
+            text=True,
+            timeout=HANG_S,
+        )
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"ENDED connecting to the scheduler at {written}://") and said in last
+
+
+def test_a_worker_of_a_runs_file_prints_why_it_is_not_heard_and_tries_again(tmp_path, certified):
+    strangers = authority(tmp_path / "strangers")
+    with (
+        connected(Where.of("listen:127.0.0.1:0"), tmp_path),
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(tmp_path / SCHEDULER_FILE)],
+            env={
+                **os.environ,
+                **environment_of(strangers),
+                "PYTHONPATH": os.pathsep.join(sys.path),
+                "PYTHONUNBUFFERED": "1",
+            },
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as worker,
+    ):
+        overdue = Timer(HANG_S, worker.kill)
+        overdue.start()
+        try:
+            line = worker.stdout.readline()
+        finally:
+            overdue.cancel()
+            worker.terminate()
+    assert "its certificate is refused here" in line and line.endswith("; trying again\n")
+
+
+WORKER = """
+import asyncio, sys
+from eyelevel.cluster.connection import ClusterError
+from eyelevel.cluster.worker import run_slots
+if __name__ == "__main__":
+    try:
+        asyncio.run(run_slots(sys.argv[1], 2, host="one", is_trusted=True, told=print))
+    except ClusterError as error:
+        sys.exit(f"ENDED {error}")
+"""
 
 
 def is_heard(context, port):

@@ -40,6 +40,7 @@ ELSEWHERE = {
     "cli/list_presets.py": CODE,
     "cli/main.py": CODE,
     "cli/site/check.py": "a picture that our own binary wrote, which `pictures.beside` opens",
+    "cluster/credentials.py": "the run that started this process wrote it",
     "cluster/names.py": "the system's installer wrote it",
     "confinement.py": KERNEL,
     "corpora/recorded_page.py": OURS,

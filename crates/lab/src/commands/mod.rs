@@ -4,6 +4,7 @@
 pub mod archive;
 pub mod bulk;
 pub mod confine;
+pub mod credentials;
 pub mod doctor;
 pub mod live;
 mod live_v6;

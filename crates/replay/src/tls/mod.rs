@@ -6,6 +6,7 @@ mod chains;
 mod early;
 mod hello;
 mod padding;
+mod self_signed;
 mod suites;
 mod tickets;
 
@@ -13,6 +14,7 @@ pub use authority::Authority;
 pub use chains::Chains;
 pub(crate) use early::accept_early;
 pub use hello::HelloWatch;
+pub use self_signed::self_signed_pem;
 pub(crate) use suites::version_name;
 pub use suites::{SUITE_TLS13, provider, versions};
 pub(crate) use tickets::Tickets;

@@ -1,6 +1,7 @@
 """`eyelevel worker`: this machine's slots for a run elsewhere."""
 
 import asyncio
+import sys
 from importlib.util import find_spec
 from typing import Annotated
 
@@ -49,11 +50,19 @@ def worker(
     again.
     """
     check_installed()
+    from eyelevel.cluster.credentials import Credentials
     from eyelevel.cluster.worker import run_slots
 
+    credentials = Credentials.of_line(sys.stdin.buffer.readline()) if while_open else None
     with claimed_sets(slots, "--slots ") as cores:
         coming = run_slots(
-            where, slots, cores=cores, is_trusted=trust_network, while_open=while_open, told=_tell
+            where,
+            slots,
+            cores=cores,
+            is_trusted=trust_network,
+            credentials=credentials,
+            while_open=while_open,
+            told=_tell,
         )
         asyncio.run(coming)
 

@@ -7,9 +7,12 @@ import re
 import shlex
 import socket
 import sys
+from contextlib import contextmanager, nullcontext, suppress
+from threading import Thread
 from types import SimpleNamespace
 
 import pytest
+from hang import HANG_S
 
 from eyelevel.cli import main
 from eyelevel.cli.run import run as command
@@ -65,7 +68,7 @@ def test_without_the_extra(refused, monkeypatch, words):
     [
         ((*RUN, "--cluster", "local:1", "--jobs", "2"), "leave one out; --cluster local:2 runs"),
         (
-            (*RUN, "--cluster", "tcp://127.0.0.1:1"),
+            (*RUN, "--cluster", "tcp://127.0.0.1:1", "--trust-network"),
             "127.0.0.1:1: the connection was refused, so none",
         ),
         ((*RUN, "--cluster", "local:13"), "--cluster local:13 needs 26 cores, 2 a lab"),
@@ -80,6 +83,10 @@ def test_without_the_extra(refused, monkeypatch, words):
             (*RUN, "--cluster", "tcp://10.0.0.7:1"),
             "or --trust-network if nobody else is on that",
         ),
+        ((*RUN, "--cluster", "tcp://127.0.0.1:1"), "any user of this machine could be there"),
+        (("worker", "tcp://[::1]:1"), "any user of this machine could be there and run programs"),
+        (("worker", "tls://127.0.0.1:1"), "give its DIR/scheduler.json, or Dask's TLS settings"),
+        ((*RUN, "--cluster", "tls://10.0.0.7:1"), "ca-file and distributed.comm.tls.client.cert"),
         (("worker", "tcp://10.0.0.7:1"), "or --trust-network if nobody else is on that network"),
         ((*RUN, "--mixed"), "--mixed concerns several machines"),
         ((*RUN, "--trust-network"), "--trust-network concerns several machines"),
@@ -89,7 +96,10 @@ def test_without_the_extra(refused, monkeypatch, words):
             ("worker", "plan.toml"),
             "it is a plan, which `eyelevel run` takes; give the scheduler.json",
         ),
-        ((*RUN, "--cluster", "tcp://127.0.0.1:99999"), "99999: there is no such address; start"),
+        (
+            (*RUN, "--trust-network", "--cluster", "tcp://127.0.0.1:99999"),
+            "99999: there is no such addr",
+        ),
     ],
 )
 def test_what_cannot_be(refused, words, said):
@@ -129,6 +139,22 @@ def test_silence_is_told_apart_from_a_refusal():
     assert "tcp://h:1: no route to host; start" in str(_nobody("tcp://h:1", unreachable))
 
 
+@contextmanager
+def scheduler():
+    """The address of what has the first word, as a scheduler without TLS; no more is asked."""
+
+    def greet():
+        with suppress(OSError), server.accept()[0] as there:
+            there.sendall(b"x")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(HANG_S)
+        greeting = Thread(target=greet)
+        greeting.start()
+        yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        greeting.join()
+
+
 def ends_as(raised, monkeypatch, tmp_path, progress=None):
     """A run whose loads end so, after `progress` was told."""
 
@@ -155,14 +181,13 @@ def test_a_scheduler_that_stays_away_ends_a_run_with_75_and_the_line_that_resume
 ):
     lost = LaterError("the scheduler at tcp://127.0.0.1:1 went")
     ends_as(lost, monkeypatch, tmp_path)
-    with socket.create_server(("127.0.0.1", 0)) as there:
-        address = f"tcp://127.0.0.1:{there.getsockname()[1]}"
-        words = ["--cluster", address, "--mixed"]
+    with scheduler() as address:
+        words = ["--cluster", address, "--trust-network", "--mixed"]
         monkeypatch.setattr(sys, "argv", ["eyelevel", *RUN, *words])
         assert main.main() == 75
     said = capsys.readouterr().err
-    resume = f"the rest: eyelevel run plan.toml --out out --resume --cluster {address} --mixed"
-    assert f"{resume}\n" in said and "127.0.0.1:1 went\n" in said
+    resume = f"the rest: eyelevel run plan.toml --out out --resume --cluster {address} --mixed "
+    assert f"{resume}--trust-network\n" in said and "127.0.0.1:1 went\n" in said
     status = json.loads((tmp_path / "out" / STATUS_FILE).read_text())
     assert status["ending"] == "interrupted", "and not dead: it said so itself"
 
@@ -193,8 +218,8 @@ def test_the_line_that_resumes_has_every_option_as_it_was_given(tmp_path, monkey
 )
 def test_what_an_interruption_ended(tmp_path, monkeypatch, capsys, progress, cluster, what):
     ends_as(KeyboardInterrupt(), monkeypatch, tmp_path, progress)
-    with socket.create_server(("127.0.0.1", 0)) as there:
-        words = ["--cluster", f"tcp://127.0.0.1:{there.getsockname()[1]}"] if cluster else []
+    with scheduler() if cluster else nullcontext() as address:
+        words = ["--cluster", address, "--trust-network"] if cluster else []
         monkeypatch.setattr(sys, "argv", ["eyelevel", *RUN, *words])
         assert main.main() == 130
     assert f"{what}; to load the rest: eyelevel run plan.toml" in capsys.readouterr().err
