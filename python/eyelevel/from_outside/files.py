@@ -39,10 +39,10 @@ def read_text(path: Path | str, source: Source) -> str:
     return text_of(read_bytes(path, source), source)
 
 
-def text_of(content: bytes, source: Source) -> str:
-    """UTF-8, without a byte order mark."""
+def text_of(content: bytes, source: Source, *, keep_mark: bool = False) -> str:
+    """Return the text of UTF-8, without a byte order mark unless `keep_mark`."""
     try:
-        return content.decode("utf-8-sig")
+        return content.decode("utf-8" if keep_mark else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         byte = f"0x{error.object[error.start]:02x}"

@@ -10,10 +10,13 @@ trip of its loads. The rate is by `rate_mbit_s_of`, or the same for all where it
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from eyelevel.errors import NetworkError
-from eyelevel.from_outside.csv_rows import csv_rows
-from eyelevel.from_outside.json_text import parse_object
+from eyelevel.from_outside.cell_numbers import NumberStyle, style_of
+from eyelevel.from_outside.csv_rows import Table, read_table, refuse_long_rows, stated_separator
+from eyelevel.from_outside.headings import PLAIN, SHARE, Quantity, read_heading
+from eyelevel.from_outside.json_rows import is_json, is_row, json_records, table_of
 from eyelevel.from_outside.limits import TABLE
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
@@ -38,32 +41,49 @@ DENSITY_OFF_MAX = 0.02
 
 _BIN = ("start", "end", "density")
 _NOT_NEEDED = ("origin", "form_factor", "yyyymm", "date", "country_code")
+_NAMES = {name: (name, f"bin.{name}", f"bin_{name}") for name in _BIN}
+"""BigQuery calls a struct's fields `bin.start`, an export `bin_start`."""
+_QUANTITIES = (
+    *(Quantity(name, PLAIN, bare=dict.fromkeys(_NAMES[name], 1.0)) for name in ("start", "end")),
+    Quantity("density", SHARE, frozenset(_NAMES["density"]), dict.fromkeys(_NAMES["density"], 1.0)),
+    *(Quantity(name, PLAIN, bare={name: 1.0}) for name in _NOT_NEEDED),
+)
 
 Bins = Sequence[tuple[float, float, float]]
 """Start, end (infinite of the last) and density of each, in order."""
 
 
-def is_crux(text: str) -> bool:
-    """Whether a file of users is one of CrUX: JSON, or a table whose heading names bins."""
-    if text.lstrip("\ufeff \t\r\n").startswith("{"):
-        return True
-    rows = (line for line in text.splitlines() if line.strip() and line.lstrip()[0] != "#")
-    heading = next(rows, "").lower()
+def is_crux(text: str, file: str = "users") -> bool:
+    """Return whether a file of users is one of CrUX: an answer of the API, or a table of bins.
+
+    Raises NetworkError for JSON that is damaged.
+    """
+    source = Source(file, TABLE, NetworkError)
+    if is_json(text):
+        records = json_records(text, source)
+        if any(_is_answer(record) for _, record in records):
+            return True
+        return _names_bins(table_of(records, source).rows[0][1])
+    for line in text.splitlines():
+        if line.strip() and line.lstrip()[0] != "#" and not stated_separator(line, 1, source):
+            return _names_bins([line])
+    return False
+
+
+def _names_bins(names: Sequence[str]) -> bool:
+    heading = " ".join(names).lower()
     return all(word in heading for word in ("start", "density"))
 
 
 def networks_from_crux(
     text: str, file: str, rate_mbit_s: float | None = None
 ) -> list[WeightedNetwork]:
-    """The networks of an answer of the API, or of a table of bins; `file` is for messages.
+    """Return the networks of an answer of the API, or of a table of bins; `file` is for messages.
 
     Raises NetworkError with file, place and remedy.
     """
     source = Source(file, TABLE, NetworkError)
-    if text.lstrip("\ufeff \t\r\n").startswith("{"):
-        bins, p75_ms = _of_answer(text, source)
-    else:
-        bins, p75_ms = _of_table(text, source), None
+    bins, p75_ms = _bins_of(text, source)
     points = _points(bins, p75_ms, source)
     edges = (0.0, *BORDERS_MS, math.inf)
     found = []
@@ -100,11 +120,31 @@ def _name(low: float, high: float) -> str:
     return f"rtt-from-{low:g}" if math.isinf(high) else f"rtt-{low:g}-to-{high:g}"
 
 
-def _of_answer(text: str, source: Source) -> tuple[Bins, float | None]:
-    answer = parse_object(text.lstrip("\ufeff").encode("utf-8", "surrogatepass"), source)
+def _bins_of(text: str, source: Source) -> tuple[Bins, float | None]:
+    """Return the bins, and the 75th percentile in ms where it is known."""
+    if not is_json(text):
+        return _of_table(read_table(text, source), source), None
+    records = json_records(text, source)
+    if not any(_is_answer(record) for _, record in records):
+        return _of_table(table_of(records, source), source), None
+    if len(records) > 1:
+        fault = f"{len(records)} answers of the API"
+        raise source.refusal(fault, "", "save each in a file of its own, and give one of them")
+    return _of_answer(records[0][1], source)
+
+
+def _is_answer(record: Mapping[str, object]) -> bool:
+    return not is_row(record) or "error" in record or "record" in record
+
+
+def _of_answer(answer: Mapping[str, Any], source: Source) -> tuple[Bins, float | None]:
     if isinstance(answer.get("error"), Mapping):
         said = quoted(answer["error"].get("message", "no message"))
-        raise source.refusal(f"an error of the API: {said}", "error", "ask it again")
+        raise source.refusal(
+            f"an error of the API: {said}",
+            "error",
+            "correct the request as it says, and save the new answer",
+        )
     place = "record.metrics.round_trip_time"
     metric: object = answer
     for key in place.split("."):
@@ -125,47 +165,78 @@ def _of_answer(text: str, source: Source) -> tuple[Bins, float | None]:
     return bins, None if p75 is None else _number(p75, where, source, RTT_MS_MAX)
 
 
-def _of_table(text: str, source: Source) -> Bins:
-    (heading, names), *rows = list(csv_rows(text.lstrip("\ufeff"), source))
-    # BigQuery calls a struct's fields `bin.start`, an export `bin_start`.
-    words = [name.lower().removeprefix("bin.").removeprefix("bin_") for name in names]
-    for name, word in zip(names, words, strict=True):
-        if word not in (*_BIN, *_NOT_NEEDED):
+def _of_table(table: Table, source: Source) -> Bins:
+    if not table.rows:
+        raise source.refusal("no rows", "", "write start,end,density and a row a bin")
+    refuse_long_rows(table, source)
+    (line, names), *rows = table.rows
+    columns = read_heading(names, _QUANTITIES, line, source)
+    used = {column.index for column in columns.values()}
+    for index, name in enumerate(names):
+        if index not in used:
             known = ", ".join((*_BIN, *_NOT_NEEDED))
-            raise source.refusal(f"unknown column `{quoted(name)}`", str(heading), f"use {known}")
+            remedy = f"remove it, or use {known}"
+            raise source.refusal(f"unknown column `{quoted(name)}`", line, remedy)
     for word in _BIN:
-        if words.count(word) != 1:
-            fault = f"not one column `{word}`"
-            raise source.refusal(fault, str(heading), "write start,end,density")
-    places = [words.index(word) for word in _BIN]
+        if word not in columns:
+            raise source.refusal(f"no column `{word}`", line, "write start,end,density")
+    wanted = [columns[word] for word in _BIN]
+    cells = [
+        (place, [row[each.index] if each.index < len(row) else "" for each in wanted])
+        for place, row in rows
+    ]
+    signs = {density[-1:] == "%" for _, (_, _, density) in cells}
+    if len(signs) > 1:
+        fault = "some densities have a percent sign and some have none"
+        raise source.refusal(fault, line, "write all of them with it, or none")
+    texts = [
+        (place, [start, end, density.removesuffix("%").rstrip()])
+        for place, (start, end, density) in cells
+    ]
+    style = style_of(table.separator, [(place, text) for place, row in texts for text in row])
+    scale = 0.01 if True in signs else wanted[2].scale
     added: dict[tuple[float, float], float] = {}
-    for number, cells in rows:
-        values = [cells[place] if place < len(cells) else "" for place in places]
-        start, end, density = _bin(values, str(number), source)
+    for place, row in texts:
+        start, end, density = _bin(row, place, source, style, scale)
         # A row a form factor or origin: their loads are added up.
         added[start, end] = added.get((start, end), 0.0) + density
     return [(*ends, density) for ends, density in sorted(added.items())]
 
 
-def _bin(values: Sequence[object], where: str, source: Source) -> tuple[float, float, float]:
+_JSON_STYLE = style_of("", ())
+
+
+def _bin(
+    values: Sequence[object],
+    where: str,
+    source: Source,
+    style: NumberStyle = _JSON_STYLE,
+    scale: float = 1.0,
+) -> tuple[float, float, float]:
     start, end, density = values
     no_end = end is None or str(end).strip().lower() in ("", "null")
     return (
-        _number(start, where, source, RTT_MS_MAX),
-        math.inf if no_end else _number(end, where, source, RTT_MS_MAX),
-        0.0 if density is None else _number(density, where, source, 1.0),
+        _number(start, where, source, RTT_MS_MAX, style),
+        math.inf if no_end else _number(end, where, source, RTT_MS_MAX, style),
+        0.0 if density is None else _number(density, where, source, 1.0, style, scale),
     )
 
 
-def _number(value: object, where: str, source: Source, most: float) -> float:
-    try:
-        number = float(value) if isinstance(value, int | float | str) else math.nan
-    except ValueError:
-        number = math.nan
-    if not 0 <= number <= most or isinstance(value, bool):
+def _number(
+    value: object,
+    where: str,
+    source: Source,
+    most: float,
+    style: NumberStyle = _JSON_STYLE,
+    scale: float = 1.0,
+) -> float:
+    is_value = isinstance(value, int | float | str) and not isinstance(value, bool)
+    number = style.read(str(value).strip(), where, source) if is_value else None
+    if number is None or not 0 <= number * scale <= most:
         fault = f"`{quoted(value)}` is not a number from 0 to {most:g}"
-        raise source.refusal(fault, where, "write start and end in ms, density as a share")
-    return number
+        remedy = "write start and end in ms, density as a share of 1 or with a percent sign"
+        raise source.refusal(fault, where, remedy)
+    return number * scale
 
 
 Points = Sequence[tuple[float, float]]

@@ -1,7 +1,7 @@
 """Weighted networks from what a site's own users have: percentiles of round trips and bandwidth.
 
 Real-user measurement (RUM) tools and the Chrome UX Report export tables. Two shapes are read, told
-by their columns (docs/reference/networks.md):
+by their columns (docs/reference/networks.md), as CSV or as JSON:
 
 - a row a class of users: `rtt_ms`, `down_mbit_s`, and as wanted `name`, `weight`, `up_mbit_s`,
   `loss_two_way`, `queue_ms`;
@@ -9,13 +9,24 @@ by their columns (docs/reference/networks.md):
   network whose weight is the share of users between the midpoints to its neighbours.
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from eyelevel.errors import NetworkError
-from eyelevel.from_outside.csv_rows import csv_rows
+from eyelevel.from_outside.cell_numbers import NumberStyle, style_of
+from eyelevel.from_outside.csv_rows import Table, read_table, refuse_long_rows
+from eyelevel.from_outside.headings import (
+    DELAY,
+    PLAIN,
+    RATE,
+    SHARE,
+    Column,
+    Quantity,
+    rate_words,
+    read_heading,
+)
+from eyelevel.from_outside.json_rows import is_json, json_records, table_of
 from eyelevel.from_outside.limits import TABLE
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
@@ -30,18 +41,28 @@ QUEUE_MS = 200.0
 
 NAME_LENGTH_MAX = 64
 
-# Column, its other names, and what a value is multiplied with.
-_COLUMNS: tuple[tuple[str, dict[str, float]], ...] = (
-    ("percentile", {"percentile": 1.0, "p": 1.0}),
-    ("name", {"name": 1.0, "network": 1.0, "effective_connection_type": 1.0}),
-    ("weight", {"weight": 1.0, "share": 1.0, "users": 1.0, "count": 1.0, "density": 1.0}),
-    ("rtt_ms", {"rtt_ms": 1.0, "rtt": 1.0, "rtt_ms_p75": 1.0, "rtt_s": 1000.0}),
-    ("down_mbit_s", {"down_mbit_s": 1.0, "downlink": 1.0, "downlink_mbps": 1.0,
-                     "down_kbit_s": 1e-3, "bandwidth_mbps": 1.0}),
-    ("up_mbit_s", {"up_mbit_s": 1.0, "uplink_mbps": 1.0, "up_kbit_s": 1e-3}),
-    ("loss_two_way", {"loss_two_way": 1.0}),
-    ("queue_ms", {"queue_ms": 1.0}),
-)  # fmt: skip
+ROUNDED_RTT_MS = 50.0
+"""Browsers round `rtt` to multiples of this, so that theirs is 0 for less than half of it."""
+ZERO_RTT_MS = ROUNDED_RTT_MS / 4
+"""The middle of what browsers round to 0."""
+
+_QUANTITIES = (
+    Quantity("percentile", PLAIN, bare={"percentile": 1.0, "p": 1.0}),
+    Quantity(
+        "name", PLAIN, bare=dict.fromkeys(("name", "network", "effective_connection_type"), 1.0)
+    ),
+    Quantity(
+        "weight",
+        SHARE,
+        frozenset(("weight", "share", "density")),
+        dict.fromkeys(("weight", "share", "users", "count", "density"), 1.0),
+    ),
+    Quantity("rtt_ms", DELAY, frozenset(("rtt",)), {"rtt": 1.0, "rtt_ms_p75": 1.0}),
+    Quantity("down_mbit_s", RATE, rate_words("down", alone=True), {"downlink": 1.0}),
+    Quantity("up_mbit_s", RATE, rate_words("up")),
+    Quantity("loss_two_way", SHARE, frozenset(("loss_two_way",)), {"loss_two_way": 1.0}),
+    Quantity("queue_ms", DELAY, frozenset(("queue",))),
+)
 
 # Lowest and highest value that makes sense; a value outside is a unit's mistake.
 _RANGES = {
@@ -63,17 +84,22 @@ class WeightedNetwork:
     share: float
 
 
-def networks_from_csv(text: str, file: str) -> list[WeightedNetwork]:
-    """The networks that a table describes; `file` is its name for messages.
+def networks_from_csv(
+    text: str, file: str, note: Callable[[str], None] = lambda _: None
+) -> list[WeightedNetwork]:
+    """Return the networks that a table describes; `file` is its name for messages.
 
-    Raises NetworkError with file, line and remedy.
+    `note` gets what was assumed. Raises NetworkError with file, line and remedy.
     """
-    rows = list(csv_rows(text, Source(file, TABLE, NetworkError)))
-    if len(rows) < 2:
+    source = Source(file, TABLE, NetworkError)
+    table = (
+        table_of(json_records(text, source), source) if is_json(text) else read_table(text, source)
+    )
+    if len(table.rows) < 2:
         raise NetworkError(f"{file}: no rows; write a heading with rtt_ms and down_mbit_s and rows")
-    (heading, names), *rest = rows
-    columns = _columns(names, f"{file}:{heading}")
-    values = [(number, _row(cells, columns, f"{file}:{number}")) for number, cells in rest]
+    refuse_long_rows(table, source)
+    columns = _columns(table, source)
+    values = _values(table, columns, source, note)
     if "percentile" in columns:
         return _of_percentiles(values, file)
     return _of_classes(values, file)
@@ -85,50 +111,108 @@ def toml_of(weighted: Sequence[WeightedNetwork]) -> str:
     return "\n".join(["networks = [", *lines, "]"]) + "\n"
 
 
-def _columns(heading: Sequence[str], where: str) -> dict[str, tuple[int, float]]:
-    columns: dict[str, tuple[int, float]] = {}
-    known = {other: (name, scale) for name, others in _COLUMNS for other, scale in others.items()}
+def _columns(table: Table, source: Source) -> dict[str, Column]:
+    (line, heading), *_ = table.rows
+    columns = read_heading(heading, _QUANTITIES, line, source)
+    used = {column.index for column in columns.values()}
     for index, cell in enumerate(heading):
-        word = cell.strip().lower()
-        if word not in known:
-            raise NetworkError(
-                f"{where}: unknown column `{quoted(cell.strip())}`; use "
-                f"{', '.join(name for name, _ in _COLUMNS)}"
-            )
-        name, scale = known[word]
-        if name in columns:
-            raise NetworkError(f"{where}: two columns say `{quoted(name)}`; keep one")
-        columns[name] = (index, scale)
+        if index not in used:
+            known = ", ".join(quantity.name for quantity in _QUANTITIES)
+            remedy = f"remove it, or name it one of {known}"
+            raise source.refusal(f"unknown column `{quoted(cell)}`", line, remedy)
     for name in ("rtt_ms", "down_mbit_s"):
         if name not in columns:
-            raise NetworkError(
-                f"{where}: no column `{quoted(name)}`; give both round trips and rates"
-            )
+            fault = f"no column `{name}`"
+            raise source.refusal(fault, line, "give both round trips and rates")
     if "percentile" in columns and "weight" in columns:
-        raise NetworkError(f"{where}: percentiles already are weights; drop one of the two")
+        raise source.refusal("percentiles already are weights", line, "drop one of the two")
     return columns
 
 
-def _row(
-    cells: Sequence[str], columns: Mapping[str, tuple[int, float]], where: str
-) -> dict[str, float | str]:
-    values: dict[str, float | str] = {}
-    for name, (index, scale) in columns.items():
-        text = cells[index].strip() if index < len(cells) else ""
+def _values(
+    table: Table, columns: Mapping[str, Column], source: Source, note: Callable[[str], None]
+) -> "Rows":
+    """Return each row's values by the names of the columns, in their units."""
+    rows = [(place, dict.fromkeys(columns, "")) for place, _ in table.rows[1:]]
+    for (_, texts), (_, cells) in zip(rows, table.rows[1:], strict=True):
+        for name, column in columns.items():
+            if column.index < len(cells):
+                texts[name] = cells[column.index]
+    numbers = [name for name in columns if name != "name"]
+    style = style_of(
+        table.separator, [(place, _bare(texts[name])) for place, texts in rows for name in numbers]
+    )
+    found: list[tuple[str, dict[str, float | str]]] = [(place, {}) for place, _ in rows]
+    for name, column in columns.items():
         if name == "name":
-            values[name] = _name(text, where)
+            for (place, values), (_, texts) in zip(found, rows, strict=True):
+                values[name] = _name(texts[name], f"{source.name}:{place}")
             continue
-        try:
-            value = float(text.removeprefix("p") if name == "percentile" else text) * scale
-        except ValueError:
-            raise NetworkError(
-                f"{where}: {name} is `{quoted(text)}`, which is not a number; write one, as 40"
-            ) from None
-        low, high = _RANGES[name]
-        if not (math.isfinite(value) and low <= value <= high):
-            raise NetworkError(f"{where}: {name} is {text}; it must be from {low:g} to {high:g}")
-        values[name] = value
-    return values
+        cells_of = [(place, texts[name]) for place, texts in rows]
+        read = _numbers(name, column, cells_of, style, source)
+        if name == "rtt_ms" and 0.0 in read and _is_rounded(read, column):
+            read = [rtt_ms or ZERO_RTT_MS for rtt_ms in read]
+            note(
+                f"{source.name}: browsers round `rtt` to {ROUNDED_RTT_MS:g} ms; their 0 is taken "
+                f"as {ZERO_RTT_MS:g} ms"
+            )
+        _check_range(name, cells_of, read, source)
+        for (_, values), value in zip(found, read, strict=True):
+            values[name] = value
+    return found
+
+
+def _numbers(
+    name: str,
+    column: Column,
+    cells: Sequence[tuple[str, str]],
+    style: NumberStyle,
+    source: Source,
+) -> list[float]:
+    read: list[float] = []
+    scale = column.scale
+    percents = [text.endswith("%") for _, text in cells]
+    if any(percents) and name in ("weight", "loss_two_way"):
+        if not all(percents):
+            place, text = cells[percents.index(False)]
+            fault = f"{name} is `{quoted(text)}`, and in other rows it has a percent sign"
+            raise source.refusal(fault, place, "write all of them with it, or none")
+        scale = 0.01
+    for place, text in cells:
+        plain = text.removeprefix("p") if name == "percentile" else text
+        if scale == 0.01 or name == "percentile":
+            plain = _bare(plain)
+        value = style.read(plain, place, source)
+        if value is None:
+            fault = f"{name} is `{quoted(text)}`, which is not a number"
+            raise source.refusal(fault, place, "write one, such as 40, or remove the row")
+        read.append(value * scale)
+    return read
+
+
+def _check_range(
+    name: str, cells: Sequence[tuple[str, str]], values: Sequence[float], source: Source
+) -> None:
+    low, high = _RANGES[name]
+    for (place, text), value in zip(cells, values, strict=True):
+        if not low <= value <= high:
+            fault = f"{name} is {quoted(text)}; it must be from {low:g} to {high:g}"
+            remedy = "correct it, or name its unit in the heading"
+            if name == "rtt_ms" and value == 0:
+                remedy = f"write what was measured, or {ZERO_RTT_MS:g} for a browser's rounded 0"
+            raise source.refusal(fault, place, remedy)
+
+
+def _bare(text: str) -> str:
+    """Return a cell without its percent sign."""
+    return text.removesuffix("%").rstrip()
+
+
+def _is_rounded(rtts_ms: Sequence[float], column: Column) -> bool:
+    """Return whether these are the Network Information API's: it has no unit in `rtt`, and nothing
+    between its multiples."""
+    named = column.heading.strip().strip("\ufeff").lower() == "rtt"
+    return named and all(rtt_ms % ROUNDED_RTT_MS == 0 for rtt_ms in rtts_ms)
 
 
 def _name(text: str, where: str) -> str:
@@ -142,7 +226,7 @@ def _name(text: str, where: str) -> str:
     return f"users-{text}" if network_named(text) else text
 
 
-Rows = Sequence[tuple[int, Mapping[str, float | str]]]
+Rows = Sequence[tuple[str, Mapping[str, float | str]]]
 
 
 def _of_classes(rows: Rows, file: str) -> list[WeightedNetwork]:

@@ -157,7 +157,7 @@ def test_what_is_crux_is_told_by_its_content():
         ("start,end,density\n0,,1\n", "f: one bin, from 0 without an end"),
         ("start,end,density\n0,75,4\n", "f:2: `4` is not a number from 0 to 1"),
         ("start,end,density,x\n", "f:1: unknown column `x`"),
-        ("start,density\n", "f:1: not one column `end`"),
+        ("start,density\n", "f:1: no column `end`"),
     ],
 )
 def test_what_is_no_histogram_is_refused_with_its_place(text, said):

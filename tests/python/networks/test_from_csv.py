@@ -35,7 +35,7 @@ def test_a_class_of_a_presets_name_gets_another_one():
         ("", "f: no rows"),
         ("rtt_ms\n5\n", "f:1: no column `down_mbit_s`"),
         ("rtt_ms,speed\n5,5\n", "f:1: unknown column `speed`"),
-        ("rtt_ms,rtt,down_mbit_s\n5,5,5\n", "f:1: two columns say `rtt_ms`"),
+        ("rtt_ms,rtt,down_mbit_s\n5,5,5\n", "f:1: columns `rtt_ms` and `rtt` for one thing"),
         ("rtt_ms,down_mbit_s\n5,fast\n", "f:2: down_mbit_s is `fast`"),
         ("rtt_ms,down_mbit_s\n5\n", "f:2: down_mbit_s is ``"),
         ("rtt_ms,down_mbit_s\n\n0.02,5\n", "f:3: rtt_ms is 0.02"),

@@ -8,7 +8,8 @@ import typer
 from eyelevel.cli.output import hints, print_json, say
 from eyelevel.cli.path.network_show import show
 from eyelevel.errors import NetworkError
-from eyelevel.from_outside.files import read_text
+from eyelevel.from_outside.csv_rows import utf8_of
+from eyelevel.from_outside.files import read_bytes, text_of
 from eyelevel.from_outside.limits import TABLE
 from eyelevel.from_outside.source import Source
 from eyelevel.networks.from_crux import is_crux, networks_from_crux
@@ -59,8 +60,9 @@ def read_users(file: Path, rate: str | None = None) -> list[WeightedNetwork]:
 
     `rate`: down, of networks from CrUX, which has none.
     """
-    text = read_text(file, Source(str(file), TABLE, NetworkError))
-    if is_crux(text):
+    source = Source(str(file), TABLE, NetworkError)
+    text = text_of(utf8_of(read_bytes(file, source), source), source)
+    if is_crux(text, str(file)):
         if rate is None:
             say(
                 hints,
@@ -71,7 +73,7 @@ def read_users(file: Path, rate: str | None = None) -> list[WeightedNetwork]:
         return networks_from_crux(text, str(file), _mbit_s(rate))
     if rate is not None:
         raise NetworkError(f"--rate {rate}: {file} has its own rates; leave this option out")
-    return networks_from_csv(text, str(file))
+    return networks_from_csv(text, str(file), lambda line: say(hints, line))
 
 
 def _mbit_s(rate: str | None) -> float | None:
