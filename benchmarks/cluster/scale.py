@@ -54,7 +54,7 @@ def study() -> tuple[Plan, list[Site]]:
     text = (
         f"sites = {json.dumps(names)}\nnetworks = [{tables}]\nstacks = {json.dumps(STACKS)}\n"
         f"reference = 'tcp'\nblocks = {BLOCKS}\nprimary_metric = 'page_load_time_ms'\n"
-        "[stop]\ninterval_width_max = 0.001\nfutility = false\nclear_sign = false\n"
+        "[stop]\nfutility = false\n"
     )
     return parse_plan(text, "study"), [Site(name, f"sha256:{name * 8:.64}") for name in names]
 

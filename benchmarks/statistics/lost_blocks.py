@@ -19,7 +19,7 @@ from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.intervals import DISTURBANCE, SEED, SPREAD
 from eyelevel.stats.estimate import Floats
 from eyelevel.stats.repetitions import mean_over_repetitions, repetition_values
-from eyelevel.stats.sequential import reach_in_errors
+from eyelevel.stats.sequential import Horizon, reach_in_errors
 
 BETWEEN_SITES = 0.1
 STACKS = 5
@@ -88,13 +88,14 @@ def _study(lost: float, size: tuple[int, int], draw: np.random.Generator) -> tup
 
 def misses_ever(differences: Floats, truth: float) -> bool:
     """Whether the confidence sequence misses at any look, from LOOK_FIRST repetitions on."""
+    horizon = Horizon(LOOK_FIRST, differences.shape[1])
     for n in range(LOOK_FIRST, differences.shape[1] + 1):
         so_far = differences[:, :n]
         if (~np.isnan(so_far)).sum(axis=1).min() < 2:
             continue
         values = repetition_values(so_far)
         error = values.std(ddof=1) / np.sqrt(len(values))
-        if abs(values.mean() - truth) > reach_in_errors(len(values), 0.05) * error:
+        if abs(values.mean() - truth) > reach_in_errors(len(values), 0.05, horizon) * error:
             return True
     return False
 

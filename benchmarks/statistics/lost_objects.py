@@ -22,7 +22,7 @@ from eyelevel.stats.estimate import Floats
 from eyelevel.stats.families import holm_of_attainable
 from eyelevel.stats.late.timeouts import sign_sequence_p, timeouts, up_to_limit
 from eyelevel.stats.repetitions import geometric_gain
-from eyelevel.stats.sequential import reach_in_errors
+from eyelevel.stats.sequential import Horizon, reach_in_errors
 
 SITES = 10
 LIMIT = 60.0
@@ -99,6 +99,7 @@ def _fixed(pairs: list[tuple[Floats, ...]]) -> tuple[float, bool]:
 
 def _sequential(pairs: list[tuple[Floats, ...]]) -> tuple[float, bool]:
     family, differ, claims = len(pairs), [], False
+    horizon = Horizon(LOOK_FIRST, pairs[0][0].shape[1])
     for x, r in pairs:
         more = np.isinf(x).sum(axis=0) - np.isinf(r).sum(axis=0)
         logs = np.log(np.minimum(x, LIMIT)) - np.log(np.minimum(r, LIMIT))
@@ -108,7 +109,8 @@ def _sequential(pairs: list[tuple[Floats, ...]]) -> tuple[float, bool]:
             found |= p <= TIMEOUTS_SHARE * FAMILY_LEVEL / family
             values = logs[:, :n].mean(axis=0)
             error = values.std(ddof=1) / np.sqrt(n)
-            claims |= abs(values.mean()) > reach_in_errors(n, GAINS_LEVEL / family) * error
+            reach = reach_in_errors(n, GAINS_LEVEL / family, horizon)
+            claims |= abs(values.mean()) > reach * error
         differ.append(found)
     return float(np.mean(differ)), claims or any(differ)
 

@@ -21,11 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from eyelevel.analysis.decisions import FIRST_LOOK as FIRST_LOOK_SHOWN
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.sequential import FAMILY_LEVEL
 from eyelevel.analysis.phrases import verdict
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.families import holm
+from eyelevel.stats.sequential import Horizon, reach_in_errors
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -69,12 +71,8 @@ def running(values: Floats) -> tuple[Floats, Floats]:
 
 def sequence_limits(blocks: int, level: float) -> Floats:
     """`eyelevel.stats.sequential.confidence_sequence`: its reach over its error, by block."""
-    n = np.arange(1, blocks + 1)
-    growth = 1 + n
-    limit = np.exp(np.minimum((np.log(growth) / 2 - np.log(level)) * 2 / n, 700.0))
-    bounded = (n > 1) & (limit < growth)
-    square = (n - 1) * (limit - 1) / np.where(bounded, 1 - limit / growth, 1.0)
-    return np.where(bounded, np.sqrt(np.maximum(square, 0.0)), np.inf)
+    horizon = Horizon(min(FIRST_LOOK_SHOWN, blocks), blocks)
+    return np.array([reach_in_errors(n, level, horizon) for n in range(1, blocks + 1)])
 
 
 def _t_limits(blocks: int) -> Floats:

@@ -6,12 +6,14 @@ deviation `sd`, around the true one; of several comparisons, a network each, all
 With tails a share of the loads takes so many times as long, in both stacks or in the reference
 alone, where the truth is the mean's.
 
-Printed for every cell: the share of comparisons that are called faster, the median number of blocks
-that a comparison used, the share that ended before the last block; and of studies those of which
-any comparison's interval missed its truth, ever up to the last block and when it stopped, at most
-5 % each. `--run DIR` draws the blocks of a run of one site, network and comparison instead, with
-replacement, scaled by 0.85 and by 1, as they scatter and widened to 0.2, and as they followed one
-another. Half a minute; nothing is asserted.
+Printed for every cell: the share of comparisons that are called faster (by less than matters or
+not) and that end with a verdict, the median number of blocks that a comparison used, the share that
+ended before the last block; and of studies those with a false verdict, and those of which any
+comparison's interval missed its truth, ever up to the last block and when it stopped, at most 5 %
+each. A verdict is false if it has the wrong sign, or calls a difference that matters none. `--run
+DIR` draws the blocks of a run of one site, network and comparison instead, with replacement, scaled
+by 0.85 and by 1, as they scatter and widened to 0.2, and as they followed one another. Half a
+minute; nothing is asserted.
 """
 
 import argparse
@@ -33,13 +35,16 @@ from eyelevel.metrics.compute import measure
 from eyelevel.networks.presets import NETWORKS
 from eyelevel.plan.file.change import BLOCKS_MAX, BLOCKS_MIN, question_plan
 from eyelevel.plan.file.parse import parse_plan
-from eyelevel.stats.stopping_rule import Rule, run_studies
+from eyelevel.stats.stopping_rule import ALIKE, CLEAR_SIGN, SMALL, Rule, Studies, run_studies
 
 Floats = NDArray[np.float64]
 Draw = Callable[[tuple[int, int]], Floats]
 
-TRUTHS = (0.0, -0.05, -0.10, -0.15, -0.20, -0.30)
-SPREADS = (0.1, 0.2, 0.3)
+CASES = (
+    *product((0.0, -0.03, -0.05, -0.08), (0.05, 0.07)),
+    *product((0.0, -0.05, -0.10, -0.15, -0.20, -0.30), (0.1, 0.2, 0.3)),
+)
+"""Truths and spreads: of quiet pages and small gains, and of others."""
 COMPARISONS = (1, 2, 4)
 SCALE, SPREAD = 0.85, 0.2
 STUDIES, STUDIES_QUICK = 2000, 200
@@ -74,8 +79,10 @@ class Cell:
     """Shares of comparisons, and of studies those with a miss; `blocks` is the median."""
 
     faster: float
+    verdict: float
     blocks: float
     early: float
+    false: float
     missed_ever: float
     missed_at_stop: float
 
@@ -92,13 +99,28 @@ def simulate(log_ratios: Draw, truth: float, comparisons: int, studies: int) -> 
     found = run_studies(ask_rule(comparisons), rows, BLOCKS_MIN, truth)
     at_stop = (found.low > truth) | (found.high < truth)
     of_study = (studies, comparisons)
+    false = false_verdicts(found, truth, ask_rule(comparisons))
     return Cell(
         faster=float((found.claim < 0).mean()),
+        verdict=float(np.isin(found.state, (CLEAR_SIGN, ALIKE, SMALL)).mean()),
         blocks=float(np.median(found.blocks)),
         early=float((found.blocks < BLOCKS_MAX).mean()),
+        false=float(false.reshape(of_study).any(axis=1).mean()),
         missed_ever=float(found.missed_ever.reshape(of_study).any(axis=1).mean()),
         missed_at_stop=float(at_stop.reshape(of_study).any(axis=1).mean()),
     )
+
+
+def false_verdicts(found: Studies, truth: float, rule: Rule) -> NDArray[np.bool_]:
+    """Whether each study's verdict is wrong of a mean log ratio of `truth`.
+
+    An effect at a bound of what matters, to rounding, does matter.
+    """
+    low, high = rule.bounds
+    matters = truth <= low + 1e-12 or truth >= high - 1e-12
+    wrong_sign = (found.claim != 0) & (found.claim != np.sign(truth))
+    wrong: NDArray[np.bool_] = wrong_sign | (np.isin(found.state, (ALIKE, SMALL)) & matters)
+    return wrong
 
 
 def normal(truth: float, spread: float, draw: np.random.Generator) -> Draw:
@@ -142,9 +164,9 @@ def blocks_of(directory: Path, measured_by: Measure = measure) -> Floats:
 
 def rows_made_up(studies: int, draw: np.random.Generator) -> Iterator[tuple[str, str, int, Cell]]:
     """What the truth is, the spread, the comparisons and what came of them."""
-    for truth, spread, comparisons in product(TRUTHS, SPREADS, COMPARISONS):
+    for (truth, spread), comparisons in product(CASES, COMPARISONS):
         cell = simulate(normal(truth, spread, draw), math.log1p(truth), comparisons, studies)
-        yield f"{truth:.0%}", f"{spread:.1f}", comparisons, cell
+        yield f"{truth:.0%}", f"{spread:g}", comparisons, cell
     for tail, comparisons in product(TAILS, COMPARISONS):
         cell = simulate(with_tail(tail, 0.1, draw), tail.truth, comparisons, studies)
         yield f"0, {tail.name}", "0.1", comparisons, cell
@@ -180,14 +202,15 @@ def main(arguments: list[str]) -> None:
     studies = STUDIES_QUICK if given.quick else STUDIES
     draw = np.random.Generator(np.random.PCG64(SEED))
     heads = (
-        "truth", "sd", "comparisons", "called faster", "median blocks", "ended early",
-        "missed ever", "missed at the stop",
+        "truth", "sd", "comparisons", "called faster", "a verdict", "median blocks",
+        "ended early", "false verdict", "missed ever", "missed at the stop",
     )  # fmt: skip
     print_head(heads)
     rows = rows_of_run(given.run, studies, draw) if given.run else rows_made_up(studies, draw)
     for truth, spread, comparisons, cell in rows:
-        shares = (cell.early, cell.missed_ever, cell.missed_at_stop)
-        words = (truth, spread, str(comparisons), f"{cell.faster:.1%}", f"{cell.blocks:.0f}")
+        words = (truth, spread, str(comparisons), f"{cell.faster:.1%}", f"{cell.verdict:.1%}")
+        words = (*words, f"{cell.blocks:.0f}")
+        shares = (cell.early, cell.false, cell.missed_ever, cell.missed_at_stop)
         print(f"| {' | '.join((*words, *(f'{share:.1%}' for share in shares)))} |", flush=True)
 
 

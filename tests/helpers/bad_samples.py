@@ -75,7 +75,7 @@ def stops() -> list[bytes]:
 def stop_plan() -> bytes:
     """The golden plan as one that may stop early."""
     plan = json.loads((GOLDEN / "run" / "plan.json").read_bytes())
-    rule = {"interval_width_max": 0.1, "blocks_min": 2, "clear_sign": True, "futility": True}
+    rule = {"blocks_min": 2, "futility": True}
     return json.dumps(plan | {"stop": rule}).encode()
 
 
@@ -148,7 +148,7 @@ def plans() -> list[bytes]:
         'title = "x"\nsites = ["plain", "api"]\nreference = "tcp"\nblocks = 7\nseed = 3\n'
         'device = "moto-g"\nvisit = "repeat"\nblocked_hosts = ["ads.example"]\nlogs = ["qlog"]\n'
         'stacks = ["tcp", { name = "x", base = "quic", external_server = { command = ["a"], '
-        'protocols = ["h3"] } }]\n[stop]\ninterval_width_max = 0.1\n[[networks]]\nbase = "dsl"\n'
+        'protocols = ["h3"] } }]\n[stop]\n[[networks]]\nbase = "dsl"\n'
         'name = "y"\nloss_two_way = "1 %"\n[[networks]]\nname = "z"\nrate_down_bit_s = "1 Mbit/s"\n'
         'rate_up_bit_s = 1_000_000\nrtt_ms_min = "20 ms"\nqueue_ms = 200\n'
         '[[networks]]\nname = "w"\nrtt = "9 ms"\ndown = "rate 1 Mbit/s, loss 1%"\n'

@@ -30,7 +30,6 @@ reference = "tcp"
 blocks = 40
 smallest_effect_of_interest = 0.05
 [stop]
-interval_width_max = 0.1
 blocks_min = 6
 """
 LOG_RATIO = {("dsl", "quic"): math.log(0.7), ("lte", "quic"): math.log(0.82)}

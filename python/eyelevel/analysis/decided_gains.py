@@ -6,7 +6,7 @@ from itertools import product
 
 import polars as pl
 
-from eyelevel.analysis.decisions import Key, networks_compared
+from eyelevel.analysis.decisions import Key, horizon_of, networks_compared
 from eyelevel.analysis.gains.cells import NetworkGain, compare_cells, network_gains
 from eyelevel.analysis.gains.p_values import value_alone
 from eyelevel.analysis.gains.sequential import sequential_gains
@@ -53,7 +53,7 @@ def _gains_of(
     """Of these comparisons. What stands beside a gain keeps its value alone: its interval does not
     allow for looks."""
     metric, networks = plan.primary_metric, networks_compared(plan)
-    every = sequential_gains(kept, metric, plan.comparisons, networks, sites)
+    every = sequential_gains(kept, metric, plan.comparisons, networks, sites, horizon_of(plan))
     sequential = {(gain.network, gain.comparison): gain for gain in every}
     mine = kept.filter(pl.col("network").is_in([network for network, _ in keys]))
     cells = compare_cells(mine, [metric], plan.comparisons)

@@ -6,6 +6,7 @@ when it stops and what it says depends on the records, and neither on how fast t
 whether they were made in one run, nor on when anybody looked.
 """
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 
@@ -24,16 +25,20 @@ from eyelevel.analysis.trials.judgement import JUDGED_BY, judge_table
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.plan.comparisons import Comparison
-from eyelevel.plan.plan import Plan
+from eyelevel.plan.plan import Plan, StopRule
+from eyelevel.stats.sequential import Horizon
 from eyelevel.stats.stopping_rule import Rule, State, looks
 
 Key = tuple[str, Comparison]  # network, comparison
 
-STOP_VERSION = 2
+STOP_VERSION = 3
+FIRST_LOOK = StopRule.blocks_min
+LOST_MAX = 0.2
+"""The share of a short study's blocks that may be lost before it has no interval at its end."""
 NAMED_MAX = 3  # comparisons of one kind; more are counted
 _SAID: dict[State, str] = {
     "clear sign": "a clear sign",
-    "narrow enough": "known precisely enough",
+    "clear sign, less than matters": "a clear sign of a difference that is too small to matter",
     "no difference that matters": "no difference that matters",
     "futile": "not decidable within the planned blocks",
     "loads unfinished": "one stack leaves more loads unfinished",
@@ -46,15 +51,20 @@ def networks_compared(plan: Plan) -> list[str]:
     return [network.name for network in plan.networks if network.name not in twins]
 
 
+def horizon_of(plan: Plan) -> Horizon:
+    """The looks of a plan that may stop early; of another, those of a run that shows its gains."""
+    first = plan.stop.blocks_min if plan.stop else FIRST_LOOK
+    return Horizon(min(first, math.floor((1 - LOST_MAX) * plan.blocks)), plan.blocks)
+
+
 def rule_of(plan: Plan) -> Rule:
     """By which a plan's comparisons are decided, each with its part of the level."""
     assert plan.stop is not None
     family = max(1, len(plan.comparisons) * len(networks_compared(plan)))
     return Rule(
-        width_max=plan.stop.interval_width_max,
         smallest_effect=plan.smallest_effect_of_interest,
         significance_level=GAINS_LEVEL / family,
-        clear_sign=plan.stop.clear_sign,
+        horizon=horizon_of(plan),
         futility=plan.stop.futility,
     )
 
@@ -172,7 +182,12 @@ class Decisions:
     def _states_of(self, kept: pl.DataFrame, repetition: int) -> list[ComparisonState]:
         plan = self._plan
         gains = sequential_gains(
-            kept, plan.primary_metric, plan.comparisons, self._networks, self._sites
+            kept,
+            plan.primary_metric,
+            plan.comparisons,
+            self._networks,
+            self._sites,
+            self._rule.horizon,
         )
         return comparison_states(gains, self._rule, repetition, plan.blocks)
 

@@ -21,7 +21,7 @@ def verdict(gain: NetworkGain, smallest_effect: float) -> str:
     if not gain.timeouts_differ or counts is None:
         return found
     fewer = counts.count < counts.count_reference
-    if found == ("faster" if fewer else "slower"):
+    if found.startswith("faster" if fewer else "slower"):
         return found
     return "more loads finished" if fewer else "fewer loads finished"
 
@@ -32,25 +32,29 @@ def _of_gain(gain: NetworkGain, smallest_effect: float) -> str:
         return "undetermined"
     if estimate.low is None or estimate.high is None or gain.p_holm is None:
         return "undetermined"
-    if _is_alike(gain, smallest_effect):
+    alike, has_sign = _is_alike(gain, smallest_effect), gain.p_holm <= SIGNIFICANCE_LEVEL
+    if has_sign and not gain.signs_disagree:
+        way = "faster" if estimate.value < 0 else "slower"
+        return f"{way}, by less than matters" if alike else way
+    if alike:
         return "no difference that matters"
-    if gain.p_holm <= SIGNIFICANCE_LEVEL:
-        if gain.signs_disagree:
-            return "mean and median disagree"
-        return "faster" if estimate.value < 0 else "slower"
-    return "no clear difference"
+    return "mean and median disagree" if has_sign else "no clear difference"
 
 
 def _is_alike(gain: NetworkGain, smallest_effect: float) -> bool:
-    """Whether the whole 95 % interval lies within the smallest effect, after the correction.
+    """Whether two one-sided tests place the gain within the smallest effect, after the correction.
 
-    Bonferroni's over the family, of two one-sided tests; a confidence sequence allows for it.
+    Bonferroni's over the family. A study of a fixed number of blocks also needs its whole 95 %
+    interval there; of one that may stop early the one-sided bounds allow for family and looks.
     """
-    low, high = gain.gain.low, gain.gain.high
+    bounds = gain.one_sided or gain.gain
+    low, high = bounds.low, bounds.high
     if low is None or high is None or low <= -smallest_effect or high >= smallest_effect:
         return False
+    if gain.one_sided:
+        return True
     p = gain_equivalence(gain.gain, smallest_effect).p
-    return p is None or gain.family * p <= SIGNIFICANCE_LEVEL
+    return p is not None and gain.family * p <= SIGNIFICANCE_LEVEL
 
 
 def detectable(gains: Sequence[NetworkGain], metric: str) -> tuple[float, float] | None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from eyelevel.analysis.decisions import horizon_of
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.gate import (
     Status,
@@ -97,10 +98,12 @@ def _compared(
 ) -> RunComparison:
     confidence = family_confidence(sum(not each.unanswerable for each in questions))
     sites, verdicts = sites_of_both(old, new), []
-    may_stop = old.may_stop or new.may_stop
+    horizons = None
+    if old.may_stop or new.may_stop:
+        horizons = horizon_of(old.planned), horizon_of(new.planned)
     for asked in questions:
         before, now = (_loads(run, asked, metric, sites) for run in (old, new))
-        found = gain_change(before, now, confidence, may_stop=may_stop)
+        found = gain_change(before, now, confidence, horizons)
         if asked.unanswerable:
             found = _without_interval(found, asked.unanswerable)
             status, message, needed = _no_verdict(asked, metric, found)

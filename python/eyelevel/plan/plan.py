@@ -27,14 +27,11 @@ ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
 class StopRule(Settings):
     """End a network's loads once each of its primary comparisons is decided.
 
-    Looked at after repetitions from `blocks_min` on; widths are shares of the reference
-    (`eyelevel.stats.stopping_rule`). `clear_sign`: an interval no wider than its estimate is
-    enough; `futility`: so is that nothing can be known by all blocks, either.
+    Looked at after repetitions from `blocks_min` on (`eyelevel.stats.stopping_rule`). `futility`:
+    it is also decided once no verdict can be expected by the last block.
     """
 
-    interval_width_max: Annotated[Share, Gt(0)]
     blocks_min: Annotated[int, Ge(2), Le(BLOCKS_MAX)] = 5
-    clear_sign: bool = True
     futility: bool = True
 
 

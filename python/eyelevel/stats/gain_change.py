@@ -15,8 +15,9 @@ from eyelevel.stats.estimate import CONFIDENCE, Estimate, sum_freedom, t_estimat
 from eyelevel.stats.late.timeouts import Timeouts, timeouts, up_to_limit
 from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER
 from eyelevel.stats.repetitions import as_gain, log_gain, paired_loads, repetition_values
-from eyelevel.stats.sequential import confidence_sequence
+from eyelevel.stats.sequential import Horizon, confidence_sequence
 
+Horizons = tuple[Horizon, Horizon] | None
 Loads = tuple[ArrayLike, ArrayLike, ArrayLike]
 """Values and the reference's of one run, as `eyelevel.stats.repetitions` has them, and the limit
 that a timeout stands for, by site."""
@@ -58,7 +59,7 @@ class GainChange:
 
 
 def gain_change(
-    before: Loads, now: Loads, confidence: float = CONFIDENCE, *, may_stop: bool = False
+    before: Loads, now: Loads, confidence: float = CONFIDENCE, horizons: Horizons = None
 ) -> GainChange:
     """The gain of each run (`eyelevel.stats.repetitions.geometric_gain`), and how it changed.
 
@@ -67,30 +68,32 @@ def gain_change(
     in two runs shows whether they did. Undetermined as soon as one gain is. R, with every block:
     `t.test(colMeans(log(x2 / r2)), colMeans(log(x1 / r1)))`.
 
-    `may_stop`: a run may have ended by what it showed, which no t interval allows for. Each then
-    has a confidence sequence at half of the level, and the change lies between their bounds.
+    `horizons`: the looks of both runs if one may have ended by what it showed, which no t interval
+    allows for. Each then has a confidence sequence at half of the level, and the change lies
+    between their bounds.
     """
     late = timeouts(*before), timeouts(*now)
+    looks = horizons or (None, None)
     logs = [
-        _log_gain(loads, counts, confidence, may_stop)
-        for loads, counts in zip((before, now), late, strict=True)
+        _log_gain(loads, counts, confidence, horizon)
+        for loads, counts, horizon in zip((before, now), late, looks, strict=True)
     ]
     change = as_gain(_difference(logs[1], logs[0], confidence))
     return GainChange(as_gain(logs[0]), as_gain(logs[1]), change, confidence, late)
 
 
-def _log_gain(loads: Loads, late: Timeouts, confidence: float, may_stop: bool) -> Estimate:
+def _log_gain(loads: Loads, late: Timeouts, confidence: float, horizon: Horizon | None) -> Estimate:
     if late.too_many:
         return undetermined(late.too_many, late.pairs)
     values, reference = (np.atleast_2d(up_to_limit(runs, loads[2])) for runs in loads[:2])
     on_log = log_gain(values, reference, confidence)
-    if not may_stop or on_log.value is None:
+    if horizon is None or on_log.value is None:
         return on_log
     x, r = paired_loads(values, reference)
     ratios = np.log(x) - np.log(r)
     if (~np.isnan(ratios)).sum(axis=1).min() < 2:
         return on_log
-    sequence = confidence_sequence(repetition_values(ratios), (1 - confidence) / 2)
+    sequence = confidence_sequence(repetition_values(ratios), (1 - confidence) / 2, horizon)
     return replace(sequence, standard_error=None)  # a t interval made from it would not hold
 
 

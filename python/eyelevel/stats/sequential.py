@@ -1,35 +1,67 @@
-"""A confidence sequence: intervals that hold however often one looks and whenever one stops."""
+"""A confidence sequence: intervals that hold at all looks of a study together.
+
+A study has looks from its first to its last planned block. The boundary is that of the t test's
+mixture martingale; its level is chosen so that equal stacks cross it at any of these looks with
+exactly the chance that is asked for. Ville's inequality alone, which allows for looks without end,
+would leave two thirds of that chance unused in 60 blocks and cost a third more blocks
+(docs/decisions/statistics.md).
+"""
 
 import math
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
-from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.estimate import Estimate, Floats, undetermined
 
-EFFECT_SPREAD = 1.0
-"""Standard deviation of the standardised effects that the sequence is tuned for. Any value keeps
-the error rate; this one (the unit information prior) is narrowest for effects of about the spread
-between blocks."""
+SPREAD_AT_LAST = 3.5
+"""The mixture's standard deviation of standardised effects, times the root of the last look: it
+makes the boundary narrowest from a third of the planned blocks on. Any value keeps the level."""
+
+LOOKS_APART = 200
+"""Twice as many as studies take (`eyelevel.stats.stopping_rule`)."""
+
+PATHS, STEPS_MAX = 20_000, 3_000_000
+"""Simulated studies per calibration; long plans have fewer, so that it takes at most seconds."""
+PATHS_MIN = 2_000
+SEED = 30
+_LOG_LIMITS = np.arange(-1.5, 10.0, 0.01)
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """The numbers of blocks at which a study may be looked at: from `first` to `last`."""
+
+    first: int
+    last: int
+
+    @property
+    def effect_spread(self) -> float:
+        """The standard deviation of the mixture over standardised effects."""
+        return SPREAD_AT_LAST / math.sqrt(self.last)
 
 
 def confidence_sequence(
-    values: ArrayLike, significance_level: float, effect_spread: float = EFFECT_SPREAD
+    values: ArrayLike, significance_level: float, horizon: Horizon, *, one_sided: bool = False
 ) -> Estimate:
-    """The mean of `values` so far, one a repetition, with an interval valid at any stopping time.
+    """The mean of `values` so far, one a repetition, with an interval valid at every look.
 
-    The chance that the interval misses the true mean at any number of values is at most
-    `significance_level`. It inverts the t test's mixture martingale
+    The chance that the interval misses the true mean at any look of the horizon is
+    `significance_level`; with `one_sided` it is that of each bound alone. It inverts the t test's
+    mixture martingale
 
         E(n) = (1 + n g)^-1/2 ((1 + t^2/(n-1)) / (1 + t^2/((n-1) (1 + n g))))^(n/2),
 
     g = effect_spread^2: the Bayes factor of the t statistic with a normal prior on the standardised
-    effect (Rouder et al., Psychonomic Bulletin and Review 16, 2009), which is a test martingale
-    whatever the variance (Lai, Annals of Statistics 4, 1976; Perez-Ortiz, Lardy, de Heide and
-    Grunwald, Annals of Statistics 52, 2024; Wang and Ramdas, Sequential Analysis 44, 2025), with
-    Ville's inequality. p is the smallest level at which zero is outside: 1/E. Assumes values that
-    are independent and normal with one mean and variance. Undetermined while the interval is
-    unbounded, with a timeout or without spread.
+    effect (Rouder et al., Psychonomic Bulletin and Review 16, 2009), a test martingale whatever the
+    variance (Lai, Annals of Statistics 4, 1976; Perez-Ortiz, Lardy, de Heide and Grunwald, Annals
+    of Statistics 52, 2024). Instead of Ville's inequality, `crossing_chance` gives its limit. p is
+    the chance that equal stacks reach this E at any look. Assumes values that are independent and
+    normal with one mean and variance. Undetermined while the interval is unbounded, with a timeout
+    or without spread.
     """
     x = np.asarray(values, dtype=float)
     n = len(x)
@@ -41,29 +73,108 @@ def confidence_sequence(
     if n < 2 or np.ptp(x) == 0:
         return undetermined("the blocks so far show no spread", n, mean)
     error = float(x.std(ddof=1)) / math.sqrt(n)
-    reach = reach_in_errors(n, significance_level, effect_spread) * error
+    reach = reach_in_errors(n, significance_level, horizon, one_sided=one_sided) * error
     if math.isinf(reach):
         return undetermined(f"{n} blocks are too few to stop at", n, mean)
-    p = _p(mean / error, n, 1 + n * effect_spread**2)
+    t = mean / error
+    p = crossing_chance(float(log_e(t, n, horizon.effect_spread)), horizon)
+    p = max(p, 2 * float(scipy.special.stdtr(n - 1, -abs(t))))
     return Estimate(mean, mean - reach, mean + reach, p, error, n - 1, n)
 
 
 def reach_in_errors(
-    n: int, significance_level: float, effect_spread: float = EFFECT_SPREAD
+    n: int, significance_level: float, horizon: Horizon, *, one_sided: bool = False
 ) -> float:
-    """Half the interval's width after `n` values, in standard errors of their mean.
+    """The distance from the mean to a bound after `n` values, in standard errors of the mean.
 
-    It depends on nothing else; infinite while the interval is unbounded.
+    Infinite outside the horizon and while the interval is unbounded. Never less than that of a
+    single look, Student's t: E hardly rises with t after two or three values, where a limit on it
+    is a coarse one on t.
     """
-    growth = 1 + n * effect_spread**2
-    log_limit = (math.log(growth) / 2 - math.log(significance_level)) * 2 / max(n, 1)
-    limit = math.exp(log_limit) if log_limit < math.log(growth) else math.inf
-    if n < 2 or limit >= growth:
+    if not max(2, horizon.first) <= n <= horizon.last:
         return math.inf
-    return math.sqrt((n - 1) * (limit - 1) / (1 - limit / growth))
+    log_limit = log_limit_of(significance_level, horizon, one_sided=one_sided)
+    tail = significance_level if one_sided else significance_level / 2
+    at_once = -float(scipy.special.stdtrit(n - 1, tail))
+    return max(reach_at(log_limit, n, horizon.effect_spread), at_once)
 
 
-def _p(t: float, n: int, growth: float) -> float:
-    square = t**2 / (n - 1)
-    log_e = (math.log1p(square) - math.log1p(square / growth)) * n / 2 - math.log(growth) / 2
-    return min(1.0, math.exp(-log_e))
+def reach_at(log_limit: float, n: int, effect_spread: float) -> float:
+    """The t statistic at which the log of E is at a limit after `n` values; infinite if none is."""
+    growth = 1 + n * effect_spread**2
+    log_ratio = (math.log(growth) / 2 + log_limit) * 2 / n
+    if log_ratio >= math.log(growth):
+        return math.inf
+    ratio = math.exp(log_ratio)
+    return math.sqrt((n - 1) * max(ratio - 1, 0.0) / (1 - ratio / growth))
+
+
+def crossing_chance(log_limit: float, horizon: Horizon, *, one_sided: bool = False) -> float:
+    """The chance that the log of E reaches a limit at any look although the mean is 0.
+
+    With `one_sided`, at a look at which the mean is above 0. Beyond the limits that were simulated
+    it falls as Ville's bound does, which is more than it is.
+    """
+    chances = _chances(horizon)[int(one_sided)]
+    if log_limit >= _LOG_LIMITS[-1]:
+        return float(chances[-1]) * math.exp(_LOG_LIMITS[-1] - log_limit)
+    return math.exp(float(np.interp(log_limit, _LOG_LIMITS, np.log(chances))))
+
+
+def log_limit_of(significance_level: float, horizon: Horizon, *, one_sided: bool = False) -> float:
+    """The limit on the log of E that is reached with this chance; the reverse of the above."""
+    chances = _chances(horizon)[int(one_sided)]
+    if significance_level <= chances[-1]:
+        return float(_LOG_LIMITS[-1] + math.log(chances[-1] / significance_level))
+    return float(np.interp(-math.log(significance_level), -np.log(chances), _LOG_LIMITS))
+
+
+def log_e(t: Floats | float, n: int, effect_spread: float) -> Floats:
+    """The log of E at a t statistic of `n` values."""
+    growth = 1 + n * effect_spread**2
+    square = np.square(t) / (n - 1)
+    logs: Floats = (np.log1p(square) - np.log1p(square / growth)) * n / 2 - math.log(growth) / 2
+    return logs
+
+
+@lru_cache(maxsize=256)
+def _chances(horizon: Horizon) -> tuple[Floats, Floats]:
+    """The chances that E reaches each of _LOG_LIMITS, on both sides and on one.
+
+    Importance sampling (Siegmund, Annals of Statistics 4, 1976): studies are drawn from the mixture
+    itself, where reaching a limit is common, and each counts by 1 / E, its likelihood ratio, at the
+    look that reached it.
+    """
+    spread, looks = horizon.effect_spread, _looks(horizon)
+    paths = max(PATHS_MIN, min(PATHS, STEPS_MAX // len(looks)))
+    effects = spread * scipy.special.ndtri((np.arange(paths) + 0.5) / paths)
+    draw = np.random.Generator(np.random.PCG64(SEED))
+    sums, squares = np.zeros(paths), np.zeros(paths)
+    limits = len(_LOG_LIMITS) + 1
+    weights = np.zeros((2, limits))
+    reached = np.zeros((2, paths), dtype=np.int64)  # how many limits each study has passed
+    before = 0
+    for n in looks:
+        new, before = n - before, n
+        step = new * effects + math.sqrt(new) * draw.standard_normal(paths)
+        sums += step
+        squares += step**2 / new + (draw.chisquare(new - 1, paths) if new > 1 else 0.0)
+        mean = sums / n
+        reached_now = log_e(mean / np.sqrt((squares - n * mean**2) / (n - 1) / n), n, spread)
+        passed = np.searchsorted(_LOG_LIMITS, reached_now, side="right")
+        for side, counts in enumerate((passed > reached[0], (passed > reached[1]) & (mean > 0))):
+            weight, until = np.exp(-reached_now[counts]), passed[counts]
+            weights[side] += np.bincount(reached[side][counts], weight, limits)
+            weights[side] -= np.bincount(until, weight, limits)
+            reached[side][counts] = until
+    both, one = np.minimum.accumulate(weights.cumsum(axis=1)[:, :-1] / paths, axis=1)
+    return np.clip(both, 1e-300, 1.0), np.clip(one, 1e-300, 1.0)
+
+
+def _looks(horizon: Horizon) -> list[int]:
+    """Every look up to LOOKS_APART blocks, then one after each further LOOKS_APART-th."""
+    looks, n = [], max(2, horizon.first)
+    while n < horizon.last:
+        looks.append(n)
+        n += max(1, n // LOOKS_APART)
+    return [*looks, horizon.last]

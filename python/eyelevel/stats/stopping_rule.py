@@ -1,46 +1,41 @@
 """When a comparison of a study that may stop early is decided, for many studies at once.
 
 A comparison's values are logarithms of ratios, one a repetition; its interval is the confidence
-sequence of their mean (`eyelevel.stats.sequential`), which holds at any stopping time. So this rule
-cannot make the interval wrong, whatever it is: it chooses what a study's time is spent on. What a
-study does and what simulations and predictions say of it is this one function.
+sequence of their mean (`eyelevel.stats.sequential`), which holds at all looks together. So this
+rule cannot make the interval wrong: it chooses what a study's time is spent on. Studies,
+simulations and predictions use this one function.
 """
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from eyelevel.stats.estimate import Floats
-from eyelevel.stats.sequential import reach_in_errors
+from eyelevel.stats.estimate import POWER, Floats
+from eyelevel.stats.sequential import Horizon, reach_in_errors
 
 State = Literal[
     "open",
     "clear sign",
-    "narrow enough",
     "no difference that matters",
+    "clear sign, less than matters",
     "futile",
     "loads unfinished",
 ]
-STATES: tuple[State, ...] = (
-    "open",
-    "clear sign",
-    "narrow enough",
-    "no difference that matters",
-    "futile",
-    "loads unfinished",
-)
-OPEN, CLEAR_SIGN, NARROW, ALIKE, FUTILE, UNFINISHED = range(len(STATES))
+STATES: tuple[State, ...] = get_args(State)
+OPEN, CLEAR_SIGN, ALIKE, SMALL, FUTILE, UNFINISHED = range(len(STATES))
 """The last one is decided by how many loads did not finish, and not by `decide`."""
 
-FUTILE_WIDTH_RATIO = 1.5  # the spread seen so far is itself uncertain: a smaller excess may vanish
 FUTILE_CHANCE = 0.02
-"""Below it an outcome is out of reach. Of the studies that would find a difference it costs one in
-a hundred, and a study of equal stacks ends after half of its blocks or fewer (the table in
-docs/decisions/statistics.md)."""
+"""Below it an outcome is out of reach. Of the studies that would find a difference it costs at most
+two in a hundred (docs/decisions/statistics.md)."""
+
+BLOCKS_COUNTED_MAX = 1000
+"""What so many would not show, only a quieter machine or a larger effect will."""
 
 LOOKS_APART = 100
 """From so many repetitions on they are looked at after each further hundredth: a look takes as long
@@ -49,16 +44,30 @@ as there are loads, so that a study of any length spends the same share of its t
 
 @dataclass(frozen=True)
 class Rule:
-    """When one comparison is decided; widths and effects are shares of the reference.
+    """When one comparison is decided; effects are shares of the reference.
 
-    `significance_level`: this comparison's part of the family's.
+    `significance_level`: this comparison's part of the family's; `horizon`: the looks that share
+    it.
     """
 
-    width_max: float
     smallest_effect: float
     significance_level: float
-    clear_sign: bool = True
+    horizon: Horizon
     futility: bool = True
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The logarithms of the smallest effects of interest."""
+        effect = self.smallest_effect
+        return math.log1p(-effect) if effect < 1 else -math.inf, math.log1p(effect)
+
+    def reaches(self, n: int) -> tuple[float, float]:
+        """The interval's and a one-sided bound's distance after `n`, in standard errors."""
+        level, horizon = self.significance_level, self.horizon
+        interval, bound = (
+            reach_in_errors(n, level, horizon, one_sided=side) for side in (False, True)
+        )
+        return interval, bound
 
 
 def looks(repetitions_min: int, repetitions: int) -> list[int]:
@@ -76,55 +85,90 @@ def decide(
     """The state of each comparison, a number in STATES, after `n` repetitions out of `n_end`.
 
     `values` and `errors` are the means of its log ratios and their standard errors, `medians` their
-    medians. In the order in which they count: its interval lies within the smallest effect; its
-    sign is clear, since the interval is no wider than the estimate (so that it excludes 0) and the
-    median agrees; it is narrow enough; or it is futile, since none of the three is to be expected
-    by the end. Not-a-number and no error are open.
+    medians. Its sign is clear if the interval excludes 0 and the median agrees. It differs by less
+    than matters if both one-sided bounds, each at the comparison's whole level, lie within the
+    smallest effect: no truth can be outside on both sides, so two tests cost no correction
+    (Schuirmann 1987; Berger and Hsu, Statistical Science 11, 1996). It is futile if neither is to
+    be expected by the end. Not-a-number, no error and an unbounded interval are open.
     """
-    reach = reach_in_errors(n, rule.significance_level) * np.where(errors > 0, errors, np.nan)
-    low, high = np.expm1(values - reach), np.expm1(values + reach)
-    width = high - low
-    alike = (-rule.smallest_effect < low) & (high < rule.smallest_effect)
-    sign = (width <= np.abs(np.expm1(values))) & (values * medians > 0) & rule.clear_sign
-    futile = _futile(rule, n, n_end, values, errors, width) & rule.futility
-    outcomes = [(alike, ALIKE), (sign, CLEAR_SIGN), (width <= rule.width_max, NARROW)]
-    conditions = [condition for condition, _ in outcomes]
-    states = [state for _, state in outcomes]
-    return np.select([*conditions, futile], [*states, FUTILE], OPEN).astype(np.int8)
+    low, high = rule.bounds
+    interval, bound = rule.reaches(n)
+    errors = np.where((errors > 0) & math.isfinite(interval), errors, np.nan)
+    alike = (low < values - bound * errors) & (values + bound * errors < high)
+    sign = (np.abs(values) > interval * errors) & (values * medians > 0)
+    futile = np.zeros(np.shape(values), dtype=bool)
+    if rule.futility and n < n_end:
+        signs, equivalences = chances_at_end(rule, n, n_end, values, errors)
+        futile = (signs < FUTILE_CHANCE) & (equivalences < FUTILE_CHANCE)
+    conditions = [alike & sign, alike, sign, futile]
+    return np.select(conditions, [SMALL, ALIKE, CLEAR_SIGN, FUTILE], OPEN).astype(np.int8)
 
 
-def width_at(width: Floats | float, n: int, n_end: int, significance_level: float) -> Floats:
-    """The `width` after `n` repetitions as it will be after `n_end` with the spread seen so far."""
-    now, then = (reach_in_errors(k, significance_level) / math.sqrt(k) for k in (n, n_end))
-    return np.asarray(width) * (then / now if math.isfinite(now) else math.inf)
-
-
-def _futile(
-    rule: Rule, n: int, n_end: int, values: Floats, errors: Floats, width: Floats
-) -> NDArray[np.bool_]:
-    """Whether neither width, sign nor likeness is to be expected by the end.
+def chances_at_end(
+    rule: Rule, n: int, n_end: int, values: Floats, errors: Floats
+) -> tuple[Floats, Floats]:
+    """The chances of a clear sign and of no difference that matters at block `n_end` itself.
 
     The mean at the end is predicted from the values so far: Student's t about their mean, whose
     variance is that of what is still to come (Spiegelhalter, Freedman and Blackburn, Controlled
     Clinical Trials 7, 1986).
     """
-    if n_end <= n or math.isinf(reach_in_errors(n, rule.significance_level)):
-        return np.zeros(np.shape(values), dtype=bool)
-    wide = width_at(width, n, n_end, rule.significance_level) > FUTILE_WIDTH_RATIO * rule.width_max
+    return _chances(rule.bounds, rule.reaches(n_end), n, n_end, values, errors)
+
+
+def _chances(
+    bounds: tuple[float, float],
+    reaches: tuple[float, float],
+    n: int,
+    n_end: int,
+    values: Floats,
+    errors: Floats,
+) -> tuple[Floats, Floats]:
     deviation = errors * math.sqrt(n)
-    reach = reach_in_errors(n_end, rule.significance_level) * deviation / math.sqrt(n_end)
+    interval, bound = (reach * deviation / math.sqrt(n_end) for reach in reaches)
     error = deviation * math.sqrt(1 / n - 1 / n_end)
 
-    def below(bound: Floats) -> Floats:
+    def below(limit: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
-            chance: Floats = scipy.special.stdtr(n - 1, (bound - values) / error)
+            chance: Floats = scipy.special.stdtr(n - 1, (limit - values) / error)
         return chance
 
-    sign = below(-reach) + 1 - below(reach)
-    effect = math.log1p(-rule.smallest_effect), math.log1p(rule.smallest_effect)
-    alike = below(effect[1] - reach) - below(effect[0] + reach)
-    unlikely: NDArray[np.bool_] = wide & (sign < FUTILE_CHANCE) & (alike < FUTILE_CHANCE)
-    return unlikely
+    low, high = bounds
+    sign = below(-interval) + 1 - below(interval)
+    return sign, np.maximum(below(high - bound) - below(low + bound), 0.0)
+
+
+def blocks_to_decide(
+    rule: Rule, n: int, value: float, error: float, power: float = POWER
+) -> int | None:
+    """The blocks, to two digits, of a study that decides this comparison with this chance.
+
+    The chance is that of the data so far. None if BLOCKS_COUNTED_MAX blocks are too few. A study's
+    reaches at its end hardly depend on its length, so that the second pass corrects the first.
+    """
+    counts = sorted({two_digits(n * 1.05**step) for step in range(1, 200)})
+    counts = [count for count in counts if n < count <= BLOCKS_COUNTED_MAX]
+
+    reaches = rule.reaches(rule.horizon.last)
+    found = None
+    for _ in range(2):
+
+        def enough(count: int, reaches: tuple[float, float] = reaches) -> bool:
+            given = np.asarray(value), np.asarray(error)
+            return float(sum(_chances(rule.bounds, reaches, n, count, *given))) >= power
+
+        first = bisect_left(counts, True, key=enough)
+        if first == len(counts):
+            return None
+        found = counts[first]
+        reaches = replace(rule, horizon=replace(rule.horizon, last=found)).reaches(found)
+    return found
+
+
+def two_digits(count: float) -> int:
+    """The next number of blocks that is worth naming: with two digits."""
+    step = int(10 ** max(0, math.floor(math.log10(count)) - 1))
+    return math.ceil(count / step) * step
 
 
 @dataclass(frozen=True)
@@ -132,8 +176,8 @@ class Studies:
     """How studies ended; one element a study.
 
     `blocks`: after how many; `state`: how it stood then, a number in STATES; `low` and `high` bound
-    the mean log ratio there; `claim`: -1 faster, 1 slower, 0 neither is said, as the
-    report says it; `missed_ever`: whether an interval up to the last block missed the truth, had
+    the mean log ratio there; `claim`: -1 faster, 1 slower, 0 neither, as in the report;
+    `missed_ever`: whether an interval up to the last block missed the truth, had
     one gone on.
     """
 
@@ -162,12 +206,12 @@ def run_studies(
         values = sums[:, n - 1] / n
         variances = (squares[:, n - 1] - n * (values - truth) ** 2) / (n - 1)
         errors = np.sqrt(np.maximum(variances, 0.0) / n)
-        reach = reach_in_errors(n, rule.significance_level) * errors
+        reach = rule.reaches(n)[0] * errors
         missed |= np.abs(values - truth) > reach
         medians = np.median(log_ratios[running, :n], axis=1)
         found = decide(rule, n, end, values[running], errors[running], medians)
         signs = np.sign(values[running])
-        said = (np.abs(values) > reach)[running] & (found != ALIKE) & (signs * medians > 0)
+        said = (found == CLEAR_SIGN) | (found == SMALL)
         over = (found != OPEN) | (n == end)
         ended = running[over]
         blocks[ended], state[ended] = n, found[over]

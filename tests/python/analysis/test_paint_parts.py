@@ -108,7 +108,7 @@ def test_a_timeout_is_left_out_and_the_rest_is_told(tmp_path):
 
 
 def test_a_study_that_may_stop_has_no_interval_of_them(tmp_path):
-    contents = read_run(tmp_path, text=TWO_STACKS + "stop = { interval_width_max = 0.2 }\n")
+    contents = read_run(tmp_path, text=TWO_STACKS + "stop = { }\n")
     dsl, _ = contents.paints
     for part in (dsl.whole, *dsl.parts.values()):
         assert part.difference.value is not None and not part.difference.determined

@@ -27,7 +27,8 @@ def lacking(reason, value=None):
         (gain(-0.03, -0.08, 0.02, p=0.2), "no clear difference"),
         (gain(-0.12, -0.2, -0.04, p=0.06), "no clear difference"),
         (gain(0.01, -0.02, 0.04, p=0.5), "no difference that matters"),
-        (gain(-0.02, -0.03, -0.01, p=0.001), "no difference that matters"),
+        (gain(-0.02, -0.03, -0.01, p=0.001), "faster, by less than matters"),
+        (gain(0.02, 0.01, 0.03, p=0.001), "slower, by less than matters"),
         (lacking("a load timed out"), "undetermined"),
         (lacking("one block shows no spread", -0.1), "undetermined"),
     ],
@@ -42,9 +43,12 @@ def test_no_difference_that_matters_allows_for_the_family():
     assert gain_equivalence(found.gain, 0.05).p == pytest.approx(0.0085, abs=0.002)
     assert verdict(replace(found, family=5), 0.05) == "no difference that matters"
     assert verdict(replace(found, family=7), 0.05) == "no clear difference"
-    # A confidence sequence has no error, and allows for the family already.
-    sequence = replace(found, gain=replace(found.gain, standard_error=None), family=7)
+    # One-sided bounds allow for family and looks already, and the interval may be wider.
+    interval = replace(found.gain, low=-0.06, standard_error=None)
+    sequence = replace(found, gain=interval, one_sided=Estimate(0.01, -0.03, 0.045), family=7)
     assert verdict(sequence, 0.05) == "no difference that matters"
+    outside = replace(sequence, one_sided=Estimate(0.01, -0.03, 0.051))
+    assert verdict(outside, 0.05) == "no clear difference"
 
 
 def test_there_is_no_verdict_if_mean_and_median_have_opposite_signs():

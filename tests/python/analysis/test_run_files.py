@@ -46,7 +46,7 @@ WRONG_ROWS = [
     ((*CELL, "few_losses"), None),
 ]
 WRONG_STOPS = [
-    (("version",), 3),
+    (("version",), 2),
     (("repetition",), "4"),
     (("reason",), None),
     (("networks",), ["traced"]),

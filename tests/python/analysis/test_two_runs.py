@@ -131,7 +131,7 @@ def test_a_common_stack_whose_settings_changed_is_none(long, capsys, tmp_path):
 
 
 def test_a_study_that_may_stop_is_compared_by_its_sequence(long):
-    stopping = replace(long, plan={**long.plan, "stop": {"interval_width_max": 0.1}})
+    stopping = replace(long, plan={**long.plan, "stop": {"blocks_min": 5}})
     fixed, sequential = (
         compare_runs(old, again(long, every=1.3), METRIC, 0.05).verdicts[0].estimate
         for old in (long, stopping)

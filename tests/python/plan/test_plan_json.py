@@ -35,7 +35,6 @@ stacks = ["tcp", {{ name = "theirs", base = "quic", visit = "warm", external_ser
 {{ command = ["serve", "--fast"], protocols = ["h3"] }} }}, \
 {{ name = "min", base = "quic+sprout", sprout_horizon = "min" }}]
 [stop]
-interval_width_max = 0.1
 [[networks]]
 name = "traced"
 base = "lte"

@@ -103,7 +103,7 @@ def test_what_does_not_matter_has_no_colour(tmp_path):
     )  # fmt: skip
     (gain,) = [each for each in small.gains if each.metric == small.primary_metric]
     assert gain.p_holm < 0.001
-    assert verdict_of(small, gain) == "no difference that matters"
+    assert verdict_of(small, gain) == "faster, by less than matters"
     assert not CLAIM.search(page(small))
 
 

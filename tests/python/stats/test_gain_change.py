@@ -6,7 +6,7 @@ from scipy import stats
 
 from eyelevel.stats.gain_change import gain_change
 from eyelevel.stats.repetitions import repetition_values
-from eyelevel.stats.sequential import confidence_sequence
+from eyelevel.stats.sequential import Horizon, confidence_sequence
 
 LIMITS = [60.0, 60.0, 90.0]
 
@@ -76,9 +76,12 @@ def test_a_timeout_counts_as_its_sites_limit():
 def test_runs_that_may_have_stopped_are_no_further_apart_than_their_sequences():
     before, now = loads(1, repetitions=40), loads(2, repetitions=30, gain=0.8)
     now[0][1, 4] = math.nan  # its repetition counts for the other sites
-    found = gain_change(before, now, 0.98, may_stop=True).change
+    looks = Horizon(5, 60), Horizon(5, 40)
+    found = gain_change(before, now, 0.98, looks).change
     logs = [repetition_values(np.log(x / r)) for x, r, _ in (before, now)]
-    first, second = (confidence_sequence(each, 0.01) for each in logs)
+    first, second = (
+        confidence_sequence(each, 0.01, horizon) for each, horizon in zip(logs, looks, strict=True)
+    )
     assert second.n == 30
     bounds = second.low - first.high, second.high - first.low
     assert [found.low, found.high] == pytest.approx([math.expm1(bound) for bound in bounds])
@@ -110,15 +113,16 @@ def test_a_load_without_its_pair_counts_for_nothing():
         return np.column_stack([runs, np.full(len(runs), value)])
 
     lone_r = with_column(r, math.nan)
-    for may_stop in (False, True):
+    for horizons in (None, (Horizon(5, 60), Horizon(5, 60))):
         for value in (math.inf, 0.0, 5.0):
             lone = (with_column(x, value), lone_r, [math.inf] * 3)
-            found = gain_change(lone, loads(2), may_stop=may_stop)
-            assert found == gain_change((x, r, lone[2]), loads(2), may_stop=may_stop)
+            found = gain_change(lone, loads(2), horizons=horizons)
+            assert found == gain_change((x, r, lone[2]), loads(2), horizons=horizons)
 
 
 def test_a_run_that_may_have_stopped_needs_two_blocks_of_each_site():
     x, r, limits = loads(1)
     r[1, 1:] = math.nan
-    found = gain_change((x, r, limits), loads(2), may_stop=True)
+    looks = Horizon(5, 60), Horizon(5, 60)
+    found = gain_change((x, r, limits), loads(2), horizons=looks)
     assert found.before.reason == "one block shows no spread"

@@ -29,7 +29,7 @@ from eyelevel.stats.repetitions import (
     mean_over_repetitions,
     median_gain,
 )
-from eyelevel.stats.sequential import confidence_sequence
+from eyelevel.stats.sequential import log_e, reach_at
 
 R = json.loads((ROOT / "vectors" / "statistics" / "r.json").read_text(encoding="utf-8"))
 LATE = math.inf
@@ -178,9 +178,23 @@ def test_games_howell():
     assert numbers(last) == approx(r("Games and Howell, trt1 - trt2"), 1e-7)
 
 
-def test_the_confidence_sequence_is_a_mean_of_likelihood_ratios():
-    sequence = confidence_sequence(LOG_RATIOS.mean(axis=0), 0.05)
-    assert numbers(sequence) == approx(r("confidence sequence at 5 %"), 1e-6)
-    again = np.log(QUIC_AGAIN / TCP_AGAIN).mean(axis=0)[:6]
-    sequence = confidence_sequence(again, 0.01)
-    assert numbers(sequence) == approx(r("confidence sequence, 6 values at 1 %"), 1e-6)
+@pytest.mark.parametrize(
+    ("values", "level", "asked"),
+    [
+        (LOG_RATIOS.mean(axis=0), 0.05, "confidence sequence at 5 %"),
+        (
+            np.log(QUIC_AGAIN / TCP_AGAIN).mean(axis=0)[:6],
+            0.01,
+            "confidence sequence, 6 values at 1 %",
+        ),
+    ],
+)
+def test_the_boundary_of_the_confidence_sequence_is_of_a_mean_of_likelihood_ratios(
+    values, level, asked
+):
+    """R's has Ville's limit and a mixture of spread 1; ours another limit on the same E."""
+    n = len(values)
+    mean, error = values.mean(), values.std(ddof=1) / math.sqrt(n)
+    reach = reach_at(-math.log(level), n, 1.0) * error
+    p = math.exp(-float(log_e(mean / error, n, 1.0)))
+    assert [mean, mean - reach, mean + reach, p] == approx(r(asked), 1e-6)

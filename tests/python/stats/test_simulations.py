@@ -11,10 +11,17 @@ from repository import ROOT
 from eyelevel.analysis.study import read_contents
 from eyelevel.stats.gain_change import gain_change
 from eyelevel.stats.repetitions import mean_over_repetitions
-from eyelevel.stats.sequential import confidence_sequence
+from eyelevel.stats.sequential import Horizon, confidence_sequence
 
 STUDIES = 2000
-ERROR = 3 * (0.05 * 0.95 / STUDIES) ** 0.5
+
+
+def error_of(studies):
+    """Three standard errors of a share of 5 %."""
+    return 3 * (0.05 * 0.95 / studies) ** 0.5
+
+
+ERROR = error_of(STUDIES)
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +71,7 @@ def test_the_simulated_sequence_is_the_live_lines():
     mean, error = running(values)
     limits = sequence_limits(40, 0.0125)
     for n in range(1, 41):
-        expected = confidence_sequence(values[:n], 0.0125)
+        expected = confidence_sequence(values[:n], 0.0125, Horizon(5, 40))
         assert np.isfinite(limits[n - 1]) == expected.determined, n
         if expected.determined:
             assert mean[n - 1] + limits[n - 1] * error[n - 1] == pytest.approx(expected.high)
@@ -167,23 +174,38 @@ def test_a_question_finds_what_is_there(truth, spread, comparisons, faster_min):
     from benchmarks.statistics.sequential import normal, simulate
 
     draw = np.random.Generator(np.random.PCG64(16))
-    cell = simulate(normal(truth, spread, draw), math.log1p(truth), comparisons, 400)
+    studies = 400
+    cell = simulate(normal(truth, spread, draw), math.log1p(truth), comparisons, studies)
     assert cell.faster > faster_min
-    assert cell.missed_at_stop <= cell.missed_ever < 0.05 + ERROR
+    assert cell.missed_at_stop <= cell.missed_ever < 0.05 + error_of(studies)
 
 
-@pytest.mark.parametrize(("spread", "blocks_max"), [(0.1, 50), (0.2, 32), (0.3, 30)])
+@pytest.mark.parametrize(("spread", "blocks_max"), [(0.1, 50), (0.2, 36), (0.3, 34)])
 def test_a_question_about_equal_stacks_ends_early_and_claims_little(spread, blocks_max):
     from benchmarks.statistics.sequential import TAILS, normal, simulate, with_tail
 
     draw = np.random.Generator(np.random.PCG64(17))
     for comparisons in (1, 4):
         cell = simulate(normal(0.0, spread, draw), 0.0, comparisons, STUDIES // 4)
-        assert cell.faster < 0.01 and cell.missed_ever < 0.05 + ERROR
-        assert cell.blocks <= blocks_max or (spread, comparisons) == (0.1, 4)
+        error = error_of(STUDIES // 4)
+        assert cell.faster < 0.025 + error and cell.missed_ever < 0.05 + error
+        assert cell.false < 0.05 + error
+        assert cell.blocks <= blocks_max
     for tail in TAILS:
         cell = simulate(with_tail(tail, spread, draw), tail.truth, 1, STUDIES // 4)
-        assert not tail.both or cell.missed_ever < 0.05 + ERROR
+        assert not tail.both or cell.missed_ever < 0.05 + error
+
+
+@pytest.mark.parametrize("spread", [0.05, 0.07])
+@pytest.mark.parametrize("truth", [0.0, -0.03, -0.05, -0.08])
+def test_a_question_ends_with_a_verdict_that_is_right(truth, spread):
+    from benchmarks.statistics.sequential import normal, simulate
+
+    draw = np.random.Generator(np.random.PCG64(20))
+    studies = 1000
+    cell = simulate(normal(truth, spread, draw), math.log1p(truth), 1, studies)
+    assert cell.verdict >= 0.95
+    assert cell.false < 0.05 + error_of(studies)
 
 
 def test_a_real_runs_blocks_are_drawn_as_they_are(tmp_path):

@@ -32,12 +32,18 @@ _FINDINGS = {
     "slower": "{stack} was slower than {reference}",
     "more loads finished": "{stack} finished more loads than {reference}",
     "fewer loads finished": "{stack} finished fewer loads than {reference}",
+    "faster, by less than matters": "{stack} was faster than {reference}, by less than the "
+    "{effect} that matter",
+    "slower, by less than matters": "{stack} was slower than {reference}, by less than the "
+    "{effect} that matter",
     "no difference that matters": "{stack} and {reference} did not differ by {effect} or more",
     "no clear difference": "it is unclear whether {stack} is faster than {reference}",
     "mean and median disagree": "there is no verdict on {stack} against {reference}, because "
     "mean and median point in opposite directions",
     "undetermined": "the comparison of {stack} with {reference} is undetermined",
 }
+
+_SMALL = [finding for finding in _FINDINGS if "matter" in finding]
 
 
 class Answer(NamedTuple):
@@ -122,6 +128,12 @@ def _sentence(gain: NetworkGain, smallest_effect: float, sites: int) -> Answer:
     effect = format_percent(smallest_effect, signed=False)
     head = _FINDINGS[finding].format(**gain.comparison.stated(), effect=effect)
     clauses = [_size(gain, claimed=bool(claim))]
+    if finding in _SMALL and gain.one_sided:
+        # The interval may reach further; these two bounds are what shows it.
+        clauses.append(
+            f"95{NO_BREAK}% sure to be above {format_percent(gain.one_sided.low or 0.0)}, and "
+            f"as sure to be below {format_percent(gain.one_sided.high or 0.0)}"
+        )
     if finding == "undetermined":
         clauses = [gain.gain.reason, clauses[0]]
     elif finding.endswith("loads finished") and gain.timeouts:

@@ -106,6 +106,9 @@ class NetworkGain(Compared):
     p_slow_holm: float | None = None
     timeouts: Timeouts | None = None
     p_timeouts_holm: float | None = None
+    one_sided: Estimate | None = None
+    """Of a study that may stop early: bounds of which each alone holds at the comparison's level,
+    by which it is decided whether a difference is smaller than matters."""
     family: int = 1
     """How many tests are corrected together, of the primary metric on all networks."""
 

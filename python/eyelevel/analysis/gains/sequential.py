@@ -1,7 +1,6 @@
 """A study's primary gains by a confidence sequence, and where each comparison stands."""
 
 import math
-from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,8 +14,15 @@ from eyelevel.plan.comparisons import Compared, Comparison
 from eyelevel.stats.estimate import Estimate, Floats, undetermined
 from eyelevel.stats.late.timeouts import timeouts_so_far, up_to_limit
 from eyelevel.stats.repetitions import as_gain, repetition_values
-from eyelevel.stats.sequential import confidence_sequence, reach_in_errors
-from eyelevel.stats.stopping_rule import STATES, UNFINISHED, Rule, State, decide, width_at
+from eyelevel.stats.sequential import Horizon, confidence_sequence
+from eyelevel.stats.stopping_rule import (
+    STATES,
+    UNFINISHED,
+    Rule,
+    State,
+    blocks_to_decide,
+    decide,
+)
 
 FAMILY_LEVEL = 0.05
 TIMEOUTS_SHARE = 0.1
@@ -25,9 +31,6 @@ costs them 3 % more blocks, and finds 25 % against none in ten repetitions of te
 (`benchmarks.statistics.lost_objects`)."""
 GAINS_LEVEL = (1 - TIMEOUTS_SHARE) * FAMILY_LEVEL
 
-BLOCKS_COUNTED_MAX = 1000
-"""What so many would not show, only a quieter machine or a larger effect will."""
-
 
 def sequential_gains(
     kept: pl.DataFrame,
@@ -35,16 +38,18 @@ def sequential_gains(
     comparisons: Sequence[Comparison],
     networks: Sequence[str],
     sites: Collection[str],
+    horizon: Horizon,
 ) -> list[NetworkGain]:
-    """The gain by network and comparison with an interval that holds at any stopping time.
+    """The gain by network and comparison with an interval that holds at all looks of `horizon`.
 
     One value a repetition: the mean over sites of log(value / reference), centred by site where
     blocks are lost (`eyelevel.stats.repetitions.repetition_values`). So the gain is the geometric
     mean's, less one. The family's level is shared (Bonferroni): `p_holm` and `p_timeouts_holm` have
-    the p values corrected for their parts of it. `median` is the median repetition's median site,
-    without an interval. `kept` has the kept loads. Assumes what `confidence_sequence` does of these
-    values. A timeout counts as its limit. Undetermined with too many of them, with a value of 0,
-    which has no ratio, or while a site has fewer than two blocks.
+    the p values corrected for their parts of it, `one_sided` the bounds that each hold at the
+    gain's part alone. `median` is the median repetition's median site, without an interval. `kept`
+    has the kept loads. Assumes what `confidence_sequence` does of these values. A timeout counts as
+    its limit. Undetermined with too many of them, with a value of 0, which has no ratio, or while a
+    site has fewer than two blocks.
     """
     family = len(networks) * len(comparisons)
     pairs = _pairs(kept, metric, comparisons)
@@ -55,38 +60,50 @@ def sequential_gains(
             of = (network, asked.stack, asked.reference)
             x, r, limits = _by_site(by_comparison.get(of, pairs.clear()), sites)
             late = timeouts_so_far(x, r, limits)
-            on_log, medians = _on_log(x, r, limits, GAINS_LEVEL / family)
+            on_log, bounds, medians = _on_log(x, r, limits, GAINS_LEVEL / family, horizon)
             if late.too_many:
-                on_log = undetermined(late.too_many, on_log.n)
+                on_log = bounds = undetermined(late.too_many, on_log.n)
             p, p_late = (
                 None if each is None else min(1.0, each * family / share)
                 for each, share in ((on_log.p, 1 - TIMEOUTS_SHARE), (late.p, TIMEOUTS_SHARE))
             )
             # No error: a t interval made from it would not hold at a stopping time.
             gain, median = replace(as_gain(on_log), standard_error=None), _median(medians)
+            one_sided = replace(as_gain(bounds), p=None, standard_error=None)
             found = NetworkGain(*of, metric, gain, p, median, timeouts=late, p_timeouts_holm=p_late)
-            gains.append(found)
+            gains.append(replace(found, one_sided=one_sided))
     return gains
 
 
 def _on_log(
-    x: Floats, r: Floats, limits: Floats, significance_level: float
-) -> tuple[Estimate, Floats]:
-    """Return the confidence sequence of the mean log ratio, and each repetition's median site."""
+    x: Floats, r: Floats, limits: Floats, significance_level: float, horizon: Horizon
+) -> tuple[Estimate, Estimate, Floats]:
+    """Return the confidence sequence of the mean log ratio, the same with one-sided bounds, and
+    each repetition's median site."""
+
+    def without(reason: str, value: float | None = None) -> tuple[Estimate, Estimate, Floats]:
+        lacking = undetermined(reason, n, value)
+        return lacking, lacking, medians
+
     own, other = up_to_limit(x, limits), up_to_limit(r, limits)
-    n = x.shape[1]
+    n, medians = x.shape[1], np.full(0, np.nan)
     if not n or np.isnan(x).all(axis=1).any():
-        return undetermined("no complete block is left", n), np.full(0, np.nan)
+        return without("no complete block is left")
     if (own <= 0).any() or (other <= 0).any():
-        return undetermined("a load's value is 0, so there is no ratio", n), np.full(0, np.nan)
+        return without("a load's value is 0, so there is no ratio")
     with np.errstate(invalid="ignore"):  # of two timeouts of a metric that is no time
         ratios = np.log(own) - np.log(other)
-    medians: Floats = np.nanmedian(ratios, axis=0)
+    medians = np.nanmedian(ratios, axis=0)
     if np.isinf(own).any() or np.isinf(other).any():
-        return undetermined("a load timed out, so there is no mean", n), medians
+        return without("a load timed out, so there is no mean")
     if (~np.isnan(ratios)).sum(axis=1).min() < 2:
-        return undetermined("one block shows no spread", n, float(np.nanmean(ratios))), medians
-    return confidence_sequence(repetition_values(ratios), significance_level), medians
+        return without("one block shows no spread", float(np.nanmean(ratios)))
+    values = repetition_values(ratios)
+    interval, bounds = (
+        confidence_sequence(values, significance_level, horizon, one_sided=one_sided)
+        for one_sided in (False, True)
+    )
+    return interval, bounds, medians
 
 
 @dataclass(frozen=True)
@@ -117,8 +134,8 @@ def comparison_states(
         gain, width, state = each.gain, None, STATES[0]
         if gain.low is not None and gain.high is not None and gain.value is not None:
             width = gain.high - gain.low
-            value, low, high = (math.log1p(bound) for bound in (gain.value, gain.low, gain.high))
-            error = (high - low) / 2 / reach_in_errors(gain.n, rule.significance_level)
+            value = math.log1p(gain.value)
+            error = _error(each.gain, rule)
             n_end = gain.n + repetitions - repetition
             median = math.log1p(each.median.value or 0.0)
             as_arrays = (np.asarray(number) for number in (value, error, median))
@@ -134,23 +151,20 @@ def comparison_states(
 
 
 def blocks_needed(gain: NetworkGain, rule: Rule) -> int | None:
-    """After how many blocks with the spread seen so far an interval is narrow enough.
+    """The blocks of a study that decides this comparison in four of five cases.
 
-    None if the interval is unknown, or if it would take more than BLOCKS_COUNTED_MAX.
+    By its values so far. None if the interval is unknown, or if 1,000 blocks are too few.
     """
-    low, high, n = gain.gain.low, gain.gain.high, gain.gain.n
-    if low is None or high is None:
+    if gain.gain.value is None or gain.gain.low is None:
         return None
-    width_max = rule.width_max
-    if rule.clear_sign and not gain.signs_disagree:
-        width_max = max(width_max, abs(gain.gain.value or 0.0))
+    error = _error(gain.gain, rule)
+    return blocks_to_decide(rule, gain.gain.n, math.log1p(gain.gain.value), error)
 
-    def enough(count: int) -> bool:
-        return bool(width_at(high - low, n, count, rule.significance_level) <= width_max)
 
-    if not enough(BLOCKS_COUNTED_MAX):
-        return None
-    return bisect_left(range(n, BLOCKS_COUNTED_MAX), True, key=enough) + n
+def _error(gain: Estimate, rule: Rule) -> float:
+    """The standard error of the mean log ratio, from its interval."""
+    assert gain.low is not None and gain.high is not None
+    return (math.log1p(gain.high) - math.log1p(gain.low)) / 2 / rule.reaches(gain.n)[0]
 
 
 def _median(medians: Floats) -> Estimate:

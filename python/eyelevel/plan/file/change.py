@@ -19,7 +19,6 @@ from eyelevel.settings import names_tried
 DEFAULT_BASE = "tcp+"
 BLOCKS_MAX = 60
 BLOCKS_MIN = 6
-WIDTH_MAX = 0.1  # from end to end: the answer is then known to within 5 percentage points
 
 _SHORT = names_tried(Stack)
 _STACK_OF_WORD = {"http3": "quic", "h3": "quic"}
@@ -61,7 +60,7 @@ def question_plan(
         f"stacks = [{', '.join(stacks)}]\ncomparisons = [[{_text(after)}, {_text(before)}]]\n"
         f"blocks = {blocks_max}\n"
         f"{visit}{SMALLEST_EFFECT_REASON}"
-        f"[stop]\ninterval_width_max = {WIDTH_MAX}\nblocks_min = {BLOCKS_MIN}\n"
+        f"[stop]\nblocks_min = {BLOCKS_MIN}\n"
     )
 
 

@@ -1,22 +1,15 @@
 """What a reader must know beside the numbers: of the answer, the level, the loads, the machine."""
 
-from dataclasses import replace
-
 import polars as pl
 
-from eyelevel.analysis.decisions import rule_of
-from eyelevel.analysis.formats import NO_BREAK, format_percent
-from eyelevel.analysis.gains.sequential import (
-    BLOCKS_COUNTED_MAX,
-    ComparisonState,
-    blocks_needed,
-    comparison_states,
-)
+from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL, detectable
 from eyelevel.analysis.study import Contents
+from eyelevel.analysis.undecided import Undecided, needed_to_decide
 from eyelevel.report.first_screen.changed_since import Warning, decided_otherwise
 from eyelevel.report.first_screen.machine_warnings import machines_deviate, of_machine
 from eyelevel.report.sections.level import not_level, not_measured
+from eyelevel.stats.stopping_rule import BLOCKS_COUNTED_MAX
 
 
 def warnings(contents: Contents) -> list[Warning]:
@@ -62,7 +55,7 @@ def of_answer(contents: Contents) -> list[Warning]:
         text = f"{contents.stopped['reason']}. These intervals hold no matter when the study stops."
         found.append((head, text))
     found += decided_otherwise(contents)
-    found += not_sure_enough(contents)
+    found += without_verdict(contents)
     found += machines_deviate(contents)
     if (blocks := contents.plan["blocks"]) < FEW_BLOCKS and not contents.may_stop:
         found.append(_few_blocks(contents, blocks))
@@ -146,53 +139,35 @@ def _few_blocks(contents: Contents, blocks: int) -> Warning:
 NAMED_MAX = 3  # comparisons; more would bury what they say
 
 
-def not_sure_enough(contents: Contents) -> list[Warning]:
-    """A heading and a sentence where an interval is wider than the plan asked for; else nothing.
+def without_verdict(contents: Contents) -> list[Warning]:
+    """A heading and a sentence on what would decide the comparisons that have no verdict."""
+    found = needed_to_decide(contents)
+    if not found:
+        return []
+    sentences = [_would_decide(each) for each in found[:NAMED_MAX]]
+    if len(found) > NAMED_MAX:
+        more = found[NAMED_MAX:]
+        sentences.append(f"{len(more)} more {'is' if len(more) == 1 else 'are'} undecided.")
+    return [("Undecided.", " ".join(sentences))]
 
-    Nothing, too, while the run goes on, which is not sure enough by its nature.
-    """
-    if not contents.may_stop or not contents.blocks.kept.height:
-        return []
-    if contents.unfinished:
-        return []
-    plan = contents.planned
-    rule = replace(rule_of(plan), futility=False)
-    width_max, metric = rule.width_max, contents.primary_metric
-    gains = [gain for gain in contents.gains if gain.metric == metric]
-    states = comparison_states(gains, rule, plan.blocks, plan.blocks)
-    unsure = [comparison for comparison in states if comparison.state == "open"]
-    if not unsure:
-        return []
-    clauses = [_format_width(comparison) for comparison in unsure[:NAMED_MAX]]
-    if len(unsure) > NAMED_MAX:
-        rest = len(unsure) - NAMED_MAX
-        clauses.append(f"{rest} more {'is' if rest == 1 else 'are'} not precise enough either")
-    clauses[0] = clauses[0].replace("the interval", "The interval", 1)
-    or_sign = ", or no wider than the gain" if rule.clear_sign else ""
-    text = f"{'; '.join(clauses)}; the plan asks for at most {_format_points(width_max)}{or_sign}."
-    needed = [
-        blocks_needed(gain, rule)
-        for gain, comparison in zip(gains, states, strict=True)
-        if comparison.state == "open"
-    ]
-    if None not in needed:
-        most = max(count for count in needed if count is not None)
-        text += f" At the spread seen here, that would take about {most} blocks."
-    elif any(comparison.width is not None for comparison in unsure):
-        text += (
-            f" At the spread seen here, not even {BLOCKS_COUNTED_MAX} blocks would be enough; a "
-            "quieter machine may help."
+
+def _would_decide(each: Undecided) -> str:
+    which = f"{each.comparison} on {each.network}"
+    if not each.gain.gain.determined:
+        return f"{which} has no interval: {each.gain.gain.reason}."
+    if each.more_blocks is None or each.more_minutes is None:
+        return (
+            f"{which}: at the spread seen here, not even {BLOCKS_COUNTED_MAX} blocks would "
+            "decide it; a quieter machine may help."
         )
-    return [("Not precise enough.", text)]
+    return (
+        f"{which}: a study of about {each.blocks} blocks would decide it in four of five cases; "
+        f"that is {each.more_blocks} more, or {_format_minutes(each.more_minutes)} of loads."
+    )
 
 
-def _format_width(comparison: ComparisonState) -> str:
-    which = f"{comparison.comparison} on {comparison.network}"
-    if comparison.width is None:
-        return f"{which} has no interval"
-    return f"the interval of {which} is {_format_points(comparison.width)} wide"
-
-
-def _format_points(width: float) -> str:
-    """A width of an interval of shares: `12.3 percentage points`."""
-    return f"{format_percent(width, signed=False).removesuffix(f'{NO_BREAK}%')} percentage points"
+def _format_minutes(minutes: float) -> str:
+    if minutes < 1:
+        return "less than a minute"
+    count = round(minutes)
+    return f"about {count} {'minute' if count == 1 else 'minutes'}"

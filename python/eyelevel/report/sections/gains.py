@@ -8,6 +8,7 @@ from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.p_values import GainTests
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
+from eyelevel.analysis.undecided import needed_to_decide
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.sections.other_sites import other_sites_details, other_sites_json
@@ -36,7 +37,8 @@ NOTE = (
     "Like the interval it is computed on the logarithm; it makes the same assumptions as p and "
     "is not corrected. The finding “no difference that matters” requires that the whole 95 % "
     "interval lies within these bounds and that this p, after Bonferroni's correction over the "
-    "family, is at most 0.05."
+    "family, is at most 0.05. In a study that may stop early it requires one-sided confidence "
+    "sequences within these bounds instead."
 )
 
 
@@ -113,6 +115,10 @@ def _gain_cell(contents: Contents, gain: NetworkGain | None) -> object:
 
 def gains_json(contents: Contents) -> JsonObject:
     """An object a gain for machines, with its p values."""
+    would_decide = {
+        (each.network, each.comparison, each.gain.metric): each.as_json()
+        for each in needed_to_decide(contents)
+    }
     return {
         "gains": [
             {
@@ -129,11 +135,19 @@ def gains_json(contents: Contents) -> JsonObject:
                 "family": tests.family,
                 "verdict": verdict_of(contents, gain),
                 "no_verdict_because": no_verdict_because(contents, gain),
+                "one_sided": _bounds_json(gain),
+                "would_decide": would_decide.get((gain.network, gain.comparison, gain.metric)),
             }
             for tests in contents.gain_tests
             for gain in (tests.gain,)
         ]
     }
+
+
+def _bounds_json(gain: NetworkGain) -> JsonObject | None:
+    """The one-sided bounds of a primary gain of a study that may stop early."""
+    bounds = gain.one_sided
+    return None if bounds is None else {"low": bounds.low, "high": bounds.high}
 
 
 def slow_loads_json(gain: NetworkGain) -> JsonObject | None:

@@ -1,7 +1,6 @@
 """A methods paragraph and references to paste into a paper, written from what the plan says."""
 
 from eyelevel.analysis.conditions import conditions_said, smallest_effect_said, stacks_planned
-from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, titled_section
@@ -66,18 +65,18 @@ def _sequential(contents: Contents) -> str:
     """By which rule the study could end, and what it came to."""
     rule = contents.planned.stop
     assert rule is not None
-    ends = ["lay within the smallest effect of interest"]
-    if rule.clear_sign:
-        ends.append("was no wider than its gain while the median had the same sign")
-    ends.append(f"was at most {format_percent(rule.interval_width_max, signed=False)} wide")
+    ends = [
+        "its interval excluded 0 while the median had the same sign",
+        "two one-sided bounds at the same level lay within the smallest effect of interest",
+    ]
     if rule.futility:
-        ends.append("could not be expected to do any of these by the last block")
+        ends.append("neither could be expected by the last block")
     decided = contents.stopped["reason"] if contents.stopped else "none"
     return (
-        "The gain is bounded by confidence sequences, which hold at any stopping time; the "
+        "The gain is bounded by confidence sequences, which hold at all looks together; the "
         "level of 5 % is shared equally by all comparisons. After each repetition from number "
         f"{rule.blocks_min} on, a comparison was decided on the blocks up to then as soon as "
-        f"its interval {', or '.join(ends)}; a network's loads ended with its last comparison. "
+        f"{', or '.join(ends)}; a network's loads ended with its last comparison. "
         f"Decided before the last block: {decided}."
     )
 

@@ -24,7 +24,7 @@ def live_effects(
         return None
     # Imported where it is used: the statistics take long, and few commands need them; and before
     # the first load, which would else wait for it in the middle of a run.
-    from eyelevel.analysis.decisions import judged, networks_compared
+    from eyelevel.analysis.decisions import horizon_of, judged, networks_compared
     from eyelevel.analysis.formats import format_interval, format_percent
     from eyelevel.analysis.gains.causes import without_twins
     from eyelevel.analysis.gains.sequential import sequential_gains
@@ -44,7 +44,8 @@ def live_effects(
         if plan.causes:
             _, _, blocks = without_twins(document, table, blocks)
         kept = blocks.kept
-        gains = sequential_gains(kept, plan.primary_metric, plan.comparisons, networks, sites)
+        asked = plan.primary_metric, plan.comparisons, networks, sites
+        gains = sequential_gains(kept, *asked, horizon_of(plan))
         known = [gain for gain in gains if gain.gain.determined]
         known.sort(key=lambda gain: -abs(gain.gain.value or 0.0))
         phrases = [

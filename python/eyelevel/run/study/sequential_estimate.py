@@ -8,7 +8,6 @@ import numpy as np
 from eyelevel.analysis.decisions import rule_of
 from eyelevel.plan.plan import Plan
 from eyelevel.stats.estimate import POWER, Floats
-from eyelevel.stats.sequential import reach_in_errors
 from eyelevel.stats.stopping_rule import Studies, run_studies
 
 STUDIES = 1000
@@ -51,9 +50,9 @@ def sequential_estimate(plan: Plan, deviation: float) -> SequentialEstimate:
         return bool((run(effect).claim < 0).mean() >= POWER)
 
     equal = int(np.median(run(0.0).blocks))
-    reach = reach_in_errors(plan.blocks, rule.significance_level)
-    # More than the last interval takes, and than is lost to what is known closely enough.
-    high = 2 * (reach + 1) * deviation / math.sqrt(plan.blocks) + rule.width_max
+    reach, _ = rule.reaches(plan.blocks)
+    # More than the last interval takes, and than is lost to what is too small to matter.
+    high = 2 * (reach + 1) * deviation / math.sqrt(plan.blocks)
     high -= math.log1p(-rule.smallest_effect)
     if math.isinf(reach) or not found(high):
         return SequentialEstimate(None, None, equal)

@@ -62,6 +62,20 @@ def said(*gains, sites=2):
             "",
         ),
         (
+            gain(-0.02, -0.03, -0.01, ms=-24.0),
+            "On dsl, quic was faster than tcp, by less than the 5.0 % that matter: 24 ms or "
+            "2.0 % faster (95 % interval 1.0 % to 3.0 % faster); Speed Index, 2 sites, 62 loads "
+            "per stack.",
+            "",
+        ),
+        (  # of a study that may stop early: what shows it are the bounds
+            replace(gain(0.01, -0.03, 0.052, p=0.5), one_sided=Estimate(0.01, -0.02, 0.045)),
+            "On dsl, quic and tcp did not differ by 5.0 % or more: 1.0 % slower (95 % interval "
+            "3.0 % faster to 5.2 % slower); 95 % sure to be above −2.0 %, and as sure to be below "
+            "+4.5 %; Speed Index, 2 sites, 62 loads per stack.",
+            "",
+        ),
+        (
             gain(-0.03, -0.08, 0.02, p=0.2, ms=-60.0),
             "On dsl, it is unclear whether quic is faster than tcp: 60 ms or 3.0 % faster (95 % "
             "interval 8.0 % faster to 2.0 % slower); Speed Index, 2 sites, 62 loads per stack.",

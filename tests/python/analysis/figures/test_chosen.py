@@ -19,7 +19,7 @@ stacks = ["tcp", "quic"]
 reference = "tcp"
 blocks = 4
 """
-STOPPING = TEXT.replace("blocks = 4", "blocks = 8\n[stop]\ninterval_width_max = 0.1\n")
+STOPPING = TEXT.replace("blocks = 4", "blocks = 8\n[stop]\n")
 
 
 @pytest.fixture(scope="module")

@@ -94,7 +94,7 @@ def test_of_a_study_that_may_stop_parts_have_no_interval(tmp_path):
         'sites = ["startup"]\nnetworks = ["lte"]\nstacks = ["tcp", "quic"]\nreference = "tcp"\n'
         'blocks = 8\ncauses = ["handshake"]\n'
     )
-    stops = text + "[stop]\ninterval_width_max = 0.1\n"
+    stops = text + "[stop]\n"
     (fixed,), (sequential,) = (
         read_run(tmp_path / name, text=plan).splits
         for name, plan in (("fixed", text), ("stops", stops))

@@ -14,7 +14,6 @@ blocks = 8
 """
 STOP = """\
 [stop]
-interval_width_max = 0.1
 blocks_min = 6
 """
 

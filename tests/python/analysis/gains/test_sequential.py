@@ -9,7 +9,7 @@ import pytest
 from eyelevel.analysis.gains import sequential
 from eyelevel.analysis.gains.cells import NetworkGain, compare_cells, network_gains
 from eyelevel.analysis.gains.sequential import (
-    FAMILY_LEVEL,
+    GAINS_LEVEL,
     TIMEOUTS_SHARE,
     blocks_needed,
     comparison_states,
@@ -19,7 +19,10 @@ from eyelevel.analysis.gains.weighted import weighted_gain
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.stats.estimate import Estimate, undetermined
 from eyelevel.stats.late.timeouts import sign_sequence_p
+from eyelevel.stats.sequential import Horizon, confidence_sequence
 from eyelevel.stats.stopping_rule import Rule
+
+LOOKS = Horizon(5, 60)
 
 
 def table(repetitions, quic=0.8, noise=0.02, sites=("a", "b")):
@@ -35,15 +38,15 @@ def table(repetitions, quic=0.8, noise=0.02, sites=("a", "b")):
 
 
 def gains(kept, sites=("a", "b")):
-    return sequential_gains(kept, "speed_ms", [Comparison("quic", "tcp")], ["dsl"], sites)
+    return sequential_gains(kept, "speed_ms", [Comparison("quic", "tcp")], ["dsl"], sites, LOOKS)
 
 
-def rule(width=0.05, **changed):
-    return Rule(width, 0.05, FAMILY_LEVEL, **changed)
+def rule(smallest_effect=0.05, **changed):
+    return Rule(smallest_effect, GAINS_LEVEL, LOOKS, **changed)
 
 
-def states(found, repetitions=40, width=0.05, **changed):
-    given = rule(width, **changed)
+def states(found, repetitions=40, smallest_effect=0.05, **changed):
+    given = rule(smallest_effect, **changed)
     return [each.state for each in comparison_states(found, given, 12, repetitions)]
 
 
@@ -51,7 +54,6 @@ def test_the_gain_is_found_and_the_study_may_stop():
     (found,) = gains(table(12))
     assert found.gain.low < -0.2 < found.gain.high and found.p_holm < 0.001
     assert states([found]) == ["clear sign"]
-    assert states([found], clear_sign=False) == ["narrow enough"]
     (state,) = comparison_states([found], rule(), 12, 40)
     assert state.repetition == 12 and state.width == found.gain.high - found.gain.low
 
@@ -67,12 +69,13 @@ def test_many_comparisons_take_one_pass_and_each_is_as_if_it_were_alone(monkeypa
     asked = [Comparison("quic", "tcp"), Comparison("quic", "bbr")]
     # A third network has no loads.
     networks = ["lte", "dsl", "none"]
-    found = sequential_gains(kept, "speed_ms", asked, networks, ("a", "b"))
+    found = sequential_gains(kept, "speed_ms", asked, networks, ("a", "b"), LOOKS)
     assert len(passes) == 2, "of the stack, and of its reference"
     assert [(each.network, each.comparison) for each in found] == list(product(networks, asked))
     for each in found:
         own = kept.filter(network=each.network)
-        (alone,) = sequential_gains(own, "speed_ms", [each.comparison], [each.network], ("a", "b"))
+        alone_asked = [each.comparison], [each.network], ("a", "b")
+        (alone,) = sequential_gains(own, "speed_ms", *alone_asked, LOOKS)
         assert (each.gain.value, each.median) == (alone.gain.value, alone.median)
         assert each.timeouts == alone.timeouts and (each.gain.value is None) == (not own.height)
 
@@ -81,11 +84,30 @@ def test_the_median_stands_beside_it_and_a_sign_that_it_has_not_is_not_clear():
     (found,) = gains(table(12, noise=0.0001))
     assert found.median.value == pytest.approx(-0.2, abs=1e-3) and found.median.low is None
     against = replace(found, median=undetermined("", 12, 0.01))
-    assert states([against]) == ["narrow enough"] and states([against], width=1e-9) == ["open"]
+    assert states([against]) == ["open"]
 
 
-def test_no_difference_that_matters_is_an_end_too():
-    assert states(gains(table(12, quic=1.0)), width=0.001) == ["no difference that matters"]
+def test_no_difference_that_matters_is_an_end_too_and_may_have_a_sign():
+    alike = gains(table(12, quic=1.0))
+    assert states(alike) == ["no difference that matters"]
+    small = gains(table(12, quic=0.98, noise=0.005))
+    assert states(small) == ["clear sign, less than matters"]
+
+
+def test_one_sided_bounds_have_the_comparisons_level_and_lie_within_its_interval():
+    kept = table(20, quic=0.97)
+    asked = [Comparison("quic", "tcp")], ["dsl", "lte"], ("a", "b")
+    found = sequential_gains(kept, "speed_ms", *asked, LOOKS)[0]
+    ratios = np.log(
+        kept.filter(stack="quic")["speed_ms"].to_numpy()
+        / kept.filter(stack="tcp")["speed_ms"].to_numpy()
+    )
+    values = ratios.reshape(20, 2).mean(axis=1)
+    expected = confidence_sequence(values, GAINS_LEVEL / 2, LOOKS, one_sided=True)
+    assert [found.one_sided.low, found.one_sided.high] == pytest.approx(
+        [math.expm1(expected.low), math.expm1(expected.high)]
+    )
+    assert found.gain.low < found.one_sided.low < found.one_sided.high < found.gain.high
 
 
 def test_what_no_block_can_show_is_futile_unless_one_wants_to_go_on():
@@ -93,30 +115,16 @@ def test_what_no_block_can_show_is_futile_unless_one_wants_to_go_on():
     assert states(found, 20) == ["futile"] and states(found, 20, futility=False) == ["open"]
 
 
-def test_a_width_that_cannot_be_reached_does_not_end_what_may_show_a_sign():
-    found = gains(table(12, quic=0.8, noise=0.3))
-    assert states(found, 40, width=0.001) == ["open"]
-
-
-def test_the_blocks_that_it_would_take():
-    (found,) = gains(table(12, noise=0.1))
-    width = found.gain.high - found.gain.low
-    of_width = [
-        blocks_needed(found, rule(part * width, clear_sign=False)) for part in (1.01, 0.5, 0.005)
-    ]
-    assert of_width[0] == 12 and of_width[2] is None
-    needed = of_width[1]
-    # Four times as many but for what the sequence pays for looking.
-    assert 36 <= needed <= 60
-    seen = [each.gain.high - each.gain.low for each in gains(table(needed, noise=0.1))]
-    assert seen[0] == pytest.approx(width / 2, rel=0.25)
+def test_the_blocks_that_would_decide_it():
+    (found,) = gains(table(12, quic=0.97, noise=0.06))
+    assert states([found]) == ["open"]
+    needed = blocks_needed(found, rule())
+    assert 12 < needed < 200
+    # What matters less is shown later, and nothing smaller than what chance leaves.
+    assert blocks_needed(found, rule(0.02)) >= needed
+    (hopeless,) = gains(table(12, quic=1.0, noise=0.8))
+    assert blocks_needed(hopeless, rule(0.01)) is None
     assert blocks_needed(gains(table(1))[0], rule()) is None
-
-
-def test_a_sign_takes_fewer_blocks_than_a_width():
-    (found,) = gains(table(12, noise=0.2))
-    narrow, clear = (blocks_needed(found, rule(0.05, clear_sign=sign)) for sign in (False, True))
-    assert 12 <= clear < narrow / 3
 
 
 def test_a_repetition_that_lost_a_site_counts_centred_by_site():
@@ -163,9 +171,9 @@ def test_a_timeout_counts_as_its_limit():
 
 
 def test_a_timeout_spreads_the_values_and_is_no_futility():
-    (found,) = gains(late(table(60, quic=0.95), 2))
-    (alike,) = comparison_states([replace(found, timeouts=None)], rule(0.01), 60, 90)
-    (state,) = comparison_states([found], rule(0.01), 60, 90)
+    (found,) = gains(late(table(20, quic=1.0, noise=0.3), 2))
+    (alike,) = comparison_states([replace(found, timeouts=None)], rule(), 20, 30)
+    (state,) = comparison_states([found], rule(), 20, 30)
     assert (alike.state, state.state) == ("futile", "open")
 
 

@@ -35,7 +35,7 @@ def test_every_other_stack_is_held_against_it_on_a_page_of_its_own(tmp_path):
 
 
 def test_what_cannot_be_asked_afterwards_is_refused(tmp_path):
-    write_run(tmp_path, text=quickstart_against_tcp() + "\n[stop]\ninterval_width_max = 0.1\n")
+    write_run(tmp_path, text=quickstart_against_tcp() + "\n[stop]\n")
     with pytest.raises(PlanError, match="did you mean `quic`"):
         read_contents(tmp_path, against="quik")
     with pytest.raises(PlanError, match="the study may stop early"):

@@ -197,7 +197,7 @@ stacks = ["tcp", "quic"]
 reference = "tcp"
 blocks = 31
 [stop]
-interval_width_max = "10 %"
+blocks_min = 6
 """
 NAMES = ("ab", "ac", "b")
 
@@ -207,7 +207,7 @@ def test_patterns_stand_for_what_they_match_each_once():
     assert plan.sites == ("ab", "ac", "b")
     assert [n.name for n in plan.networks[:2]] == ["das-3-30", "das-3-60"]
     assert plan.weights == {"dsl": 2.0} | {n.name: 1.0 for n in plan.networks[:10]}
-    assert plan.stop == StopRule(0.1, 5, True)
+    assert plan.stop == StopRule(6, True)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_patterns_stand_for_what_they_match_each_once():
             "plan.toml:4: unknown network `dls`; did you mean `dsl`",
         ),
         ("weight = 2", "weigth = 2", "plan.toml:4: unknown key `weigth`; did you mean `weight`?"),
-        ("width_max", "width_maxx", "did you mean `interval_width_max`"),
+        ("blocks_min", "blocks_mim", "did you mean `blocks_min`"),
     ],
 )
 def test_messages_name_the_line_in_the_file_whatever_patterns_stand_for(old, new, message):

@@ -150,7 +150,7 @@ def test_the_page_has_the_line_after_the_answer_and_the_table_with_the_outcomes(
 
 def test_a_study_that_may_stop_has_intervals_that_allow_it(tmp_path):
     text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 8")
-    text += "\n[stop]\ninterval_width_max = 0.1\nblocks_min = 6\n"
+    text += "\n[stop]\nblocks_min = 6\n"
     contents = read_run(tmp_path / "some", FAILED, text)
     whole = read_run(tmp_path / "all", {}, text)
     for effect in contents.exclusions:

@@ -69,7 +69,7 @@ def test_the_page_has_them_below_the_gains_collapsed(contents):
 
 def test_a_study_that_may_stop_has_neither_for_its_primary_metric(tmp_path):
     text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 8")
-    contents = run_of(tmp_path, text + "\n[stop]\ninterval_width_max = 0.01\n")
+    contents = run_of(tmp_path, text + "\n[stop]\n")
     for each in summary_of(contents)["gains"]:
         primary = each["metric"] == PRIMARY
         assert (each["p_benjamini_hochberg"] is None) == primary

@@ -56,8 +56,8 @@ def test_a_study_that_may_stop_says_by_which_rule_and_what_was_decided(tmp_path)
     text = paragraph(study.contents(tmp_path)).replace("\N{NO-BREAK SPACE}", " ")
     assert "After each repetition from number 6 on" in text
     assert (
-        "as soon as its interval lay within the smallest effect of interest, or was no wider "
-        "than its gain while the median had the same sign, or was at most 10.0 % wide; a "
-        "network's loads ended"
+        "as soon as its interval excluded 0 while the median had the same sign, or two one-sided "
+        "bounds at the same level lay within the smallest effect of interest; a network's loads "
+        "ended"
     ) in text
     assert f"Decided before the last block: {result.stopped}." in text and result.stopped

@@ -1,11 +1,15 @@
-"""What a study that runs until it is sure enough says where it is not."""
+"""What a study that may stop early reports of the comparisons that it left undecided."""
 
 import json
+import re
 
+import pytest
 from made_up_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.undecided import needed_to_decide
 from eyelevel.report.first_screen.warnings import warnings
+from eyelevel.report.sections.gains import gains_json
 
 PLAN = """title = "Is it sure?"
 sites = ["startup"]
@@ -14,7 +18,6 @@ stacks = ["tcp", "quic"]
 reference = "tcp"
 blocks = 12
 [stop]
-interval_width_max = 0.1
 blocks_min = 6
 """
 
@@ -29,37 +32,55 @@ def beside_the_level(contents):
     return {head: text for head, text in warnings(contents) if not head.startswith("Level:")}
 
 
-def test_wide_intervals_are_named_with_what_it_would_take(tmp_path):
-    text = said(tmp_path, 0.06)["Not precise enough."]
-    assert text.startswith("The interval of quic against tcp on dsl is ")
-    assert "; the plan asks for at most 10.0 percentage points, or no wider than the gain." in text
-    needed = int(text.removesuffix(" blocks.").rpartition("about ")[2])
-    assert 12 < needed < 200
+SENTENCE = re.compile(
+    r"quic against tcp on (\w+): a study of about (\d+) blocks would decide it in four of five "
+    r"cases; that is (\d+) more, or (?:about (\d+) minutes?|less than a minute) of loads\."
+)
 
 
-def test_where_no_number_of_blocks_would_do_the_machine_is_named(tmp_path):
-    assert "not even 1000 blocks would be enough" in said(tmp_path, 0.35)["Not precise enough."]
+def test_an_undecided_study_reports_the_blocks_and_minutes_that_would_decide_it(tmp_path):
+    text = said(tmp_path, 0.25)["Undecided."]
+    contents = read_contents(tmp_path, metrics_of)
+    (found,) = (each for each in needed_to_decide(contents) if each.network == "dsl")
+    stated = {network: numbers for network, *numbers in SENTENCE.findall(text)}["dsl"]
+    assert stated[:2] == [str(found.blocks), str(found.more_blocks)]
+    assert 12 < found.blocks == found.more_blocks + 12 < 1000
+    of_network = contents.table.filter(network="dsl")["wall_ms"]
+    minutes = of_network.sum() / 12 / 60_000 * found.more_blocks
+    assert found.more_minutes == pytest.approx(minutes)
+    assert stated[2] == (str(round(minutes)) if minutes >= 1 else "")
+    (json_gain,) = (
+        each
+        for each in gains_json(contents)["gains"]
+        if (each["network"], each["metric"]) == ("dsl", contents.primary_metric)
+    )
+    assert json_gain["would_decide"] == found.as_json()
 
 
-def test_narrow_intervals_need_no_warning(tmp_path):
+def test_where_no_number_of_blocks_would_do_the_machine_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("eyelevel.stats.stopping_rule.BLOCKS_COUNTED_MAX", 14)
+    monkeypatch.setattr("eyelevel.report.first_screen.warnings.BLOCKS_COUNTED_MAX", 14)
+    found = said(tmp_path, 0.25)["Undecided."]
+    assert found.startswith("quic against tcp on dsl: ")
+    assert "not even 14 blocks would decide it; a quieter machine may help." in found
+
+
+def test_decided_comparisons_need_no_warning(tmp_path):
     assert said(tmp_path, 0.01) == {}
+    gains = gains_json(read_contents(tmp_path, metrics_of))["gains"]
+    assert all(each["would_decide"] is None for each in gains)
 
 
 def test_many_comparisons_are_counted(tmp_path):
     networks = ", ".join(f'{{ name = "n{n}", base = "dsl" }}' for n in range(6))
     text = PLAN.replace('"dsl", "lte"', networks)
-    assert (
-        "; 3 more are not precise enough either; the plan asks for"
-        in said(tmp_path, 0.3, text)["Not precise enough."]
-    )
+    assert said(tmp_path, 0.25, text)["Undecided."].endswith(" 3 more are undecided.")
 
 
 def test_many_timeouts_leave_no_interval(tmp_path):
     late = {(f"startup/lte/{n}", "quic"): "timeout" for n in (3, 4, 5)}
     found = said(tmp_path, 0.01, outcomes=late)
-    assert found["Not precise enough."].startswith(
-        "quic against tcp on lte has no interval; the plan asks for"
-    )
+    assert found["Undecided."].startswith("quic against tcp on lte has no interval: ")
 
 
 def test_an_unfinished_run_is_not_judged(tmp_path):

@@ -129,7 +129,7 @@ def test_without_timeouts_there_is_none(tmp_path):
 
 def test_a_study_that_may_stop_has_counts_and_a_test_that_allows_for_looks(tmp_path):
     text = quickstart_against_tcp().replace("blocks = 3", "blocks = 8")
-    text += "\n[stop]\ninterval_width_max = 0.1\nblocks_min = 6\n"
+    text += "\n[stop]\nblocks_min = 6\n"
     contents = read_run(tmp_path, {("startup/lte/2", "quic"): "timeout"}, text)
     found = gain_of(contents, "lte", "quic")
     assert found["timeouts"]["count"] == 1 and found["timeouts"]["p"] == 1

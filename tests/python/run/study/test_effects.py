@@ -7,6 +7,7 @@ import typer
 from made_up_run import SITES, metrics_of, write_run
 from typer.testing import CliRunner
 
+from eyelevel.analysis.decisions import horizon_of
 from eyelevel.analysis.formats import format_interval, format_percent
 from eyelevel.analysis.gains.sequential import sequential_gains
 from eyelevel.analysis.study import read_contents
@@ -15,7 +16,7 @@ from eyelevel.plan.presets import preset_text
 from eyelevel.run.study.effects import live_effects
 from eyelevel.run.study.loop import RunResult
 
-STOP = "\n[stop]\ninterval_width_max = 0.01\n"
+STOP = "\n[stop]\n"
 MANY = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 12")
 
 
@@ -42,7 +43,7 @@ def test_what_is_shown_is_the_confidence_sequence_over_all_comparisons(many):
     contents = read_contents(directory, metrics_of)
     kept = contents.blocks.kept
     asked = (contents.comparisons, contents.networks, contents.sites)
-    sequence = sequential_gains(kept, plan.primary_metric, *asked)
+    sequence = sequential_gains(kept, plan.primary_metric, *asked, horizon_of(plan))
     assert len(sequence) > 1
     for gain in sequence:
         expected = f"{gain.comparison} on {gain.network} {format_percent(gain.gain.value)}"
@@ -52,7 +53,7 @@ def test_what_is_shown_is_the_confidence_sequence_over_all_comparisons(many):
 
 
 def test_a_gain_without_an_interval_is_not_shown(tmp_path):
-    plan = write_run(tmp_path)  # three repetitions, too few for a sequence over four comparisons
+    plan = write_run(tmp_path, text=MANY.replace("blocks = 12", "blocks = 1"))
     assert live_effects(plan, tmp_path, peek=True)() == ""
 
 

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy
 from made_up_run import SITES, write_run
 
 from eyelevel.analysis.decisions import rule_of
@@ -13,11 +14,12 @@ from eyelevel.plan.presets import preset_text
 from eyelevel.run.study.estimate import DEVIATION, estimate
 from eyelevel.run.study.time_limits import check_time_limits, limits_said
 from eyelevel.sites.recorded import open_site
-from eyelevel.stats.stopping_rule import run_studies
+from eyelevel.stats.sequential import Horizon
+from eyelevel.stats.stopping_rule import Rule, run_studies
 from eyelevel.store.directory import TRIALS, committed
 
 TEXT = preset_text("quickstart", SITES)
-STOP = "[stop]\ninterval_width_max = 0.1\n"
+STOP = "[stop]\n"
 
 
 def plan_of(text):
@@ -57,15 +59,13 @@ def test_a_study_that_may_stop_finds_the_effect_as_often_as_promised(sites, bloc
 
 
 def test_a_sign_and_nothing_to_find_end_a_study_before_its_last_block(sites):
-    text = TEXT.replace("blocks = 3", "blocks = 60") + STOP.replace("0.1", "0.02")
+    text = TEXT.replace("blocks = 3", "blocks = 60") + STOP
     text = "smallest_effect_of_interest = 0.01\n" + text
-    without = "clear_sign = false\nfutility = false\n"
-    found, to_the_width = (
-        estimate(plan_of(text + more), sites).sequential for more in ("", without)
-    )
+    without = "futility = false\n"
+    found, to_the_end = (estimate(plan_of(text + more), sites).sequential for more in ("", without))
     assert found.blocks_equal < 50
-    assert to_the_width.blocks_equal == to_the_width.blocks_effect == 60
-    assert found.effect == pytest.approx(to_the_width.effect, rel=0.1)
+    assert to_the_end.blocks_equal == 60
+    assert found.effect == pytest.approx(to_the_end.effect, rel=0.1)
 
 
 def test_a_cell_that_cannot_end_is_refused_and_without_a_limit_it_gets_the_time_it_needs():
@@ -87,7 +87,19 @@ blocks = 1
     check_time_limits(plan_of("timeout_s = 300\n" + text), gallery)
 
 
-def test_blocks_that_are_too_few_for_a_sequence_show_nothing(sites):
+@pytest.mark.parametrize("blocks", [2, 3, 5])
+def test_with_a_single_look_the_interval_is_that_of_a_fixed_study(blocks):
+    plan = plan_of(TEXT.replace("blocks = 3", f"blocks = {blocks}") + STOP)
+    once = replace(rule_of(plan), horizon=Horizon(blocks, blocks))
+    level = once.significance_level
+    expected = scipy.stats.t.ppf([1 - level / 2, 1 - level], blocks - 1)
+    # Its level is simulated to within some 4 %, of which Student's t shows half at two freedoms.
+    assert once.reaches(blocks) == pytest.approx(expected, rel=0.03)
+    assert rule_of(plan).reaches(blocks)[0] >= expected[0] * 0.999
+
+
+def test_blocks_that_are_too_few_for_a_sequence_show_nothing(sites, monkeypatch):
+    monkeypatch.setattr(Rule, "reaches", lambda _rule, _n: (math.inf, math.inf))
     found = estimate(plan_of(TEXT + STOP), sites)
     assert found.effect is None and found.effect_source == "3 blocks are too few to stop at"
 
