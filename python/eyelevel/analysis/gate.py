@@ -7,10 +7,20 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from eyelevel.analysis.decisions import horizon_of
 from eyelevel.analysis.formats import format_interval, format_ms, format_percent
-from eyelevel.analysis.gate_conditions import Condition, Question, loads_of, questions
+from eyelevel.analysis.gate_conditions import (
+    BLOCKS_MIN,
+    Condition,
+    Question,
+    loads_of,
+    paired_loads_of,
+    questions,
+)
 from eyelevel.analysis.study import Contents
+from eyelevel.stats.bounded_gain import blocks_to_part, bounded_gain
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate
+from eyelevel.stats.late.timeouts import Timeouts
 from eyelevel.stats.quantile import blocks_to_bound, quantile_interval
 from eyelevel.stats.quantile_gain import blocks_to_decide, quantile_gain, repetitions_min
 
@@ -33,7 +43,8 @@ class Verdict:
     """What was asked about: a change as a share, or a budget's quantile in the metric's unit."""
     limit: float
     confidence: float
-    """Of this interval, so that all of the family's hold together in 95 %."""
+    """Of this interval, so that all of the family's hold together in 95 %; of a gain in a study
+    that may stop early, that of each bound alone."""
     blocks_needed: int | None = None
     """With how many blocks an unsure one would be decided, if the truth is what was estimated."""
 
@@ -99,34 +110,42 @@ def _decided(estimate: Estimate, condition: Condition, contents: Contents) -> St
 
 
 def _of_two(asked: Question, contents: Contents, confidence: float) -> Verdict:
-    condition = asked.condition
-    assert condition.reference is not None
-    loads = [loads_of(asked, stack, contents) for stack in (condition.stack, condition.reference)]
-    estimate = quantile_gain(loads[0], loads[1], condition.quantile, confidence)
+    condition, note = asked.condition, ""
+    values, reference, limits = paired_loads_of(asked, contents)
+    if condition.quantile is None:
+        horizon = horizon_of(contents.planned) if contents.may_stop else None
+        estimate, late = bounded_gain((values, reference, limits), confidence, horizon)
+        note = format_timeouts((late, ""))
+    else:
+        estimate = quantile_gain(values, reference, condition.quantile, confidence)
     status, needed = _decided(estimate, condition, contents), None
     if status == "unsure":
         needed = _blocks_of_two(estimate, condition, confidence)
     message = (
         f"{_subject(asked)} is {format_change(estimate)} against {condition.reference}; "
         f"the limit is {format_percent(abs(condition.limit), signed=False)} "
-        f"{'worse' if condition.above else 'better'}"
-        f"{format_unsure(status, estimate, needed)}"
+        f"{'worse' if condition.above else 'better'}{note}"
+        f"{format_unsure(status, estimate, needed, may_stop=contents.may_stop)}"
     )
     name = f"{condition.text} [{asked.network}]"
     return Verdict(name, status, message, estimate, condition.limit, confidence, needed)
 
 
 def _blocks_of_two(estimate: Estimate, condition: Condition, confidence: float) -> int | None:
-    fewest = repetitions_min(condition.quantile)
+    share = condition.quantile
+    fewest = BLOCKS_MIN if share is None else repetitions_min(share)
     if estimate.standard_error is None or estimate.value is None or condition.limit <= -1:
         return fewest if 0 < estimate.n < fewest else None
     error = estimate.standard_error * math.sqrt(estimate.n)
     distance = abs(math.log1p(estimate.value) - math.log1p(condition.limit))
-    return blocks_to_decide(error, distance, condition.quantile, confidence)
+    if share is None:
+        return blocks_to_part(error, distance, confidence)
+    return blocks_to_decide(error, distance, share, confidence)
 
 
 def _of_one(asked: Question, site: str, contents: Contents, confidence: float) -> Verdict:
     condition = asked.condition
+    assert condition.quantile is not None
     (row,) = loads_of(asked, condition.stack, contents)
     loads = row[~np.isnan(row)]
     estimate = quantile_interval(loads, condition.quantile, confidence)
@@ -157,18 +176,32 @@ def _of_one(asked: Question, site: str, contents: Contents, confidence: float) -
 
 def _subject(asked: Question) -> str:
     condition = asked.condition
-    quantile = round(100 * condition.quantile)
-    return f"{condition.stack}.{condition.metric}.p{quantile} on {asked.network}"
+    quantile = "" if condition.quantile is None else f".p{round(100 * condition.quantile)}"
+    return f"{condition.stack}.{condition.metric}{quantile} on {asked.network}"
 
 
-def format_unsure(status: Status, gain: Estimate | None, blocks: int | None) -> str:
+def format_timeouts(*counted: tuple[Timeouts, str]) -> str:
+    """How many loads of either stack timed out, with when, where a gain counts them as limits."""
+    said = "".join(
+        f"; {counts.count} of {counts.pairs} loads against {counts.count_reference} of "
+        f"{counts.pairs} timed out{when}"
+        for counts, when in counted
+        if counts.any
+    )
+    return f"{said}, and count as their limit" if said else ""
+
+
+def format_unsure(
+    status: Status, gain: Estimate | None, blocks: int | None, *, may_stop: bool = False
+) -> str:
     """What an unsure verdict adds: which side of 0 a gain is on, and how many blocks it takes."""
     if status != "unsure":
         return ""
     side = ""
     if gain is not None and gain.excludes_zero and gain.low is not None:
         side = f"; it is {'worse' if gain.low > 0 else 'better'}, but by how much is not certain"
-    return side + (f"; about {blocks} blocks would be enough" if blocks else "")
+    without = " without `stop`" if may_stop else ""
+    return side + (f"; about {blocks} blocks{without} would be enough" if blocks else "")
 
 
 def format_change(estimate: Estimate) -> str:

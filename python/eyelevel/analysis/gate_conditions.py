@@ -6,23 +6,26 @@ from dataclasses import dataclass
 from itertools import product
 
 from eyelevel.analysis.study import Contents
-from eyelevel.analysis.trials.blocks import Floats, loads_by_repetition
+from eyelevel.analysis.trials.blocks import Floats, limits_by_site, loads_by_repetition
 from eyelevel.errors import ExpectedError, unknown
 from eyelevel.stats.quantile import blocks_min
 from eyelevel.stats.quantile_gain import repetitions_min
 
 _NUMBER = r"\d+(?:\.\d+)?"
 _CONDITION = re.compile(
-    r"(?P<stack>\S.*)\.(?P<metric>\w+)\.p(?P<quantile>\d{1,2}) "
+    r"(?P<stack>\S.*)\.(?P<metric>(?!p\d+ )\w+)(?:\.p(?P<quantile>\d{1,2}))? "
     rf"(?:(?P<way>worse|better) than (?P<reference>\S.*) by (?P<bound>{_NUMBER}) ?%"
     rf"|(?P<side>above|below) (?P<amount>{_NUMBER}) ?(?P<unit>s|ms)?)"
     r"(?: on (?P<network>\S.*))?"
 )
 _EXAMPLES = (
-    "`quic.speed_index.p50 worse than tcp+ by 5% on dsl` or "
+    "`quic.speed_index worse than tcp+ by 5% on dsl` or "
     "`quic.largest_contentful_paint.p75 above 2.5 s`"
 )
 
+
+BLOCKS_MIN = 2
+"""A gain's error takes a second block."""
 
 SHORT_NAMES = {
     "fcp": "first_contentful_paint_ms",
@@ -42,14 +45,15 @@ class GateError(ExpectedError):
 class Condition:
     """One condition: of two stacks, or with `reference` None a budget of one.
 
-    It holds beyond `limit` on the side of `above`: a signed share of the reference, or an amount in
-    the metric's unit. `network` None: each of the plan's.
+    Of two stacks, `quantile` None is a report's gain, over pairs of loads. It holds beyond `limit`
+    on the side of `above`: a signed share of the reference, or an amount in the metric's unit.
+    `network` None: each of the plan's.
     """
 
     text: str
     stack: str
     metric: str
-    quantile: float
+    quantile: float | None
     above: bool
     limit: float
     reference: str | None
@@ -59,7 +63,7 @@ class Condition:
 def parse_condition(
     text: str, stacks: list[str], metrics: list[str], networks: list[str]
 ) -> Condition:
-    """Read `STACK.METRIC.pN worse than STACK by X% [on NETWORK]`, or `... above 2.5 s ...`.
+    """Read `STACK.METRIC[.pN] worse than STACK by X% [on NETWORK]`, or `... above 2.5 s ...`.
 
     A metric may be named without its unit, or by SHORT_NAMES. Raises GateError.
     """
@@ -76,7 +80,9 @@ def parse_condition(
     ):
         if word not in known:
             raise GateError(f"--fail-if: {unknown(kind, word, known)}")
-    if not 0 < int(found["quantile"]) < 100:
+    if found["quantile"] is None and found["amount"]:
+        raise GateError("--fail-if: a budget needs a percentile; write it like speed_index.p75")
+    if found["quantile"] is not None and not int(found["quantile"]) > 0:
         raise GateError("--fail-if: the quantile must be p1 to p99; write it like speed_index.p50")
     if found["amount"] and bool(found["unit"]) != metric.endswith("_ms"):
         need = "a limit in `s` or `ms`" if metric.endswith("_ms") else "a limit without a unit"
@@ -86,24 +92,29 @@ def parse_condition(
     else:
         limit = float(found["amount"]) * (1000 if found["unit"] == "s" else 1)
     above = (found["way"] or found["side"]) in ("worse", "above")
-    share = int(found["quantile"]) / 100
+    share = None if found["quantile"] is None else int(found["quantile"]) / 100
     names = found["reference"], found["network"]
     return Condition(text.strip(), found["stack"], metric, share, above, limit, *names)
 
 
 def check_conditions(conditions: Sequence[Condition], blocks: int, *, may_stop: bool) -> None:
     """Refuse what no run of so many blocks can answer; raises GateError."""
-    if conditions and may_stop:
-        raise GateError(
-            "--fail-if: the plan may stop early (`stop`), but a gate's intervals hold for a "
-            "single look only; remove `stop` and set `blocks`"
-        )
     for each in conditions:
-        fewest = (repetitions_min if each.reference else blocks_min)(each.quantile)
+        if each.quantile is None:
+            fewest, what, instead = BLOCKS_MIN, "a gain", ""
+        else:
+            fewest = (repetitions_min if each.reference else blocks_min)(each.quantile)
+            what, instead = f"p{each.quantile * 100:g}", ", or ask about a percentile closer to p50"
+            if may_stop:
+                gain = f"leave out `.{what}` to ask about the gain, or " if each.reference else ""
+                raise GateError(
+                    "--fail-if: the plan may stop early (`stop`), but a percentile's interval "
+                    f"holds for a single look only; {gain}remove `stop`"
+                )
         if blocks < fewest:
             raise GateError(
-                f"--fail-if: p{each.quantile * 100:g} needs at least {fewest} blocks, but the "
-                f"plan has {blocks}: raise `blocks`, or ask about a percentile closer to p50"
+                f"--fail-if: {what} needs at least {fewest} blocks, but the "
+                f"plan has {blocks}: raise `blocks`{instead}"
             )
 
 
@@ -127,6 +138,17 @@ def questions(
             [each.network] if each.network else networks, [None] if each.reference else sites
         )
     ]
+
+
+def paired_loads_of(question: Question, contents: Contents) -> tuple[Floats, Floats, list[float]]:
+    """Return the loads of both stacks, as `loads_of` does, and what a timeout stands for."""
+    condition = question.condition
+    assert condition.reference is not None
+    values, reference = (
+        loads_of(question, stack, contents) for stack in (condition.stack, condition.reference)
+    )
+    asked = question.network, condition.metric, contents.sites
+    return values, reference, limits_by_site(contents.blocks.kept, *asked)
 
 
 def loads_of(question: Question, stack: str, contents: Contents) -> Floats:

@@ -14,6 +14,7 @@ from eyelevel.analysis.gate import (
     decide,
     family_confidence,
     format_change,
+    format_timeouts,
     format_unsure,
     unless_unfinished,
 )
@@ -22,8 +23,9 @@ from eyelevel.analysis.run_questions import RunQuestion, run_questions, sites_of
 from eyelevel.analysis.run_verdicts import ONE_PLAN, RunComparison, RunVerdict
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.trials.blocks import limits_by_site, loads_by_repetition
+from eyelevel.stats.bounded_gain import Loads
 from eyelevel.stats.estimate import Estimate, undetermined
-from eyelevel.stats.gain_change import GainChange, Loads, gain_change
+from eyelevel.stats.gain_change import GainChange, gain_change
 
 Agreement = Literal["agrees", "disagrees", "cannot tell"]
 _Answer = tuple[Status, str, int | None]
@@ -109,7 +111,7 @@ def _compared(
             status, message, needed = _no_verdict(asked, metric, found)
         else:
             status, message, needed = answer(asked, found)
-            message += _timed_out(found)
+            message += format_timeouts(*zip(found.timeouts, (" before", " now"), strict=True))
         if needed:
             message += f"; about {needed} blocks in each run would be enough"
         verdict = RunVerdict(
@@ -155,16 +157,6 @@ def _no_verdict(asked: RunQuestion, metric: str, found: GainChange) -> _Answer:
         f"changed between the runs, because {asked.unanswerable}; to tell them apart, {ONE_PLAN}"
     )
     return "no verdict", message, None
-
-
-def _timed_out(found: GainChange) -> str:
-    said = "".join(
-        f"; {counts.count} of {counts.pairs} loads against {counts.count_reference} of "
-        f"{counts.pairs} timed out {when}"
-        for counts, when in zip(found.timeouts, ("before", "now"), strict=True)
-        if counts.any
-    )
-    return f"{said}, and count as their limit" if said else ""
 
 
 def _named(asked: RunQuestion, metric: str) -> str:

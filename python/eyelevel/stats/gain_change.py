@@ -7,20 +7,14 @@ them. What slows both stacks of a run by one factor cancels within that run, and
 import math
 from dataclasses import dataclass, replace
 
-import numpy as np
-import scipy
-from numpy.typing import ArrayLike
-
+from eyelevel.stats.bounded_gain import Loads, blocks_to_part, bounded_log_gain
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, sum_freedom, t_estimate, undetermined
-from eyelevel.stats.late.timeouts import Timeouts, timeouts, up_to_limit
-from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER
-from eyelevel.stats.repetitions import as_gain, log_gain, paired_loads, repetition_values
-from eyelevel.stats.sequential import Horizon, confidence_sequence
+from eyelevel.stats.late.timeouts import Timeouts, timeouts
+from eyelevel.stats.quantile import DECIDING_POWER
+from eyelevel.stats.repetitions import as_gain
+from eyelevel.stats.sequential import Horizon
 
 Horizons = tuple[Horizon, Horizon] | None
-Loads = tuple[ArrayLike, ArrayLike, ArrayLike]
-"""Values and the reference's of one run, as `eyelevel.stats.repetitions` has them, and the limit
-that a timeout stands for, by site."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +43,7 @@ class GainChange:
             errors[0] * math.sqrt(self.before.n), errors[1] * math.sqrt(self.now.n)
         )
         distance = abs(math.log1p(value) - math.log1p(limit))
-        n = np.arange(2, BLOCKS_COUNTED_MAX + 1)
-        reach = sum(
-            scipy.special.stdtrit(2 * (n - 1), share)
-            for share in (0.5 + self.confidence / 2, power)
-        )
-        enough = n[reach * one_block_error <= distance * np.sqrt(n)]
-        return int(enough[0]) if len(enough) else None
+        return blocks_to_part(one_block_error, distance, self.confidence, power, runs=2)
 
 
 def gain_change(
@@ -85,15 +73,9 @@ def gain_change(
 def _log_gain(loads: Loads, late: Timeouts, confidence: float, horizon: Horizon | None) -> Estimate:
     if late.too_many:
         return undetermined(late.too_many, late.pairs)
-    values, reference = (np.atleast_2d(up_to_limit(runs, loads[2])) for runs in loads[:2])
-    on_log = log_gain(values, reference, confidence)
-    if horizon is None or on_log.value is None:
-        return on_log
-    x, r = paired_loads(values, reference)
-    ratios = np.log(x) - np.log(r)
-    if (~np.isnan(ratios)).sum(axis=1).min() < 2:
-        return on_log
-    sequence = confidence_sequence(repetition_values(ratios), (1 - confidence) / 2, horizon)
+    if horizon is None:
+        return bounded_log_gain(loads, confidence)
+    sequence = bounded_log_gain(loads, (1 + confidence) / 2, horizon)
     return replace(sequence, standard_error=None)  # a t interval made from it would not hold
 
 

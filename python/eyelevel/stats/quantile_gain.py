@@ -6,8 +6,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from eyelevel.stats.bounded_gain import blocks_to_part
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, undetermined
-from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER, Integers, blocks_min
+from eyelevel.stats.quantile import DECIDING_POWER, Integers, blocks_min
 
 RESAMPLES = 1_999
 ERROR_ALLOWANCE = 1.1
@@ -83,11 +84,8 @@ def blocks_to_decide(
     Both on the logarithm's scale; n blocks have the standard error `one_block_error` / sqrt(n).
     None if more than `BLOCKS_COUNTED_MAX` are needed.
     """
-    n = np.arange(repetitions_min(share), BLOCKS_COUNTED_MAX + 1)
-    level, power_t = (scipy.special.stdtrit(n - 1, p) for p in (0.5 + confidence / 2, power))
-    reach = (level + power_t) * ERROR_ALLOWANCE * one_block_error
-    enough = n[reach <= distance * np.sqrt(n)]
-    return int(enough[0]) if len(enough) else None
+    error, fewest = ERROR_ALLOWANCE * one_block_error, repetitions_min(share)
+    return blocks_to_part(error, distance, confidence, power, fewest=fewest)
 
 
 def one_block_error(deviation: float, share: float) -> float:

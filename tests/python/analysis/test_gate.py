@@ -1,4 +1,6 @@
 import json
+import math
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -10,12 +12,17 @@ from eyelevel.analysis.gate_conditions import (
     SHORT_NAMES,
     GateError,
     check_conditions,
+    paired_loads_of,
     parse_condition,
+    questions,
 )
+from eyelevel.analysis.phrases import verdict
 from eyelevel.cli.results.gate import conclude
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.plan.presets import preset_text
+from eyelevel.stats.bounded_gain import blocks_to_part, bounded_gain
 from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.sequential import Horizon
 
 TEXT = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 12")
 STACKS, NETWORKS = ["tcp", "tcp+", "quic"], ["dsl", "lte"]
@@ -36,12 +43,19 @@ def verdicts(contents, *texts):
     return evaluate([condition(text) for text in texts], contents)
 
 
+def replace_blocks(contents):
+    """The same run without a single load that is kept."""
+    return replace(contents, blocks=replace(contents.blocks, kept=contents.blocks.kept.clear()))
+
+
 def test_names_may_have_dots_and_spaces():
     stacks, networks = ["tcp+tls1.2", "tcp+-think_time-50 ms"], ["my lte"]
     text = f"{stacks[0]}.speed_index.p50 worse than {stacks[1]} by 2.5% on my lte"
     found = parse_condition(text, stacks, ["speed_index_ms"], networks)
     assert [found.stack, found.reference, found.network] == [*stacks, *networks]
-    assert (found.metric, found.limit) == ("speed_index_ms", 0.025)
+    assert (found.metric, found.quantile, found.limit) == ("speed_index_ms", 0.5, 0.025)
+    gain = parse_condition(text.replace(".p50", ""), stacks, ["speed_index_ms"], networks)
+    assert [gain.stack, gain.metric] == [found.stack, found.metric] and gain.quantile is None
 
 
 @pytest.mark.parametrize(("short", "metric"), SHORT_NAMES.items())
@@ -58,6 +72,13 @@ def test_a_metric_has_its_short_name(short, metric):
         ("quic.speed_index_ms.p50 worse than tcp by 5 %", ["passed", "passed"]),
         ("tcp.speed_index.p50 worse than quic by 30% on dsl", ["passed"]),
         ("tcp.speed_index.p50 worse than quic by 16% on dsl", ["unsure"]),
+        # Without a percentile it is the gain of pairs, in which a timeout counts as 180 s.
+        ("tcp.speed_index worse than quic by 5%", ["failed", "unsure"]),
+        ("tcp+.speed_index worse than quic by 5%", ["failed", "failed"]),
+        ("quic.speed_index_ms worse than tcp+ by 5 %", ["passed", "passed"]),
+        ("tcp.speed_index worse than quic by 15% on dsl", ["unsure"]),
+        ("quic.plt better than tcp by 5% on dsl", ["failed"]),
+        ("quic.plt better than tcp by 30% on dsl", ["passed"]),
         ("quic.page_load_time.p50 better than tcp by 5% on dsl", ["failed"]),
         ("quic.page_load_time.p50 better than tcp by 30% on dsl", ["passed"]),
         # A budget is each site's: startup takes 533, dashboard 693 ms over quic and dsl.
@@ -120,17 +141,78 @@ def test_the_interval_decides_and_not_the_estimate(low, high, above, status):
         ),
         ("quic.speed_index.p75 above 2 s", 7, "p75 needs at least 8 blocks, but the plan has 7"),
         ("quic.speed_index.p50 worse than tcp by 5%", 5, "needs at least 6 blocks"),
+        ("quic.speed_index worse than tcp by 5%", 1, "a gain needs at least 2 blocks"),
     ],
 )
-def test_a_percentile_needs_two_loads_beyond_it(text, blocks, message):
+def test_a_percentile_needs_two_loads_beyond_it_and_a_gain_two_blocks(text, blocks, message):
     with pytest.raises(GateError, match=message):
         check_conditions([condition(text)], blocks, may_stop=False)
     check_conditions([condition(text)], blocks + 1, may_stop=False)
 
 
-def test_a_study_that_may_stop_has_no_gate():
-    with pytest.raises(GateError, match="remove `stop`"):
-        check_conditions([condition("quic.speed_index.p50 above 1 s")], 99, may_stop=True)
+def test_a_study_that_may_stop_has_a_gate_of_gains_alone():
+    for text, way_out in (
+        ("quic.speed_index.p50 above 1 s", "; remove `stop`"),
+        ("quic.si.p50 worse than tcp by 5%", "; leave out `.p50` to ask about the gain, or remove"),
+    ):
+        with pytest.raises(GateError, match=f"a single look only{way_out}"):
+            check_conditions([condition(text)], 99, may_stop=True)
+    check_conditions([condition("quic.speed_index worse than tcp by 5%")], 99, may_stop=True)
+
+
+def test_a_gain_is_that_of_the_report_and_its_interval_that_of_the_family(contents):
+    gains = {(each.network, str(each.comparison), each.metric): each for each in contents.gains}
+    reported = gains["dsl", "quic against tcp+", "speed_index_ms"].gain
+    alone, *_ = verdicts(contents, "quic.speed_index worse than tcp+ by 5% on dsl")
+    assert alone.estimate.value == pytest.approx(reported.value)
+    assert (alone.estimate.low, alone.estimate.high) == pytest.approx((reported.low, reported.high))
+    of_two, _ = verdicts(contents, "quic.speed_index worse than tcp+ by 5%")
+    assert of_two.confidence == pytest.approx(0.975)
+    assert of_two.estimate.low < alone.estimate.low < alone.estimate.high < of_two.estimate.high
+
+
+def test_an_unsure_gain_names_the_blocks_that_would_be_enough(contents):
+    (found,) = verdicts(contents, "tcp.speed_index worse than quic by 15% on dsl")
+    distance = math.log1p(found.estimate.value) - math.log1p(0.15)
+    error = found.estimate.standard_error * math.sqrt(found.estimate.n)
+    assert found.blocks_needed == blocks_to_part(error, abs(distance), 0.95)
+    assert f"; about {found.blocks_needed} blocks would be enough" in found.message
+
+
+STOPS = TEXT.replace("blocks = 12", "blocks = 40") + "\n[stop]\nblocks_min = 6\n"
+
+
+def test_a_gate_of_a_study_that_may_stop_has_bounds_that_hold_at_every_look(tmp_path, contents):
+    run = read_run(tmp_path, text=STOPS)
+    slower, alike, near = verdicts(
+        run,
+        "tcp.plt worse than quic by 5% on dsl",  # not the primary metric
+        "quic.speed_index worse than tcp by 5% on dsl",
+        "tcp.speed_index worse than quic by 16% on dsl",
+    )
+    assert [slower.status, alike.status, near.status] == ["failed", "passed", "unsure"]
+    assert near.message.endswith(
+        f"; about {near.blocks_needed} blocks without `stop` would be enough"
+    )
+    of_two = paired_loads_of(questions([condition(near.name.split(" [")[0])], ["dsl"], [])[0], run)
+    expected, _ = bounded_gain(of_two, 1 - 0.05 / 3, Horizon(6, 40))
+    assert near.estimate == expected
+
+
+def test_a_study_that_ends_alike_passes_the_gate_at_that_limit(tmp_path):
+    """The same one-sided bound shows both."""
+    text = STOPS.replace("[stop]", "smallest_effect_of_interest = 0.2\n[stop]")
+    run = read_run(tmp_path, text=text, noise=0.1)
+    found = {
+        gain.network: gain
+        for gain in run.gains
+        if (str(gain.comparison), gain.metric) == ("tcp+ against tcp", "speed_index_ms")
+    }
+    assert verdict(found["dsl"], 0.2) in (
+        "no difference that matters",
+        "faster, by less than matters",
+    )
+    assert {each.status for each in verdicts(run, "tcp+.si worse than tcp by 20%")} == {"passed"}
 
 
 @pytest.mark.parametrize(
@@ -172,6 +254,12 @@ def test_a_stack_whose_every_load_timed_out_fails_the_gate(tmp_path):
     (slower,) = verdicts(run, "quic.speed_index.p50 worse than tcp by 5% on dsl")
     (faster,) = verdicts(run, "tcp.speed_index.p50 better than quic by 5% on dsl")
     assert (slower.status, faster.status) == ("failed", "failed")
+    gains = "quic.speed_index worse than tcp by 5% on dsl", "tcp.si better than quic by 5% on dsl"
+    for gain in gains:
+        (found,) = verdicts(run, gain)
+        assert found.status == "failed" and "timed out, and count as their limit" in found.message
+    (unsure,) = verdicts(run, "quic.speed_index worse than tcp by 99999% on dsl")
+    assert unsure.status == "unsure", "slower than any limit that a mean of limits is below"
     late, in_time = verdicts(run, "quic.speed_index.p50 above 5 s on dsl")
     assert (late.status, in_time.status) == ("failed", "passed")
     assert (
@@ -193,6 +281,8 @@ def test_too_few_blocks_are_no_pass(quickstart_contents):
     found = verdicts(few, "quic.speed_index.p50 worse than tcp by 5% on dsl")
     assert found[0].status == "unsure" and "3 blocks are too few" in found[0].message
     assert found[0].blocks_needed == 6
+    (lost,) = verdicts(replace_blocks(few), "quic.speed_index worse than tcp by 5% on dsl")
+    assert lost.status == "unsure" and "no complete block is left" in lost.message
 
 
 @pytest.mark.parametrize(
@@ -203,6 +293,8 @@ def test_too_few_blocks_are_no_pass(quickstart_contents):
         ("quic.sped_index.p50 worse than tcp by 5%", "did you mean `speed_index_ms`"),
         ("quic.speed_index.p50 worse than tcp by 5% on dls", "did you mean `dsl`"),
         ("quic.speed_index.p0 worse than tcp by 5%", "p1 to p99"),
+        ("quic.speed_index above 5 s", "a budget needs a percentile"),
+        ("quic.speed_index.p100 worse than tcp by 5%", "cannot be read"),
         ("quic.speed_index.p50 above 5", "needs a limit in `s` or `ms`"),
         ("quic.object_count.p50 above 5 s", "a limit without a unit"),
     ],

@@ -257,6 +257,34 @@ def test_a_gate_that_cannot_see_passes_no_regression():
     assert found["passed"] <= 3 and found["unsure"] >= 45
 
 
+def test_a_gate_of_the_gain_sees_more_than_that_of_a_median_and_is_as_seldom_wrong():
+    from benchmarks.statistics.gate import Loads, families_passed, missed, statuses
+
+    studies = 200
+    named, equal = families_passed(Loads(0.1), None, 0.1, 1, True, 0.0, studies)
+    _, twice = families_passed(Loads(0.1), None, 0.1, 1, True, 0.2, studies)
+    of_median, _ = families_passed(Loads(0.1), 0.5, 0.1, 1, True, 0.0, 10)
+    assert equal >= 0.85 and twice <= 0.05 and of_median / named > 1.5
+    seen, of_median_seen = (
+        statuses(Loads(0.1), 10, 0.2, 0.05, studies, share)["failed"] for share in (None, 0.5)
+    )
+    assert seen > 1.3 * of_median_seen
+    for loads in (Loads(0.2), Loads(0.05, modes=1.5), Loads(0.2, 4, 0.3)):
+        assert missed(loads, 10, None, 0.95, 400) < 0.05 + error_of(400)
+
+
+@pytest.mark.parametrize("comparisons", [1, 4])
+def test_a_gate_of_a_study_that_may_stop_is_seldom_wrong_and_passes_equal_stacks(comparisons):
+    from benchmarks.statistics.gate import stopped
+
+    studies = 1000
+    for slower in (0.0499, 0.05, 0.1):
+        found = stopped(0.05, slower, 0.05, comparisons, studies)
+        assert found.wrong < 0.05 + error_of(studies), slower
+    assert stopped(0.05, 0.0, 0.05, comparisons, studies).passed > 0.95
+    assert stopped(0.05, 0.15, 0.05, comparisons, studies).failed > 0.5
+
+
 def test_lost_loads_cost_a_gain_little_more_than_their_pairs():
     from benchmarks.statistics.lost_blocks import simulate
 

@@ -77,7 +77,7 @@ def run(
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
-            help='Exit 1 if this holds, such as "quic.speed_index.p50 worse than tcp+ by 5%".'
+            help='Exit 1 if this holds, such as "quic.speed_index worse than tcp+ by 5%".'
         ),
     ] = None,
     junit: Annotated[

@@ -1,21 +1,38 @@
 """How many blocks a gate needs, so that equal stacks pass it: predicted before the first load."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from eyelevel.analysis.decisions import rule_of
 from eyelevel.analysis.gate import family_confidence
-from eyelevel.analysis.gate_conditions import Condition, Question, loads_of, questions
+from eyelevel.analysis.gate_conditions import (
+    Condition,
+    Question,
+    loads_of,
+    paired_loads_of,
+    questions,
+)
 from eyelevel.analysis.study import Contents
 from eyelevel.plan.plan import Plan
-from eyelevel.stats.quantile import DECIDING_POWER, blocks_to_bound
+from eyelevel.stats.bounded_gain import blocks_to_part, bounded_gain
+from eyelevel.stats.estimate import Floats
+from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER, blocks_to_bound
 from eyelevel.stats.quantile_gain import (
     blocks_to_decide,
     one_block_error,
     one_block_error_at_most,
     quantile_gain,
 )
+from eyelevel.stats.sequential import reach_in_errors
+from eyelevel.stats.stopping_rule import Rule, Studies, run_studies, two_digits
+
+STUDIES = 1000
+SEED = 11
 
 
 def gate_blocks(
@@ -25,7 +42,8 @@ def gate_blocks(
 
     By the loads of an earlier run, where it has those that are asked about, and enough of them;
     else blocks scatter by `deviation`, independently over sites, and every load keeps its budget.
-    None if more than 1,000 are needed.
+    A study that may stop early ends by its own rule, at most after that many; this is of made-up
+    studies. None if more than 1,000 are needed.
     """
     asked_for = questions(conditions, [network.name for network in plan.networks], plan.sites)
     confidence = family_confidence(len(asked_for))
@@ -42,19 +60,67 @@ def _needed(
     confidence: float,
     power: float,
 ) -> int | None:
-    condition = asked.condition
-    names = [name for name in (condition.stack, condition.reference) if name is not None]
-    there = like is not None and asked.site in (None, *like.sites)
-    loads = [loads_of(asked, name, like) for name in names] if like is not None and there else []
+    condition, share = asked.condition, asked.condition.quantile
     if condition.reference is None:
-        measured = loads[0][~np.isnan(loads[0])] if loads else np.empty(0)
-        kept = (measured < condition.limit) == condition.above
-        below = float(kept.mean()) if len(measured) else 1.0
-        share = condition.quantile if condition.above else 1 - condition.quantile
-        return blocks_to_bound(share, below, confidence, power) if below > share else None
-    error = one_block_error(deviation, condition.quantile) / math.sqrt(len(plan.sites))
-    if loads and loads[0].shape == loads[1].shape and loads[0].size:
-        seen = quantile_gain(loads[0], loads[1], condition.quantile)
-        error = one_block_error_at_most(seen) or error
+        return _needed_by_budget(asked, like, confidence, power)
     distance = abs(math.log1p(max(condition.limit, -0.999)))
-    return blocks_to_decide(error, distance, condition.quantile, confidence, power)
+    error = deviation / math.sqrt(len(plan.sites)) * (one_block_error(1.0, share) if share else 1.0)
+    loads = paired_loads_of(asked, like) if like is not None else None
+    if loads is not None and loads[0].size:
+        seen = quantile_gain(*loads[:2], share) if share else bounded_gain(loads)[0]
+        error = one_block_error_at_most(seen) or error
+    if share is not None:
+        return blocks_to_decide(error, distance, share, confidence, power)
+    if plan.stop:
+        return _needed_if_it_may_stop(plan, error, distance, confidence, power)
+    return blocks_to_part(error, distance, confidence, power)
+
+
+def _needed_by_budget(
+    asked: Question, like: Contents | None, confidence: float, power: float
+) -> int | None:
+    condition, below = asked.condition, 1.0
+    assert condition.quantile is not None
+    if like is not None and asked.site in like.sites:
+        (row,) = loads_of(asked, condition.stack, like)
+        measured = row[~np.isnan(row)]
+        if len(measured):
+            below = float(((measured < condition.limit) == condition.above).mean())
+    share = condition.quantile if condition.above else 1 - condition.quantile
+    return blocks_to_bound(share, below, confidence, power) if below > share else None
+
+
+def _needed_if_it_may_stop(
+    plan: Plan, error: float, distance: float, confidence: float, power: float
+) -> int | None:
+    """The same of a gain, by the share of made-up studies of equal stacks that pass."""
+    assert plan.stop is not None
+    first = plan.stop.blocks_min
+    counts = sorted({two_digits(first * 1.05**step) for step in range(120)})
+    counts = [count for count in counts if first < count <= BLOCKS_COUNTED_MAX]
+    draw = np.random.Generator(np.random.PCG64(SEED))
+    noise: Floats = error * draw.standard_normal((STUDIES, BLOCKS_COUNTED_MAX))
+
+    def enough(count: int) -> bool:
+        rule = rule_of(replace(plan, blocks=count))
+        found = run_studies(rule, noise[:, :count], first)
+        passed = gain_below(found, rule, distance, 1 - confidence)
+        return bool(passed.mean() >= power)
+
+    place = bisect_left(counts, True, key=enough)
+    return counts[place] if place < len(counts) else None
+
+
+def gain_below(
+    found: Studies, rule: Rule, distance: float, significance_level: float
+) -> NDArray[np.bool_]:
+    """Whether the one-sided bound at which each study stopped is below a limit, on logarithms."""
+    ratios = {
+        n: reach_in_errors(n, significance_level, rule.horizon, one_sided=True) / rule.reaches(n)[0]
+        for n in np.unique(found.blocks).tolist()
+    }
+    part = np.array([ratios[n] for n in found.blocks.tolist()])
+    with np.errstate(invalid="ignore"):  # of an unbounded interval, which is below nothing
+        values, reach = (found.low + found.high) / 2, (found.high - found.low) / 2
+        below: NDArray[np.bool_] = values + reach * part < distance
+    return below

@@ -172,6 +172,24 @@ def test_a_gate_needs_more_blocks_for_a_lower_limit_a_family_and_a_noisier_run(s
     write_run(noisy, text=text, noise=0.2)
     write_run(quiet, text=text, noise=0.02)
     assert blocks(ten, like=quiet) < blocks(ten) < blocks(ten, like=noisy)
+    # A gain needs fewer than a percentile, and of a family more.
+    gain = ten.replace(".p50", "")
+    assert blocks(gain) < blocks(gain, five.replace(".p50", "")) < blocks(ten, five)
+    assert 1.5 < blocks(ten) / blocks(gain) < 3
+    assert blocks(gain, like=quiet) < blocks(gain) < blocks(gain, like=noisy)
+
+
+@pytest.mark.parametrize(("limit", "enough"), [(5, True), (1, False)])
+def test_a_gate_of_a_study_that_may_stop_needs_what_its_own_studies_need(sites, limit, enough):
+    """By its own rule it ends once nothing of 5 % matters, which leaves 1 % unsure."""
+    stops = plan_of(TEXT.replace("blocks = 3", "blocks = 12") + STOP)
+    conditions = read_conditions([f"quic.speed_index worse than tcp by {limit}% on dsl"], stops)
+    count = estimate(stops, sites, None, conditions).gate_blocks
+    fixed = plan_of(TEXT.replace("blocks = 3", "blocks = 12"))
+    at_once = estimate(fixed, sites, None, conditions).gate_blocks
+    assert (count is not None) == enough
+    if count is not None:
+        assert at_once < count < 2.5 * at_once
 
 
 def test_blocks_are_whole_on_slots_in_their_order(sites, like):

@@ -1,0 +1,79 @@
+"""One run's gain with an interval at a stated confidence, for gates and for comparing runs."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, undetermined
+from eyelevel.stats.late.timeouts import Timeouts, timeouts, up_to_limit
+from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER
+from eyelevel.stats.repetitions import as_gain, log_gain, paired_loads, repetition_values
+from eyelevel.stats.sequential import Horizon, confidence_sequence
+
+Loads = tuple[ArrayLike, ArrayLike, ArrayLike]
+"""Values and the reference's of one run, as `eyelevel.stats.repetitions` has them, and the limit
+that a timeout stands for, by site."""
+
+
+def bounded_gain(
+    loads: Loads, confidence: float = CONFIDENCE, horizon: Horizon | None = None
+) -> tuple[Estimate, Timeouts]:
+    """The gain that a report has, with bounds at this confidence, and what timed out.
+
+    Student's t, as `eyelevel.stats.repetitions.geometric_gain`. With the `horizon` of a study that
+    may stop early, each bound is a one-sided confidence sequence that holds with `confidence`
+    alone: a truth lies on one side of a limit, so that only one of the two can answer wrongly.
+    With too many timeouts for a mean, the gain in which they count as their limit is still a bound
+    of the true one if one stack alone timed out: the other bound is then infinite (or -1).
+    `standard_error` is the logarithm's.
+    """
+    late = timeouts(*loads)
+    if late.bound == "either way" and late.too_many:
+        return undetermined(late.too_many, late.pairs), late
+    gain = as_gain(bounded_log_gain(loads, confidence, horizon, one_sided=True))
+    if not late.too_many or not gain.determined:
+        return gain, late
+    if late.bound == "at least":
+        return replace(gain, high=math.inf), late
+    return replace(gain, low=-1.0), late
+
+
+def bounded_log_gain(
+    loads: Loads, confidence: float, horizon: Horizon | None = None, *, one_sided: bool = False
+) -> Estimate:
+    """The same as a mean log ratio, whatever timed out; `one_sided` is of a sequence alone."""
+    values, reference = (np.atleast_2d(up_to_limit(runs, loads[2])) for runs in loads[:2])
+    on_log = log_gain(values, reference, confidence)
+    if horizon is None or on_log.value is None:
+        return on_log
+    x, r = paired_loads(values, reference)
+    ratios = np.log(x) - np.log(r)
+    if (~np.isnan(ratios)).sum(axis=1).min() < 2:
+        return on_log
+    level = 1 - confidence
+    return confidence_sequence(repetition_values(ratios), level, horizon, one_sided=one_sided)
+
+
+def blocks_to_part(
+    one_block_error: float,
+    distance: float,
+    confidence: float,
+    power: float = DECIDING_POWER,
+    *,
+    fewest: int = 2,
+    runs: int = 1,
+) -> int | None:
+    """How many blocks part Student's interval from a limit at `distance` from the truth.
+
+    In `power` of studies; both on the logarithm's scale, where n blocks in each of the `runs` have
+    the standard error `one_block_error` / sqrt(n). None if more than `BLOCKS_COUNTED_MAX` are
+    needed.
+    """
+    n = np.arange(fewest, BLOCKS_COUNTED_MAX + 1)
+    shares = 0.5 + confidence / 2, power
+    reach = sum(scipy.special.stdtrit(runs * (n - 1), share) for share in shares)
+    enough = n[reach * one_block_error <= distance * np.sqrt(n)]
+    return int(enough[0]) if len(enough) else None
