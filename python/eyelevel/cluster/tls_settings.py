@@ -66,8 +66,8 @@ def read_security(*roles: Role) -> Security:
                 certificate = f"{PREFIX}.{role}.cert"
                 raise ClusterError(
                     f"reading {_value(certificate)}, {certificate}: the authority in "
-                    f"{_value(authority)}, {authority}, does not vouch for it ({reason}); sign a "
-                    f"new one {GUIDE}"
+                    f"{_value(authority)}, {authority}, does not vouch for it ({reason}); give "
+                    f"one that it signed {GUIDE}"
                 )
     return security
 
