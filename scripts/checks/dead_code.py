@@ -1,8 +1,8 @@
 """Finds what nothing of the product uses: vulture, told what it cannot see.
 
 vulture takes a name for used when any code of the product has it; tests do not count, for what only
-a test calls is dead. Three uses are in no code: a field is written to JSON with its whole class, a
-command is called by the name of its file, and what `USED` lists.
+a test calls is dead. Four uses are in no code: a field is written to JSON with its whole class, a
+template reads attributes, a command is called by the name of its file, and what `USED` lists.
 """
 
 import ast
@@ -17,6 +17,7 @@ from scripts.arguments import root_asked
 
 SOURCES = ("python", "benchmarks", "scripts")
 FIELDS_ARE_NAMED_IN = ("spec/*", "docs/reference/*.md")
+TEMPLATES = "python/eyelevel/report/templates/*.html"
 COMMANDS = "python/eyelevel/cli/"
 
 USED = {
@@ -67,6 +68,12 @@ def dead_code(root: Path, used: Collection[str] = USED.keys()) -> list[str]:
         for page in root.glob(pattern)
         for word in re.findall(r"\w+", page.read_text(encoding="utf-8"))
     }
+    in_templates = {
+        name
+        for page in root.glob(TEMPLATES)
+        for code in re.findall(r"{[{%](.*?)[%}]}", page.read_text(encoding="utf-8"))
+        for name in re.findall(r"\.(\w+)", code)
+    }
     faults = []
     for item in vulture.get_unused_code():
         if item.typ == "import":
@@ -78,7 +85,7 @@ def dead_code(root: Path, used: Collection[str] = USED.keys()) -> list[str]:
             is_used = name in texts or (is_field and name in documented)
         else:
             is_used = where.startswith(COMMANDS) and name == Path(where).stem
-        if name not in used and not is_used:
+        if name not in used and name not in in_templates and not is_used:
             faults.append(f"{where}:{item.first_lineno}: nothing uses the {item.typ} {name}")
     return faults
 

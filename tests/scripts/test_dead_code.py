@@ -11,11 +11,14 @@ USER = "from eyelevel.part import Record\n\nprint(Record(1.0))\n"
 RECORD = "class Record:\n    sent_ms: float\n"
 
 
-def faults(folder: Path, part: str, user: str = USER, spec: str = "") -> list[str]:
+def faults(
+    folder: Path, part: str, user: str = USER, spec: str = "", template: str = ""
+) -> list[str]:
     written = {
         "python/eyelevel/part.py": part,
         "python/eyelevel/user.py": user,
         "spec/run-record.md": spec,
+        "python/eyelevel/report/templates/record.html": template,
         "tests/test_part.py": "from eyelevel.part import tested\n\ntested()\n",
     }
     for name, text in written.items():
@@ -48,6 +51,8 @@ def test_a_field_is_used_where_it_is_read_or_written_as_json(tmp_path):
     assert faults(tmp_path / "unused", RECORD) == ["nothing uses the variable sent_ms"]
     assert faults(tmp_path / "specified", RECORD, spec="`sent_ms`: when it was sent") == []
     assert faults(tmp_path / "column", RECORD, USER + 'print(table["sent_ms"])\n') == []
+    assert faults(tmp_path / "read", RECORD, template="<p>{{ record.sent_ms }}</p>") == []
+    assert faults(tmp_path / "text", RECORD, template="<p>record.sent_ms</p>") != []
     # What is no field is used by code alone.
     assert faults(
         tmp_path / "variable", "class Record:\n    pass\n\n\nsent_ms = 1\n", spec="sent_ms"

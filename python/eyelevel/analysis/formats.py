@@ -43,6 +43,13 @@ def format_signed_ms(value: float, limit_s: float) -> str:
     return ("+" if value > 0 else "") + format_ms(value, limit_s)
 
 
+def format_signed(value: float, metric: str) -> str:
+    """Return a difference in a metric's own unit: milliseconds, or a score without one."""
+    if metric.endswith("_ms"):
+        return format_signed_ms(value, math.inf)
+    return format_number(value, "+.3f")
+
+
 def format_interval(estimate: Estimate, signed: bool = True) -> str:
     """The bounds of a share in words, or that there are none."""
     if estimate.low is None or estimate.high is None:

@@ -2,10 +2,18 @@
 
 from collections.abc import Sequence
 
+import polars as pl
+
 from eyelevel.analysis.gains.cells import Cell
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 
-# Wolsing's five, and two of the page's own that say where a difference begins.
+# What Core Web Vitals go by; not every browser reports them.
+VITALS = (
+    "largest_contentful_paint_ms",
+    "cumulative_layout_shift_score",
+    "total_blocking_time_ms",
+)
+# Wolsing's five, two that say where a difference begins, and the vitals.
 SHOWN = (
     "speed_index_ms",
     "first_visual_change_ms",
@@ -14,6 +22,7 @@ SHOWN = (
     "page_load_time_ms",
     "first_contentful_paint_ms",
     "time_to_first_byte_ms",
+    *VITALS,
 )
 
 
@@ -25,6 +34,12 @@ def title_of(metric: str) -> str:
 def shown(primary_metric: str, drawn: str = "") -> list[str]:
     """The metrics of a report, the primary one first; with the one that figures draw, if any."""
     return list(dict.fromkeys([primary_metric, *SHOWN, *([drawn] if drawn else [])]))
+
+
+def without_absent(metrics: Sequence[str], primary_metric: str, kept: pl.DataFrame) -> list[str]:
+    """Return the metrics less those of VITALS that no load has, such as Firefox's."""
+    absent = {name for name in VITALS if kept.height and kept[name].null_count() == kept.height}
+    return [name for name in metrics if name == primary_metric or name not in absent]
 
 
 TESTED_MAX = 400

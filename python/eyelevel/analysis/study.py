@@ -38,7 +38,7 @@ from eyelevel.analysis.run_files import (
     read_plan_document,
     read_stopped,
 )
-from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown
+from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown, without_absent
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks, without_networks
 from eyelevel.analysis.trials.disturbance import withheld
 from eyelevel.analysis.trials.event_rates import event_rates
@@ -302,6 +302,7 @@ def read_contents(
         plan, table, blocks = without_twins(plan, table, blocks)
         stacks = [stack["name"] for stack in plan["stacks"]]
     comparisons = comparisons_of(plan)
+    names = without_absent(names, plan["primary_metric"], blocks.kept)
     cells = compare_cells(blocks.kept, names, comparisons)
     networks = [network["name"] for network in plan["networks"]]
     planned = [

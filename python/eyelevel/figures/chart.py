@@ -3,7 +3,7 @@
 import base64
 import io
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import altair as alt
@@ -51,6 +51,54 @@ def specification(chart: alt.TopLevelMixin) -> JsonObject:
 def layered(*layers: alt.Chart | alt.LayerChart) -> alt.LayerChart:
     """Charts over one another; none of them has facets, of which altair's type allows."""
     return cast(alt.LayerChart, alt.layer(*layers))
+
+
+REACH = 2.5  # an interval far wider than the gains is cut at the axis
+MARGIN = 0.03  # of the axis, so that an interval that ends there does not look cut
+
+
+def gain_extent(gains: Iterable[Sequence[float | None]]) -> tuple[float, float]:
+    """Return the axis of a chart of gains, each with its bounds: zero and every dot are inside."""
+    known = [each for each in gains if each[0] is not None]
+    values = [each[0] for each in known if each[0] is not None]
+    # A gain may be known without an interval, as of one block.
+    ends = [0.0, *(end for each in known for end in each if end is not None)]
+    reach = REACH * max([0.02, *map(abs, values)])
+    low, high = max(-reach, min(ends)), min(reach, max(ends))
+    margin = MARGIN * (high - low)
+    return low - margin, high + margin
+
+
+def axis_of(extent: tuple[float, float]) -> alt.Scale:
+    """Return the scale of an axis that ends exactly at `extent`, where intervals are cut.
+
+    Layers without a domain of their own would round it up to the next tick, beyond the arrows.
+    """
+    return alt.Scale(domain=list(extent), clamp=True, nice=False)
+
+
+def beyond_the_axis(known: alt.Chart, extent: tuple[float, float]) -> tuple[alt.Chart, alt.Chart]:
+    """Return arrowheads at the ends of an axis of gains, where an interval goes on beyond it.
+
+    `known` has `gain_low` and `gain_high`; `extent` is the whole axis.
+    """
+    low, high = extent
+    away = 10.0**-DIGITS * max(abs(low), abs(high))
+    return arrowheads(known, f"{low - away}", f"{high + away}")
+
+
+def arrowheads(known: alt.Chart, low: str, high: str) -> tuple[alt.Chart, alt.Chart]:
+    """Return the same for an axis whose ends are Vega expressions."""
+    left, right = (
+        known.transform_filter(f"isValid({bound}) && {bound} {beyond}")
+        .mark_point(shape=shape, filled=True, size=90, opacity=1)
+        .encode(x=alt.value(end))
+        for bound, beyond, shape, end in (
+            ("datum.gain_low", f"< {low}", "triangle-left", 0),
+            ("datum.gain_high", f"> {high}", "triangle-right", "width"),
+        )
+    )
+    return left, right
 
 
 def largest(values: pl.Series) -> float:

@@ -1,13 +1,14 @@
 """Mean performance gain with its interval, one row a comparison; one chart a network."""
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import cast
 
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import layered, specification
+from eyelevel.figures.chart import arrowheads, layered, specification
 from eyelevel.json_types import JsonObject
 
 _ROWS = '"the rows"'
@@ -19,19 +20,19 @@ def gain_chart(
     stacks: list[str],
     comparisons: list[str],
     metric: str,
-    extent: tuple[float, float],
+    extents: Mapping[str, tuple[float, float]],
 ) -> JsonObject:
     """A Vega-Lite specification of one network's gains.
 
     `rows` has COLUMNS: gains as shares with the bounds of their intervals, null if undetermined;
     `claimed`: it is called faster or slower, and has the stack's colour, where all else is grey.
-    The parameter `metric` chooses what is shown, `hidden` lists stacks that are not. `extent` is
-    the axis, shared between networks so that they can be compared by eye; negative is faster.
-    `comparisons` gives the order, and a
-    comparison has the colour of its stack among `stacks`.
+    The parameter `metric` chooses what is shown, `hidden` lists stacks that are not. `extents`
+    has each metric's axis, shared between networks so that they can be compared by eye; negative
+    is faster. `comparisons` gives the order, and a comparison has the colour of its stack among
+    `stacks`.
     """
     # Building a chart takes 0.1 s, and a study may have a hundred networks.
-    text = _template(tuple(stacks), tuple(comparisons), metric, extent)
+    text = _template(tuple(stacks), tuple(comparisons), metric, tuple(extents.items()))
     return cast(
         JsonObject, json.loads(text.replace(_ROWS, json.dumps(rows.select(COLUMNS).to_dicts())))
     )
@@ -42,10 +43,18 @@ def _template(
     stacks: tuple[str, ...],
     comparisons: tuple[str, ...],
     metric: str,
-    extent: tuple[float, float],
+    extents: tuple[tuple[str, tuple[float, float]], ...],
 ) -> str:
     """The specification as JSON with _ROWS in the place of the rows."""
-    chosen = [alt.param(name="metric", value=metric), alt.param(name="hidden", value=[])]
+    chosen = [
+        alt.param(name="metric", value=metric),
+        alt.param(name="hidden", value=[]),
+        alt.param(name="extents", value={name: list(extent) for name, extent in extents}),
+    ]
+    low, high = "extents[metric][0]", "extents[metric][1]"
+    axis_scale = alt.Scale(
+        domainMin=alt.ExprRef(low), domainMax=alt.ExprRef(high), clamp=True, nice=False
+    )
     base = (
         alt.Chart(alt.InlineData(values=json.loads(_ROWS)))
         .transform_filter("datum.metric == metric")
@@ -78,7 +87,7 @@ def _template(
     unknown = base.transform_filter("!isValid(datum.gain)").mark_text(align="left")
     note = unknown.encode(x=alt.value(8), text=alt.value("undetermined"), color=alt.value("gray"))
     interval = known.mark_rule(strokeWidth=2).encode(
-        x=alt.X("gain_low:Q", scale=alt.Scale(domain=list(extent), nice=True), axis=axis),
+        x=alt.X("gain_low:Q", scale=axis_scale, axis=axis),
         x2="gain_high:Q",
     )
     dot = known.mark_point(filled=True, size=80, opacity=1).encode(
@@ -91,6 +100,6 @@ def _template(
         ],
     )
     height = 44 * max(1, len(comparisons))
-    chart = layered(zero, interval, dot, note).add_params(*chosen)
+    chart = layered(zero, interval, *arrowheads(known, low, high), dot, note).add_params(*chosen)
     text_chart = specification(chart.properties(width="container", height=height))
     return json.dumps(text_chart)

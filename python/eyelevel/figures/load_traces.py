@@ -71,37 +71,81 @@ def _panel(
     return alt.vconcat(above, gaps, spacing=6)
 
 
-OBJECT_ROW_PX = 11
-PHASES = {"waiting": "#c9a227", "receiving": "#0f6fb4"}
+OBJECT_ROW_PX = 13
+PHASES = {
+    "queued": "#d5d8da",
+    "dns": "#0b8060",
+    "connect": "#c4500a",
+    "tls": "#a0468a",
+    "wait": "#c9a227",
+    "receive": "#0f6fb4",
+}
+NAME_PX_MAX = 170
 
 
 def waterfall(rows: pl.DataFrame) -> JsonObject:
-    """A bar an object, in the order of their start; a panel a load.
+    """Return a bar an object, in the order of their start, with a panel a load.
 
-    `rows`: `load` (the panel), `place` (from 0), `name`, `phase` (of PHASES), `start_s`, `end_s`.
+    `rows`: `load` (the panel), `place` (from 0), `name`, `phase` (of PHASES), `start_s`, `end_s`,
+    `is_critical`; without a place, a moment by its name, which a line marks.
     """
     last_s = largest(rows["end_s"])
+    domain = alt.Scale(domain=[0, last_s], nice=False)
     panels = []
     for (load,), of_load in rows.partition_by("load", as_dict=True, maintain_order=True).items():
-        chart = (
-            alt.Chart(inline(of_load, "place", "name", "phase", "start_s", "end_s"))
-            .mark_bar(height=OBJECT_ROW_PX - 3)
-            .encode(
-                x=alt.X("start_s:Q", title="seconds", scale=alt.Scale(domain=[0, last_s])),
-                x2="end_s:Q",
-                y=alt.Y("place:O", axis=None),
-                color=alt.Color(
-                    "phase:N",
-                    title=None,
-                    scale=alt.Scale(domain=list(PHASES), range=list(PHASES.values())),
-                ),
-                tooltip=["name:N", "phase:N", "start_s:Q", "end_s:Q"],
-            )
-            .properties(
-                width=420,
-                height=alt.Step(OBJECT_ROW_PX),
-                title=alt.TitleParams(str(load), anchor="start", fontSize=12),
+        bars = of_load.filter(pl.col("place").is_not_null())
+        moments = of_load.filter(pl.col("place").is_null())
+        title = alt.TitleParams(str(load), anchor="start", fontSize=12)
+        panels.append(
+            layered(*_bars(bars, domain), *_moments(moments)).properties(
+                width=WIDTH_PX, height=alt.Step(OBJECT_ROW_PX), title=title
             )
         )
-        panels.append(chart)
     return specification(alt.hconcat(*panels))
+
+
+def _bars(bars: pl.DataFrame, domain: alt.Scale) -> tuple[alt.Chart, alt.Chart]:
+    """Return the phases, and a frame around each object on the critical path."""
+    named = bars.with_columns(
+        name=pl.format(
+            "{} {}{}",
+            pl.col("place") + 1,
+            "name",
+            pl.when(pl.col("is_critical")).then(pl.lit(" \N{BLACK CIRCLE}")).otherwise(pl.lit("")),
+        )
+    )
+    y = alt.Y(
+        "name:N",
+        sort=named["name"].unique(maintain_order=True).to_list(),
+        title=None,
+        axis=alt.Axis(labelLimit=NAME_PX_MAX),
+    )
+    x = alt.X("start_s:Q", title="seconds", scale=domain)
+    colour = alt.Color(
+        "phase:N", title=None, scale=alt.Scale(domain=list(PHASES), range=list(PHASES.values()))
+    )
+    phases = (
+        alt.Chart(inline(named, "name", "phase", "start_s", "end_s"))
+        .mark_bar(height=OBJECT_ROW_PX - 3)
+        .encode(x=x, x2="end_s:Q", y=y, color=colour,
+                tooltip=["name:N", "phase:N", "start_s:Q", "end_s:Q"])
+    )  # fmt: skip
+    critical = (
+        named.filter("is_critical")
+        .group_by("name", maintain_order=True)
+        .agg(pl.col("start_s").min(), pl.col("end_s").max())
+    )
+    frame = (
+        alt.Chart(inline(critical))
+        .mark_bar(height=OBJECT_ROW_PX - 1, filled=False, stroke="gray")
+        .encode(x=x, x2="end_s:Q", y=y)
+    )
+    return phases, frame
+
+
+def _moments(moments: pl.DataFrame) -> tuple[alt.Chart, alt.Chart]:
+    """Return a line for each moment, and its name above."""
+    base = alt.Chart(inline(moments, "name", "start_s")).encode(x="start_s:Q")
+    lines = base.mark_rule(strokeDash=[3, 2], color="gray")
+    names = base.mark_text(align="left", baseline="bottom", dx=2, color="gray")
+    return lines, names.encode(text="name:N", y=alt.value(0))

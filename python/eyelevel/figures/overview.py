@@ -1,11 +1,12 @@
 """The gains at one look: one chart a comparison, a row a network; and the same site by site."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import inline, layered, specification
+from eyelevel.figures.chart import axis_of, beyond_the_axis, inline, layered, specification
 from eyelevel.json_types import JsonObject
 
 CLAIMS = {"faster": "var(--faster)", "slower": "var(--slower)", "no claim": "var(--quiet)"}
@@ -37,10 +38,11 @@ def gains_overview(
     # Room on the right for what is said, so that no interval runs through it.
     low, high = extent
     extent = (low, high + SAID_SHARE * (high - low))
-    said = base.mark_text(align="right", baseline="bottom", dy=-6).encode(
-        x=alt.value("width"), text="said:N", color=alt.value("var(--ink)")
-    )
-    chart = layered(_zero(), *_dots(base, extent), said)
+    said = base.encode(x=alt.value("width"), text="said:N")
+    words = _text(said).encode(color=alt.value("var(--ink)"))
+    # On a narrow screen the words lie on the line at zero: paper around them keeps them legible.
+    paper = _text(said, stroke="var(--paper)", strokeWidth=4)
+    chart = layered(_zero(), *_dots(base, extent), paper, words)
     height = _ROW_PX * max(1, len(networks)) + 10
     return _of_page(chart, height)
 
@@ -70,13 +72,18 @@ def sites_overview(
     return _of_page(layered(_zero(), *_dots(base, extent)), height)
 
 
-def _dots(base: alt.Chart, extent: tuple[float, float]) -> tuple[alt.Chart, alt.Chart]:
-    x = alt.X("gain_low:Q", axis=_AXIS, scale=alt.Scale(domain=list(extent), clamp=True))
+def _dots(base: alt.Chart, extent: tuple[float, float]) -> tuple[alt.Chart, ...]:
+    x = alt.X("gain_low:Q", axis=_AXIS, scale=axis_of(extent))
     known = base.transform_filter("isValid(datum.gain)")
     tooltip = [alt.Tooltip(f"{name}:Q", format="+.1%") for name in _GAINS]
     interval = known.mark_rule(strokeWidth=2).encode(x=x, x2="gain_high:Q")
     dot = known.mark_point(filled=True, size=80, opacity=1).encode(x="gain:Q", tooltip=tooltip)
-    return interval, dot
+    return interval, *beyond_the_axis(known, extent), dot
+
+
+def _text(said: alt.Chart, **style: Any) -> alt.Chart:
+    text: alt.Chart = said.mark_text(align="right", baseline="bottom", dy=-6, **style)
+    return text
 
 
 def _zero() -> alt.Chart:

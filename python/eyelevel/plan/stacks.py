@@ -180,15 +180,6 @@ class Stack(Settings):
             return ("receive_window_bytes", "tls_record_bytes", "slow_start_after_idle")
         return ("quic_packet_bytes",)
 
-    @staticmethod
-    def default_of(setting: str) -> str:
-        """Whose a setting is that is None of itself; a dash where there is none."""
-        defaults = {
-            "receive_window_bytes": "the kernel's",
-            "unsent_bytes_max": "as the transport has it",
-        }
-        return defaults.get(setting, "–")
-
     @property
     def over_tls(self) -> bool:
         """Whether anything is encrypted."""

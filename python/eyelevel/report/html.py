@@ -13,10 +13,18 @@ class Markup(str):
 
     __slots__ = ()
 
+    def __html__(self) -> str:
+        """Return itself: templates, too, take it as it is."""
+        return str(self)
+
 
 def escape(value: object) -> Markup:
     """Text as HTML, nothing of which steers a terminal or turns the writing; markup stays."""
-    return value if isinstance(value, Markup) else Markup(html.escape(plain(str(value))))
+    if isinstance(value, Markup):
+        return value
+    if hasattr(value, "__html__"):  # what a macro of a template gives
+        return Markup(value.__html__())
+    return Markup(html.escape(plain(str(value))))
 
 
 def join(parts: Iterable[object]) -> Markup:
@@ -66,11 +74,6 @@ def titled_section(identity: str, title: str, *content: object) -> Markup:
     """A section of a page under its heading, which links lead to."""
     heading = element("h2", title, id=identity)
     return element("section", heading, *content, aria_labelledby=identity)
-
-
-def script_note(text: str) -> Markup:
-    """What a page without its script says in the place of what is missing."""
-    return element("noscript", element("p", text))
 
 
 def data_block(identity: str, value: object) -> Markup:

@@ -28,9 +28,10 @@ from eyelevel.report.sections.level import level_json, level_section
 from eyelevel.report.sections.machines import machines_json, machines_section
 from eyelevel.report.sections.methods import methods_section
 from eyelevel.report.sections.outcomes import outcomes_json, outcomes_section
-from eyelevel.report.sections.robustness import robustness_json, robustness_section
+from eyelevel.report.sections.robustness import robustness_json
 from eyelevel.report.sections.sites import sites_section
 from eyelevel.report.sections.steps import steps_json, steps_section
+from eyelevel.report.sections.waterfall import waterfall_json, waterfall_section
 from eyelevel.report.sections.why import why_details, why_json, why_section
 from eyelevel.report.shell import shell
 
@@ -70,13 +71,13 @@ SECTIONS: tuple[Section, ...] = (
     Section("opening", opening, opening_json, for_reviewers=False),
     Section("overview", overview_section, for_reviewers=False),
     Section("why", _text(why_section), why_json, for_reviewers=False),
+    Section("waterfall", _text(waterfall_section), waterfall_json, for_reviewers=False),
     Section("site by site", sites_overview_section, for_reviewers=False),
     Section("gains", _text(gains_section), gains_json),
     Section("gain details", _text(gain_details), gain_details_json),
     Section("charts", charts_section),
     Section("why in parts", why_details),
-    Section("sites", _text(sites_section)),
-    Section("robustness", _text(robustness_section), robustness_json),
+    Section("sites", _text(sites_section), robustness_json),
     Section("steps", _text(steps_section), steps_json),
     Section("figures", figures_section),
     Section("cross traffic", _text(cross_traffic_section), cross_traffic_json),

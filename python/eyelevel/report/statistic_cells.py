@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from eyelevel.analysis.formats import format_number, format_p
 from eyelevel.json_types import JsonObject
-from eyelevel.report.html import Markup, element, join, table
+from eyelevel.report.html import Markup, element, escape, join, table
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.hypothesis.difference import DifferenceTest
 
@@ -49,6 +49,13 @@ def estimate_cell(
     if estimate.low is not None and estimate.high is not None:
         interval = f"{format_value(estimate.low)} to {format_value(estimate.high)}"
     return join([value, element("small", interval)])
+
+
+def brief_cell(estimate: Estimate, format_value: Callable[[float], str]) -> Markup:
+    """Return the same, but a value without an interval alone: a note has the reason for all."""
+    if estimate.value is None or estimate.low is not None:
+        return estimate_cell(estimate, format_value)
+    return escape(format_value(estimate.value))
 
 
 def undetermined_cell(reason: str) -> Markup:

@@ -24,6 +24,7 @@ from eyelevel.stats.estimate import (
 from eyelevel.stats.paired import median_estimate
 
 NO_SPREAD = "the runs show no spread at all"
+NO_RATIO = "a load's value is 0, so there is no ratio"
 
 
 def geometric_gain(
@@ -50,7 +51,7 @@ def log_gain(values: ArrayLike, reference: ArrayLike, confidence: float = CONFID
     if np.isinf(x).any() or np.isinf(r).any():
         return undetermined("a load timed out, so there is no mean", n)
     if (x <= 0).any() or (r <= 0).any():
-        return undetermined("a load's value is 0, so there is no ratio", n)
+        return undetermined(NO_RATIO, n)
     return mean_over_repetitions(np.log(x) - np.log(r), confidence)
 
 

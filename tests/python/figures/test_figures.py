@@ -1,9 +1,13 @@
+import re
+
 import polars as pl
 import pytest
 import vl_convert
 
+from eyelevel.figures.chart import MARGIN, REACH, gain_extent
 from eyelevel.figures.distribution import ALL_SITES, cumulative, distribution_chart
 from eyelevel.figures.gain_chart import gain_chart
+from eyelevel.figures.overview import gains_overview, sites_overview
 
 STACKS = ["tcp", "quic"]
 
@@ -71,7 +75,63 @@ def test_vega_draws_both_charts():
         }
     )
     for spec in (
-        gain_chart(gains, STACKS, ["quic against tcp"], "speed", (-0.3, 0.1)),
+        gain_chart(gains, STACKS, ["quic against tcp"], "speed", {"speed": (-0.3, 0.1)}),
         distribution_chart(cumulative(loads(), ["speed"]), STACKS, "speed"),
     ):
         assert "<svg" in vl_convert.vegalite_to_svg(spec | {"width": 300})
+
+
+CUT = pl.DataFrame(
+    {
+        "network": ["dsl", "lte", "3g"],
+        "gain": [-0.05, -0.06, -0.06],
+        "gain_low": [-0.9, -0.08, -0.1234],
+        "gain_high": [0.02, -0.04, -0.01],
+        "claim": ["no claim", "faster", "no claim"],
+        "said": ["", "", ""],
+        "site": ["a", "b", "c"],
+        "metric": ["speed", "speed", "speed"],
+        "stack": ["quic", "quic", "quic"],
+        "comparison": ["quic against tcp", "tcp+ against tcp", "tcp++ against tcp"],
+        "claimed": [False, True, False],
+    }
+)
+EXTENT = (-0.1234, 0.02)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        gains_overview(CUT, ["dsl", "lte", "3g"], EXTENT),
+        sites_overview(CUT, ["a", "b", "c"], ["dsl", "lte", "3g"], EXTENT),
+        gain_chart(CUT, STACKS, list(CUT["comparison"]), "speed", {"speed": EXTENT}),
+    ],
+    ids=["networks", "sites", "gains"],
+)
+def test_an_interval_that_the_axis_cuts_ends_in_an_arrow_at_its_end(spec):
+    """One interval goes on to the left; to the left and to the right one ends at the bound."""
+    svg = vl_convert.vegalite_to_svg(spec | {"width": 300})
+    triangles = re.findall(r'transform="translate\(([-.\d]+),[-.\d]+\)" d="M[-.\d]+,0L', svg)
+    assert [float(x) for x in triangles] == [0.0]
+
+
+def test_each_metric_has_an_axis_of_its_own():
+    """A layout shift of a few pixels may double, beside which a load time would show nothing."""
+    rows = pl.concat([CUT, CUT.with_columns(metric=pl.lit("shift"))])
+    extents = {"speed": EXTENT, "shift": (-6.0, 6.0)}
+
+    def labels(metric):
+        spec = gain_chart(rows, STACKS, list(CUT["comparison"]), metric, extents)
+        svg = vl_convert.vegalite_to_svg(spec | {"width": 300})
+        return re.findall(r">([^<]*%)<", svg)
+
+    assert (labels("speed")[-1], labels("shift")[-1]) == ("+2%", "+600%")
+
+
+def test_an_axis_has_every_dot_and_cuts_intervals_far_wider_than_the_gains():
+    def within(extent, low, high):
+        margin = MARGIN * (high - low)
+        assert extent == pytest.approx((low - margin, high + margin))
+
+    within(gain_extent([(-0.06, None, None), (-0.285, None, None)]), -0.285, 0.0)
+    within(gain_extent([(-0.285, -9.0, 0.1), (None, None, None)]), -REACH * 0.285, 0.1)

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -13,6 +14,7 @@ from made_up_run import SITES, metrics_of, read_run, write_run
 from rich.console import Console
 
 import eyelevel
+from eyelevel.analysis.answers.headline import comparison_verdicts
 from eyelevel.analysis.claims import is_claimed, verdict_of
 from eyelevel.analysis.figures.catalogue import FIGURES, TABLES
 from eyelevel.analysis.formats import NO_BREAK
@@ -144,8 +146,10 @@ def test_it_describes_with_numbers_in_grey(broken_off):
     assert re.match(
         r"So far on dsl, quic against tcp\+: [\d ]+ ms or [\d.]+ % faster", sentences[0]
     )
-    for sentence in sentences:
-        assert f'<p class="answer unclear">{sentence}</p>' in text
+    for row in comparison_verdicts(broken_off):
+        for verdict in row.verdicts:
+            size = verdict.size.replace(NO_BREAK, " ")
+            assert f'<strong class="open">so far</strong><span>{size}</span>' in text
 
 
 def printed(contents, monkeypatch):
@@ -163,6 +167,30 @@ def test_the_terminal_has_its_numbers_in_grey_and_no_others(broken_off, whole, m
     assert "No verdict: the run is not complete. 143 of 144 loads" in text
     assert text.count(f"{GREY}So far on dsl, ") == 2
     assert GREY not in printed(whole, monkeypatch)
+
+
+def metrics_without_shifts(record, frames):
+    measured = metrics_of(record, frames)
+    blocking_ms = 0.05 * measured.metrics["page_load_time_ms"]
+    vitals = {"cumulative_layout_shift_score": 0.0, "total_blocking_time_ms": blocking_ms}
+    return replace(measured, metrics=measured.metrics | vitals)
+
+
+def test_the_terminal_has_the_vitals_and_a_difference_where_there_is_no_ratio(
+    tmp_path, monkeypatch
+):
+    """0 has no ratio, and its difference is 0. A metric that no load has is not there."""
+    write_run(tmp_path, text=preset_text("quickstart", SITES))
+    contents = read_contents(tmp_path, metrics_without_shifts)
+    lines = [" ".join(line.split()) for line in printed(contents, monkeypatch).splitlines()]
+    for title in ("Largest Contentful Paint", "Cumulative Layout Shift", "Total Blocking Time"):
+        assert sum(title in line for line in lines) == len(contents.networks)
+    shifts = [line for line in lines if "Cumulative Layout Shift" in line]
+    assert shifts == ["Cumulative Layout Shift 0.000 0.000"] * len(contents.networks)
+    without = printed(
+        read_run(tmp_path / "other", text=preset_text("quickstart", SITES)), monkeypatch
+    )
+    assert "Largest Contentful Paint" in without and "Cumulative Layout Shift" not in without
 
 
 def test_a_notebook_has_none_either(broken_off, whole, monkeypatch):

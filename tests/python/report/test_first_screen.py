@@ -1,5 +1,7 @@
 """What a reader sees before anything is opened: the answer, and little else."""
 
+import re
+from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -9,7 +11,10 @@ from made_up_run import SITES, read_run
 
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.first_screen.marks import marks
+from eyelevel.report.first_screen.opening import opening
 from eyelevel.report.page import SECTIONS, page, summary_of
+from eyelevel.report.page_data import PageData
+from eyelevel.stats.estimate import Estimate
 
 WORDS_MAX = 500
 P_VALUES_MAX = 12
@@ -39,6 +44,49 @@ class Seen(HTMLParser):
         in_summary = len(closed) == 1 and tags[closed[0] + 1 : closed[0] + 2] == ["summary"]
         if (not closed or in_summary) and not set(tags) & set(UNSEEN):
             self.words += data.split()
+
+
+class Sentences(HTMLParser):
+    """Every sentence of a page, opened or not, and the words of what is for reviewers."""
+
+    BLOCKS = ("p", "li", "dd", "summary", "caption", "figcaption", "td", "th", "h1", "h2", "h3")
+    WORDS_MIN = 5  # fewer are a heading
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.text, self.all, self.sentences, self.reviewers = [], "", "", [], 0
+
+    def handle_starttag(self, tag, attributes):
+        if tag in self.BLOCKS:
+            self._end()
+        if tag not in VOID:
+            self.open.append((tag, dict(attributes).get("class")))
+
+    def handle_endtag(self, tag):
+        if tag in self.BLOCKS:
+            self._end()
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_data(self, data):
+        if not {tag for tag, _ in self.open} & {"script", "style", "title", "option"}:
+            self.text += data
+            self.all += data
+            if ("details", "reviewers") in self.open:
+                self.reviewers += len(data.split())
+
+    def _end(self):
+        if {"td", "th", "dd"} & {tag for tag, _ in self.open}:  # a value is no sentence
+            self.text = ""
+        found = re.split(r"(?<=[.!?])\s+", " ".join(self.text.split()))
+        self.sentences += [each for each in found if len(each.split()) >= self.WORDS_MIN]
+        self.text = ""
+
+
+def sentences(contents):
+    parser = Sentences()
+    parser.feed(page(contents))
+    return parser
 
 
 def seen(contents):
@@ -71,7 +119,7 @@ def test_the_answer_comes_before_all_else_and_reviewers_last(contents):
     places = [
         text.index(words)
         for words in (
-            "On dsl",
+            "comparison dsl lte",
             "Level",
             "Loads",
             "Machine",
@@ -99,10 +147,44 @@ def test_nothing_is_lost_that_was_there(contents):
     assert len({section.name for section in SECTIONS}) == len(SECTIONS)
 
 
-def test_many_comparisons_keep_it_short(tmp_path):
-    networks = ", ".join(f'{{ name = "n{n}", base = "dsl" }}' for n in range(8))
+REVIEWERS_WORDS_MAX = 4000
+
+
+def test_what_is_for_reviewers_is_short_and_no_sentence_stands_twice(contents):
+    parsed = sentences(contents)
+    assert 1000 < parsed.reviewers <= REVIEWERS_WORDS_MAX
+    found = Counter(parsed.sentences)
+    assert len(found) > 100
+    assert [sentence for sentence, times in found.items() if times > 1] == []
+    assert "too few" not in parsed.all
+
+
+def of_many_networks(directory, count):
+    networks = ", ".join(f'{{ name = "n{n}", base = "dsl" }}' for n in range(count))
     text = preset_text("quickstart", SITES).replace('"dsl", "lte"', networks)
-    assert len(seen(read_run(tmp_path, text=text))) <= WORDS_MAX
+    return read_run(directory, text=text)
+
+
+def test_many_networks_keep_it_short(tmp_path):
+    assert len(seen(of_many_networks(tmp_path, 8))) <= WORDS_MAX
+
+
+def test_from_nine_networks_on_a_column_is_a_finding(tmp_path):
+    """A cell has the networks with it by name, or how many they are."""
+    contents = of_many_networks(tmp_path, 9)
+    faster = Estimate(-0.1, -0.12, -0.08, p=1e-6)
+    first = contents.comparisons[0]
+    gains = [
+        replace(gain, gain=faster, median=faster, p_holm=0.0)
+        if gain.comparison == first and gain.network in ("n0", "n4")
+        else gain
+        for gain in contents.gains
+    ]
+    contents = replace(contents, gains=tuple(gains))
+    text = opening(contents, PageData(contents))
+    table = text[text.index('<table class="verdicts') : text.index("</table>")]
+    assert re.findall(r'<th scope="col">([^<]+)', table) == ["comparison", "faster", "unclear"]
+    assert re.findall(r"<strong[^>]*>([^<]+)", table)[:2] == ["n0, n4", "7 networks"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """The report page in a real Chromium: no console error, nothing fetched, nothing cut off."""
 
+import json
+import re
 import time
 from contextlib import contextmanager
 
@@ -154,6 +156,7 @@ def test_what_is_chosen_is_shown(report):
         assert page.value("document.querySelectorAll('#filmstrip tbody tr').length") == 2
         page.value("document.getElementById('filmstrip').closest('details').open = true")
         page.choose("strip-site", "dashboard")
+        page.choose("strip-network", "lte")
         page.choose("strip-first", "tcp+")
         page.choose("strip-second", "quic")
         text = page.value("document.getElementById('filmstrip').innerText")
@@ -229,21 +232,48 @@ def test_the_papers_figures_are_drawn_when_opened(report):
         assert page.logged == []
 
 
-APART = """(() => {
-  const byId = (id) => document.getElementById(id);
-  const { strips } = JSON.parse(byId("strips").textContent);
-  const found = strips.find((each) =>
-    each.site === byId("strip-site").value && each.network === byId("strip-network").value);
-  const pair = ["strip-first", "strip-second"].map((id) => found.stacks[byId(id).value].progress);
-  const share = (steps, at) => steps.filter(([ms]) => ms <= at).reduce((_, [, now]) => now, 0);
-  const apart = (at) => Math.abs(share(pair[0], at) - share(pair[1], at));
-  const most = Math.max(...pair.flat().map(([ms]) => apart(ms)));
-  return [apart(Number(byId("strip-time").value)), most];
-})()"""
-
-
-def test_the_pair_is_first_shown_when_it_differs_most(report):
+def test_the_pair_starts_at_zero_on_the_headlines_network_with_two_loads_of_one_block(report):
     with browser(report.parent) as page:
         page.show(report, 1366, "light")
-        apart, most = page.value(APART)
-        assert apart == most > 0
+        assert page.value("document.getElementById('strip-time').value") == "0"
+        headline = page.value("document.querySelector('.headline').textContent")
+        network = page.value("document.getElementById('strip-network').value")
+        assert headline.index(network) == min(headline.index(name) for name in ("dsl", "lte"))
+        blocks = page.value(
+            "[...document.querySelectorAll('#filmstrip th small')].map(e => e.textContent)"
+        )
+        assert len({text.partition("block ")[2] for text in blocks}) == 1
+
+
+def test_a_pair_that_never_differs_is_said_to_be_alike(report):
+    with browser(report.parent) as page:
+        page.show(report, 1366, "light")
+        page.choose("strip-second", page.value("document.getElementById('strip-first').value"))
+        said = page.value("document.getElementById('strip-apart').textContent")
+        assert said == "Both show the same share of the picture at every moment."
+
+
+STRIPS = re.compile(r'(<script [^>]*id="strips"[^>]*>)(.*?)(</script>)', re.DOTALL)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2])
+def test_it_says_how_long_the_largest_difference_lasts(report, share):
+    """One load shows all of the picture at 100 ms, and the other a share of the load later."""
+    text = report.read_text(encoding="utf-8")
+    data = json.loads(STRIPS.search(text)[2])
+    for strip in data["strips"]:
+        end_ms = max(each["changes"][-1][0] for each in strip["stacks"].values())
+        for each in strip["stacks"].values():
+            each["progress"] = [[100, 0.2], [100 + share * end_ms, 1]]
+        strip["stacks"]["quic"]["progress"] = [[100, 1]]
+    altered = report.with_name(f"altered-{share}.html")
+    found = STRIPS.sub(lambda part: part[1] + json.dumps(data) + part[3], text)
+    altered.write_text(found, encoding="utf-8")
+    with browser(report.parent) as page:
+        page.show(altered, 1366, "light")
+        page.choose("strip-second", "quic")
+        said = page.value("document.getElementById('strip-apart').textContent")
+    assert said.startswith(
+        "They differ most at 0.1\N{NO-BREAK SPACE}s, by 80 % of the picture; at "
+    )
+    assert said.endswith(", less than a tenth of the load.") == (share < 0.1)

@@ -27,7 +27,7 @@ from eyelevel.stats.estimate import Estimate
 SENTENCES_MAX = 8  # of all comparisons: beyond it the first alone has one a network
 NETWORKS_NAMED_MAX = 3  # of one comparison: more would bury the answer, and the table has them
 
-_FINDINGS = {
+FINDINGS = {
     "faster": "{stack} was faster than {reference}",
     "slower": "{stack} was slower than {reference}",
     "more loads finished": "{stack} finished more loads than {reference}",
@@ -42,8 +42,9 @@ _FINDINGS = {
     "mean and median point in opposite directions",
     "undetermined": "the comparison of {stack} with {reference} is undetermined",
 }
+"""What each verdict states of its comparison; where and by how much follow it."""
 
-_SMALL = [finding for finding in _FINDINGS if "matter" in finding]
+_SMALL = [finding for finding in FINDINGS if "matter" in finding]
 
 
 class Answer(NamedTuple):
@@ -64,7 +65,7 @@ def answers(contents: Contents) -> list[Answer]:
     Of an unfinished run they describe, and no more; if no block is complete they say why.
     """
     if not contents.cells:
-        return [Answer(_why_no_answer(contents)), *_over_networks(contents)]
+        return [Answer(why_no_answer(contents)), *_over_networks(contents)]
     study = (contents.gains, contents.primary_metric, len(contents.sites))
     if contents.unfinished:
         return [*description(*study), *_over_networks(contents)]
@@ -113,6 +114,15 @@ def description(gains: Sequence[NetworkGain], metric: str, sites: int) -> list[A
     return sentences
 
 
+def further_answers(contents: Contents) -> list[str]:
+    """Return the sentences beside each comparison's own: timeouts, slow loads, weighted means."""
+    sentences: list[str] = []
+    if contents.cells and not contents.unfinished:
+        for primary in _by_comparison(contents.gains, contents.primary_metric):
+            sentences += [*timeout_sentences(primary), *slow_sentences(primary)]
+    return [*sentences, *map(str, _over_networks(contents))]
+
+
 def _by_comparison(gains: Sequence[NetworkGain], metric: str) -> list[list[NetworkGain]]:
     """The metric's gains, those of one comparison together."""
     of_pair: dict[object, list[NetworkGain]] = {}
@@ -126,14 +136,9 @@ def _sentence(gain: NetworkGain, smallest_effect: float, sites: int) -> Answer:
     finding = verdict(gain, smallest_effect)
     claim = finding if finding in ("faster", "slower") else ""
     effect = format_percent(smallest_effect, signed=False)
-    head = _FINDINGS[finding].format(**gain.comparison.stated(), effect=effect)
+    head = FINDINGS[finding].format(**gain.comparison.stated(), effect=effect)
     clauses = [_size(gain, claimed=bool(claim))]
-    if finding in _SMALL and gain.one_sided:
-        # The interval may reach further; these two bounds are what shows it.
-        clauses.append(
-            f"95{NO_BREAK}% sure to be above {format_percent(gain.one_sided.low or 0.0)}, and "
-            f"as sure to be below {format_percent(gain.one_sided.high or 0.0)}"
-        )
+    clauses.append(bounds_in_words(gain, finding))
     if finding == "undetermined":
         clauses = [gain.gain.reason, clauses[0]]
     elif finding.endswith("loads finished") and gain.timeouts:
@@ -156,21 +161,40 @@ def _size(gain: NetworkGain, claimed: bool = False) -> str:
     estimate = gain.gain
     if estimate.value is None:
         return ""
-    share = _share(estimate, claimed)
-    difference = gain.difference.value
-    if difference is not None and gain.metric.endswith("_ms"):
-        told = format_ms(abs(difference), math.inf)
-        if difference * estimate.value < 0:  # a few slow loads weigh more in ms
-            way = "faster" if difference < 0 else "slower"
-            share = f"{share}, although the mean is {told} {way}"
-        else:
-            share = f"{told} or {share}"
+    share = size_in_words(gain, claimed)
     if estimate.low is None:
         return share
-    share += f" (95{NO_BREAK}% interval {_interval(estimate, claimed)}"
+    share += f" (95{NO_BREAK}% interval {interval_in_words(estimate, claimed)}"
     if gain.signs_disagree:
         share += f"; median {format_change(gain.median.value or 0.0)}"
     return f"{share})"
+
+
+def bounds_in_words(gain: NetworkGain, finding: str) -> str:
+    """Return the one-sided bounds that show that a gain is too small to matter; else nothing.
+
+    The interval may reach further than these bounds of a study that may stop early.
+    """
+    if finding not in _SMALL or not gain.one_sided:
+        return ""
+    return (
+        f"95{NO_BREAK}% sure to be above {format_percent(gain.one_sided.low or 0.0)}, and "
+        f"as sure to be below {format_percent(gain.one_sided.high or 0.0)}"
+    )
+
+
+def size_in_words(gain: NetworkGain, claimed: bool) -> str:
+    """Return the difference in ms and as a share, without its interval; the gain has a value."""
+    estimate = gain.gain
+    share = _share(estimate, claimed)
+    difference = gain.difference.value
+    if difference is None or not gain.metric.endswith("_ms"):
+        return share
+    told = format_ms(abs(difference), math.inf)
+    if difference * (estimate.value or 0.0) < 0:  # a few slow loads weigh more in ms
+        way = "faster" if difference < 0 else "slower"
+        return f"{share}, although the mean is {told} {way}"
+    return f"{told} or {share}"
 
 
 def _share(estimate: Estimate, claimed: bool) -> str:
@@ -178,8 +202,8 @@ def _share(estimate: Estimate, claimed: bool) -> str:
     return format_percent(abs(value), signed=False) if claimed else format_change(value)
 
 
-def _interval(estimate: Estimate, claimed: bool) -> str:
-    """Of a claim by how much faster or slower: the larger bound comes last."""
+def interval_in_words(estimate: Estimate, claimed: bool) -> str:
+    """Return the bounds; of a claim by how much faster or slower, the larger bound last."""
     if not claimed:
         return format_change_interval(estimate)
     faster = (estimate.value or 0.0) < 0
@@ -205,7 +229,7 @@ def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> l
     """A sentence a finding."""
     sentences = []
     asked, effect = gains[0].comparison, format_percent(smallest_effect, signed=False)
-    for finding, opening in _FINDINGS.items():
+    for finding, opening in FINDINGS.items():
         found = [gain for gain in gains if verdict(gain, smallest_effect) == finding]
         if not found:
             continue
@@ -241,7 +265,7 @@ def _join(parts: Sequence[str]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _why_no_answer(contents: Contents) -> str:
+def why_no_answer(contents: Contents) -> str:
     """What ended most of the loads that count for nothing."""
     if contents.too_disturbed:
         network, reason = next(iter(contents.too_disturbed.items()))

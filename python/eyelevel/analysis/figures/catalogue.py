@@ -22,12 +22,12 @@ from eyelevel.analysis.figures.load_traces import (
     downlink_figure,
     downlink_levels,
     downlink_medians,
-    pair_objects,
 )
 from eyelevel.analysis.figures.medians import single_objects
 from eyelevel.analysis.figures.progress import mean_progress, typical_progress
 from eyelevel.analysis.figures.single_origin import single_origin
 from eyelevel.analysis.figures.site_gains import attribute_lines, extremes
+from eyelevel.analysis.figures.waterfall import waterfall_rows
 from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
@@ -225,8 +225,8 @@ FIGURES: tuple[PaperFigure, ...] = (
     PaperFigure("reproducibility", "How far loads lie from the median of their kind",
                 "Das 2014, figure 4-2", _loads,
                 lambda rows, _: reproducibility(rows)),
-    PaperFigure("waterfall", "What a typical pair of loads requested, and when",
-                "beyond the papers", pair_objects, lambda rows, _: waterfall(rows)),
+    PaperFigure("waterfall", "Waterfalls of a typical pair of loads",
+                "beyond the papers", waterfall_rows, lambda rows, _: waterfall(rows)),
     PaperFigure("downlink", "Bytes in flight against what the downlink holds, and silences",
                 "beyond the papers", downlink_levels, downlink_figure),
     PaperFigure("break-even", "Break-even map over loss, RTT and rate",
@@ -304,5 +304,8 @@ TABLES: tuple[PaperTable, ...] = (
     ),
 )
 
-TRACES = ("waterfall", "downlink", "downlink-medians")
+TRACES = ("downlink", "downlink-medians")
 """What describes loads, beside the causes of a difference, and not among the papers' figures."""
+
+SECTIONS = ("waterfall",)
+"""Figures that the page has as sections of their own."""

@@ -1,4 +1,4 @@
-"""Filmstrips: one typical load a stack, site and network, all on one time axis.
+"""Filmstrips: the loads of one typical block a site and network, all on one time axis.
 
 Each strip has pictures at even times, and for the slider the moments of its load's own changes.
 """
@@ -42,8 +42,8 @@ class Filmstrips:
 def filmstrips(contents: Contents) -> Filmstrips:
     """Strips of all sites and networks, in the plan's order, until the byte limit is reached.
 
-    A stack's strip is the load whose primary metric is the median of its counted loads. A site and
-    network without frames has none; `left_out` counts those that the limit kept away.
+    The strips of a site and network are of one block (`typical_loads`). A site and network without
+    frames has none; `left_out` counts those that the limit kept away.
     """
     result = Filmstrips()
     typical = typical_loads(contents) if contents.planned.browser.capture else {}
@@ -95,23 +95,55 @@ def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tup
 def typical_loads(
     contents: Contents, sites: Sequence[str] | None = None
 ) -> dict[tuple[str, str], dict[str, JsonObject]]:
-    """The row of each stack's median load, by site and network; of all sites or of these."""
+    """Return the rows of the typical block by stack, by site and network; of all sites or of these.
+
+    The loads that stand together are of one block, so that what disturbed one disturbed all. It is
+    the block whose differences between the compared stacks are nearest to their medians over the
+    blocks; of equally near ones, that whose own values are.
+    """
     metric, wanted = contents.drawn_metric, contents.sites if sites is None else sites
-    cell = ["site", "network", "stack"]
-    rank, count = pl.int_range(pl.len()).over(cell), pl.len().over(cell)
-    rows = (
-        contents.blocks.kept.select(*cell, "repetition", "hash", metric, *PROGRESS_COLUMNS)
-        .filter(pl.col("site").is_in(wanted), pl.col(metric).is_not_null())
-        .sort(*cell, metric, "repetition")
-        .filter(rank == (count - 1) // 2)
-    )
+    rows = contents.blocks.kept.select(
+        "site", "network", "stack", "repetition", "hash", metric, *PROGRESS_COLUMNS
+    ).filter(pl.col("site").is_in(wanted), pl.col(metric).is_not_null())
+    chosen = _typical_blocks(contents, rows.select(*_BLOCK, "stack", metric), metric)
     by_cell: dict[tuple[str, str], dict[str, JsonObject]] = {}
-    for row in rows.iter_rows(named=True):
+    of_blocks = rows.join(chosen, on=_BLOCK, how="semi").sort("site", "network")
+    for row in of_blocks.iter_rows(named=True):
         by_cell.setdefault((row["site"], row["network"]), {})[row["stack"]] = row
     return {
         key: {stack: by_stack[stack] for stack in contents.stacks if stack in by_stack}
         for key, by_stack in by_cell.items()
     }
+
+
+_BLOCK = ["site", "network", "repetition"]
+
+
+def _typical_blocks(contents: Contents, values: pl.DataFrame, metric: str) -> pl.DataFrame:
+    """Return the block of each site and network by which all stacks are shown."""
+    wide = values.pivot(on="stack", index=_BLOCK, values=metric)
+    logs = {name: pl.col(name).log() for name in contents.stacks if name in wide.columns}
+    differences = [
+        logs[asked.stack] - logs[asked.reference]
+        for asked in contents.comparisons
+        if {asked.stack, asked.reference} <= logs.keys()
+    ]
+    ranked = wide.select(
+        *_BLOCK,
+        absent=pl.sum_horizontal(pl.lit(0), *(pl.col(name).is_null() for name in logs)),
+        # Rounded, so that the last bits of equal distances do not choose.
+        apart=_distance(differences).round(9),
+        away=_distance(list(logs.values())).round(9),
+    )
+    order = ["site", "network", "absent", "apart", "away", "repetition"]
+    return ranked.sort(order).unique(["site", "network"], keep="first", maintain_order=True)
+
+
+def _distance(values: Sequence[pl.Expr]) -> pl.Expr:
+    """Return the sum of the values' distances from their medians within site and network."""
+    medians = (value.median().over("site", "network") for value in values)
+    away = ((value - middle).abs() for value, middle in zip(values, medians, strict=True))
+    return pl.sum_horizontal(pl.lit(0.0), *away)
 
 
 class _Pictures:

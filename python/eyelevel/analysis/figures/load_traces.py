@@ -1,6 +1,4 @@
-"""Rows of what typical loads were like in time: on the downlink, and object by object."""
-
-from urllib.parse import urlsplit
+"""Rows of what typical loads were like in time, on the downlink."""
 
 import numpy as np
 import polars as pl
@@ -91,41 +89,3 @@ def _levels(downlink: Downlink) -> list[tuple[float, float]]:
     after = [(ended, 0.0)] if ended < downlink.load_ms else []
     before = [(0.0, 0.0)] if points[0][0] > 0 else []
     return [*before, *points, *after, (downlink.load_ms, after[0][1] if after else points[-1][1])]
-
-
-OBJECTS_MAX = 80  # of a load; what comes later is rarely what people wait for
-
-
-def pair_objects(contents: Contents) -> pl.DataFrame:
-    """The first site on its slowest network: typical loads of both stacks of the first comparison.
-
-    None where a run is of one stack, which is compared with nothing. An object waits from its start
-    to its first byte, and is received until its end.
-    """
-    typical = typical_loads(contents, contents.sites[:1])
-    stacks = [name for asked in contents.comparisons[:1] for name in (asked.reference, asked.stack)]
-    slow = sorted(contents.planned.networks, key=lambda network: -network.rtt_ms_min)
-    cells = [(site, network.name) for site in contents.sites[:1] for network in slow]
-    with_both = [cell for cell in cells if stacks and set(stacks) <= set(typical.get(cell, ()))]
-    site, network = with_both[0] if with_both else ("", "")
-    rows = []
-    for stack in dict.fromkeys(stacks) if with_both else ():
-        objects = contents.trial(typical[site, network][stack]["hash"]).record["objects"]
-        known = [
-            item
-            for item in objects
-            if item["from"] == "network" and None not in (item["started_ms"], item["finished_ms"])
-        ]
-        known.sort(key=lambda item: item["started_ms"])
-        for place, item in enumerate(known[:OBJECTS_MAX]):
-            start, end = item["started_ms"] / 1e3, item["finished_ms"] / 1e3
-            first = end if item["response_ms"] is None else item["response_ms"] / 1e3
-            parts = urlsplit(item["url"])
-            name = f"{parts.netloc}{parts.path}"[-60:]
-            load = f"{stack}, {site} on {network}"
-            rows += [
-                (load, place, name, "waiting", start, first),
-                (load, place, name, "receiving", first, end),
-            ]
-    names = ["load", "place", "name", "phase", "start_s", "end_s"]
-    return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)

@@ -18,7 +18,7 @@ from eyelevel.stats.hypothesis.anova import Anova, anova_of_two
 from eyelevel.stats.late.slow_loads import SlowLoads, slow_loads
 from eyelevel.stats.late.timeouts import Timeouts, timeouts, too_many, up_to_limit
 from eyelevel.stats.paired import hodges_lehmann, median
-from eyelevel.stats.repetitions import difference_over_sites, geometric_gain, median_gain
+from eyelevel.stats.repetitions import NO_RATIO, difference_over_sites, geometric_gain, median_gain
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str, str, str]  # network, stack, reference, metric
@@ -111,6 +111,11 @@ class NetworkGain(Compared):
     by which it is decided whether a difference is smaller than matters."""
     family: int = 1
     """How many tests are corrected together, of the primary metric on all networks."""
+
+    @property
+    def has_zeros(self) -> bool:
+        """Return whether a load's value is 0: there is a difference then, and no ratio."""
+        return self.gain.value is None and self.gain.reason == NO_RATIO
 
     @property
     def signs_disagree(self) -> bool:

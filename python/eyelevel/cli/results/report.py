@@ -1,6 +1,7 @@
 """`eyelevel report`: rebuild the report from the records alone."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +20,7 @@ from eyelevel.report.first_screen.warnings import said_first
 from eyelevel.report.page import summary_of, write_report
 from eyelevel.report.sections.exclusions import exclusions_said
 from eyelevel.report.sections.why import said_why
+from eyelevel.stats.estimate import Estimate
 
 
 @dataclass(frozen=True)
@@ -94,16 +96,26 @@ def print_summary(summary: Summary) -> None:
 
 
 def _cell(gain: NetworkGain | None) -> str:
-    """A gain with its interval in whole percents: three stacks fit a terminal of 80 columns."""
+    """A gain with its interval in whole percents: three stacks fit a terminal of 80 columns.
+
+    Where a load's value is 0, as a layout that never shifts, the difference stands in its place.
+    """
     if gain is None:
         return "no data"
-    estimate = gain.gain
+    if gain.has_zeros:
+        unit = " ms" if gain.metric.endswith("_ms") else ""
+        form = "+.0f" if unit else "+.3f"
+        return _cell_of(gain.difference, lambda value: format_number(value, form), unit)
+    return _cell_of(gain.gain, _format_whole, " %")
+
+
+def _cell_of(estimate: Estimate, write: Callable[[float], str], unit: str = "") -> str:
     if estimate.value is None:
         return "undetermined"
     if estimate.low is None or estimate.high is None:
-        return f"{_format_whole(estimate.value)} %"
-    value, low, high = map(_format_whole, (estimate.value, estimate.low, estimate.high))
-    return f"{value} % [{low}, {high}]"
+        return f"{write(estimate.value)}{unit}"
+    value, low, high = map(write, (estimate.value, estimate.low, estimate.high))
+    return f"{value}{unit} [{low}, {high}]"
 
 
 def _format_whole(share: float) -> str:

@@ -18,7 +18,7 @@
   }
 
   function seconds(ms) {
-    return (ms / 1000).toFixed(ms % 100 ? 2 : 1) + " s";
+    return (ms / 1000).toFixed(ms % 100 ? 2 : 1) + "\u00a0s";
   }
 
   function stripRow(stack, strip, times, metric) {
@@ -133,18 +133,33 @@
     play.textContent = "Play";
   }
 
-  // Where there is most to see: the middle of the span in which the shares of the picture differ most.
-  function mostApart() {
+  const SHORT = 0.1; // of the load: what is over sooner is easily taken for more than it is
+
+  // The largest difference between the shares of the picture, and for how long it is at least half
+  // as large without a break.
+  function largestDifference() {
     const share = (strip, ms) => strip.progress.findLast(([at]) => at <= ms)?.[1] ?? 0;
-    const moments = shown.flatMap(({ strip }) => strip.progress.map(([ms]) => ms));
+    const moments = [...new Set(shown.flatMap(({ strip }) => strip.progress.map(([ms]) => ms)))];
     moments.sort((one, other) => one - other);
-    let best = { apart: 0, at: Math.min(...shown.map((each) => each.last)) };
-    moments.forEach((ms, index) => {
-      const shares = shown.map(({ strip }) => share(strip, ms));
-      const apart = Math.max(...shares) - Math.min(...shares);
-      if (apart > best.apart) best = { apart, at: (ms + (moments[index + 1] ?? ms)) / 2 };
+    const apart = moments.map((ms) => {
+      const [one, other] = shown.map(({ strip }) => share(strip, ms));
+      return Math.abs(one - other);
     });
-    return best.at;
+    const most = Math.max(0, ...apart), at = apart.indexOf(most);
+    let from = at, to = at;
+    while (from > 0 && apart[from - 1] >= most / 2) from -= 1;
+    while (to < apart.length && apart[to] >= most / 2) to += 1;
+    const end = Math.max(...shown.map((each) => each.last));
+    return { most, at: moments[at], lasts: (moments[to] ?? end) - moments[from], end };
+  }
+
+  function differenceInWords() {
+    if (shown.length < 2 || shown.some(({ strip }) => !strip.progress.length)) return "";
+    const { most, at, lasts, end } = largestDifference();
+    if (!most) return "Both show the same share of the picture at every moment.";
+    const short = lasts < SHORT * end ? ", less than a tenth of the load" : "";
+    return "They differ most at " + seconds(at) + ", by " + Math.round(100 * most) +
+      " % of the picture; at least half of that lasts " + seconds(lasts) + short + ".";
   }
 
   // At the speed of the loads themselves.
@@ -173,6 +188,7 @@
       moment = null;
       stage.replaceChildren();
       curves.replaceChildren();
+      byId("strip-apart").textContent = "";
       target.replaceChildren(
         cell("p", "No pictures were kept for " + site + " on " + network + "."));
       return;
@@ -181,8 +197,9 @@
     stage.replaceChildren(...shown.map((each) => each.figure));
     slider.max = found.times_ms[found.times_ms.length - 1];
     showCurves();
-    slider.value = Math.round(mostApart() / 10) * 10;
+    slider.value = 0;
     showMoment();
+    byId("strip-apart").textContent = differenceInWords();
     target.replaceChildren(stripTable(found, stacks));
   }
 

@@ -50,7 +50,7 @@ def _level(contents: Contents) -> Markup:
         "appendix has every aspect that was measured, and “Stacks: set and measured” what was "
         "set and what the loads themselves showed."
     )
-    return _mark(sign, "Level", said, [*unequal, *unknown], note)
+    return _mark(sign, "Level", said, unknown, note)
 
 
 def _loads(contents: Contents) -> Markup:

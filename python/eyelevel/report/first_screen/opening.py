@@ -1,68 +1,171 @@
-"""The first screen: the question, the answer, what it looks like, and what it rests on."""
+"""The first screen: the question, the answer, what it rests on, and what it looks like."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from eyelevel.analysis.answers.sentences import Answer, answers
+from eyelevel.analysis.answers.headline import (
+    NETWORKS_NAMED_MAX,
+    ComparisonVerdicts,
+    Verdict,
+    comparison_verdicts,
+    headline,
+)
+from eyelevel.analysis.answers.sentences import answers, further_answers
+from eyelevel.analysis.formats import NO_BREAK
+from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.json_types import JsonObject
 from eyelevel.plan.stacks import stack_in_words
 from eyelevel.report.first_screen.changed_since import Warning
 from eyelevel.report.first_screen.filmstrips import first_pair
 from eyelevel.report.first_screen.marks import marks
 from eyelevel.report.first_screen.warnings import of_answer, said_first, warnings
-from eyelevel.report.html import Markup, element, join
+from eyelevel.report.html import Markup
 from eyelevel.report.page_data import PageData
+from eyelevel.report.templates import render
 
 STACKS_TOLD_MAX = 6
 """More names than that are a study's, whose reader has its settings below."""
+COLUMNS_MAX = 8  # networks; with more of them a column counts a finding
+INTERVALS_MAX = 8  # cells; of more of them the chart below has the intervals
+NOTHING = Markup("")
+FIRST_LOOK_BLOCKS = 6  # below it the table is coloured as a first look
+
+
+class Cell(NamedTuple):
+    """What a cell has above each other; empty text is left out."""
+
+    head: str
+    claim: str
+    """`faster`, `slower` or empty: the class that colours the head."""
+    size: str = ""
+    interval: str = ""
+
+
+class Row(NamedTuple):
+    """A comparison's line of the table; a cell is None where there is nothing."""
+
+    comparison: str
+    cells: tuple[Cell | None, ...]
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The first screen as it is read, top to bottom."""
+
+    title: str
+    said_first: tuple[Warning, ...]
+    headline: str
+    basis: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    further: tuple[str, ...]
+    limits: tuple[Warning, ...]
+    is_first_look: bool
+    stacks: str
+    answer: tuple[str, ...]
+    warnings: tuple[str, ...]
+    stopped: str | None
+    unfinished: str | None
+    marks: Markup = NOTHING
+    pair: Markup = NOTHING
+
+    def as_json(self) -> JsonObject:
+        """Return the answer for programs; verdicts with their numbers are among the gains."""
+        return {
+            "headline": self.headline,
+            "answer": list(self.answer),
+            "stopped": self.stopped,
+            "unfinished": self.unfinished,
+            "warnings": list(self.warnings),
+        }
 
 
 def opening(contents: Contents, data: PageData) -> Markup:
-    """Question, answer in a sentence a comparison and network, the typical pair, three marks."""
-    return element(
-        "header",
-        element("p", "eyelevel report", class_="eyebrow"),
-        element("h1", contents.plan["title"] or "How do the stacks compare?"),
-        *map(_warning, said_first(contents)),
-        *(_answer(contents, sentence) for sentence in answers(contents)),
-        *map(_limit, of_answer(contents)),
-        _stacks(contents.plan["stacks"]),
-        marks(contents),
-        first_pair(contents, data),
-    )
+    """Return the first screen."""
+    screen = _opening(contents, marks(contents), first_pair(contents, data))
+    return render("opening", screen)
 
 
 def opening_json(contents: Contents) -> JsonObject:
-    """The same for machines."""
-    return {
-        "answer": list(map(str, answers(contents))),
-        "stopped": contents.stopped["reason"] if contents.stopped else None,
-        "unfinished": contents.unfinished or None,
-        "warnings": [f"{head} {text}" for head, text in warnings(contents)],
-    }
+    """Return the same for programs."""
+    return _opening(contents).as_json()
 
 
-def _stacks(stacks: Sequence[JsonMapping]) -> Markup:
-    """What the names stand for: who is sent a report may never have seen them."""
+def _opening(contents: Contents, marks: Markup = NOTHING, pair: Markup = NOTHING) -> Opening:
+    columns, rows = _table(comparison_verdicts(contents))
+    return Opening(
+        title=contents.plan["title"] or "How do the stacks compare?",
+        said_first=tuple(said_first(contents)),
+        headline=headline(contents),
+        basis=_basis(contents),
+        columns=columns,
+        rows=rows if contents.cells else (),
+        further=tuple(further_answers(contents)),
+        limits=tuple(of_answer(contents)),
+        is_first_look=contents.plan["blocks"] < FIRST_LOOK_BLOCKS,
+        stacks=_stacks(contents),
+        answer=tuple(map(str, answers(contents))),
+        warnings=tuple(f"{head} {text}" for head, text in warnings(contents)),
+        stopped=contents.stopped["reason"] if contents.stopped else None,
+        unfinished=contents.unfinished or None,
+        marks=marks,
+        pair=pair,
+    )
+
+
+def _table(rows: Sequence[ComparisonVerdicts]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+    """Return the networks and each comparison's verdicts; with many networks, the findings."""
+    networks = tuple(dict.fromkeys(cell.network for row in rows for cell in row.verdicts))
+    if len(networks) > COLUMNS_MAX:
+        return _findings(rows)
+    shows_intervals = len(networks) * len(rows) <= INTERVALS_MAX
+    table = []
+    for row in rows:
+        cells = {each.network: _cell(each, shows_intervals) for each in row.verdicts}
+        table.append(Row(str(row.comparison), tuple(map(cells.get, networks))))
+    return networks, tuple(table)
+
+
+def _cell(verdict: Verdict, shows_interval: bool) -> Cell:
+    interval = verdict.interval if shows_interval else ""
+    return Cell(verdict.finding, verdict.claim, verdict.size, interval)
+
+
+def _findings(rows: Sequence[ComparisonVerdicts]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+    """Return a column a finding, with the networks that have it, or how many they are."""
+    findings = tuple(dict.fromkeys(name for row in rows for name in row.found()))
+    table = []
+    for row in rows:
+        found = row.found()
+        cells = [_networks(found[name]) if name in found else None for name in findings]
+        table.append(Row(str(row.comparison), tuple(cells)))
+    return findings, tuple(table)
+
+
+def _networks(verdicts: Sequence[Verdict]) -> Cell:
+    where = f"{len(verdicts)} networks"
+    if len(verdicts) <= NETWORKS_NAMED_MAX:
+        where = ", ".join(verdict.network for verdict in verdicts)
+    return Cell(where, verdicts[0].claim)
+
+
+def _basis(contents: Contents) -> str:
+    """Return what the table is of."""
+    sites, blocks = len(contents.sites), contents.plan["blocks"]
+    metric = title_of(contents.primary_metric)
+    least = "at most " if contents.may_stop else ""
+    return (
+        f"{metric} of {sites} {'site' if sites == 1 else 'sites'}, {least}{blocks} "
+        f"{'load' if blocks * sites == 1 else 'loads'} of each per stack and network, "
+        f"with 95{NO_BREAK}% intervals"
+    )
+
+
+def _stacks(contents: Contents) -> str:
+    """Return what the names stand for: who is sent a report may never have seen them."""
+    stacks = contents.plan["stacks"]
     if len(stacks) > STACKS_TOLD_MAX:
-        return Markup("")
-    return element("p", "; ".join(map(stack_in_words, stacks)), ".", class_="note")
-
-
-def _answer(contents: Contents, answer: Answer) -> Markup:
-    if contents.unfinished:
-        return element("p", str(answer), class_="answer unclear")
-    if not answer.rest:
-        return element("p", answer.head, class_="answer")
-    head = element("strong", answer.head, class_=answer.claim or "open")
-    return element("p", head, answer.rest, class_="answer")
-
-
-def _warning(warning: Warning) -> Markup:
-    head, text = warning
-    return element("p", element("strong", head), " ", text, class_="warning", role="note")
-
-
-def _limit(warning: Warning) -> Markup:
-    head, text = warning
-    return element("p", join([element("strong", head), " ", text]), class_="limit", role="note")
+        return ""
+    return f"{'; '.join(map(stack_in_words, stacks))}."

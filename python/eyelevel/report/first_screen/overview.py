@@ -9,16 +9,16 @@ from eyelevel.analysis.formats import NO_BREAK, format_percent, format_signed_ms
 from eyelevel.analysis.gains.cells import Cell, NetworkGain
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
+from eyelevel.figures.chart import gain_extent
 from eyelevel.figures.overview import gains_overview, sites_overview
 from eyelevel.json_types import JsonObject
 from eyelevel.plan.comparisons import Comparison
-from eyelevel.report.html import Markup, element, script_note, titled_section
+from eyelevel.report.html import Markup, element, titled_section
 from eyelevel.report.page_data import PageData
 from eyelevel.stats.estimate import Estimate
 
 NETWORKS_MAX = 24  # of one chart; more are in the tables, and in a heat map
 SITES_MAX = 40
-REACH = 2.5  # an interval far wider than the gains is cut at the axis
 
 NO_CLAIM = "no claim"
 _GAIN = {"gain": pl.Float64, "gain_low": pl.Float64, "gain_high": pl.Float64}
@@ -95,7 +95,6 @@ def _charts(
         title,
         element("div", *figures, class_="pair"),
         element("p", note, class_="note"),
-        script_note("The charts need JavaScript. The tables hold the same numbers."),
     )
 
 
@@ -114,9 +113,4 @@ def _site_row(cell: Cell) -> tuple[object, ...]:
 
 
 def _extent(gains: Iterable[Estimate]) -> tuple[float, float]:
-    """The axis of a chart: every dot is inside."""
-    known = [gain for gain in gains if gain.value is not None]
-    values = [gain.value for gain in known if gain.value is not None]
-    reach = REACH * max([0.02, *map(abs, values)])
-    bounds = [bound for gain in known for bound in (gain.low, gain.high) if bound is not None]
-    return max(-reach, min([0.0, *values, *bounds])), min(reach, max([0.0, *values, *bounds]))
+    return gain_extent((gain.value, gain.low, gain.high) for gain in gains)

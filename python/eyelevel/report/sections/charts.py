@@ -5,6 +5,7 @@ import polars as pl
 from eyelevel.analysis.claims import is_claimed
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
+from eyelevel.figures.chart import gain_extent
 from eyelevel.figures.distribution import (
     ALL_SITES,
     NETWORKS_MAX,
@@ -14,7 +15,7 @@ from eyelevel.figures.distribution import (
 )
 from eyelevel.figures.gain_chart import gain_chart
 from eyelevel.json_types import JsonObject
-from eyelevel.report.html import Markup, element, options, script_note, titled_section
+from eyelevel.report.html import Markup, element, options, titled_section
 from eyelevel.report.page_data import PageData
 
 ALL_NETWORKS = "all networks"
@@ -75,14 +76,13 @@ def charts_section(contents: Contents, data: PageData) -> Markup:
             "p",
             "Top: the gain over all sites with its interval. A dot has its stack's colour if "
             "the verdict is faster or slower, and is grey otherwise; intervals far wider than "
-            "the gains are cut off at the axis. Bottom: the share of counted loads that were "
+            "the gains end in an arrow. Bottom: the share of counted loads that were "
             "at least that fast; a curve that ends below the top has timeouts. In studies of "
             f"more than {SITES_MAX} sites, single sites have curves for the primary metric "
             f"only; in studies of more than {NETWORKS_MAX} networks, so do all sites together. "
             "The choices made here also filter the rows of “Site by site”.",
             class_="note",
         ),
-        script_note("The charts need JavaScript. The tables hold the same numbers."),
     )
 
 
@@ -112,6 +112,7 @@ def _specifications(contents: Contents) -> dict[str, JsonObject]:
         },
     )
     curves = cumulative(contents.blocks.kept, contents.metrics)
+    extents = _extents(gains)
     specifications = {}
     for index, network in enumerate(contents.networks):
         own_gains = gains.filter(pl.col("network") == network)
@@ -121,19 +122,20 @@ def _specifications(contents: Contents) -> dict[str, JsonObject]:
             contents.stacks,
             [str(asked) for asked in contents.comparisons],
             metric,
-            _extent(gains),
+            extents,
         )
         specifications[f"curve-{index}"] = distribution_chart(own_curves, contents.stacks, metric)
     return specifications
 
 
-def _extent(gains: pl.DataFrame) -> tuple[float, float]:
-    """The axis of all gain charts: every dot is inside, and intervals that are not much wider."""
-    values = gains["gain"].drop_nulls().to_list()
-    reach = 2.5 * max([0.02, *(abs(value) for value in values)])
-    # A gain may be known without an interval, as of one block.
-    bounds = [*values, *gains["gain_low"].drop_nulls(), *gains["gain_high"].drop_nulls(), 0.0]
-    return max(-reach, min(bounds)), min(reach, max(bounds))
+def _extents(gains: pl.DataFrame) -> dict[str, tuple[float, float]]:
+    """Return the axis of each metric's charts, the same on all networks."""
+    return {
+        str(metric): gain_extent(rows.select("gain", "gain_low", "gain_high").iter_rows())
+        for (metric,), rows in gains.partition_by(
+            "metric", as_dict=True, maintain_order=True
+        ).items()
+    }
 
 
 def _chart(identity: str, label: str) -> Markup:

@@ -1,7 +1,7 @@
 """What was run: versions, machine, sites, networks, stacks, seeds and hashes."""
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from eyelevel.analysis.conditions import stacks_planned
 from eyelevel.analysis.formats import NO_BREAK, format_percent
@@ -11,9 +11,7 @@ from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.level.stack_aspects import explain
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import stack_in_force
-from eyelevel.plan.stacks import Stack
 from eyelevel.report.html import Markup, element, join, table, titled_section
-from eyelevel.settings import about
 
 NOT_SAID = (
     "version",
@@ -102,7 +100,11 @@ def _flat(values: JsonMapping, prefix: str = "") -> list[tuple[str, object]]:
     rows: list[tuple[str, object]] = []
     for key, value in values.items():
         name = f"{prefix}{key}".replace("_", " ")
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and value.keys() == {"measured", "bound", "passed"}:
+            passed = {True: ", passed", False: ", failed"}.get(value["passed"], "")
+            bound = "" if value["passed"] is None else f" (bound {value['bound']}{passed})"
+            rows.append((name, f"{value['measured']}{bound}"))
+        elif isinstance(value, Mapping):
             rows += _flat(value, f"{name}: ")
         elif isinstance(value, list):
             rows.append((name, ", ".join(map(str, value))))
@@ -164,12 +166,11 @@ def _loaded_on(contents: Contents) -> list[tuple[str, object]]:
     return [("loaded on machines (loads)", ", ".join(named[:MACHINES_MAX]) + more)]
 
 
-NOTHING = "–"
 SET_AND_MEASURED = "Stacks: set and measured (the median of the loads that ended as ok)"
 
 
 def _stacks(contents: Contents) -> Markup:
-    """Settings of every stack, one row a setting; some depend on the network.
+    """Return what differs between the stacks, as set and as measured, and what they share.
 
     What the level measured is in its appendix, pair by pair.
     """
@@ -177,39 +178,23 @@ def _stacks(contents: Contents) -> Markup:
     names = [name for name in contents.stacks if name in set(contents.table["stack"])]
     networks = contents.planned.networks
     in_force = [[stack_in_force(planned[name], on) for on in networks] for name in names]
-    rows = []
-    for key in about(Stack):
-        values = [_setting_said(of_stack, key) for of_stack in in_force]
-        if any(value != NOTHING for value in values):
-            rows.append([key.replace("_", " "), *values])
-    explained = [
-        [row.name, row.kind, *row.values]
-        for row in explain([of_stack[0] for of_stack in in_force])
-        if row.kind == "set"
-    ]
-    explained += [
+    settings = [row for row in explain([of_stack[0] for of_stack in in_force]) if row.kind == "set"]
+    apart = [row for row in settings if len(set(row.values)) > 1]
+    alike = [f"{row.name}: {row.values[0]}" for row in settings if row not in apart and row.values]
+    rows = [[row.name, row.kind, *row.values] for row in apart]
+    rows += [
         [aspect, "measured", *values] for aspect, values in measured_rows(contents.table, names)
     ]
+    note = f"The same for all stacks: {'; '.join(alike)}." if alike else ""
     return join(
         [
-            table(SET_AND_MEASURED, ["aspect", "kind", *names], explained),
-            table("Stacks, as set in the lab and the browser", ["setting", *names], rows),
+            table(SET_AND_MEASURED, ["aspect", "kind", *names], rows),
+            element("p", note, class_="note") if note and len(names) > 1 else Markup(""),
         ]
     )
 
 
-def _setting_said(of_stack: Sequence[Stack], key: str) -> str:
-    """One setting of a stack on all networks; NOTHING where it is none of its transport's."""
-    words = {
-        NOTHING if key in stack.without else _said(getattr(stack, key), stack.default_of(key))
-        for stack in of_stack
-    }
-    return ", ".join(sorted(words))
-
-
-def _said(value: object, default: str = NOTHING) -> str:
-    if value is None:
-        return default
+def _said(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

@@ -1,147 +1,189 @@
 """The table of gains, and collapsed below it what else can be said of them."""
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from eyelevel.analysis.claims import CLAIMS, no_verdict_because, verdict_of
-from eyelevel.analysis.formats import NO_BREAK, format_p, format_percent, format_signed_ms
+from eyelevel.analysis.formats import (
+    format_p,
+    format_percent,
+    format_signed,
+    format_signed_ms,
+)
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.p_values import GainTests
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.undecided import needed_to_decide
 from eyelevel.json_types import JsonObject
-from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.networks.network import Network
+from eyelevel.plan.comparisons import Comparison
+from eyelevel.report.html import Markup, element
 from eyelevel.report.sections.other_sites import other_sites_details, other_sites_json
 from eyelevel.report.sections.timeouts import timeouts_beside, timeouts_details, timeouts_json
 from eyelevel.report.statistic_cells import (
+    brief_cell,
     collapsed_table,
     compared_json,
     estimate_cell,
     undetermined_cell,
 )
+from eyelevel.report.templates import render
+from eyelevel.stats.estimate import Estimate
 
 ROWS_MAX = 400  # a larger study shows its primary metric's, and of those the first ones
 
 
 NOTE = (
-    "p is for the hypothesis of no difference and comes from the t interval. It assumes that "
-    "repetitions are independent and that their means are about normal. The median describes a "
-    "typical repetition and the difference compares means, both over the sites; if mean and median "
-    "have opposite signs, there is no verdict. Holm's correction applies to the primary metric "
-    "and decides whether a stack is called faster or slower: it bounds the chance of any false "
-    "claim in the family. The correction of Benjamini and Hochberg bounds the share of false "
-    "claims among all claims, if the comparisons are independent or positively dependent, and "
-    "finds more. A family is all comparisons of one metric over all networks; {members} of "
-    "{primary} have a p value. p of equivalence comes from two one-sided t tests (TOST). It is "
-    "at most 0.05 if the 90 % interval lies within ±{effect}, the smallest effect of interest. "
-    "Like the interval it is computed on the logarithm; it makes the same assumptions as p and "
-    "is not corrected. The finding “no difference that matters” requires that the whole 95 % "
-    "interval lies within these bounds and that this p, after Bonferroni's correction over the "
-    "family, is at most 0.05. In a study that may stop early it requires one-sided confidence "
-    "sequences within these bounds instead."
+    "p is of no difference, by the same t as the interval. If mean and median point in opposite "
+    "directions, there is no verdict. Holm's correction decides what is called faster or slower: "
+    "it bounds the chance of any false claim in the family, which is all comparisons over all "
+    "networks ({members} with a p value). That of Benjamini and Hochberg bounds the share of false "
+    "claims, if the comparisons are independent or positively dependent. p of equivalence is that "
+    "of two one-sided t tests (TOST) against ±{effect}, uncorrected; “no difference that matters” "
+    "needs the whole 95 % interval within these bounds, and this p at most 0.05 after Bonferroni, "
+    "or one-sided confidence sequences within them if a study may stop early. "
+    "p values of the other metrics are in `eyelevel report --json`."
 )
 
 
+@dataclass(frozen=True)
+class GainCell:
+    """One gain: its numbers with their p values for programs, and its words for the page."""
+
+    tests: GainTests
+    verdict: str | None
+    no_verdict_because: str | None
+    would_decide: JsonObject | None
+    """The blocks and minutes that would decide an undecided study that may stop early."""
+
+    @property
+    def _shown(self) -> tuple[Estimate, Callable[[float], str]]:
+        """Return what the page shows, and how: the difference where there is no ratio."""
+        gain = self.tests.gain
+        if gain.has_zeros:
+            return gain.difference, lambda value: format_signed(value, gain.metric)
+        return gain.gain, format_percent
+
+    @property
+    def claim(self) -> str:
+        """Return the class that colours it; only a verdict has a colour."""
+        return self.verdict if self.verdict in CLAIMS else "unclear"
+
+    @property
+    def value(self) -> str:
+        """Return the number; `undetermined` without one, and nothing where no load was compared."""
+        estimate, write = self._shown
+        if estimate.value is not None:
+            return write(estimate.value)
+        return "undetermined" if estimate.reason else ""
+
+    @property
+    def interval(self) -> str:
+        """Return the bounds, or why there are none."""
+        estimate, write = self._shown
+        if estimate.low is None or estimate.high is None:
+            return estimate.reason
+        return f"{write(estimate.low)} to {write(estimate.high)}"
+
+    @property
+    def unfinished(self) -> Markup:
+        """Return how many loads count as their limit."""
+        return timeouts_beside(self.tests.gain)
+
+    def as_json(self) -> JsonObject:
+        """Return the gain for programs."""
+        tests, gain = self.tests, self.tests.gain
+        return {
+            **compared_json(gain),
+            "gain": gain.gain.as_json(),
+            "median": gain.median.as_json(),
+            "difference": gain.difference.as_json(),
+            "ratio_of_means": gain.ratio_of_means.as_json(),
+            "timeouts": timeouts_json(gain),
+            "slow_loads": slow_loads_json(gain),
+            "p_holm": gain.p_holm,
+            "p_benjamini_hochberg": tests.p_benjamini_hochberg,
+            "p_equivalence": tests.equivalence.p,
+            "family": tests.family,
+            "verdict": self.verdict,
+            "no_verdict_because": self.no_verdict_because,
+            "one_sided": _bounds_json(gain),
+            "would_decide": self.would_decide,
+        }
+
+
+class MetricName(NamedTuple):
+    """A row's metric: its name in plans, its title, and whether the plan declares it."""
+
+    name: str
+    title: str
+    is_primary: bool
+
+
+@dataclass(frozen=True)
+class GainsSection:
+    """The gains: a table a network, a row a metric, and a column a comparison."""
+
+    networks: tuple[Network, ...]
+    metrics: tuple[MetricName, ...]
+    comparisons: tuple[Comparison, ...]
+    gains: tuple[GainCell, ...]
+    primary: str
+    may_stop: bool
+    is_unfinished: bool
+    has_timeouts: bool
+
+    @cached_property
+    def cells(self) -> dict[tuple[str, str, Comparison], GainCell]:
+        """Return the gains by network, metric and comparison."""
+        return {_key(cell.tests.gain): cell for cell in self.gains}
+
+    def as_json(self) -> JsonObject:
+        """Return the gains for programs."""
+        return {"gains": [cell.as_json() for cell in self.gains]}
+
+
+def _key(gain: NetworkGain) -> tuple[str, str, Comparison]:
+    return gain.network, gain.metric, gain.comparison
+
+
 def gains_section(contents: Contents) -> Markup:
-    """One table a network: a row a metric, a column a stack."""
-    by_key = {(gain.network, gain.comparison, gain.metric): gain for gain in contents.gains}
-    heads = [str(asked) for asked in contents.comparisons]
-    tables = []
-    for network in contents.planned.networks:
-        name = network.name
-        rows = [
-            [
-                _metric_name(contents, metric),
-                *(
-                    _gain_cell(contents, by_key.get((name, asked, metric)))
-                    for asked in contents.comparisons
-                ),
-            ]
-            for metric in contents.metrics
-        ]
-        caption = join([element("strong", name), " ", element("span", network.described())])
-        tables.append(table(caption, ["metric", *heads], rows, class_="gains"))
-    note = (
-        "The gain of X against its reference is the geometric mean over sites of X / reference "
-        f"within blocks, minus one; negative is faster. Below each gain is its 95{NO_BREAK}% "
-        "interval, from Student's t over repetitions, where each repetition counts with its "
-        "mean over the sites. It covers the run-to-run noise of these sites in this lab, not "
-        f"what other sites would show. {title_of(contents.primary_metric)} was declared as the "
-        "primary metric; "
-    )
-    if contents.may_stop:
-        note += (
-            "because the study could stop at any block, its interval is a confidence sequence, "
-            "which holds jointly at all blocks and for all comparisons. The other metrics "
-            "only describe: they are neither corrected nor adjusted for stopping."
-        )
-    else:
-        note += (
-            "its comparisons are corrected after Holm before anything is called faster or "
-            "slower. The other metrics only describe and are not corrected."
-        )
-    if contents.unfinished:
-        note += " The run is not complete, so nothing is called faster or slower yet."
-    if any(cell.timeouts or cell.timeouts_reference for cell in contents.cells):
-        note += (
-            " A load that timed out counts as its limit; the medians and paired differences "
-            "under “Site by site” treat it as slower than that."
-        )
-    return titled_section(
-        "gain",
-        "Performance gain",
-        element("div", *tables, class_="pair"),
-        element("p", note, class_="note"),
-    )
-
-
-def _metric_name(contents: Contents, metric: str) -> object:
-    title = title_of(metric)
-    if metric == contents.primary_metric:
-        return join([title, " ", element("span", "primary", class_="tag")])
-    return title
-
-
-def _gain_cell(contents: Contents, gain: NetworkGain | None) -> object:
-    if gain is None or (gain.gain.value is None and not gain.gain.reason):
-        return element("span", "no data", class_="quiet")
-    estimate = gain.gain
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return estimate_cell(estimate, format_percent)
-    found = verdict_of(contents, gain)
-    cell = estimate_cell(estimate, format_percent, found if found in CLAIMS else "unclear")
-    return join([cell, timeouts_beside(gain)])
+    """Return the section."""
+    return render("gains", _gains(contents))
 
 
 def gains_json(contents: Contents) -> JsonObject:
-    """An object a gain for machines, with its p values."""
-    would_decide = {
-        (each.network, each.comparison, each.gain.metric): each.as_json()
-        for each in needed_to_decide(contents)
-    }
-    return {
-        "gains": [
-            {
-                **compared_json(gain),
-                "gain": gain.gain.as_json(),
-                "median": gain.median.as_json(),
-                "difference": gain.difference.as_json(),
-                "ratio_of_means": gain.ratio_of_means.as_json(),
-                "timeouts": timeouts_json(gain),
-                "slow_loads": slow_loads_json(gain),
-                "p_holm": gain.p_holm,
-                "p_benjamini_hochberg": tests.p_benjamini_hochberg,
-                "p_equivalence": tests.equivalence.p,
-                "family": tests.family,
-                "verdict": verdict_of(contents, gain),
-                "no_verdict_because": no_verdict_because(contents, gain),
-                "one_sided": _bounds_json(gain),
-                "would_decide": would_decide.get((gain.network, gain.comparison, gain.metric)),
-            }
+    """Return the same for programs."""
+    return _gains(contents).as_json()
+
+
+def _gains(contents: Contents) -> GainsSection:
+    primary = contents.primary_metric
+    would_decide = {_key(each.gain): each.as_json() for each in needed_to_decide(contents)}
+    return GainsSection(
+        networks=contents.planned.networks,
+        metrics=tuple(
+            MetricName(name, title_of(name), name == primary) for name in contents.metrics
+        ),
+        comparisons=tuple(contents.comparisons),
+        gains=tuple(
+            GainCell(
+                tests,
+                verdict_of(contents, tests.gain),
+                no_verdict_because(contents, tests.gain),
+                would_decide.get(_key(tests.gain)),
+            )
             for tests in contents.gain_tests
-            for gain in (tests.gain,)
-        ]
-    }
+        ),
+        primary=title_of(primary),
+        may_stop=contents.may_stop,
+        is_unfinished=bool(contents.unfinished),
+        has_timeouts=any(cell.timeouts or cell.timeouts_reference for cell in contents.cells),
+    )
 
 
 def _bounds_json(gain: NetworkGain) -> JsonObject | None:
@@ -178,53 +220,38 @@ def p_values_details(contents: Contents) -> Markup:
     if all(tested.gain.gain.p is None for tested in contents.gain_tests):
         return Markup("")
     primary = contents.primary_metric
-    # A metric that no load has, as those of frames without any, has nothing to say here.
-    there = {
-        primary,
-        *(tested.gain.metric for tested in contents.gain_tests if tested.gain.gain.p is not None),
-    }
-    tests = [tested for tested in contents.gain_tests if tested.gain.metric in there]
-    shown = tests
-    if len(tests) > ROWS_MAX:
-        shown = [tested for tested in tests if tested.gain.metric == primary][:ROWS_MAX]
-    # The primary metric first, the networks and comparisons of each metric together.
-    order = {metric: place for place, metric in enumerate(contents.metrics)}
-    rows = [_row(tested) for tested in sorted(shown, key=lambda tested: order[tested.gain.metric])]
+    tests = [tested for tested in contents.gain_tests if tested.gain.metric == primary]
+    shown = tests[:ROWS_MAX]
+    rows = [_row(tested) for tested in shown]
     columns = [
-        "metric", "network", "stack", "reference", "gain, 95 % interval", "median, 95 % interval",
-        "difference, 95 % interval", "p", "p after Holm",
-        "p after Benjamini-Hochberg", "p of equivalence",
+        "network", "stack", "reference", "median, 95 % interval", "difference, 95 % interval", "p",
+        "p after Holm", "p after Benjamini-Hochberg", "p of equivalence",
     ]  # fmt: skip
-    effect = contents.smallest_effect
-    members = next(
-        (tested.members for tested in shown if tested.gain.metric == primary),
-        0,
-    )
-    note = NOTE.format(
-        primary=title_of(primary), members=members, effect=format_percent(effect, signed=False)
-    )
+    members = next((tested.members for tested in shown), 0)
+    effect = format_percent(contents.smallest_effect, signed=False)
+    note = NOTE.format(members=members, effect=effect)
+    if any(tested.gain.median.low is None for tested in shown):
+        note += " A median has an interval from six repetitions on."
     if left_out := len(tests) - len(shown):
-        note += f" {left_out} comparisons of other metrics are in `eyelevel report --json`."
+        note += f" {left_out} more comparisons are in `eyelevel report --json`."
     if contents.may_stop:
         note += (
-            f" Because the study could stop at any block, p of {title_of(primary)} comes from "
-            "its confidence sequence and is corrected after Bonferroni in the column for Holm; "
-            "the p values of other metrics do not allow for stopping."
+            " In this study, which could stop at any block, p comes from the confidence sequence, "
+            "and the column for Holm has it after Bonferroni."
         )
     summary = "p values, corrections and equivalence"
-    return collapsed_table(summary, "The gains' p values", columns, rows, note)
+    caption = f"p values of {title_of(primary)}"
+    return collapsed_table(summary, caption, columns, rows, note)
 
 
 def _row(tests: GainTests) -> list[object]:
     gain = tests.gain.gain
     alike = tests.equivalence
     return [
-        title_of(tests.gain.metric),
         tests.gain.network,
         tests.gain.stack,
         tests.gain.reference,
-        estimate_cell(gain, format_percent),
-        estimate_cell(tests.gain.median, format_percent),
+        brief_cell(tests.gain.median, format_percent),
         estimate_cell(tests.gain.difference, lambda ms: format_signed_ms(ms, math.inf)),
         _format_p_or_none(gain.p),
         _format_p_or_none(tests.gain.p_holm),

@@ -92,8 +92,6 @@ def level_section(contents: Contents) -> Markup:
     ]
     if not levels:
         text = f"{NOT_THERE}, with this build, kernel and browser, before the run began"
-        if missing:
-            text += f". {_how(contents, missing)}"
         nowhere = [element("p", f"{text}.")] if missing or not alike else []
         return titled_section("level", "Appendix: the level", *alike, *nowhere)
     parts = [element("p", MEANING, class_="note"), *alike]

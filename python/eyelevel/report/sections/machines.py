@@ -30,7 +30,6 @@ OTHERS_NOTE = (
     " If these machines are a random sample of such machines, the gain on another one would "
     "lie in the last column's interval in 19 of 20 cases."
 )
-STOPPING_NOTE = " None of this allows for a study that stops once it has seen enough."
 
 
 def machines_section(contents: Contents) -> Markup:
@@ -39,7 +38,7 @@ def machines_section(contents: Contents) -> Markup:
         return Markup("")
     between = contents.between_machines
     has_others = any(each.model.other_machines.determined for each in between)
-    note = NOTE + (OTHERS_NOTE if has_others else "") + STOPPING_NOTE * contents.may_stop
+    note = NOTE + (OTHERS_NOTE if has_others else "")
     parts = [_machines_table(contents)]
     if between:
         parts += [_between_table(contents, has_others), element("p", note, class_="note")]

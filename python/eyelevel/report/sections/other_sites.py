@@ -48,11 +48,8 @@ def other_sites_details(contents: Contents) -> Markup:
         "network", "stack", "reference", "gain on such sites, 95 % interval", "p",
         "gain on these sites, 95 % interval", "sites scatter by", "runs scatter by",
     ]  # fmt: skip
-    note = NOTE
-    if contents.may_stop:
-        note += " It does not allow for a study that stops once it has seen enough."
     caption = f"{title_of(primary)}: a mixed model over sites"
-    return collapsed_table("On other sites like these", caption, columns, rows, note)
+    return collapsed_table("On other sites like these", caption, columns, rows, NOTE)
 
 
 def other_sites_json(contents: Contents) -> JsonObject:

@@ -76,10 +76,11 @@ def outcomes_json(contents: Contents) -> JsonObject:
 
 def _rate_sentence(what: str, test: RateTest) -> str:
     if test.p is None:
-        return f"Do the stacks differ in {what}? There is nothing to test ({test.reason})."
-    finding = "They do" if test.p <= SIGNIFICANCE_LEVEL else "No difference shown"
-    how = f"permutation of Cochran's Q, p = {test.p:.2g}"
-    return f"Do the stacks differ in {what}? {finding} ({how})."
+        return f"There is nothing to test of {what} ({test.reason})."
+    finding = f"No difference in {what} is shown"
+    if test.p <= SIGNIFICANCE_LEVEL:
+        finding = f"The stacks differ in {what}"
+    return f"{finding} (permutation of Cochran's Q, p = {test.p:.2g})."
 
 
 def _not_ok(contents: Contents) -> Markup:

@@ -17,13 +17,11 @@ SHOWN_MAX = 12  # tables: `--json` has them all
 NO_RESOURCE = "no resource to wait for"
 
 NOTE = (
-    "Speed Index has no such parts. Those of Largest Contentful Paint are web.dev's: time to "
-    "first byte; resource load delay, until the browser sends the request for the largest picture "
-    "(including its connection, if it needs one); resource load duration, until that picture's "
-    "last byte; element render delay, until it is presented. Text waits for no resource. The "
-    "numbers are means over sites of the differences within the same blocks, so the parts add up "
-    "to the whole. Intervals are Student's t over repetitions and are not corrected for their "
-    "number. They describe where in a load a difference arises, not what causes it."
+    "The parts are web.dev's: time to first byte; resource load delay, until the request for the "
+    "largest picture is sent; resource load duration, until its last byte; element render delay, "
+    "until it is presented. Text waits for no resource. Means over sites of the differences within "
+    "the same blocks, so the parts add up; intervals by Student's t over repetitions, not "
+    "corrected. They say where in a load a difference arises, not what causes it."
 )
 
 NO_CAUSE = " To measure causes, add {setting} to “The plan, to run it again” below, and run it."

@@ -5,9 +5,10 @@ from eyelevel.analysis.gains.site_tests import SiteTests
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
-from eyelevel.report.html import Markup, element, join, table, titled_section
-from eyelevel.report.sections.timeouts import censored_details, censored_json
+from eyelevel.report.html import Markup, element, join
+from eyelevel.report.sections.timeouts import censored_json
 from eyelevel.report.statistic_cells import (
+    collapsed_table,
     compared_json,
     estimate_cell,
     tested_cell,
@@ -15,55 +16,57 @@ from eyelevel.report.statistic_cells import (
     undetermined_cell,
 )
 
-COLUMNS = (
-    "site", "network", "stack", "reference", "Welch's ANOVA, p", "Kruskal-Wallis, p",
-    "Games-Howell, 95 % interval", "Mann-Whitney, p", "Cliff's delta, 95 % interval",
-    "mean difference, 95 % interval",
+_TESTS = (
+    "Welch's ANOVA, p", "Kruskal-Wallis, p", "Games-Howell, 95 % interval", "Mann-Whitney, p",
+    "Cliff's delta, 95 % interval", "mean difference, 95 % interval",
 )  # fmt: skip
 
-NOTE = (
-    "The same loads as above, each stack against its reference. Welch's ANOVA compares means, "
-    "as the published one does, and lets variances differ; it assumes that runs are "
-    "independent and about normal. Kruskal-Wallis and Mann-Whitney compare ranks, with a "
-    "timeout as the slowest, and assume only that runs are independent. Games-Howell gives the "
-    "difference of means with an interval and a p that hold for all pairs of stacks on the "
-    "site together; its assumptions are Welch's. Cliff's delta says how much more often a load "
-    "is slower than one of the reference than faster: −1 means that every load is faster, 0 "
-    "that both happen equally often, +1 that every load is slower. The mean difference is "
-    "within blocks; from ten blocks on it has a bootstrap interval, which assumes that pairs "
-    "are independent. It is the only one that uses the blocks. None is corrected for the "
-    "number of sites, networks and metrics, and the report bases no claim on them."
+NOTES = (
+    "Welch's ANOVA compares means and lets variances differ; it assumes runs that are independent "
+    "and about normal.",
+    "Kruskal-Wallis compares ranks, with a timeout as the slowest, and assumes independent runs.",
+    "Games-Howell gives the difference of means for all pairs of a site's stacks together, with "
+    "Welch's assumptions.",
+    "Mann-Whitney compares the ranks of two stacks.",
+    "Cliff's delta, from −1 to +1, is the share of pairs in which the load is slower than the "
+    "reference's, less the share of those in which it is quicker.",
+    "The mean difference is within blocks, with a bootstrap interval.",
 )
 
 
-def robustness_section(contents: Contents) -> Markup:
-    """Nothing for a run in which no site has two blocks."""
-    tests = contents.site_tests
+def further_tests(contents: Contents) -> Markup:
+    """Return the tests of the primary metric, collapsed; nothing if no site has two blocks.
+
+    A test without any answer, as with few blocks, has no column: its name stands below.
+    """
+    tests = [each for each in contents.site_tests if each.metric == contents.primary_metric]
     if not tests:
         return Markup("")
-    blocks = []
-    for metric in dict.fromkeys(test.metric for test in tests):
-        rows = [_row(contents, test) for test in tests if test.metric == metric]
-        caption = f"{title_of(metric)}: further tests, by site"
-        content = table(caption, list(COLUMNS), rows, class_="cells tests")
-        blocks.append(element("details", element("summary", title_of(metric)), content))
-    if left_out := sum(cell.pairs > 1 for cell in contents.cells) - len(tests):
-        text = (
-            f"{left_out} comparisons are left out: in a study this large, only the largest "
-            "gains and losses of the primary metric are tested. The package eyelevel.stats has "
-            "every test for use in a notebook."
-        )
-        blocks.append(element("p", text, class_="note"))
-    note = NOTE
-    if contents.may_stop:
-        note += " None of these allows for a study that stops once it has seen enough."
-    return titled_section(
-        "tests",
-        "Further tests, site by site",
-        *blocks,
-        element("p", note, class_="note"),
-        censored_details(contents),
-    )
+    answered = [any(_has_answer(each, place) for each in tests) for place in range(len(_TESTS))]
+    rows = [
+        [*row[:4], *(cell for cell, there in zip(row[4:], answered, strict=True) if there)]
+        for row in (_row(contents, each) for each in tests)
+    ]
+    names = [name for name, there in zip(_TESTS, answered, strict=True) if there]
+    columns = ["site", "network", "stack", "reference", *names]
+    notes = [note for note, there in zip(NOTES, answered, strict=True) if there]
+    if absent := [
+        name.partition(",")[0] for name, there in zip(_TESTS, answered, strict=True) if not there
+    ]:
+        notes.append(f"These need more blocks: {', '.join(absent)}.")
+    notes.append("The report bases no claim on these.")
+    caption = f"{title_of(contents.primary_metric)}: further tests, by site"
+    summary = "Further tests of the same loads"
+    return collapsed_table(summary, caption, columns, rows, " ".join(notes), class_="cells tests")
+
+
+def _has_answer(tests: SiteTests, place: int) -> bool:
+    """Return whether a site's test has more to say than why it says nothing."""
+    answers = (
+        tests.welch_anova.p, tests.kruskal_wallis.p, tests.games_howell.low, tests.mann_whitney.p,
+        tests.cliffs_delta.low, tests.mean_difference.low,
+    )  # fmt: skip
+    return answers[place] is not None
 
 
 def robustness_json(contents: Contents) -> JsonObject:

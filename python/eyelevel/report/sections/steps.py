@@ -35,9 +35,6 @@ NOTE = (
 )
 
 
-UNSTOPPED = " They do not allow for a study that stops once it has seen enough."
-
-
 def steps_section(contents: Contents) -> Markup:
     """Nothing for a plan without steps."""
     if not contents.steps:
@@ -46,7 +43,7 @@ def steps_section(contents: Contents) -> Markup:
         "after-load",
         "After the load",
         *(_table(contents, number, step) for number, step in enumerate(contents.steps, start=1)),
-        element("p", NOTE, UNSTOPPED if contents.may_stop else "", class_="note"),
+        element("p", NOTE, class_="note"),
     )
 
 

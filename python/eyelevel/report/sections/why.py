@@ -9,7 +9,6 @@ from eyelevel.analysis.formats import NO_BREAK, format_number, format_percent, w
 from eyelevel.analysis.gains.causes import NetworkSplit
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
-from eyelevel.analysis.trials.downlink import MEASURES
 from eyelevel.analysis.trials.limits import LIMITS
 from eyelevel.json_types import JsonObject
 from eyelevel.plan.causes import MEANINGS
@@ -39,9 +38,6 @@ TITLES = {
     "send_buffer_limited_ms": "send buffers empty",
     "unsent_bytes_max": "most unsent",
 }
-
-
-TRACE_MEANINGS = MEASURES | LIMITS
 
 
 def why_section(contents: Contents) -> Markup:
@@ -106,7 +102,6 @@ def _causes(contents: Contents) -> list[Markup]:
         f"them. Without the causes: {meanings}. Intervals are not corrected for their number."
     )
     return [
-        *(element("p", sentence) for sentence in said_why(contents)),
         element("div", *tables, class_="pair"),
         element("p", note, class_="note"),
     ]
@@ -199,18 +194,11 @@ def _traces_table(medians: pl.DataFrame) -> Markup:
 
 
 def _traces_note() -> Markup:
-    definitions = (
-        [element("dt", TITLES[name]), element("dd", with_code(TRACE_MEANINGS[name]))]
-        for name in TITLES
-    )
-    pairs = (element("div", *pair) for pair in definitions)
-    summary = element("summary", "What these columns mean")
     note = (
-        "They describe the loads. Only loads without a cause (`causes` in a plan) say what it does."
+        "docs/reference/metrics.md defines these columns. They describe the loads; only loads "
+        "without a cause (`causes` in a plan) say what it does."
     )
-    return element(
-        "details", summary, element("dl", *pairs), element("p", with_code(note), class_="note")
-    )
+    return element("p", with_code(note), class_="note")
 
 
 def _format_trace(name: str, value: float | None) -> str:

@@ -1,10 +1,13 @@
 """Filmstrips show what was on the screen, and decode no picture twice."""
 
+from dataclasses import replace
+
 import numpy as np
+import polars as pl
 import pytest
 from made_up_run import TWO_STACKS, metrics_of, write_run
 
-from eyelevel.analysis.figures.filmstrips import _changes, _thumbnail, filmstrips
+from eyelevel.analysis.figures.filmstrips import _changes, _thumbnail, filmstrips, typical_loads
 from eyelevel.analysis.study import read_contents
 from eyelevel.store import directory as store
 from eyelevel.store import frames as stored_frames
@@ -40,6 +43,18 @@ def test_each_number_is_of_the_picture_that_was_there(contents):
             numbers = [*stack["pictures"], *(number for _, number in stack["changes"])]
             there = frames.at([*strip["times_ms"], *changes])
             assert [found.pictures[number] for number in numbers] == list(map(_thumbnail, there))
+
+
+def test_the_typical_block_is_chosen_by_the_difference_not_by_the_values(contents):
+    """Its ratio is the median one; another block has the median values of both stacks."""
+    values = {"tcp": [100.0, 200.0, 300.0], "quic": [95.0, 100.0, 200.0]}
+    kept = contents.blocks.kept.filter(pl.col("repetition") <= 3)
+    speed = pl.struct("stack", "repetition").map_elements(
+        lambda load: values[load["stack"]][load["repetition"] - 1], return_dtype=pl.Float64
+    )
+    blocks = replace(contents.blocks, kept=kept.with_columns(speed_index_ms=speed))
+    for loads in typical_loads(replace(contents, blocks=blocks)).values():
+        assert {load["repetition"] for load in loads.values()} == {3} and len(loads) == 2
 
 
 def test_what_loads_share_is_decoded_once_and_no_record_is_read(contents, monkeypatch):

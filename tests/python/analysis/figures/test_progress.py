@@ -98,6 +98,20 @@ def test_one_straggler_does_not_squeeze_the_axis(contents):
     assert curve.filter(stack="tcp")["share"][-1] == pytest.approx(23 / 24, abs=1e-6)
 
 
+def typical_repetition(contents: Contents) -> int:
+    """Return the repetition whose difference is nearest to the median difference, by numpy."""
+    first = contents.blocks.kept.filter(site="startup", network="dsl").sort("repetition")
+    logs = {
+        stack: np.log(first.filter(stack=stack)["speed_index_ms"].to_numpy())
+        for stack in ("tcp", "quic")
+    }
+    differences = logs["quic"] - logs["tcp"]
+    apart = np.round(np.abs(differences - np.median(differences)), 9)
+    away = sum(np.abs(each - np.median(each)) for each in logs.values())
+    nearest = min(range(len(apart)), key=lambda place: (apart[place], round(away[place], 9)))
+    return int(first["repetition"].unique(maintain_order=True)[nearest])
+
+
 def test_a_typical_load_is_drawn_step_by_step_to_the_end_of_the_slowest(contents):
     rows = typical_progress(contents)
     panels = rows.select("site", "network").unique(maintain_order=True).rows()
@@ -108,7 +122,7 @@ def test_a_typical_load_is_drawn_step_by_step_to_the_end_of_the_slowest(contents
         loads = contents.blocks.kept.filter(site="startup", network="dsl", stack=stack)
         drawn = of_panel.filter(stack=stack)
         (load,) = loads.filter(hash=drawn["hash"][0]).iter_rows(named=True)
-        assert loads.sort("speed_index_ms")["hash"].to_list().index(load["hash"]) == 2
+        assert load["repetition"] == typical_repetition(contents)
         steps = [(at * load["page_load_time_ms"] / 1e3, share) for at, share in PROGRESS]
         found = drawn.select("seconds", "share").rows()
         flat = [number for step in found[: len(steps)] for number in step]

@@ -142,7 +142,7 @@ def test_without_a_value_nothing_is_said_of_the_gain(tmp_path):
 def test_the_page_has_the_line_after_the_answer_and_the_table_with_the_outcomes(contents):
     page = build_report(contents.directory, metrics_of).read_text(encoding="utf-8")
     text = page.replace(NO_BREAK, " ")
-    assert text.index('class="answer"') < text.index("2 loads are left out")
+    assert text.index('class="headline"') < text.index("2 loads are left out")
     assert text.index("2 loads are left out") < text.index('id="gain"')
     at = text.index("What the exclusions do to the gains")
     assert text.index('id="outcomes"') < at and "<td>1 and 1</td>" in text[at:]

@@ -3,15 +3,16 @@
 import json
 from dataclasses import replace
 
+import polars as pl
 import pytest
 from made_up_run import SITES, metrics_of, read_run, write_run
 
 from eyelevel.analysis.formats import NO_BREAK
+from eyelevel.analysis.gains.cells import compare_cells, compare_networks
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of
-from eyelevel.report.sections.gains import p_values_details
-from eyelevel.stats.estimate import undetermined
+from eyelevel.report.sections.gains import gains_section, p_values_details
 from eyelevel.stats.families import correct
 from eyelevel.stats.hypothesis.equivalence import gain_equivalence
 
@@ -63,8 +64,8 @@ def test_the_page_has_them_below_the_gains_collapsed(contents):
     at = text.index("<details><summary>p values, corrections and equivalence")
     assert text.index('id="gain"') < at < text.index('id="charts"')
     details = text[at : text.index("</details>", at)]
-    assert details.count("<tr>") == 1 + len(contents.gains)
-    assert "3 of Speed Index have a p value" in details and "±5.0 %" in details
+    assert details.count("<tr>") == 1 + len(contents.comparisons) * len(contents.networks)
+    assert "3 with a p value" in details and "±5.0 %" in details
 
 
 def test_a_study_that_may_stop_has_neither_for_its_primary_metric(tmp_path):
@@ -78,15 +79,18 @@ def test_a_study_that_may_stop_has_neither_for_its_primary_metric(tmp_path):
     assert "and these do not allow for that" in details and "Bonferroni" in details
 
 
-def test_a_metric_that_no_load_has_is_not_in_the_table(contents):
-    late = [
-        replace(each, gain=undetermined("no complete block is left"))
-        if each.metric == "last_visual_change_ms"
-        else each
-        for each in contents.gains
-    ]
-    details = p_values_details(replace(contents, gains=tuple(late)))
-    assert "First Visual Change" in details and "Last Visual Change" not in details
+def test_a_metric_with_zeros_shows_its_difference(contents):
+    """A layout that never shifts has no ratio, and its difference is the answer."""
+    name = "cumulative_layout_shift_score"
+    kept = contents.blocks.kept.with_columns(pl.lit(0.0).alias(name))
+    cells = compare_cells(kept, [name], contents.comparisons)
+    gains = compare_networks(cells, contents.primary_metric, contents.sites)
+    assert {gain.network for gain in gains if gain.has_zeros} >= {"dsl"}
+    text = gains_section(replace(contents, metrics=(name,), gains=tuple(gains)))
+    assert (
+        "Cumulative Layout Shift" in text
+        and '<td><span class="unclear">0.000</span><small>' in text
+    )
 
 
 def test_a_run_without_gains_has_no_table(tmp_path):

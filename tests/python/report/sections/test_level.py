@@ -41,7 +41,7 @@ def uneven(contents):
 
 def test_unequal_stacks_are_told_before_the_answer(uneven):
     page = opening(uneven, PageData(uneven))
-    assert page.index("tcp and quic are not level.") < page.index('class="answer"')
+    assert page.index("tcp and quic are not level.") < page.index('class="headline"')
     head, text = warnings(uneven)[0]
     assert head == "tcp and quic are not level."
     assert "ECN bits (page on far 0 and 100 %)" in text

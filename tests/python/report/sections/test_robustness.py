@@ -14,7 +14,8 @@ from eyelevel.analysis.shown import cells_shown, timed_out_shown
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of
-from eyelevel.report.sections.robustness import robustness_section
+from eyelevel.report.sections.robustness import further_tests
+from eyelevel.report.sections.sites import sites_section
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +33,12 @@ def contents(run):
 
 def test_the_page_has_them_collapsed_for_every_site(run, contents):
     text = build_report(run, metrics_of).read_text(encoding="utf-8").replace(NO_BREAK, " ")
-    section = re.search(r'<section aria-labelledby="tests">.*?</section>', text, re.DOTALL)[0]
+    section = re.search(r'<section aria-labelledby="sites">.*?</section>', text, re.DOTALL)[0]
     assert "<details open" not in section
-    assert section.count(": further tests, by site</caption>") == len(contents.metrics)
-    section = section[: section.index("<details><summary>Loads that timed out")]
-    assert section.count("<tr>") == len(contents.cells) + len(contents.metrics)
+    start = section.index("<details><summary>Further tests of the same loads")
+    section = section[start : section.index("<details><summary>Loads that timed out")]
+    primary = [cell for cell in contents.cells if cell.metric == contents.primary_metric]
+    assert section.count("<tr>") == len(primary) + 1
     for said in ("Welch", "Kruskal-Wallis", "Games-Howell", "Mann-Whitney", "Cliff"):
         assert f'<th scope="col">{said}' in section.replace("&#x27;", "'")
     assert "undetermined<small>a load timed out, so there is no mean" in section
@@ -83,7 +85,16 @@ def test_of_many_comparisons_the_primary_metrics_extremes_are_chosen(contents):
 def test_one_block_has_no_tests_and_says_nothing_of_them(tmp_path):
     text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 1")
     contents = read_run(tmp_path, text=text)
-    assert robustness_section(contents) == "" and summary_of(contents)["site_tests"] == []
+    assert further_tests(contents) == "" and summary_of(contents)["site_tests"] == []
+
+
+def test_a_test_without_an_answer_has_no_column(contents, quickstart_contents):
+    """Ten blocks are enough for all of them, three for few: their names stand below the table."""
+    of_ten, of_three = further_tests(contents), further_tests(quickstart_contents)
+    for name in ("Kruskal-Wallis, p", "mean difference, 95 % interval"):
+        assert f">{name}<" in of_ten and f">{name}<" not in of_three
+    assert "These need more blocks: " in of_three and "too few" not in of_three
+    assert ">Welch's ANOVA, p<".replace("'", "&#x27;") in of_three
 
 
 def test_p_values_claim_no_more_digits_than_they_have():
@@ -115,4 +126,4 @@ def test_of_many_comparisons_with_timeouts_those_with_most_are_chosen(contents):
 def test_a_run_without_timeouts_has_no_censored_table(quickstart_contents):
     contents = quickstart_contents
     assert contents.censored == () and summary_of(contents)["timeouts_censored"] == []
-    assert "censored values" not in robustness_section(contents)
+    assert "censored values" not in sites_section(contents)

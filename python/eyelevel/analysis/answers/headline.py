@@ -1,0 +1,161 @@
+"""The answer to a report's title in one line, and the table of verdicts below it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eyelevel.analysis.answers.sentences import (
+    FINDINGS,
+    bounds_in_words,
+    interval_in_words,
+    size_in_words,
+    why_no_answer,
+)
+from eyelevel.analysis.claims import CLAIMS, verdict_of
+from eyelevel.analysis.formats import format_change, format_percent
+from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.study import Contents
+from eyelevel.plan.comparisons import Comparison
+
+NETWORKS_NAMED_MAX = 3  # of one finding; more are counted
+
+# What follows a clause that named both stacks; a finding that is not here is stated whole.
+_FURTHER = {
+    "faster": "{stack} was faster",
+    "slower": "{stack} was slower",
+    "more loads finished": "{stack} finished more loads",
+    "fewer loads finished": "{stack} finished fewer loads",
+    "faster, by less than matters": "{stack} was faster, by less than the {effect} that matter",
+    "slower, by less than matters": "{stack} was slower, by less than the {effect} that matter",
+    "no difference that matters": "they did not differ by {effect} or more",
+    "no clear difference": "it is unclear",
+    "undetermined": "it is undetermined",
+}
+
+_WORDS = {"no clear difference": "unclear", None: "so far"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One comparison on one network: the finding, its size and its interval, in words."""
+
+    network: str
+    finding: str
+    claim: str
+    """`faster`, `slower` or empty: the class that colours it."""
+    size: str
+    interval: str
+
+
+@dataclass(frozen=True)
+class ComparisonVerdicts:
+    """A comparison's verdicts, one per network in the plan's order."""
+
+    comparison: Comparison
+    verdicts: tuple[Verdict, ...]
+
+    def found(self) -> dict[str, list[Verdict]]:
+        """Return the verdicts by their finding, in the order of the networks."""
+        by_finding: dict[str, list[Verdict]] = {}
+        for verdict in self.verdicts:
+            by_finding.setdefault(verdict.finding, []).append(verdict)
+        return by_finding
+
+
+def comparison_verdicts(contents: Contents) -> tuple[ComparisonVerdicts, ...]:
+    """Return the primary metric's verdicts, in the order of the plan's comparisons."""
+    primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
+    return tuple(
+        ComparisonVerdicts(
+            asked,
+            tuple(_verdict(contents, gain) for gain in primary if gain.comparison == asked),
+        )
+        for asked in contents.comparisons
+    )
+
+
+def headline(contents: Contents) -> str:
+    """Return one line that answers the title: the first comparison's findings by network.
+
+    Networks with the same finding stand together, in the plan's order of the first of them.
+    """
+    if not contents.cells:
+        return why_no_answer(contents)
+    if contents.unfinished:
+        return f"No verdict yet: {contents.unfinished}."
+    if not contents.comparisons:
+        return "Only one stack was loaded, so nothing is compared."
+    groups = _grouped([g for g in contents.gains if g.metric == contents.primary_metric], contents)
+    clauses = [
+        _clause(contents, gains, finding, is_first=not place)
+        for place, (finding, gains) in enumerate(groups.items())
+    ]
+    line = "; ".join(clauses)
+    is_name = line.startswith(contents.comparisons[0].stack)
+    return f"{line}." if is_name else f"{line[0].upper()}{line[1:]}."
+
+
+def headline_network(contents: Contents) -> str:
+    """Return the first network that the headline names; empty without a comparison."""
+    return contents.networks[0] if contents.comparisons and contents.networks else ""
+
+
+def _grouped(gains: Sequence[NetworkGain], contents: Contents) -> dict[str, list[NetworkGain]]:
+    by_finding: dict[str, list[NetworkGain]] = {}
+    for gain in gains:
+        if gain.comparison == contents.comparisons[0]:
+            by_finding.setdefault(verdict_of(contents, gain) or "no verdict", []).append(gain)
+    return by_finding
+
+
+def _clause(
+    contents: Contents, gains: Sequence[NetworkGain], finding: str, *, is_first: bool
+) -> str:
+    where = f"on {_named([gain.network for gain in gains])}"
+    form = FINDINGS.get(finding, "{stack} against {reference} has no verdict")
+    if is_first:
+        what, comma, more = form.partition(",")
+        form = f"{what} {{where}}{comma}{more}"
+    else:
+        form = f"{{where}} {_FURTHER.get(finding, form)}"
+    clause = form.format(
+        **contents.comparisons[0].stated(),
+        where=where,
+        effect=format_percent(contents.smallest_effect, signed=False),
+    )
+    if finding in CLAIMS:
+        clause += f" by {_sizes(gains)}"
+    elif finding == "undetermined" and gains[0].gain.reason:
+        clause += f" ({gains[0].gain.reason})"
+    return clause
+
+
+def _sizes(gains: Sequence[NetworkGain]) -> str:
+    """Return the size of one gain, or the smallest and the largest share of several."""
+    if len(gains) == 1:
+        return size_in_words(gains[0], claimed=True)
+    shares = sorted(abs(gain.gain.value or 0.0) for gain in gains)
+    low, high = (format_percent(share, signed=False) for share in (shares[0], shares[-1]))
+    return f"{low} to {high}" if low != high else low
+
+
+def _named(networks: Sequence[str]) -> str:
+    if len(networks) > NETWORKS_NAMED_MAX:
+        return f"{len(networks)} networks"
+    return " and ".join([", ".join(networks[:-1]), networks[-1]] if networks[1:] else networks)
+
+
+def _verdict(contents: Contents, gain: NetworkGain) -> Verdict:
+    finding = verdict_of(contents, gain)
+    claim = finding if finding in CLAIMS else ""
+    word = _WORDS.get(finding, finding or "")
+    estimate = gain.gain
+    if estimate.value is None:
+        return Verdict(gain.network, "undetermined", "", estimate.reason, "")
+    interval = estimate.reason
+    if estimate.low is not None and estimate.high is not None:
+        interval = interval_in_words(estimate, claimed=bool(claim))
+        if gain.signs_disagree:
+            interval += f"; median {format_change(gain.median.value or 0.0)}"
+        if bounds := bounds_in_words(gain, finding or ""):
+            interval += f"; {bounds}"
+    return Verdict(gain.network, word, claim, size_in_words(gain, bool(claim)), interval)

@@ -1,0 +1,30 @@
+"""Templates of the page's sections (Jinja2), one a section, in the folder `templates`.
+
+A section is a frozen dataclass: its fields are what its template reads, and `as_json` returns the
+same for programs. Text is escaped where it enters, as everywhere on the page.
+"""
+
+from importlib.resources import files
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from eyelevel.report.html import Markup, escape
+
+
+def _source(name: str) -> str:
+    return files("eyelevel.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+_ENVIRONMENT = Environment(
+    loader=FunctionLoader(_source),
+    autoescape=True,
+    finalize=escape,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def render(name: str, section: object) -> Markup:
+    """Return the HTML of a section: its template `NAME.html`, which reads it as `section`."""
+    return Markup(_ENVIRONMENT.get_template(f"{name}.html").render(section=section).strip())

@@ -1,0 +1,99 @@
+"""The one line that answers a report's title, and the verdicts of its table."""
+
+from dataclasses import replace
+
+import pytest
+from made_up_run import SITES, read_run
+
+from eyelevel.analysis.answers.headline import comparison_verdicts, headline, headline_network
+from eyelevel.analysis.formats import NO_BREAK
+from eyelevel.plan.presets import preset_text
+from eyelevel.stats.estimate import Estimate
+
+
+@pytest.fixture(scope="module")
+def contents(tmp_path_factory):
+    return read_run(tmp_path_factory.mktemp("run"), text=preset_text("quickstart", SITES))
+
+
+FASTER = Estimate(-0.1, -0.12, -0.08, p=1e-6)
+SLOWER = Estimate(0.1, 0.08, 0.12, p=1e-6)
+UNCLEAR = Estimate(-0.01, -0.2, 0.2, p=0.9)
+ALIKE = Estimate(0.001, -0.004, 0.006, p=0.8, standard_error=0.002, degrees_of_freedom=9)
+SMALL = Estimate(-0.02, -0.021, -0.019, p=1e-6, standard_error=1e-4, degrees_of_freedom=9)
+UNKNOWN = Estimate(None, reason="no pairs")
+
+
+def line(contents, *estimates):
+    """Return the headline of the first comparison's gains on dsl, lte."""
+    asked, metric = contents.comparisons[0], contents.primary_metric
+    by_network = dict(zip(contents.networks, estimates, strict=True))
+    gains = []
+    for gain in contents.gains:
+        if (gain.comparison, gain.metric) == (asked, metric):
+            estimate = by_network[gain.network]
+            change = Estimate(1000 * (estimate.value or 0.0))
+            p = 0.0 if estimate.excludes_zero else 1.0
+            gain = replace(gain, gain=estimate, median=estimate, difference=change, p_holm=p)
+        gains.append(gain)
+    return headline(replace(contents, gains=tuple(gains))).replace(NO_BREAK, " ")
+
+
+@pytest.mark.parametrize(
+    ("estimates", "said"),
+    [
+        ((FASTER, FASTER), "quic was faster than tcp+ on dsl and lte by 10.0 %."),
+        (
+            (FASTER, SLOWER),
+            "quic was faster than tcp+ on dsl by 100 ms or 10.0 %; on lte quic was slower by 100 "
+            "ms or 10.0 %.",
+        ),
+        (
+            (UNCLEAR, FASTER),
+            "It is unclear whether quic is faster than tcp+ on dsl; on lte quic was faster by 100 "
+            "ms or 10.0 %.",
+        ),
+        (
+            (FASTER, ALIKE),
+            "quic was faster than tcp+ on dsl by 100 ms or 10.0 %; on lte they did not differ by "
+            "5.0 % or more.",
+        ),
+        (
+            (UNKNOWN, UNCLEAR),
+            "The comparison of quic with tcp+ is undetermined on dsl (no pairs); on lte it is "
+            "unclear.",
+        ),
+        (
+            (SMALL, FASTER),
+            "quic was faster than tcp+ on dsl, by less than the 5.0 % that matter; on lte quic was "
+            "faster by 100 ms or 10.0 %.",
+        ),
+        (
+            (FASTER, SMALL),
+            "quic was faster than tcp+ on dsl by 100 ms or 10.0 %; on lte quic was faster, by less "
+            "than the 5.0 % that matter.",
+        ),
+        ((ALIKE, ALIKE), "quic and tcp+ did not differ by 5.0 % or more on dsl and lte."),
+        ((UNCLEAR, UNCLEAR), "It is unclear whether quic is faster than tcp+ on dsl and lte."),
+    ],
+)
+def test_one_line_answers_the_title(contents, estimates, said):
+    assert line(contents, *estimates) == said
+
+
+def test_no_verdict_is_given_before_a_run_is_complete(contents):
+    part = replace(contents, unfinished="30 of 36 loads are there")
+    assert headline(part) == "No verdict yet: 30 of 36 loads are there."
+    findings = {each.finding for row in comparison_verdicts(part) for each in row.verdicts}
+    assert findings == {"so far"}
+
+
+def test_the_table_has_every_comparison_on_every_network(contents):
+    rows = comparison_verdicts(contents)
+    assert [row.comparison for row in rows] == list(contents.comparisons)
+    assert all([each.network for each in row.verdicts] == contents.networks for row in rows)
+
+
+def test_the_headlines_network_is_the_first_that_it_names(contents):
+    assert headline_network(contents) == "dsl"
+    assert f"on {headline_network(contents)}" in line(contents, UNCLEAR, FASTER)
