@@ -100,9 +100,14 @@ def _rows(text: str, source: Source) -> Iterator[tuple[int, list[str], str]]:
             if separator:
                 continue
             separator = separator_of(line)
-        try:
-            cells = next(csv.reader([line], delimiter=separator))
-        except (csv.Error, StopIteration) as error:
-            fault = f"no row of a table ({error})" if str(error) else "no row of a table"
-            raise source.refusal(fault, str(number), "quote its cells as CSV does") from error
-        yield number, [cell.strip() for cell in cells], separator
+        yield number, csv_cells(line, separator, number, source), separator
+
+
+def csv_cells(line: str, separator: str, number: int, source: Source) -> list[str]:
+    """Return the cells of one line. Raises the source's error where it is no CSV."""
+    try:
+        cells = next(csv.reader([line], delimiter=separator))
+    except (csv.Error, StopIteration) as error:
+        fault = f"no row of a table ({error})" if str(error) else "no row of a table"
+        raise source.refusal(fault, str(number), "quote its cells as CSV does") from error
+    return [cell.strip() for cell in cells]

@@ -5,6 +5,7 @@ one until the wrong one is found, so that the message has its number.
 """
 
 import math
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 
@@ -16,7 +17,9 @@ from eyelevel.from_outside.words import quoted
 
 _PIECE = 4 << 20
 _NEWLINE = 10
-_REMEDY = "write a number in each"
+_REMEDY = "write a number in each row, or leave the row out"
+_DATE = re.compile(rb"\d{4}\D\d\d?\D\d|\d+:\d\d")
+_TIME_REMEDY = "write times as numbers, such as seconds since the first row"
 
 
 def lines_without_ends(content: bytes) -> bytes:
@@ -126,13 +129,15 @@ def _of_piece(
     values = numbers(with_commas, ",", float).astype(np.float64, copy=False)
     if len(values) != len(used) * len(newlines) or not np.isfinite(values).all():
         cells_text = text.split(sign)
-        at = next((at for at, cell in enumerate(cells_text) if not _is_number(cell)), 0)
+        at = next((at for at, cell in enumerate(cells_text) if not is_number(cell)), 0)
         fault = f"`{quoted(cells_text[at].decode('utf-8', 'replace'))[:40]}` is not a number"
-        raise source.refusal(fault, str(line(done + at // len(used))), _REMEDY)
+        remedy = _TIME_REMEDY if _DATE.match(cells_text[at].strip()) else _REMEDY
+        raise source.refusal(fault, str(line(done + at // len(used))), remedy)
     return values.reshape(-1, len(used))[:, [used.index(column) for column in columns]]
 
 
-def _is_number(cell: bytes) -> bool:
+def is_number(cell: bytes) -> bool:
+    """Return whether a cell is a finite number."""
     try:
         return math.isfinite(float(cell)) and b"_" not in cell
     except ValueError:

@@ -10,7 +10,6 @@ trip of its loads. The rate is by `rate_mbit_s_of`, or the same for all where it
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 from eyelevel.errors import NetworkError
 from eyelevel.from_outside.cell_numbers import NumberStyle, style_of
@@ -20,6 +19,7 @@ from eyelevel.from_outside.json_rows import is_json, is_row, json_records, table
 from eyelevel.from_outside.limits import TABLE
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
+from eyelevel.json_types import JsonMapping
 from eyelevel.networks.from_csv import QUEUE_MS, UP_SHARE, WeightedNetwork
 from eyelevel.networks.network import Network
 
@@ -137,7 +137,7 @@ def _is_answer(record: Mapping[str, object]) -> bool:
     return not is_row(record) or "error" in record or "record" in record
 
 
-def _of_answer(answer: Mapping[str, Any], source: Source) -> tuple[Bins, float | None]:
+def _of_answer(answer: JsonMapping, source: Source) -> tuple[Bins, float | None]:
     if isinstance(answer.get("error"), Mapping):
         said = quoted(answer["error"].get("message", "no message"))
         raise source.refusal(

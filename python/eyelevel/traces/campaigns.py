@@ -21,8 +21,7 @@ import numpy as np
 from eyelevel.from_outside.csv_rows import csv_rows
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
-from eyelevel.traces.delay_rate import DELAY_MS_MAX, DelayRate
-from eyelevel.traces.rate_csv import RATE_MBIT_S_MAX
+from eyelevel.traces.delay_rate import DELAY_MS_MAX, RATE_MBIT_S_MAX, DelayRate
 from eyelevel.traces.rates import RateSeries
 
 FCC = ("unit_id", "dtime", "target", "bytes_sec_interval", "sequence", "successes")
@@ -105,6 +104,9 @@ def parse_monroe(text: str, source: Source) -> Iterator[UnitDelays]:
             continue
         at_s = _number(timestamp, "timestamp", number, source, 1e11)
         of_unit[at_s] = _number(rtt, "rtt", number, source, 2 * DELAY_MS_MAX)
+        if of_unit[at_s] == 0:
+            fault = "a round trip of 0, so none was measured"
+            raise source.refusal(fault, str(number), "leave `rtt` empty where no answer came")
     for unit, of_unit in pings.items():
         if len(of_unit) < 2:
             raise source.refusal(f"node {quoted(unit)} has fewer than two answers", "", _FILTER)

@@ -1,36 +1,60 @@
-"""Delay and rate over time, as measured of satellite and other links: CSV with a heading.
+"""Delay and rate over time, as measured of satellite and other links: tables of a time a row.
 
-Its columns are told by their names, in any order, and have their units in them; the others are
-passed over. A rate becomes a packet-delivery trace, a delay a series of even steps, which is what
-the stages `trace` and `jitter recorded` replay.
+Its columns are recognised by their names and units, in any order; the others are passed over.
+Without a heading they are seconds and Mbit/s, also between blanks, as traces for video streaming
+are. A rate becomes a packet-delivery trace, a delay a series of even steps, which is what the
+stages `trace` and `jitter recorded` replay.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.errors import TraceError
-from eyelevel.from_outside.csv_rows import csv_rows
-from eyelevel.from_outside.number_columns import kept_lines, number_columns
+from eyelevel.from_outside.cell_numbers import style_of
+from eyelevel.from_outside.csv_rows import (
+    SEPARATORS,
+    csv_cells,
+    separator_of,
+    stated_separator,
+    utf8_of,
+)
+from eyelevel.from_outside.headings import (
+    DELAY,
+    RATE,
+    TIME,
+    Column,
+    Quantity,
+    rate_words,
+    read_heading,
+)
+from eyelevel.from_outside.number_columns import is_number, kept_lines, number_columns
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
-from eyelevel.traces.rate_csv import LAST_MS, RATE_MBIT_S_MAX, RATES_MBIT_S, TIMES_MS
 from eyelevel.traces.rates import RateSeries
 
-SERIES_TIMES_MS = TIMES_MS | {"timestamp_s": 1000.0, "timestamp_ms": 1.0}
-DELAYS_MS = {
-    **{"delay_ms": 1.0, "owd_ms": 1.0, "delay_s": 1000.0, "delay_us": 1e-3},
-    **{"rtt_ms": 0.5, "rtt_s": 500.0, "rtt_us": 0.5e-3},
-}
-"""Names of columns, and what a value of 1 is in milliseconds one way: of a round trip half."""
+_TIMES = (
+    Quantity(
+        "time",
+        TIME,
+        frozenset(("time", "t", "timestamp")),
+        {"time": 1000.0, "t": 1000.0, "seconds": 1000.0},
+    ),
+)
+_QUANTITIES = (
+    Quantity("delay", DELAY, frozenset(("delay", "owd"))),
+    Quantity("rtt", DELAY, frozenset(("rtt",))),
+    Quantity("down", RATE, rate_words("down", alone=True)),
+    Quantity("up", RATE, rate_words("up")),
+)
+EXAMPLE = "time_s,rtt_ms,down_mbit_s,up_mbit_s"
 
-RATES_DOWN = {
-    f"{way}{name}": value for way in ("", "down_") for name, value in RATES_MBIT_S.items()
-}
-RATES_UP = {f"up_{name}": value for name, value in RATES_MBIT_S.items()}
-
+LAST_MS = 1000.0
+"""How long a series of one row holds."""
+RATE_MBIT_S_MAX = 1_000_000.0
 DELAY_MS_MAX = 60_000.0
 """What the stage `jitter` cuts longer delays to."""
 MS_MAX = 30 * 86_400_000.0
@@ -74,73 +98,195 @@ class DelayRate:
         return float(length / count), self.delay_ms[at]
 
 
-def is_delay_rate(cells: Sequence[str]) -> bool:
-    """Whether the heading names a time, and a delay or a rate, with their units."""
-    names = {cell.lower() for cell in cells}
-    return bool(names & SERIES_TIMES_MS.keys()) and bool(
-        names & (DELAYS_MS.keys() | RATES_DOWN.keys() | RATES_UP.keys())
-    )
+def is_delay_rate(head: bytes, source: Source) -> bool:
+    """Return whether a file that begins so is a series: by its heading, or two numbers in a row.
+
+    Raises the source's error for a heading that has a time, and a unit that is not known.
+    """
+    rows = _rows(head, source)
+    if not rows.cells:
+        return False
+    if rows.columns is None:
+        return len(rows.cells) == 2
+    return "time" in rows.columns and len(rows.columns) > 1
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A table's rows, without its heading: what separates their cells, the line of each, and the
+    columns by their quantities; None without a heading."""
+
+    body: bytes
+    separator: str
+    line: Callable[[int], int]
+    cells: Sequence[str]
+    columns: Mapping[str, Column] | None
+
+
+def _rows(content: bytes, source: Source) -> _Rows:
+    body, line = kept_lines(utf8_of(content, source))
+    first, _, rest = body.partition(b"\n")
+    stated = stated_separator(first.decode("utf-8", "replace"), line(0), source) if body else None
+    skipped = 0
+    if stated is not None:
+        body, skipped = rest, 1
+        first, _, rest = body.partition(b"\n")
+    head = first.decode("utf-8", "replace")
+    separator = stated or separator_of(head)
+    if stated is None and not any(sign in head for sign in SEPARATORS) and len(head.split()) > 1:
+        separator = "\t"
+        body = re.sub(rb"[ \t]*\n[ \t]*", b"\n", re.sub(rb"[ \t]+", b"\t", body.strip(b" \t")))
+        first, _, rest = body.partition(b"\n")
+        head = first.decode("utf-8", "replace")
+    cells = csv_cells(head, separator, line(skipped), source) if head else []
+    if not cells or _may_be_number(cells[0]):  # no heading begins with a number
+        return _Rows(body, separator, lambda row: line(row + skipped), cells, None)
+    place = str(line(skipped))
+    columns = read_heading(cells, _TIMES, place, source)
+    if columns:  # else it is another table, whose units are its own
+        columns |= read_heading(cells, _QUANTITIES, place, source)
+    return _Rows(rest, separator, lambda row: line(row + skipped + 1), cells, columns)
+
+
+def _may_be_number(cell: str) -> bool:
+    return is_number(cell.replace(",", ".").encode())
 
 
 def parse_delay_rate(content: bytes, source: Source) -> DelayRate:
     """The series. Raises the source's error with its line."""
-    rows, line = kept_lines(content)
-    heading, _, rows = rows.partition(b"\n")
-    _, cells = next(csv_rows(heading.decode("utf-8-sig", "replace"), source), (1, []))
-    where = str(line(0))
-    separator = next((sign for sign in ";\t" if sign in heading.decode("latin-1")), ",")
-    of_time = _column(cells, SERIES_TIMES_MS, where, source)
-    of = [_column(cells, names, where, source) for names in (DELAYS_MS, RATES_DOWN, RATES_UP)]
-    if of_time is None or not rows:
-        fault = "no line with a time" if of_time is not None else "no column with the time"
-        known = ", ".join(SERIES_TIMES_MS)
-        raise source.refusal(fault, where, f"name it one of {known} and write a row a time")
-    wanted = [of_time[0], *(each[0] for each in of if each)]
-    if rows.partition(b"\n")[0].count(separator.encode()) + 1 != len(cells):
+    rows = _rows(content, source)
+    line = rows.line
+    columns = rows.columns
+    heading = str(line(-1)) if columns is not None else ""
+    if columns is None:
+        if not rows.cells:
+            raise source.refusal("no line with a time", "", f"write {EXAMPLE} and a row a time")
+        if len(rows.cells) != 2:
+            count = len(rows.cells)
+            fault = "one column" if count == 1 else f"{count} columns without a heading"
+            remedy = f"write a time and a rate, such as `0.5,12.0`, or a heading such as {EXAMPLE}"
+            raise source.refusal(fault, str(line(0)), remedy)
+        columns = {"time": Column(0, 1000.0, ""), "down": Column(1, 1.0, "")}
+    if "time" not in columns or len(columns) == 1:
+        what = "a time" if "time" not in columns else "a delay or a rate"
+        fault = f"no column with {what} in `{quoted(rows.separator.join(rows.cells))[:40]}`"
+        raise source.refusal(fault, heading, f"name its columns with units, such as {EXAMPLE}")
+    if "delay" in columns and "rtt" in columns:
+        both = " and ".join(f"`{quoted(columns[name].heading)}`" for name in ("delay", "rtt"))
+        raise source.refusal(f"columns {both} for one thing", heading, "keep one of them")
+    if not rows.body:
+        raise source.refusal("no line with a time", heading, "write a row a time")
+    if rows.body.partition(b"\n")[0].count(rows.separator.encode()) + 1 != len(rows.cells):
         raise source.refusal(
-            "not as many cells as the heading", str(line(1)), "write as many in each row"
+            "not as many cells as the heading", str(line(0)), "write as many in each row"
         )
-    columns = number_columns(rows, wanted, separator, lambda row: line(row + 1), source)
-    at_ms = (columns[0] - columns[0][0]) * of_time[1]
-    left = iter(columns[1:])
-    delay_ms, down, up = [next(left) * each[1] if each else None for each in of]
+    values = _values(rows, columns, source)
+    at_ms = values.pop("time")
     steps = np.diff(at_ms)
     _refuse(
         np.append(False, ~(steps > 0)), "not later than the row before; sort them", line, source
     )
     _refuse(at_ms > MS_MAX, "a time beyond 30 days; name its unit", line, source)
-    for values, most, unit in (
-        *((delay_ms, DELAY_MS_MAX, "ms, one way"), (down, RATE_MBIT_S_MAX, "Mbit/s")),
-        (up, RATE_MBIT_S_MAX, "Mbit/s"),
-    ):
-        if values is not None:
-            wrong = (values < 0) | (values > most)
-            _refuse(wrong, f"a value outside of 0 to {most:g} {unit}; name its unit", line, source)
+    _check_values(values, line, source)
     end = at_ms[-1] + (steps[-1] if len(steps) else LAST_MS)
-    used = {*wanted}
+    used = {column.index for column in columns.values()}
+    rtt_ms = values.get("rtt")
     return DelayRate(
         at_ms=np.append(at_ms, end),
-        delay_ms=delay_ms,
-        down_mbit_s=down,
-        up_mbit_s=up,
-        of_round_trips=of[0] is not None and cells[of[0][0]].lower().startswith("rtt"),
-        passed_over=tuple(cell for at, cell in enumerate(cells) if at not in used),
+        delay_ms=values.get("delay") if rtt_ms is None else rtt_ms / 2,
+        down_mbit_s=values.get("down"),
+        up_mbit_s=values.get("up"),
+        of_round_trips=rtt_ms is not None,
+        passed_over=tuple(cell for at, cell in enumerate(rows.cells) if at not in used),
     )
 
 
-def _column(
-    cells: Sequence[str], names: dict[str, float], where: str, source: Source
-) -> tuple[int, float] | None:
-    found = [(at, names[cell.lower()]) for at, cell in enumerate(cells) if cell.lower() in names]
-    if len(found) > 1:
-        both = " and ".join(f"`{quoted(cells[at])}`" for at, _ in found)
-        raise source.refusal(f"columns {both} for one thing", where, "keep one of them")
-    return found[0] if found else None
+def _values(
+    rows: _Rows, columns: Mapping[str, Column], source: Source
+) -> dict[str, NDArray[np.float64]]:
+    """Return each quantity's values, in ms since the first row and in Mbit/s."""
+    wanted = [column.index for column in columns.values()]
+    body, separator = rows.body, rows.separator
+    if separator != "," and b"," in body:
+        body, separator = _with_points(rows, wanted, source), "\t"
+        wanted = [*range(len(wanted))]
+    found = number_columns(body, wanted, separator, rows.line, source)
+    values = {}
+    for (name, column), each in zip(columns.items(), found, strict=True):
+        if name == "time":
+            values[name] = _since_first(each, column.scale)
+        else:
+            values[name] = each * column.scale
+    return values
+
+
+def _since_first(times: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """Return milliseconds since the first time, to the decimals that times of this size have.
+
+    2.001 s are not 2001 ms in binary, and of seconds since 1970 the last digits are noise.
+    """
+    grain_ms = float(np.spacing(np.abs(times).max())) * scale
+    decimals = min(6, int(np.floor(-np.log10(grain_ms))))
+    since: NDArray[np.float64] = np.round((times - times[0]) * scale, decimals)
+    return since
+
+
+def _with_points(rows: _Rows, wanted: Sequence[int], source: Source) -> bytes:
+    """Return the wanted columns with decimal points in the place of commas, tabs between them."""
+    sign = rows.separator.encode()
+    cells: list[list[str]] = []
+    for row, text in enumerate(rows.body.split(b"\n")):
+        parts = text.replace(b'"', b"").split(sign)
+        if len(parts) != len(rows.cells):
+            fault = f"{len(parts)} cells, and the first row has {len(rows.cells)}"
+            raise source.refusal(fault, str(rows.line(row)), "write as many in each row")
+        cells.append([parts[at].decode("utf-8", "replace").strip() for at in wanted])
+    style = style_of(
+        rows.separator,
+        ((str(rows.line(row)), cell) for row, each in enumerate(cells) for cell in each),
+    )
+    lines = []
+    for row, each in enumerate(cells):
+        place = str(rows.line(row))
+        numbers = [style.read(cell, place, source) for cell in each]
+        lines.append(
+            "\t".join(
+                cell if number is None else repr(number)
+                for cell, number in zip(each, numbers, strict=True)
+            )
+        )
+    return "\n".join(lines).encode()
+
+
+def _check_values(
+    values: Mapping[str, NDArray[np.float64]], line: Callable[[int], int], source: Source
+) -> None:
+    for name, found in values.items():
+        if name in ("delay", "rtt"):
+            what = "round trip" if name == "rtt" else "delay"
+            fault = f"a {what} of {{:g}}, so none was measured"
+            lost = found <= 0 if name == "rtt" else found < 0
+            remedy = "leave out the rows of lost packets: the row before then holds for longer"
+            _refuse(lost, f"{fault}; {remedy}", line, source, found)
+            far = found * (0.5 if name == "rtt" else 1) > DELAY_MS_MAX
+            fault = f"a value outside of 0 to {DELAY_MS_MAX:g} ms, one way; name its unit"
+        else:
+            fault = "a rate of {:g} Mbit/s; leave the row out, or write 0 where nothing is sent"
+            _refuse(found < 0, fault, line, source, found)
+            far = found > RATE_MBIT_S_MAX
+            fault = f"a value outside of 0 to {RATE_MBIT_S_MAX:g} Mbit/s; name its unit"
+        _refuse(far, fault, line, source)
 
 
 def _refuse(
-    wrong: NDArray[np.bool_], fault: str, line: Callable[[int], int], source: Source
+    wrong: NDArray[np.bool_],
+    fault: str,
+    line: Callable[[int], int],
+    source: Source,
+    values: NDArray[np.float64] | None = None,
 ) -> None:
     if wrong.any():
+        row = int(np.argmax(wrong))
         said, _, remedy = fault.partition("; ")
-        raise source.refusal(said, str(line(int(np.argmax(wrong)) + 1)), remedy)
+        said = said if values is None else said.format(values[row])
+        raise source.refusal(said, str(line(row)), remedy)

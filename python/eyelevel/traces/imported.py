@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.errors import TraceError
-from eyelevel.from_outside.csv_rows import csv_rows
+from eyelevel.from_outside.csv_rows import csv_rows, utf8_of
 from eyelevel.from_outside.files import text_of
 from eyelevel.from_outside.limits import MB, TRACE
 from eyelevel.from_outside.source import Source
@@ -27,6 +27,9 @@ from eyelevel.traces.rates import RateSeries, opportunities_of, text_bytes
 CELLREPLAY_BYTES = 1396
 """Of an IP packet that fills one of its opportunities: its emulator gives each 1400 bytes, TUN's
 head of 4 among them (`PACKET_SIZE` in its `src/frontend/cellular_queue.hh` at 23de1af)."""
+OPPORTUNITIES, SERIES = "a packet-delivery trace", "a series of delay or rate"
+LIGHT, FCC_TABLE, MONROE_TABLE = "a light recording", "a table of the FCC", "a table of MONROE"
+"""What `form_of` returns, in the words of messages."""
 HEAD_BYTES = 1 << 16
 """Of a file, in which its first line must end to tell its form; a train has a long one."""
 
@@ -34,10 +37,14 @@ TABLE_BYTES_MAX = 512 * MB
 """Of all units' traces: about 10 s of work. A line is an opportunity, so that a table of 10 MB, of
 months at 14 Mbit/s, would be more than 3 GB."""
 
+# Time of day in s or ms, ms since the beginning, latitude, longitude, bytes and ms since the line
+# before (Riiser et al., MMSys 2013; van der Hooft et al., IEEE Communications Letters 20, 2016).
+_HSDPA = re.compile(rb"\d{10}(?:\d{3})? \d+ -?\d+(?:\.\d+)? -?\d+(?:\.\d+)? \d+ \d+")
+
 FORMS = (
     "packet-delivery traces (a whole millisecond a line), CellReplay's light recordings (`AT DELAY "
-    "OPPORTUNITY ...`), CSV with a heading such as `time_s,rtt_ms,down_mbps,up_mbps`, FCC's "
-    "curr_httpgetmt.csv and MONROE's monroe_exp_ping.csv with their headings"
+    "OPPORTUNITY ...`), seconds and Mbit/s, CSV with a heading such as `time_s,rtt_ms,down_mbps`, "
+    "FCC's curr_httpgetmt.csv and MONROE's monroe_exp_ping.csv with their headings"
 )
 
 
@@ -62,19 +69,19 @@ def import_traces(inputs: Iterable[tuple[str, bytes]], folder: str) -> Iterator[
     """
     light: tuple[str, bytes] | None = None
     for name, content in inputs:
-        form = _form(name, content)
+        form = form_of(name, content)
         if light is not None:
-            if form != "opportunities":
+            if form != OPPORTUNITIES:
                 raise _alone(light[0])
             yield _cell(light, (name, content), folder)
             light = None
-        elif form == "light":
+        elif form == LIGHT:
             light = (name, content)
-        elif form == "opportunities":
+        elif form == OPPORTUNITIES:
             yield _trace(name, content, folder)
-        elif form == "fcc":
+        elif form == FCC_TABLE:
             yield from _fcc(name, content, folder)
-        elif form == "monroe":
+        elif form == MONROE_TABLE:
             yield from _monroe(name, content, folder)
         else:
             source = Source(name, TRACE, TraceError)
@@ -86,20 +93,31 @@ def import_traces(inputs: Iterable[tuple[str, bytes]], folder: str) -> Iterator[
         raise _alone(light[0])
 
 
-def _form(name: str, content: bytes) -> str:
-    lines = content[:HEAD_BYTES].removeprefix(b"\xef\xbb\xbf").split(b"\n")
+def form_of(name: str, content: bytes) -> str:
+    """Return the form that a file's first line shows; TraceError where it is none of `FORMS`."""
+    source = Source(name, TRACE, TraceError)
+    begin = utf8_of(content, source)[:HEAD_BYTES]
+    lines = begin.split(b"\n")
     rows = (line.strip() for line in lines)
     head = next((row for row in rows if row and not row.startswith(b"#")), b"")
     if head.isdigit():
-        return "opportunities"
+        return OPPORTUNITIES
+    if _HSDPA.fullmatch(head):
+        raise source.refusal(
+            f"`{quoted(head.decode())[:40]}` is a line of an HSDPA or LTE log of bytes received",
+            "1",
+            "write it as CSV: a heading `time_ms,kbps`, then column 2 less column 6, and 8 times "
+            "column 5 divided by column 6",
+        )
     if LINE.fullmatch(head) or (len(lines) == 1 and LINE.match(head)):
-        return "light"
-    source = Source(name, TRACE, TraceError)
-    if any(sign in head for sign in b",;\t"):
-        _, cells = next(csv_rows(head.decode("utf-8", "replace"), source), (1, []))
-        forms = {"fcc": is_fcc, "monroe": is_monroe, "delay and rate": is_delay_rate}
+        return LIGHT
+    if any(sign in head for sign in b",;\t|"):
+        _, cells = next(csv_rows(begin.decode("utf-8", "replace"), source), (1, []))
+        forms = {FCC_TABLE: is_fcc, MONROE_TABLE: is_monroe}
         if found := next((form for form, is_it in forms.items() if is_it(cells)), ""):
             return found
+    if is_delay_rate(begin, source):
+        return SERIES
     if not head:
         fault = "no row in its first 64 kB" if content.strip() else "the file is empty"
         raise source.refusal(fault, "", f"known: {FORMS}")
@@ -139,7 +157,7 @@ def _cell(light: tuple[str, bytes], heavy: tuple[str, bytes], folder: str) -> Im
 
 def _fcc(name: str, content: bytes, folder: str) -> Iterator[Imported]:
     source = Source(name, TRACE, TraceError)
-    units = list(parse_fcc(text_of(content, source), source))
+    units = list(parse_fcc(_table(content, source), source))
     total = sum(_bytes_of(each.series, f"{name}, unit {quoted(each.unit)}") for each in units)
     if total > TABLE_BYTES_MAX:
         fault = f"its {len(units)} units come to {_more(total, TABLE_BYTES_MAX, ' of traces')}"
@@ -158,7 +176,7 @@ def _fcc(name: str, content: bytes, folder: str) -> Iterator[Imported]:
 
 def _monroe(name: str, content: bytes, folder: str) -> Iterator[Imported]:
     source = Source(name, TRACE, TraceError)
-    for each in parse_monroe(text_of(content, source), source):
+    for each in parse_monroe(_table(content, source), source):
         stem = f"{_stem(name)}-{_stem(each.unit)}"
         found = _delay_rate(f"{name}, node {quoted(each.unit)}", stem, each.series, folder)
         said = f"{found.said}; {each.said}"
@@ -214,7 +232,11 @@ def _named(series: DelayRate) -> str:
 
 
 def _checked(name: str, content: bytes) -> NDArray[np.int64]:
-    return parse_mahimahi(text_of(content, Source(name, TRACE, TraceError)), name)
+    return parse_mahimahi(text_of(content, Source(name, TRACE, TraceError), keep_mark=True), name)
+
+
+def _table(content: bytes, source: Source) -> str:
+    return text_of(utf8_of(content, source), source)
 
 
 def _described(opportunities_ms: NDArray[np.int64]) -> str:

@@ -24,6 +24,8 @@ from eyelevel.traces.mahimahi import MS_MAX
 OPPORTUNITIES_MAX = 10_000
 """Of a train: more than a short one has."""
 DELAY_MS_MAX = 60_000.0
+PATH_MS_MAX = 1.8e13
+"""Of any time: the path counts nanoseconds in 64 bits."""
 
 _SPACE = 32
 _NUMBER = rb"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
@@ -54,7 +56,7 @@ def parse_light(content: bytes, source: Source) -> Light:
         pieces.append(found)
         done += len(found.at_ms)
     at_ms = np.concatenate([piece.at_ms for piece in pieces])
-    later = np.append(True, np.diff(at_ms) > 0)
+    later = np.append(True, np.diff(_whole_ns(at_ms)) > 0)
     _refuse(~later, "the train is not later than the one before", "sort them by time", 0, source)
     if len(at_ms) < 2:
         raise source.refusal(
@@ -83,16 +85,22 @@ def _of_piece(text: bytes, done: int, source: Source) -> Light | None:
     wrong = (packets < 1) | (packets > OPPORTUNITIES_MAX)
     _refuse(wrong, f"a train of no packets, or of over {OPPORTUNITIES_MAX}", _AS, done, source)
     at_ms, delay_ms = found[first], found[first + 1]
-    far = (at_ms > MS_MAX) | (delay_ms > DELAY_MS_MAX)
+    far = np.logical_or.reduceat(found >= PATH_MS_MAX, first)
+    far |= (at_ms > MS_MAX) | (delay_ms > DELAY_MS_MAX)
     _refuse(
         far, "a train beyond 30 days, or a delay beyond 60 s", "write milliseconds", done, source
     )
-    back = np.append(False, np.diff(found) < 0)
+    back = np.append(False, np.diff(_whole_ns(found)) < 0)
     back[first] = back[first + 1] = back[first + 2] = False
     wrong = np.logical_or.reduceat(back, first)
     fault = "its packets do not come one after the other"
     _refuse(wrong, fault, "sort them by time", done, source)
     return Light(at_ms, delay_ms, packets)
+
+
+def _whole_ns(ms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return nanoseconds, rounded as the path's are."""
+    return np.floor(ms * 1e6 + 0.5)
 
 
 def _no_train(text: bytes, source: Source) -> Exception:

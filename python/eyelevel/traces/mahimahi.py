@@ -26,6 +26,9 @@ def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
         raise TraceError(
             f"{name}: the file is empty; write one whole number of milliseconds per line"
         )
+    if text.startswith("\ufeff"):
+        # The path reads none, and what it refuses is refused here.
+        raise TraceError(f"{name}:1: a byte order mark; save the file as UTF-8 without one")
     content = lines_without_ends(text.encode("utf-8", "surrogatepass"))
     # As Mahimahi and the path read it: digits and nothing else.
     wrong = -1
@@ -33,6 +36,8 @@ def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
         wrong = first_line(content, bytes.isdigit)
         before = content.split(b"\n", wrong)
         content = b"\n".join(before[:wrong])
+    if content.count(b"\n") >= OPPORTUNITIES_MAX:
+        raise TraceError(f"{name}: more than {OPPORTUNITIES_MAX} lines; cut the recording")
     values = numbers(content, "\n", np.int64).astype(np.int64)
     _check_order(values, content, name)
     if wrong >= 0:

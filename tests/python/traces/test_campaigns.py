@@ -84,6 +84,10 @@ def test_a_node_of_monroe_has_half_of_each_round_trip_by_time():
             MONROE.replace(",60\n", ",9e9\n"),
             "f.csv:3: rtt is `9e9`, which is not a number from 0 to 120000",
         ),
+        (
+            MONROE.replace(",60\n", ",0\n"),
+            "f.csv:3: a round trip of 0, so none was measured; leave",
+        ),
         (MONROE.replace("48,89,1463048694.5", "1,2,3"), "f.csv: node 1-2 has fewer than two"),
     ],
 )

@@ -2,7 +2,10 @@ import numpy as np
 import pytest
 from repository import ROOT
 
+from eyelevel.cli.path.trace import read_trace
 from eyelevel.errors import TraceError
+from eyelevel.run.trial.traces import read_trace_file
+from eyelevel.traces.imported import import_traces
 from eyelevel.traces.info import trace_info
 from eyelevel.traces.mahimahi import format_mahimahi, mean_rate_bit_s, parse_mahimahi
 from eyelevel.traces.rate_csv import format_rates, parse_rates
@@ -22,6 +25,7 @@ SHARED = ROOT.parent / "shared/data/traces"
         ("0\n0\n", "t:2: the trace has no duration"),
         ("99999999999\n", "t:1: 99999999999 ms is beyond 30 days"),
         ("²\n", "t:1: `²` is not"),
+        ("\ufeff1\n2\n", "t:1: a byte order mark; save the file as UTF-8 without one"),
         ("9" * 5000, "t:1: 9999"),
     ],
 )
@@ -29,6 +33,26 @@ def test_a_bad_trace_is_named_with_file_line_and_remedy(text, expected):
     with pytest.raises(TraceError) as caught:
         parse_mahimahi(text, "t")
     assert str(caught.value).startswith(expected) and "\n" not in str(caught.value)
+
+
+def test_more_lines_than_the_path_reads_are_refused(monkeypatch):
+    monkeypatch.setattr("eyelevel.traces.mahimahi.OPPORTUNITIES_MAX", 3)
+    assert len(parse_mahimahi("1\n2\n3\n", "t")) == 3
+    with pytest.raises(TraceError, match=r"^t: more than 3 lines; cut the recording$"):
+        parse_mahimahi("1\n2\n3\n4\n", "t")
+
+
+@pytest.mark.parametrize("mark", ["utf-8-sig", "utf-16"])
+def test_a_plan_and_each_command_refuse_what_the_path_refuses(mark, tmp_path):
+    file = tmp_path / "t.trace"
+    file.write_text("1\n2\n", encoding=mark)
+    for read in (
+        lambda: read_trace_file(str(file)),
+        lambda: read_trace(file),
+        lambda: list(import_traces([("t.trace", file.read_bytes())], "out")),
+    ):
+        with pytest.raises((TraceError, ValueError), match="save the file as UTF-8"):
+            read()
 
 
 def test_a_trace_survives_writing():
@@ -46,14 +70,14 @@ def test_the_mean_is_all_opportunities_over_the_last_millisecond():
     ("text", "expected"),
     [
         ("", "c: no line with a time"),
-        ("0,1\n1\n", "c:2: one column"),
+        ("0,1\n1\n", "c:2: 1 cells, and the first row has 2"),
         ("0,1\n1,x\n", "c:2: `x` is not a number"),
-        ("0,1\n0,2\n", "c:2: the time 0 is not after the one before"),
-        ("0,-1\n", "c:1: a rate of -1"),
+        ("0,1\n0,2\n", "c:2: not later than the row before"),
+        ("0,-1\n", "c:1: a rate of -1 Mbit/s; leave the row out"),
         ("0,nan\n", "c:1: `nan` is not a number"),
-        ("hours,mbps\n0,1\n", "c:1: column `hours`"),
-        ("time,parsecs\n0,1\n", "c:1: column `parsecs`"),
-        ("# a comment\n\n0,1\n0,2\n", "c:4: the time"),
+        ("hours,mbps\n0,1\n", "c:1: no column with a time in `hours,mbps`"),
+        ("time,parsecs\n0,1\n", "c:1: no column with a delay or a rate in `time,parsecs`"),
+        ("# a comment\n\n0,1\n0,2\n", "c:4: not later"),
         ("0," + "9" * 200_000, "c:1: no row of a table"),
     ],
 )

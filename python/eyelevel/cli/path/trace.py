@@ -13,10 +13,11 @@ from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.path.trace_import import import_
 from eyelevel.disk.results import write_result
 from eyelevel.errors import TraceError
-from eyelevel.from_outside.files import read_text
+from eyelevel.from_outside.files import read_bytes, text_of
 from eyelevel.from_outside.limits import TRACE
 from eyelevel.from_outside.source import Source
 from eyelevel.json_types import JsonObject
+from eyelevel.traces.imported import OPPORTUNITIES, SERIES, form_of
 from eyelevel.traces.info import BIN_MS, OUTAGE_MS, trace_info
 from eyelevel.traces.mahimahi import format_mahimahi, parse_mahimahi
 from eyelevel.traces.rate_csv import format_rates, parse_rates
@@ -29,10 +30,14 @@ CSV_SUFFIX = ".csv"
 
 def read_trace(file: Path) -> NDArray[np.int64]:
     """The opportunities in milliseconds; TraceError with file, line and remedy."""
-    text = read_text(file, Source(str(file), TRACE, TraceError))
-    if file.suffix.lower() == CSV_SUFFIX:
-        return opportunities_of(parse_rates(text, str(file)), str(file))
-    return parse_mahimahi(text, str(file))
+    source = Source(str(file), TRACE, TraceError)
+    content = read_bytes(file, source)
+    form = form_of(str(file), content)
+    if form == SERIES or (form == OPPORTUNITIES and file.suffix.lower() == CSV_SUFFIX):
+        return opportunities_of(parse_rates(content, str(file)), str(file))
+    if form != OPPORTUNITIES:
+        raise TraceError(f"{file}: {form}; make traces of it with `eyelevel trace import`")
+    return parse_mahimahi(text_of(content, source, keep_mark=True), str(file))
 
 
 def write_trace(file: Path, opportunities_ms: NDArray[np.int64], bin_ms: int) -> None:
@@ -92,7 +97,7 @@ def info(
 
 @app.command("convert")
 def convert(
-    source: Annotated[Path, typer.Argument(help="A trace, or CSV of time and Mbit/s (.csv).")],
+    source: Annotated[Path, typer.Argument(help="A trace, or CSV of time and Mbit/s.")],
     out: Annotated[
         Path, typer.Argument(help="The trace to write, or CSV if the name ends in .csv.")
     ],
@@ -105,8 +110,8 @@ def convert(
 ) -> None:
     """Convert between Mahimahi's format and CSV of time (s) and rate (Mbit/s).
 
-    A file is CSV if its name ends in `.csv`. A rate holds until the next line's time; the last
-    one holds as long as the one before it.
+    CSV is read by its content and written if the name ends in `.csv`. A rate holds until the
+    next line's time; the last one holds as long as the one before it.
     """
     opportunities = read_trace(source)
     write_trace(out, opportunities, bin_ms)

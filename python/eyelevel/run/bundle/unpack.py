@@ -156,7 +156,7 @@ class _Packed:
         if name not in self.digests:
             raise self._source.refusal(f"it lacks `{quoted(name)}`, a trace of its plan")
         where = replace(self._source, name=f"{self._source.name}: {name}", limit=TRACE)
-        text = text_of(self._whole(name, TRACE.bytes_max), where)
+        text = text_of(self._whole(name, TRACE.bytes_max), where, keep_mark=True)
         return mean_rate_bit_s(parse_mahimahi(text, where.name))
 
 

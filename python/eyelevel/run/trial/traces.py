@@ -26,7 +26,7 @@ def read_trace_file(name: str) -> TraceFile:
     source = Source(name, TRACE, TraceError)
     try:
         content = read_bytes(path, source)
-        opportunities_ms = parse_mahimahi(text_of(content, source), name)
+        opportunities_ms = parse_mahimahi(text_of(content, source, keep_mark=True), name)
     except TraceError as error:
         raise ValueError(str(error)) from error
     digest = hashlib.sha256(content).hexdigest()
