@@ -199,11 +199,13 @@ fn is_unit(word: &str) -> bool {
     const UNITS: [&str; 12] = [
         "ns", "us", "µs", "ms", "s", "b", "kb", "mb", "gb", "%", "packets", "packet",
     ];
-    // A word such as "Mbit" is meant as a unit too, and the quantity's own message is the clearest.
+    // Not "min", which is a setting of a queue.
+    const LIKE_A_TIME: [&str; 6] = ["sec", "secs", "second", "seconds", "msec", "minutes"];
+    // A word such as "MB/s" is meant as a unit too, and the quantity's own message is the clearest.
     let lower = word.to_lowercase();
     let like_a_rate = lower.chars().all(|c| c.is_alphabetic() || c == '/')
-        && (lower.contains("bit") || lower.ends_with("bps"));
-    UNITS.contains(&lower.as_str()) || like_a_rate
+        && (lower.contains("bit") || lower.ends_with("bps") || lower.contains('/'));
+    UNITS.contains(&lower.as_str()) || LIKE_A_TIME.contains(&lower.as_str()) || like_a_rate
 }
 
 /// Milliseconds; exact to the nanosecond below eleven days.

@@ -15,7 +15,7 @@ pub enum UnitError {
         example: &'static str,
     },
     /// The number is followed by no unit or by an unknown one.
-    #[error("{text:?} is not {quantity}: unknown unit {unit:?}, use one of {units}")]
+    #[error("{text:?} is not {quantity}: {}, use one of {units}", unit_fault(.unit))]
     UnknownUnit {
         /// What was read.
         text: String,
@@ -36,4 +36,11 @@ pub enum UnitError {
         /// The range in words.
         allowed: &'static str,
     },
+}
+
+fn unit_fault(unit: &str) -> String {
+    match unit {
+        "" => "it has no unit".into(),
+        unit => format!("unknown unit {unit:?}"),
+    }
 }

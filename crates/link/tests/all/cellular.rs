@@ -236,6 +236,9 @@ fn a_light_recording_is_refused_with_file_line_and_remedy() {
     assert!(message("0 20 0\n0 1 0\n").starts_with("light:2: the train is not later than"));
     assert!(message("0 20 3 2\n5 1 0\n").starts_with("light:1: its packets do not come"));
     assert!(message("0 20 0\n").starts_with("light: a light recording of one train; give"));
+    let beyond = "a train beyond 30 days, or a delay beyond 60 s; write milliseconds";
+    assert!(message("0 60000.1 0\n1 20 0\n").ends_with(beyond));
+    assert!(message("0 20 0\n2592000001 20 0\n").ends_with(beyond));
     let facts = eyelevel_link::DirectionFacts::new(&load("0 20 0\n9 18 0\n").unwrap()).unwrap();
     assert_eq!((facts.delay_ms_min, facts.rate_bit_s), (18.0, 2_666_666));
 }

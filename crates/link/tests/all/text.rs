@@ -198,6 +198,13 @@ fn a_wrong_clause_is_quoted_with_the_way_out() {
         "clause 2 (\"rate 10.5 Mbit\"): \"10.5Mbit\" is not a rate: unknown unit \"Mbit\", \
          use one of bit/s, kbit/s, Mbit/s, Gbit/s"
     );
+    assert_eq!(
+        refused("rate 1 MB/s, queue droptail 10 packets"),
+        "clause 1 (\"rate 1 MB/s\"): \"1MB/s\" is not a rate: unknown unit \"MB/s\", \
+         use one of bit/s, kbit/s, Mbit/s, Gbit/s"
+    );
+    assert!(refused("delay 10 sec").contains("unknown unit \"sec\", use one of ns, us"));
+    assert!(refused("rate 10").contains("\"10\" is not a rate: it has no unit, use one of bit/s"));
     assert!(refused("wifi").contains("unknown stage \"wifi\"; use delay, "));
     assert!(refused("").contains("add a stage's name"));
     assert!(refused("delay 20ms,").starts_with("clause 2 (\"\")"));

@@ -2,11 +2,15 @@
 
 use crate::SpecError;
 use crate::error::At;
+use crate::trace::OPPORTUNITY_MS_MAX;
 use eyelevel_units::{Duration, duration_from_ms};
 use serde::{Deserialize, Serialize};
 
 /// What a line of a light recording holds, for messages.
 pub(super) const LINE: &str = "a train: when, its delay and when its packets came, in milliseconds";
+
+/// Longer delays are a mistake of units.
+const DELAY_MS_MAX: f64 = 60_000.0;
 
 /// More packets than a short train has.
 const OPPORTUNITIES_MAX: usize = 10_000;
@@ -69,6 +73,12 @@ impl Light {
                 return wrong(
                     "the train is not later than the one before",
                     "sort them by time",
+                );
+            }
+            if train.at_ms > OPPORTUNITY_MS_MAX as f64 || train.delay_ms > DELAY_MS_MAX {
+                return wrong(
+                    "a train beyond 30 days, or a delay beyond 60 s",
+                    "write milliseconds",
                 );
             }
             if next.opportunities.is_empty() || !next.opportunities.is_sorted() {
