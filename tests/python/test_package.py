@@ -39,6 +39,7 @@ UNTYPED = {
     "cluster/worker.py": "what Dask gives a worker that it begins",
     "figures/chart.py": "Vega-Lite's specifications",
     "figures/connection_charts.py": "altair's keyword arguments",
+    "figures/overview.py": "the same",
     "json_types.py": "JSON by name",
     "binary.py": "what a command prints, object or list",
     "level/transfer_values.py": "an array of numpy or none",

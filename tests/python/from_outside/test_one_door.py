@@ -55,6 +55,7 @@ ELSEWHERE = {
     "lab_tables.py": CODE,
     "pictures/video.py": "ffprobe wrote it",
     "report/shell.py": CODE,
+    "report/templates.py": CODE,
     "run/block/inputs.py": "it is sent as it is, to where its digest is checked",
     "run/bundle/bundle.py": "it is written, not read",
     "run/bundle/inputs.py": CODE,

@@ -173,12 +173,10 @@ class Sink:
 
     def _count(self, row: JsonObject) -> None:
         self.attempts += 1
-        for kind in ("failure", "quic_failure"):
-            if row[kind]:
-                self.failures += 1
-                what = f"{row[kind]}: {row[f'{kind}_detail']}"
-                self.last_failure = f"{row['host']} over {row['protocol']}, {what}"
-                return
+        if row["failure"]:
+            self.failures += 1
+            what = f"{row['failure']}: {row['failure_detail']}"
+            self.last_failure = f"{row['host']} over {row['protocol']}, {what}"
 
     @property
     def has_file(self) -> bool:

@@ -5,9 +5,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import LabSummary
 from eyelevel.plan.trials import Trial
 from eyelevel.run.trial.coding import NO_PICTURES
@@ -66,7 +65,7 @@ def with_retries(run: Callable[[], TrialResult], retries: int) -> TrialResult:
     on the stack. An attempt that failed counts as a failure of its stack if stacks are compared by
     how often the instrument fails, whatever came after it.
     """
-    failed: list[dict[str, Any]] = []
+    failed: list[JsonObject] = []
     while True:
         result = run()
         if not _may_repeat(result.record) or len(failed) >= retries:
