@@ -3,6 +3,9 @@
 A database is a folder of advisories in the OSV format, JSON or YAML, at any depth: the branch `osv`
 of RustSec's advisory-db, PyPA's advisory-database. EYELEVEL_ADVISORIES names one or more, as PATH
 does. Nothing is fetched: without a database one line says that nothing was looked up.
+
+Versions are ordered as their registry orders them: crates by SemVer, in which `1.0.0-0` comes
+before `1.0.0`, packages by PEP 440, in which it comes after.
 """
 
 import json
@@ -10,7 +13,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +38,8 @@ def pinned(root: Path) -> Pinned:
     for crate in lock["package"]:
         if "source" in crate:
             found.setdefault(("crates.io", crate["name"]), set()).add(crate["version"])
-    for name in ("requirements.lock", "requirements-dev.lock"):
-        text = (root / name).read_text(encoding="utf-8")
+    for file in (*root.glob("requirements*.lock"), root / "packaging/image/requirements.lock"):
+        text = file.read_text(encoding="utf-8")
         for package, version in re.findall(r"^([\w.-]+)==([^\s;\\]+)", text, re.MULTILINE):
             found.setdefault(("PyPI", canonicalize_name(package)), set()).add(version)
     return found
@@ -65,37 +68,67 @@ def faults(found: Iterable[Any], pins: Pinned) -> list[str]:
             if package["ecosystem"] == "PyPI":
                 name = canonicalize_name(name)
             for version in sorted(pins.get((package["ecosystem"], name), ())):
-                if is_affected(version, affected):
+                try:
+                    is_hit = is_affected(version, affected)
+                except ValueError as error:
+                    raise ValueError(f"{advisory['id']}: {name}: {error}") from None
+                if is_hit:
                     said = advisory.get("summary") or advisory.get("details", "").split("\n")[0]
                     lines.append(f"{name} {version}: {advisory['id']}: {said}")
     return sorted(set(lines))
 
 
 def is_affected(version: str, affected: Any) -> bool:
-    """As the OSV schema evaluates: a version that is listed, or that lies in a range."""
+    """As the OSV schema evaluates: a version that is listed, or that lies in a range.
+
+    Raises ValueError if a range of semantic versions has a bound that is none.
+    """
     if version in affected.get("versions", ()):
         return True
-    kinds = ("SEMVER", "ECOSYSTEM")
-    ranges = [each for each in affected.get("ranges", ()) if each["type"] in kinds]
-    return any(_lies_in(_order(version), each["events"]) for each in ranges)
+    is_crate = affected["package"]["ecosystem"] == "crates.io"
+    for each in affected.get("ranges", ()):
+        if each["type"] not in ("SEMVER", "ECOSYSTEM"):
+            continue
+        order = _semver if each["type"] == "SEMVER" or is_crate else _pep440
+        if _lies_in(version, each["events"], order):
+            return True
+    return False
 
 
-def _lies_in(version: Version, events: list[dict[str, str]]) -> bool:
-    is_in = False
-    for event in sorted(events, key=lambda event: _order(next(iter(event.values())))):
-        (kind, at), *_ = event.items()
-        if kind == "introduced" and version >= _order(at):
+def _lies_in(text: str, events: list[dict[str, str]], order: Callable[[str], Any]) -> bool:
+    version, is_in = order(text), False
+    bounds = [
+        (order(at), kind) for event in events for kind, at in event.items() if kind in _BOUNDS
+    ]
+    for at, kind in sorted(bounds, key=lambda bound: bound[0]):
+        if kind == "introduced" and version >= at:
             is_in = True
-        elif (kind == "fixed" and version >= _order(at)) or (
-            kind == "last_affected" and version > _order(at)
-        ):
+        elif (kind == "fixed" and version >= at) or (kind == "last_affected" and version > at):
             is_in = False
     return is_in
 
 
-def _order(version: str) -> Version:
-    # What semantic versions write behind a plus sign orders nothing.
+_BOUNDS = ("introduced", "fixed", "last_affected")
+_SEMVER = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-([\dA-Za-z.-]+))?(?:\+[\dA-Za-z.-]+)?")
+
+
+def _semver(version: str) -> tuple[Any, ...]:
+    """What orders as semver.org says in clause 11; `0` is OSV's word for before all others."""
+    if version == "0":
+        return ()
+    if not (found := _SEMVER.fullmatch(version)):
+        raise ValueError(f"{version!r} is no semantic version")
+    *core, before = found.groups()
+    # Numbers come before words and are compared as numbers; what has more parts comes later.
+    parts = [
+        (0, int(part), "") if part.isdigit() else (1, 0, part) for part in (before or "").split(".")
+    ]
+    return (*map(int, core), before is None, parts)
+
+
+def _pep440(version: str) -> Version:
     try:
+        # A local version, behind a plus sign, has the weaknesses of its public one.
         return Version(version.partition("+")[0])
     except InvalidVersion:
         return Version(re.match(r"[\d.]*", version)[0].strip(".") or "0")  # type: ignore[index]
