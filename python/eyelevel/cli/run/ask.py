@@ -94,9 +94,9 @@ def ask(
 ) -> None:
     """Answer one question about a site, with as many loads as it takes.
 
-    The loads of a network end once its interval is no wider than the gain, at most 10
-    percentage points wide, or within the smallest effect of interest, or once none of these can
-    be expected; the intervals hold however often you look at them. The path options (--rtt,
+    The loads of a network end once its interval excludes zero or lies within the smallest effect
+    of interest, or once neither can be expected; the intervals hold however often you look at
+    them. The path options (--rtt,
     --down, ...) describe one network of your own, to use instead of --networks. With --users
     the last sentence weights the networks as your users have them.
     """
