@@ -109,6 +109,10 @@ def test_info_writes_rows_a_figure_and_the_table(corpus, tmp_path):
     for row in ("server addresses", "object size", "dependency depth", "1 to 66, median 22"):
         assert row in done.stdout
     assert (tmp_path / "x.csv").read_text().startswith("site,page,server_addresses,origins,objects")
+    first = next(out.glob("*.wacz"))
+    first.rename(out / "=cmd|x!A1.wacz")
+    assert run("corpus", "info", out, "--csv", tmp_path / "y.csv").returncode == 0
+    assert "\n'=cmd|x!A1,http" in (tmp_path / "y.csv").read_text()
     assert (tmp_path / "x.svg").read_bytes().startswith(b"<svg")
     assert "unknown format" in run("corpus", "info", out, "--figure", "x.bmp").stderr
 

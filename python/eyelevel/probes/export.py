@@ -1,5 +1,7 @@
 """Rows in other forms: the thesis's CSV, Parquet."""
 
+import csv
+import io
 import json
 import os
 from collections.abc import Iterable
@@ -7,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from eyelevel.disk.cells import guarded
 from eyelevel.disk.results import writing
 from eyelevel.disk.whole import whole_file
 from eyelevel.json_types import JsonMapping
@@ -100,7 +103,10 @@ def to_thesis_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
     and the time of the TCP handshake stands only with TCP. It has no column that tells handshakes
     apart: of pairs the resumed one alone has a line.
     """
-    lines = [";".join(THESIS_COLUMNS)] if header else []
+    text = io.StringIO()
+    lines = csv.writer(text, delimiter=";", lineterminator="\n")
+    if header:
+        lines.writerow(THESIS_COLUMNS)
     for row in rows:
         if row.get("failure") is not None or row.get("connection_us") is None:
             continue
@@ -109,8 +115,8 @@ def to_thesis_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
         cells = (
             _milliseconds(row.get("dns_us")),
             str(row["at_unix_us"] // 1_000_000),
-            str(row["host"]),
-            str(row["path"]),
+            guarded(str(row["host"])),
+            guarded(str(row["path"])),
             str(row["address"]),
             str(row["port"]),
             _milliseconds(row["connection_us"]),
@@ -118,8 +124,8 @@ def to_thesis_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
             THESIS_NAMES[row["protocol"]],
             _milliseconds(row.get("tcp_handshake_us")),
         )
-        lines.append(";".join(cells))
-    return "".join(line + "\n" for line in lines)
+        lines.writerow(cells)
+    return text.getvalue()
 
 
 _NEW_OR_OURS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW

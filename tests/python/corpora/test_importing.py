@@ -284,6 +284,14 @@ def test_real_recordings_come_in(tmp_path):
     }  # fmt: skip
 
 
+def test_no_cell_of_the_table_is_a_formula_and_each_comes_back(tmp_path):
+    entry = Entry("home", "=HYPERLINK(1)", "failed", "@x", 7, "+secure")
+    Ledger(tmp_path).put(entry)
+    written = (tmp_path / FILE).read_text(encoding="utf-8").splitlines()[1]
+    assert written == "home,'=HYPERLINK(1),failed,'@x,7,'+secure"
+    assert Ledger(tmp_path).entries == {entry.source: entry}
+
+
 def test_a_table_that_is_none_is_refused_with_its_line(tmp_path):
     (tmp_path / FILE).write_text("name,source,outcome,reason,source_bytes,wishes\na,b,lost,,1,\n")
     with pytest.raises(CorpusError, match=r"corpus\.csv:2: no line of a corpus's table"):

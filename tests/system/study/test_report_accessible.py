@@ -152,6 +152,28 @@ def test_a_table_is_saved_as_csv_as_it_is_shown(open_page):
     assert len(rows) == 5 and {row[1] for row in rows[1:]} == {"dsl"}
 
 
+CELLS = {
+    "=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)", "-2+3": "'-2+3", "+cmd|x!A0": "'+cmd|x!A0",
+    "'=1": "''=1", "-": "-", "-3.2 %": "-3.2 %", "+12 ms": "+12 ms", "−4": "−4", "a=b": "a=b",
+}  # fmt: skip
+
+
+def test_no_saved_cell_is_a_formula(open_page):
+    page = open_page(review=True)
+    table = page.locator("section[aria-labelledby=sites] .table").first
+    cells = table.locator("tbody tr td:first-of-type, tbody tr th:first-of-type")
+    cells.first.evaluate(
+        "(cell, said) => { const row = cell.closest('tr'); for (const each of said) {"
+        " const more = row.cloneNode(true); more.children[0].textContent = each;"
+        " row.before(more); } }",
+        list(CELLS),
+    )
+    with page.expect_download() as download:
+        table.locator("button.export").first.click()
+    rows = list(csv.reader(io.StringIO(download.value.path().read_text(encoding="utf-8"))))
+    assert [row[0] for row in rows[1 : len(CELLS) + 1]] == list(CELLS.values())
+
+
 def test_every_excluded_block_is_told(open_page):
     text = open_page(review=True).locator("section[aria-labelledby=outcomes]").inner_text()
     assert "Blocks with loads that are left out: 1 of 12" in text

@@ -16,6 +16,7 @@ from eyelevel.analysis.trials.table import trials_table
 from eyelevel.cli.opening import end_at
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
+from eyelevel.disk.cells import csv_of
 from eyelevel.disk.results import write_result
 from eyelevel.errors import ExpectedError
 from eyelevel.json_types import JsonObject
@@ -47,7 +48,7 @@ def run(
         )
     loads = _loads(directory)
     if csv is not None:
-        write_result(csv, loads.write_csv())
+        write_result(csv, csv_of(loads))
         results.print(f"{loads.height} loads")
         end_at("rows", csv)
     elif as_json:

@@ -32,8 +32,15 @@
     });
   }
 
+  // As eyelevel.disk.cells has it: no spreadsheet takes a text for a formula. A unit may follow.
+  function guarded(text) {
+    const isFormula = /^'*[=+\-@]/.test(text);
+    const isHarmless = /^(-|[+-]?\d[\d.\s]*(%|[a-zA-Z]+)?)$/.test(text);
+    return isFormula && !isHarmless ? "'" + text : text;
+  }
+
   function csvOf(table) {
-    const field = (text) => '"' + text.trim().replace(/"/g, '""') + '"';
+    const field = (text) => '"' + guarded(text.trim()).replace(/"/g, '""') + '"';
     const lines = [...table.rows].filter((row) => !row.hidden).map((row) =>
       [...row.children].map((each) => field(each.innerText.replace(/\s*\n\s*/g, "; "))).join(","));
     return lines.join("\r\n") + "\r\n";

@@ -1,0 +1,45 @@
+"""Cells of the CSV files that we write, as spreadsheets read them.
+
+A spreadsheet runs a text that begins with one of `= + - @`, a tab or a line's end as a formula,
+which may start programs or send other cells away (CWE-1236). A recording's name or a page's URL
+may be such a text. So it gets an apostrophe in front; numbers, signs included, stay as they are.
+"""
+
+import re
+
+import polars as pl
+
+_FORMULA = r"^'*[=+\-@\t\r\n]"
+"""With the apostrophes that we put there: what was guarded is told from what came with one."""
+_HARMLESS = r"^(-|[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?)$"
+"""A number, or the stroke that stands for no value."""
+
+
+def guarded(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    if re.match(_FORMULA, cell) and not re.fullmatch(_HARMLESS, cell):
+        return f"'{cell}"
+    return cell
+
+
+def unguarded(cell: str) -> str:
+    """What `guarded` got."""
+    return cell[1:] if cell.startswith("'") and guarded(cell[1:]) == cell else cell
+
+
+def csv_of(rows: pl.DataFrame) -> str:
+    """The table as CSV, its texts and headings guarded."""
+    safe = [
+        _guarded_column(pl.col(name)) if kind in _TEXTS else name
+        for name, kind in rows.schema.items()
+    ]
+    return rows.select(safe).rename(guarded).write_csv()
+
+
+_TEXTS = (pl.String, pl.Categorical, pl.Enum)
+
+
+def _guarded_column(column: pl.Expr) -> pl.Expr:
+    text = column.cast(pl.String)
+    is_formula = text.str.contains(_FORMULA) & ~text.str.contains(_HARMLESS)
+    return pl.when(is_formula).then(pl.concat_str(pl.lit("'"), text)).otherwise(text).name.keep()
