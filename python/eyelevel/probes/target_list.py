@@ -4,41 +4,27 @@ from pathlib import Path
 
 from eyelevel.errors import ProbeError
 from eyelevel.from_outside.files import lines_of
+from eyelevel.from_outside.host_lists import read_hosts
 from eyelevel.from_outside.json_text import parse_object
-from eyelevel.from_outside.limits import (
-    DOCUMENT,
-    LINE_BYTES_MAX,
-    PROBES,
-    TARGETS,
-    WORD_LINE_BYTES_MAX,
-)
+from eyelevel.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PROBES, TARGETS
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.probes.targets import ProbeTargetName, parse_target
+from eyelevel.probes.targets import ProbeTargetName, target_of
 
 Key = tuple[str, int, str]
 """A target's host, port and path."""
 
 
 def read_targets(path: Path) -> list[ProbeTargetName]:
-    """`HOST[:PORT][/PATH]` a line, each target once, `#` begins a comment.
+    """Read the targets of a list, each once and in its order.
 
     Raises ProbeError naming the line that is none.
     """
-    found: dict[ProbeTargetName, None] = {}
-    for number, line in lines_of(path, Source(str(path), TARGETS, ProbeError), WORD_LINE_BYTES_MAX):
-        text = line.lstrip("\ufeff").partition("#")[0].strip()
-        if not text:
-            continue
-        try:
-            found[parse_target(text)] = None
-        except ProbeError as error:
-            message = f"{path}, line {number}: `{quoted(text)}` is not a HOST[:PORT][/PATH]"
-            raise ProbeError(f"{message}; correct it, or drop the line") from error
+    hosts = read_hosts(path, Source(str(path), TARGETS, ProbeError))
+    found = list(dict.fromkeys(target_of(host) for _, host in hosts))
     if not found:
         raise ProbeError(f"{path} names no host: write one HOST[:PORT][/PATH] per line")
-    return list(found)
+    return found
 
 
 def begun(count: int) -> JsonObject:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eyelevel.errors import ProbeError
+from eyelevel.from_outside.host_lists import Host, parse_host
 from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonObject
 from eyelevel.probes.protocols import THESIS_NAMES
@@ -28,26 +29,20 @@ class ProbeTargetName:
 
 
 def parse_target(text: str) -> ProbeTargetName:
-    """`HOST[:PORT][/PATH]`, an IPv6 address in brackets; `https://` may stand before it.
-
-    Raises ProbeError.
-    """
-    rest = text.removeprefix("https://")
-    authority, slash, path = rest.partition("/")
-    match = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(?::(\d{1,5}))?", authority)
-    port = int(match[2] or PORT) if match else 0
-    if match is None or not 0 < port < 65536 or any(c.isspace() or ord(c) < 32 for c in rest):
-        raise ProbeError(
-            f"{text!r} is not a HOST[:PORT][/PATH]; write it as www.example.com/index.html"
-        )
-    return ProbeTargetName(_ascii(match[1], text), port, slash + path or "/")
-
-
-def _ascii(host: str, text: str) -> str:
+    """`HOST[:PORT][/PATH]`, also as a URL, which is probed at the same port. Raises ProbeError."""
     try:
-        return host if host.isascii() else host.encode("idna").decode()
-    except UnicodeError as error:
-        raise ProbeError(f"{text!r}: the name cannot stand in DNS: {error}") from error
+        return target_of(parse_host(text))
+    except ValueError as error:
+        raise ProbeError(
+            f"`{quoted(text)}` is not a HOST[:PORT][/PATH] ({quoted(error)}); write it as "
+            "www.example.com/index.html"
+        ) from error
+
+
+def target_of(host: Host) -> ProbeTargetName:
+    """Return what is probed of a host: port 443 where it has none, IPv6 in brackets."""
+    name = f"[{host.name}]" if ":" in host.name else host.name
+    return ProbeTargetName(name, host.port or PORT, host.path)
 
 
 def parse_protocols(text: str, option: str = "--protocols") -> list[str]:

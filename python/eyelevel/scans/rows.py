@@ -6,17 +6,16 @@ from pathlib import Path
 
 from eyelevel.errors import ScanError
 from eyelevel.from_outside.files import lines_of
+from eyelevel.from_outside.host_names import NAME
 from eyelevel.from_outside.json_text import parse_object
 from eyelevel.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PROBES
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.scans.names import NAME
+from eyelevel.scans.names import HTTPS_PORT
 
 PROTOCOLS = {"tls1.3": "tls13", "quic": "quic", "http2": "http2"}
 """What names can be chosen by, and the field of a row that says it."""
-
-HTTPS_PORT = 443
 
 
 def read_rows(path: Path) -> Iterator[JsonObject]:

@@ -28,7 +28,7 @@ def test_targets(text: str, expected: tuple[str, int, str]) -> None:
     assert (target.host, target.port, target.path) == expected
 
 
-@pytest.mark.parametrize("text", ["", "a:0", "a:99999", "2001:db8::1", "a b", "http://a:80:1/"])
+@pytest.mark.parametrize("text", ["", "a:0", "a:99999", "2001:db8::1::", "a b", "http://a:80:1/"])
 def test_what_is_no_target(text: str) -> None:
     with pytest.raises(ProbeError, match="HOST"):
         parse_target(text)

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import resource
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -103,7 +103,7 @@ def scan(
     """
     out = out or Path(f"{list_.stem}.scan.jsonl")
     if names_with is not None:
-        _print_names(list_, top, out, names_with, opt_out, as_json=as_json)
+        _print_names(list_, read_names(list_, top, port), out, names_with, opt_out, as_json=as_json)
         return
     chosen = _chosen(only)
     if rate <= 0:
@@ -128,8 +128,8 @@ def scan(
     }
     summary = Summary()
     done = _done(out, summary, resume=resume)
-    total = sum(1 for _ in read_names(list_, top))
-    names = _names_left(list_, top, done, excluded, summary)
+    total = sum(1 for _ in read_names(list_, top, port))
+    names = _names_left(read_names(list_, top, port), done, excluded, summary)
     with writing(out):
         stream = out.open("a", encoding="utf-8")
     with stream, progress("names", total) as shown:
@@ -194,10 +194,10 @@ def _done(out: Path, summary: Summary, *, resume: bool) -> set[str]:
 
 
 def _names_left(
-    path: Path, top: int | None, done: set[str], opt_out: OptOut, summary: Summary
+    asked: Generator[str, None, None], done: set[str], opt_out: OptOut, summary: Summary
 ) -> Iterator[str]:
     """In the list's order; one that opted out counts and is not asked."""
-    with contextlib.closing(read_names(path, top)) as names:
+    with contextlib.closing(asked) as names:
         for name in names:
             if opt_out.covers(name):
                 summary.take({"skipped": "opt-out list"})
@@ -206,7 +206,13 @@ def _names_left(
 
 
 def _print_names(
-    path: Path, top: int | None, out: Path, text: str, opt_out: Path | None, *, as_json: bool
+    path: Path,
+    asked: Generator[str, None, None],
+    out: Path,
+    text: str,
+    opt_out: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Hosts of the file's rows that have all, each once, in the list's order."""
     if as_json:
@@ -220,7 +226,7 @@ def _print_names(
         )
     targets = targets_with(read_rows(out), fields, out)
     shown = set()
-    with contextlib.closing(read_names(path, top)) as names:
+    with contextlib.closing(asked) as names:
         for name in names:
             target = targets.get(name)
             if target is not None and target not in shown and not excluded.covers(name):

@@ -1,5 +1,6 @@
 """One live load: the page from its real servers, with the record of any other trial."""
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.browser.same_requests import SameRequests
 from eyelevel.errors import BrowserStartError, LabError
 from eyelevel.from_outside.files import read_text
+from eyelevel.from_outside.host_names import name_in_dns
 from eyelevel.from_outside.limits import CERTIFICATES
 from eyelevel.from_outside.source import Source
 from eyelevel.lab.client import LabSummary
@@ -51,7 +53,12 @@ class LivePage:
         """Its own, as `host:port`, which a browser over QUIC asks by nothing else: whether others
         have it, a first visit learns from them. None over cleartext."""
         parts = urlsplit(self.url)
-        return (f"{parts.hostname}:{parts.port or 443}",) if parts.scheme == "https" else ()
+        if parts.scheme != "https":
+            return ()
+        host = parts.hostname or ""
+        with contextlib.suppress(ValueError):  # a name that the browser refuses as well
+            host = name_in_dns(host)
+        return (f"{host}:{parts.port or 443}",)
 
 
 def run_live_trial(trial: Trial, page: LivePage, host_wait: HostWait | None = None) -> TrialResult:

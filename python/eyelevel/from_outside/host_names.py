@@ -1,0 +1,63 @@
+"""Names of hosts as they stand in DNS, by UTS 46 as browsers read them.
+
+Python's codec `idna` is IDNA 2003: it takes `straße.test` for `strasse.test`, another host.
+"""
+
+import re
+import unicodedata
+
+_LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+NAME = re.compile(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.?", re.ASCII)
+"""What can stand in DNS; addresses of IPv4 have the same form. Each label ends at its dot, so that
+a line that is no name is told in linear time."""
+
+_PUNYCODE = "xn--"
+_JOINERS = "\u200c\u200d"
+
+
+def name_in_dns(name: str) -> str:
+    """Return the name in lower case and ASCII: UTS 46 without transitional mappings.
+
+    A name that is ASCII already stays as it is, but for its case. Raises ValueError with the reason
+    where a browser would refuse it.
+    """
+    if name.isascii():
+        return name.lower()
+    # Its tables take a tenth of a second to read, and few lists need them.
+    import idna
+
+    try:
+        mapped = idna.uts46_remap(name, std3_rules=False, transitional=False)
+        labels = [_decoded(label) for label in mapped.split(".")]
+        is_bidi = any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in "".join(labels))
+        for label in filter(None, labels):
+            idna.check_initial_combiner(label)
+            idna.check_bidi(label, check_ltr=is_bidi)
+            _check_joiners(label)
+        return ".".join(_encoded(label) for label in labels)
+    except idna.IDNAError as error:
+        raise ValueError(str(error)) from error
+
+
+def _decoded(label: str) -> str:
+    """A label's characters. One that is spelled in Punycode must be what UTS 46 would map it to."""
+    import idna
+
+    if not label.startswith(_PUNYCODE):
+        return label
+    text = label.removeprefix(_PUNYCODE).encode("ascii").decode("punycode")
+    if text.isascii() or idna.uts46_remap(text, std3_rules=False, transitional=False) != text:
+        raise ValueError(f"`{label}` is no Punycode of a name")
+    return text
+
+
+def _encoded(label: str) -> str:
+    return label if label.isascii() else _PUNYCODE + label.encode("punycode").decode("ascii")
+
+
+def _check_joiners(label: str) -> None:
+    import idna
+
+    for place, character in enumerate(label):
+        if character in _JOINERS and not idna.valid_contextj(label, place):
+            raise ValueError("a joiner stands where it joins nothing")
