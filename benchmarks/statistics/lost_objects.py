@@ -5,8 +5,10 @@ finish; a share of those shares comes as bad repetitions, which hit a stack on e
 else differs. Printed for every cell: how often a comparison of a family has its numbers of
 unfinished loads called different, of fixed repetitions (the gains' and these tests as one family by
 Holm and Tarone) and at any look of a study that may stop; and of studies of equal stacks, how often
-anything is claimed, gains included. `--prior` compares priors of the sequence. Half a minute;
-nothing is asserted.
+anything is claimed, gains included. `--prior` compares priors of the sequence. `--rules` compares
+what a study of stacks that are as fast says if bursts of loss slow both and cost one of them an
+object: that load left out, its values believed, or counted as not finished. Half a minute; nothing
+is asserted.
 """
 
 import sys
@@ -17,8 +19,10 @@ import numpy as np
 
 from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.intervals import DISTURBANCE, SEED, SPREAD
+from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.sequential import FAMILY_LEVEL, GAINS_LEVEL, TIMEOUTS_SHARE
-from eyelevel.stats.estimate import Floats
+from eyelevel.analysis.phrases import verdict
+from eyelevel.stats.estimate import Floats, undetermined
 from eyelevel.stats.families import holm_of_attainable
 from eyelevel.stats.late.timeouts import sign_sequence_p, timeouts, up_to_limit
 from eyelevel.stats.repetitions import geometric_gain
@@ -41,6 +45,13 @@ REPETITIONS = (6, 10, 20, 31)
 BAD_REPETITIONS = 0.5
 """The part of unfinished loads that comes as whole repetitions of a stack."""
 STUDIES, STUDIES_QUICK = 500, 50
+BURSTS = 0.1
+"""The part of loads of either stack that meet a burst of loss."""
+BURST_SLOWS = 1.5
+WITHOUT_OBJECT = 0.7
+"""What a page takes, of a usual load's Speed Index, whose largest image never comes."""
+WORSE = ("slower", "fewer loads finished")
+RULES = ("left out", "believed", "not finished")
 PRIORS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
 
 
@@ -115,6 +126,46 @@ def _sequential(pairs: list[tuple[Floats, ...]]) -> tuple[float, bool]:
     return float(np.mean(differ)), claims or any(differ)
 
 
+@dataclass(frozen=True)
+class Said:
+    """Of studies in which one stack's loads lose an object: the mean gain of that stack (negative:
+    faster), and the shares of studies that call it faster, or slower or to finish fewer loads."""
+
+    gain: float
+    faster: float
+    worse: float
+
+
+def say_by_rule(rule: str, repetitions: int, studies: int, draw: np.random.Generator) -> Said:
+    """Return what studies of one comparison say if a load without an object is taken like this."""
+    limits, rows = np.full(SITES, LIMIT), []
+    for _ in range(studies):
+        x, r = (loads(0.0, repetitions, draw, 0.0) for _ in range(2))
+        burst, burst_reference = (draw.random(x.shape) < BURSTS for _ in range(2))
+        r = np.where(burst_reference, BURST_SLOWS * r, r)
+        lost = {"left out": np.nan, "not finished": np.inf}.get(rule, WITHOUT_OBJECT * x)
+        x = np.where(burst, lost, x)
+        late = timeouts(x, r, limits)
+        gain = geometric_gain(*(up_to_limit(each, limits) for each in (x, r)))
+        tests = [(gain.p, 0.0), (late.p, late.p_least or 1.0)]
+        (p, p_late), _ = holm_of_attainable(tests, FAMILY_LEVEL)
+        typical = undetermined("", repetitions, gain.value)
+        of = ("lossy", "losing", "reference", "speed_index_ms")
+        found = NetworkGain(*of, gain, p, typical, timeouts=late, p_timeouts_holm=p_late)
+        finding = verdict(found, smallest_effect=0.05)
+        rows.append((gain.value, finding == "faster", finding in WORSE))
+    return Said(*(float(each) for each in np.array(rows, dtype=float).mean(axis=0)))
+
+
+def print_rules(studies: int) -> None:
+    """Print what each rule makes of 31 repetitions of equally fast stacks."""
+    print_head(("a load without its object", "gain", "called faster", "slower, or fewer finished"))
+    draw = np.random.Generator(np.random.PCG64(SEED))
+    for rule in RULES:
+        said = say_by_rule(rule, REPETITIONS[-1], studies, draw)
+        print(f"| {rule} | {said.gain:+.1%} | {said.faster:.1%} | {said.worse:.1%} |")
+
+
 def print_priors() -> None:
     """Print how many repetitions that all point one way each prior needs, and with one against."""
     print_head(("prior", "p = 0.005 after", "with one against it"))
@@ -150,5 +201,7 @@ def main(quick: bool) -> None:
 if __name__ == "__main__":
     if "--prior" in sys.argv[1:]:
         print_priors()
+    elif "--rules" in sys.argv[1:]:
+        print_rules(STUDIES)
     else:
         main("--quick" in sys.argv[1:])

@@ -30,9 +30,11 @@ OUTCOMES: tuple[Outcome, ...] = (
     Outcome("ok", "The load ended and every check held.", "none", False),
     Outcome(
         "timeout",
-        "The page had not loaded at the trial's time limit (180 s unless the plan says otherwise). "
-        "Gains and differences count it as the limit, since it took at least that long; medians "
-        "and ranks count it as slower than any load that ended.",
+        "The page had not loaded at the trial's time limit (180 s unless the plan says otherwise), "
+        "or the network lost it or one of its objects, which then never came: a QUIC connection "
+        "that was idle for too long, a PING of HTTP/2 without an answer, a reset. Gains and "
+        "differences count it as the limit, since it took at least that long; medians and ranks "
+        "count it as slower than any load that ended.",
         "result",
         False,
     ),
@@ -60,7 +62,8 @@ OUTCOMES: tuple[Outcome, ...] = (
     ),
     Outcome(
         "different-page",
-        "An object failed on the way, a live page answered with an error, or the final picture is "
+        "A server broke an object (any other error of QUIC, HTTP/2 or TLS, or an early end), a "
+        "step after the load failed, a live page answered with an error, or the final picture is "
         "unlike that of the site's other loads.",
         "instrument",
         True,
@@ -119,7 +122,7 @@ OUTCOMES: tuple[Outcome, ...] = (
 OUTCOMES_BY_NAME: dict[str, Outcome] = {outcome.name: outcome for outcome in OUTCOMES}
 
 CENSORED = tuple(outcome.name for outcome in OUTCOMES if outcome.fault == "result")
-"""Outcomes of pages that did not finish: all that is known is that they took longer than the
+"""Outcomes of pages that did not come whole: all that is known is that they took longer than the
 limit."""
 
 COUNTED = tuple(

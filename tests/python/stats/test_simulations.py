@@ -303,6 +303,16 @@ def test_a_quarter_of_loads_unfinished_against_none_differs_in_ten_repetitions()
     assert max(equal.claims_fixed, equal.claims_sequential) < 0.1
 
 
+def test_a_stack_gains_nothing_by_losing_objects():
+    from benchmarks.statistics.lost_objects import RULES, say_by_rule
+
+    draw = np.random.Generator(np.random.PCG64(10))
+    out, believed, censored = (say_by_rule(rule, 31, 60, draw) for rule in RULES)
+    assert censored.faster == 0 and censored.worse > 0.95
+    # The simulation can see a bias: that of the rules that were.
+    assert out.gain < -0.03 and believed.gain < -0.06 and min(out.faster, believed.faster) > 0.5
+
+
 def test_no_stack_gains_from_what_disturbs_its_loads_and_how_often_they_are_flagged():
     """Equal stacks, one flagged twice as often: disturbances of one load and of one block."""
     from benchmarks.statistics.disturbances import SCENARIOS, WAYS, simulate

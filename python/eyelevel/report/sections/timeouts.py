@@ -32,7 +32,8 @@ NETWORKS_NOTE = (
     "of the repetitions' differences and assumes that repetitions are independent; of a fixed "
     "number of blocks it is exact (for one site McNemar's test), and where a study may stop early "
     "it holds whenever one looks. It is corrected together with the gains' own. A page that did "
-    "not finish counts as a timeout in every metric, whatever it had shown by then."
+    "not finish, or of which the network lost an object, counts as a timeout in every metric, "
+    "whatever it had shown by then."
 )
 
 
@@ -85,10 +86,10 @@ def timeouts_json(gain: NetworkGain) -> JsonObject | None:
 
 
 SITES_NOTE = (
-    "A load that timed out has no time and therefore no mean; all that is known is that it "
-    "took longer than the limit. The restricted mean is the mean of times up to the limit, "
-    "with a timeout counted as the limit, so it understates how much slower a stack with "
-    "timeouts is. Its interval assumes that blocks are independent and numerous enough for a "
+    "A load that timed out, or that lost an object, has no time and therefore no mean; all that is "
+    "known is that it took longer than the limit. The restricted mean is the mean of times up to "
+    "the limit, with a timeout counted as the limit, so it understates how much slower a stack "
+    "with timeouts is. Its interval assumes that blocks are independent and numerous enough for a "
     "mean to be about normal. The log-rank test compares whole distributions; it assumes that "
     "runs are independent and is most sensitive if hazards are proportional. A z above zero "
     "means that the stack's loads ended sooner. Neither is corrected for the number of "

@@ -5,6 +5,7 @@ stack, not even that it was too slow. Late packets come last, since a load with 
 that need the other loads of a block or site are in `eyelevel.analysis.trials`.
 """
 
+import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -13,6 +14,7 @@ from eyelevel.run.trial.rules.error_page import error_page
 from eyelevel.run.trial.rules.external_server_errors import external_server_error
 from eyelevel.run.trial.rules.impossible_timing import impossible_timing
 from eyelevel.run.trial.rules.starved import late_packets, stood_still
+from eyelevel.run.trial.rules.transport_errors import broken_by_peer, lost_by_network
 from eyelevel.run.trial.rules.wrong_stack import wrong_stack
 from eyelevel.sites.rendering import blocks_rendering
 from eyelevel.store.outcomes import NOT_RECORDED
@@ -20,22 +22,8 @@ from eyelevel.store.outcomes import NOT_RECORDED
 CLEARTEXT_PROTOCOLS = ("http/1.1", "http/1.0")
 """What recorded http origins are served over, whatever the stack."""
 _EXEMPT_TYPES = ("WebSocket", "Preflight")
-# A page or an object that the network never delivered: a result of stack and network.
-_TRANSPORT_ERRORS = (
-    "net::ERR_CONNECTION_",
-    "net::ERR_QUIC_",
-    "net::ERR_HTTP2_",
-    "net::ERR_TIMED_OUT",
-    "net::ERR_EMPTY_RESPONSE",
-    "net::ERR_NETWORK_CHANGED",
-    "NS_ERROR_CONNECTION_REFUSED",
-    "NS_ERROR_GENERATE_FAILURE",
-    "NS_ERROR_NET_",
-)
+_ERROR = re.compile(r"(?:net::|NS_)\w+(?:\.\w+)?")
 _NOT_REACHED = ("net::ERR_ADDRESS_UNREACHABLE", "net::ERR_INTERNET_DISCONNECTED")
-# An object whose server could not agree with the browser on TLS over TCP: the lab's fault, and no
-# network's, so that a page which fails like this is no timeout.
-_HANDSHAKE_ERRORS = ("net::ERR_SSL_", "net::ERR_BAD_SSL_")
 
 
 def judge(load: Observed) -> tuple[str, str]:
@@ -68,7 +56,7 @@ def _crashed(load: Observed) -> str:
 
 
 def _lab_failed(load: Observed) -> str:
-    if load.ended == "navigation-failed" and not _is_transport_error(load.detail):
+    if load.ended == "navigation-failed" and not _page_lost(load):
         return load.detail
     if load.ended == "complete" and not load.requests and load.stack.is_ours:
         return "the page loaded, but no server saw a request"
@@ -76,7 +64,7 @@ def _lab_failed(load: Observed) -> str:
 
 
 def _not_reached(load: Observed) -> str:
-    if load.ended != "navigation-failed" or _is_transport_error(load.detail):
+    if load.ended != "navigation-failed" or _page_lost(load):
         return ""
     if any(error in load.detail for error in _NOT_REACHED):
         return (
@@ -125,18 +113,31 @@ def _missed(load: Observed) -> str:
 
 
 def _timeout(load: Observed) -> str:
+    """A page that did not come whole took longer than any limit: its lost object never came."""
     if load.ended == "timeout":
         return load.detail
-    if load.ended == "navigation-failed" and _is_transport_error(load.detail):
+    if _page_lost(load):
         return f"the page never came: {load.detail}"
     return ""
 
 
-def _different_page(load: Observed) -> str:
+def _lost_object(load: Observed) -> str:
+    lost = [item for item in load.objects if lost_by_network(item["failed"] or "")]
+    if not lost:
+        return ""
+    others = len(lost) - 1
+    more = f", and {others} more object{'s' if others > 1 else ''}" if others else ""
+    return f"the network lost {lost[0]['url']}{more}: {lost[0]['failed']}"
+
+
+def _broken_object(load: Observed) -> str:
     for item in load.objects:
-        failed = item["failed"] or ""
-        if failed.startswith(_TRANSPORT_ERRORS + _HANDSHAKE_ERRORS) and failed not in NOT_RECORDED:
-            return f"{item['url']} failed: {failed}"
+        if broken_by_peer(item["failed"] or ""):
+            return f"{item['url']} failed: {item['failed']}"
+    return ""
+
+
+def _failed_step(load: Observed) -> str:
     return load.failed_step
 
 
@@ -157,10 +158,17 @@ def _capture_incomplete(load: Observed) -> str:
     return ""
 
 
-def _is_transport_error(detail: str) -> bool:
-    return any(error in detail for error in _TRANSPORT_ERRORS) and not any(
-        error in detail for error in NOT_RECORDED
-    )
+def _page_lost(load: Observed) -> bool:
+    """Whether the network lost the page itself.
+
+    The page's object may say more of an error than the navigation does: QUIC's code.
+    """
+    if load.ended != "navigation-failed":
+        return False
+    failed = [item["failed"] for item in load.objects if item["failed"]]
+    errors = _ERROR.findall(load.detail)
+    told = [next((each for each in failed if each.startswith(e)), e) for e in errors]
+    return any(map(lost_by_network, told))
 
 
 _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
@@ -172,7 +180,9 @@ _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("wrong-stack", wrong_stack),
     ("missed-requests", _missed),
     ("timeout", _timeout),
-    ("different-page", _different_page),
+    ("different-page", _broken_object),
+    ("timeout", _lost_object),
+    ("different-page", _failed_step),
     ("capture-incomplete", _capture_incomplete),
     ("late-packets", _late),
 )

@@ -76,8 +76,9 @@ def read_late(**changed: float) -> dict[str, Any]:
                 ]
             },
         ),
-        ("different-page", {"objects": [an_object(failed="net::ERR_CONNECTION_RESET")]}),
+        ("timeout", {"objects": [an_object(failed="net::ERR_CONNECTION_RESET")]}),
         ("different-page", {"objects": [an_object(failed="net::ERR_SSL_PROTOCOL_ERROR")]}),
+        ("different-page", {"failed_step": "click a: no such element"}),
         ("different-page", {"objects": [an_object(failed="net::ERR_BAD_SSL_CLIENT_AUTH_CERT")]}),
         ("capture-incomplete", {"frames": 1}),
         ("capture-incomplete", {"frames_lost": 2}),

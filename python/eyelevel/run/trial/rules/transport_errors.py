@@ -1,0 +1,80 @@
+"""Whose doing it is that the transport did not bring an object, by the browser's name for it.
+
+What the network lost is a result of stack and network. What a peer did wrong, which is a server of
+the lab, is the instrument's failure. Names: Chromium's `net_error_list.h`, with those of
+`quic_error_codes.h` behind a dot, and Firefox's `ErrorList.py`.
+"""
+
+from eyelevel.store.outcomes import NOT_RECORDED
+
+_OF_NETWORK = (
+    "net::ERR_CONNECTION_",
+    "net::ERR_TIMED_OUT",
+    "net::ERR_EMPTY_RESPONSE",
+    # A handshake that never ended; over TCP it is a connection that timed out.
+    "net::ERR_QUIC_HANDSHAKE_FAILED",
+    # No answer to a PING: the one error of HTTP/2 that no frame of the peer causes.
+    "net::ERR_HTTP2_PING_FAILED",
+    "NS_ERROR_CONNECTION_REFUSED",
+    "NS_ERROR_GENERATE_FAILURE",
+    "NS_ERROR_NET_EMPTY_RESPONSE",
+    "NS_ERROR_NET_INTERRUPT",
+    "NS_ERROR_NET_PARTIAL_TRANSFER",
+    "NS_ERROR_NET_RESET",
+    "NS_ERROR_NET_TIMEOUT",
+)
+_QUIC_ERROR = "net::ERR_QUIC_PROTOCOL_ERROR"
+# How a QUIC connection ends whose packets no longer arrive. Every other code names what the peer
+# or the browser did wrong. A stateless reset is what a server answers whose side timed out.
+_QUIC_OF_NETWORK = (
+    "QUIC_NETWORK_IDLE_TIMEOUT",
+    "QUIC_SILENT_IDLE_TIMEOUT",
+    "QUIC_HANDSHAKE_TIMEOUT",
+    "QUIC_TOO_MANY_RTOS",
+    "QUIC_TIMEOUTS_WITH_OPEN_STREAMS",
+    "QUIC_BAD_PACKET_LOSS_RATE",
+    "QUIC_PUBLIC_RESET",
+    "QUIC_CONNECTION_MIGRATION_",
+)
+_OF_PEER = (
+    "net::ERR_HTTP2_",
+    "net::ERR_QUIC_",
+    "net::ERR_SSL_",
+    "net::ERR_BAD_SSL_",
+    # A body or a head that ends early: all came that the server sent before it closed.
+    "net::ERR_CONTENT_LENGTH_MISMATCH",
+    "net::ERR_INCOMPLETE_CHUNKED_ENCODING",
+    "net::ERR_INCOMPLETE_HTTP2_HEADERS",
+    "net::ERR_RESPONSE_HEADERS_TRUNCATED",
+    # The lab's devices went, which no stage of a path does.
+    "net::ERR_NETWORK_CHANGED",
+    "NS_ERROR_NET_",
+)
+
+
+def lost_by_network(error: str) -> bool:
+    """Return whether an object or a page that failed with this error was lost on the way.
+
+    A QUIC connection that ended for a reason that the browser does not name has lost its path:
+    what a peer did wrong has a code.
+    """
+    if error.startswith(NOT_RECORDED):
+        return False
+    if error.startswith(_QUIC_ERROR):
+        code = _code(error)
+        return not code or code.startswith(_QUIC_OF_NETWORK)
+    return error.startswith(_OF_NETWORK)
+
+
+def broken_by_peer(error: str) -> bool:
+    """Return whether the server, or the lab around it, broke what failed with this error."""
+    return (
+        error.startswith(_OF_PEER)
+        and not lost_by_network(error)
+        and not error.startswith(NOT_RECORDED)
+    )
+
+
+def _code(error: str) -> str:
+    """Return QUIC's code of `net::ERR_QUIC_PROTOCOL_ERROR.CODE (reason)`; empty: none."""
+    return error.removeprefix(_QUIC_ERROR).removeprefix(".").split(" ")[0]
