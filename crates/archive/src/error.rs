@@ -28,14 +28,17 @@ pub enum Error {
     },
     /// The file holds nothing that can be replayed.
     #[error(
-        "{file} holds {records} records but no recorded HTTP response; record the site again, \
-         responses included"
+        "{file} holds {records} records but no recorded HTTP response{}; record the site again, \
+         responses included",
+        left_out.as_ref().map_or_else(String::new, |first| format!(" (left out: {first})"))
     )]
     Empty {
         /// The file.
         file: String,
         /// Records of all kinds.
         records: u64,
+        /// Why the first response that was there is left out.
+        left_out: Option<String>,
     },
     /// A record cannot be what was written.
     #[error(
@@ -98,6 +101,20 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+impl Damage {
+    /// Whether one HTTP message is broken, which leaves its exchange out, and not the file that
+    /// holds it, which is refused. Only of what reading a message gives.
+    pub(crate) fn is_of_message(&self) -> bool {
+        matches!(
+            self,
+            Self::Http(_)
+                | Self::Chunked { .. }
+                | Self::HeadTooLong { .. }
+                | Self::TooManyFields { .. }
+        )
+    }
 }
 
 /// What is wrong with one record.

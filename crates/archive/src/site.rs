@@ -73,6 +73,7 @@ impl Site {
             return Err(Error::Empty {
                 file: file_name.to_owned(),
                 records: records_read,
+                left_out: notes.into_iter().next().map(|note| note.message),
             });
         };
         Ok(Site {

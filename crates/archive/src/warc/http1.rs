@@ -67,27 +67,50 @@ pub fn response_head(head: &Bytes) -> Result<(StatusLine, Vec<Header>), Damage> 
     Ok((parse_status_line(&message.start_line)?, message.headers))
 }
 
-/// Reads `HTTP/1.1 200 OK`; the reason may lack, and so may its space.
+/// Reads `HTTP/1.1 200 OK` as Chromium does (`HttpResponseHeaders::ParseStatusLine`): the version in
+/// any case, any number of spaces behind it, and the reason and its space may lack. Only a status of
+/// three digits is taken, where Chromium makes up the status 200.
 pub fn parse_status_line(line: &str) -> Result<StatusLine, Damage> {
     let broken = || Damage::Http(format!("its status line is `{}`", cut(line)));
     let (version, rest) = line.split_once(' ').ok_or_else(broken)?;
-    let protocol = match version {
-        "HTTP/1.0" => "http/1.0",
-        "HTTP/1.1" => "http/1.1",
-        "HTTP/2" | "HTTP/2.0" => "h2",
-        "HTTP/3" | "HTTP/3.0" => "h3",
-        _ => return Err(broken()),
-    };
-    let (status, reason) = rest.split_once(' ').unwrap_or((rest, ""));
-    let is_number = status.len() == 3 && status.bytes().all(|byte| byte.is_ascii_digit());
+    let protocol = protocol_of(version).ok_or_else(broken)?;
+    let rest = rest.trim_start_matches(' ');
+    let digits_end = rest.find(|letter: char| !letter.is_ascii_digit());
+    let (status, reason) = rest.split_at(digits_end.unwrap_or(rest.len()));
     match status.parse() {
-        Ok(status) if is_number && status >= 100 => Ok(StatusLine {
-            protocol,
-            status,
-            reason: reason.trim().to_owned(),
-        }),
+        Ok(status) if rest.starts_with(|first| first != '0') && (100..1000).contains(&status) => {
+            Ok(StatusLine {
+                protocol,
+                status,
+                reason: reason.trim().to_owned(),
+            })
+        }
         _ => Err(broken()),
     }
+}
+
+/// The protocol of a status line's version. Converters write a HAR's `h2` there; any other version
+/// of HTTP is 1.1 from 1.1 on and 1.0 before it, and so is none.
+fn protocol_of(version: &str) -> Option<&'static str> {
+    let version = version.to_ascii_lowercase();
+    let number = match version.as_str() {
+        "h2" | "h3" => &version[1..],
+        name => name.strip_prefix("http")?,
+    };
+    Some(match number.strip_prefix('/').unwrap_or(number) {
+        "2" | "2.0" => "h2",
+        "3" | "3.0" => "h3",
+        "" | "1.0" => "http/1.0",
+        other => {
+            let (major, minor) = other.split_once('.')?;
+            let is_number = |part: &str| part.len() == 1 && part.as_bytes()[0].is_ascii_digit();
+            let is_version = is_number(major) && is_number(minor);
+            match is_version.then_some((major, minor))? {
+                ("0", _) => "http/1.0",
+                _ => "http/1.1",
+            }
+        }
+    })
 }
 
 /// Reads the method of `GET /path HTTP/1.1`.
@@ -274,13 +297,31 @@ mod tests {
         assert_eq!(status("HTTP/1.1 200 OK").unwrap(), (200, "OK".to_owned()));
         assert_eq!(status("HTTP/1.1 200").unwrap(), (200, String::new()));
         assert_eq!(status("HTTP/2 404 ").unwrap(), (404, String::new()));
+        for (line, protocol) in [
+            ("http/1.1 200 OK", "http/1.1"),
+            ("Http/1.2  200 OK", "http/1.1"),
+            ("HTTP/0.9 200", "http/1.0"),
+            ("HTTP 200 OK", "http/1.0"),
+            ("HTTP/1.0   200\tOK", "http/1.0"),
+            ("h2 200 No Reason", "h2"),
+            ("HTTP/3 200OK", "h3"),
+        ] {
+            let read = parse_status_line(line).unwrap();
+            assert_eq!((read.status, read.protocol), (200, protocol), "{line}");
+        }
         for line in [
             "",
             "HTTP/1.1",
             "HTTP/1.1 20",
             "HTTP/1.1 099 x",
+            "HTTP/1.1 0200 OK",
+            "HTTP/1.1 2000",
+            "HTTP/1.1 0 ",
             "ICY 200 OK",
             "HTTP/1.1 +20",
+            "HTTP/one 200 OK",
+            "HTTP/11 200 OK",
+            "<html>old server</html>",
         ] {
             assert!(status(line).is_err(), "{line}");
         }

@@ -100,16 +100,18 @@ impl Index {
             exchange.response_headers = vec![content_type];
             (exchange.status, exchange.reason) = (200, "OK".to_owned());
             exchange.body = record.block.clone();
-        } else {
-            fill_response(&mut exchange, record, budget)?;
+        } else if let Err(reason) = fill_response(&mut exchange, record, budget)? {
+            requests.join(located, &mut exchange, budget)?.ok(); // nobody else's any more
+            return Ok(Some(format!("{}: {reason}", exchange.url)));
         }
-        let note =
-            (exchange.status < 200).then(|| format!("{}: an interim response", exchange.url));
-        if note.is_none() {
-            requests.join(located, &mut exchange, budget)?;
-            self.push(record, exchange);
+        if exchange.status < 200 {
+            return Ok(Some(format!("{}: an interim response", exchange.url)));
         }
-        Ok(note)
+        if let Err(reason) = requests.join(located, &mut exchange, budget)? {
+            return Ok(Some(format!("{}: {reason}", exchange.url)));
+        }
+        self.push(record, exchange);
+        Ok(None)
     }
 
     /// Adds a revisit: the response that it refers to, under its own URL, with its own fields
@@ -133,8 +135,8 @@ impl Index {
         let original = &self.exchanges[original];
         let mut exchange = new_exchange(record, url);
         let has_head = record.block.starts_with(b"HTTP/");
-        if has_head {
-            fill_response(&mut exchange, record, budget)?;
+        if has_head && let Err(reason) = fill_response(&mut exchange, record, budget)? {
+            return Ok(Some(format!("{}: {reason}", exchange.url)));
         }
         // A 304 answers only who has the body already; a browser without a cache needs it.
         if !has_head || exchange.status == 304 {
@@ -145,7 +147,9 @@ impl Index {
             budget.keep(exchange.reason.len() as u64)?;
         }
         exchange.body = original.body.clone();
-        requests.join(located, &mut exchange, budget)?;
+        if let Err(reason) = requests.join(located, &mut exchange, budget)? {
+            return Ok(Some(format!("{}: {reason}", exchange.url)));
+        }
         self.push(record, exchange);
         Ok(None)
     }
@@ -225,14 +229,31 @@ fn new_exchange(record: &Record, url: Url) -> Exchange {
     }
 }
 
+/// Fills in what the record's HTTP message says; returns why it cannot be read, if it cannot.
 fn fill_response(
     exchange: &mut Exchange,
     record: &Record,
     budget: &mut ReadBudget,
+) -> Result<Result<(), String>, Damage> {
+    match read_response(exchange, record, budget) {
+        Err(damage) if damage.is_of_message() => Ok(Err(damage.to_string())),
+        read => read.map(Ok),
+    }
+}
+
+fn read_response(
+    exchange: &mut Exchange,
+    record: &Record,
+    budget: &mut ReadBudget,
 ) -> Result<(), Damage> {
-    let message = http1::parse(&record.block)?;
+    let mut message = http1::parse(&record.block)?;
+    let mut line = http1::parse_status_line(&message.start_line)?;
+    // Some writers store the interim responses before the final one in the same record.
+    while line.status < 200 && message.raw_body.starts_with(b"HTTP/") {
+        message = http1::parse(&message.raw_body)?;
+        line = http1::parse_status_line(&message.start_line)?;
+    }
     budget.keep_fields(&message.headers)?;
-    let line = http1::parse_status_line(&message.start_line)?;
     let digest = record.field("WARC-Payload-Digest");
     exchange.body = http1::decode_body(&message, digest, budget)?;
     exchange.status = line.status;

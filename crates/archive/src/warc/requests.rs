@@ -16,7 +16,8 @@ use crate::warc::source::{Located, WarcFile};
 /// The requests of one file, by what joins them with responses.
 #[derive(Default)]
 pub struct Requests {
-    requests: Vec<Option<Request>>,
+    /// None of those that are joined; why one cannot be read.
+    requests: Vec<Option<Result<Request, String>>>,
     /// By the request's own id, and by the ids of the records that it was concurrent to.
     by_id: HashMap<String, usize>,
     by_concurrent_id: HashMap<String, usize>,
@@ -32,6 +33,19 @@ struct Request {
     method: String,
     headers: Vec<Header>,
     body: Bytes,
+}
+
+impl Request {
+    fn read(record: &Record, budget: &mut ReadBudget) -> Result<Self, Damage> {
+        let message = http1::parse(&record.block)?;
+        budget.keep_fields(&message.headers)?;
+        let digest = record.field("WARC-Payload-Digest");
+        Ok(Self {
+            body: http1::decode_body(&message, digest, budget)?,
+            method: http1::parse_method(&message.start_line)?,
+            headers: message.headers,
+        })
+    }
 }
 
 /// What a metadata record says of its exchange.
@@ -68,17 +82,12 @@ impl Requests {
         if uri.parse::<Url>().is_err() {
             return Ok(()); // dns:, whois: and the like
         }
-        let message = http1::parse(&record.block)?;
-        budget.keep_fields(&message.headers)?;
-        let digest = record.field("WARC-Payload-Digest");
-        let body = http1::decode_body(&message, digest, budget)?;
-        let method = http1::parse_method(&message.start_line)?;
+        let request = match Request::read(record, budget) {
+            Err(damage) if damage.is_of_message() => Err(damage.to_string()),
+            read => Ok(read?),
+        };
         let position = self.requests.len();
-        self.requests.push(Some(Request {
-            method,
-            headers: message.headers,
-            body,
-        }));
+        self.requests.push(Some(request));
         if let Some(id) = record.uri_field("WARC-Record-ID") {
             self.by_id.insert(id.to_owned(), position);
         }
@@ -114,13 +123,14 @@ impl Requests {
     }
 
     /// Moves the request of the response `located` into `exchange`: the one that names it or is
-    /// named by it, else the nearest one left with the same target URI.
+    /// named by it, else the nearest one left with the same target URI. Returns why it cannot be
+    /// read, if it cannot: nothing is then known of what was asked.
     pub fn join(
         &mut self,
         located: &Located,
         exchange: &mut Exchange,
         budget: &mut ReadBudget,
-    ) -> Result<(), Damage> {
+    ) -> Result<Result<(), String>, Damage> {
         let record = &located.record;
         let id = record.uri_field("WARC-Record-ID").unwrap_or("");
         if let Some(&position) = self.metadata_by_id.get(id) {
@@ -133,15 +143,18 @@ impl Requests {
         let named = || concurrent_ids(record).find_map(|id| self.by_id.get(&id).copied());
         let by_id = self.by_concurrent_id.get(id).copied().or_else(named);
         let by_id = by_id.filter(|&position| self.requests[position].is_some());
-        let Some(position) = by_id.or_else(|| self.nearest(located)) else {
-            return Ok(());
-        };
-        if let Some(request) = self.requests[position].take() {
-            exchange.method = request.method;
-            exchange.request_headers = request.headers;
-            exchange.request_body = request.body;
-        }
-        Ok(())
+        let position = by_id.or_else(|| self.nearest(located));
+        let request = position.and_then(|position| self.requests[position].take());
+        Ok(match request {
+            Some(Ok(request)) => {
+                exchange.method = request.method;
+                exchange.request_headers = request.headers;
+                exchange.request_body = request.body;
+                Ok(())
+            }
+            Some(Err(reason)) => Err(format!("its request cannot be read: {reason}")),
+            None => Ok(()),
+        })
     }
 
     fn nearest(&mut self, located: &Located) -> Option<usize> {

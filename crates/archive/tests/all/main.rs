@@ -9,6 +9,7 @@ mod har;
 mod hostile;
 mod import;
 mod mahimahi_of_2014;
+mod one_exchange;
 mod one_url;
 mod recordings;
 mod records;
