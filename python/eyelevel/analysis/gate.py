@@ -9,6 +9,7 @@ import numpy as np
 
 from eyelevel.analysis.decisions import horizon_of
 from eyelevel.analysis.formats import format_interval, format_ms, format_percent
+from eyelevel.analysis.gains.pools import pool_for, pools_of
 from eyelevel.analysis.gate_conditions import (
     BLOCKS_MIN,
     Condition,
@@ -21,6 +22,7 @@ from eyelevel.analysis.study import Contents
 from eyelevel.stats.bounded_gain import blocks_to_part, bounded_gain
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate
 from eyelevel.stats.late.timeouts import Timeouts
+from eyelevel.stats.pooled import Pool
 from eyelevel.stats.quantile import blocks_to_bound, quantile_interval
 from eyelevel.stats.quantile_gain import blocks_to_decide, quantile_gain, repetitions_min
 
@@ -114,7 +116,8 @@ def _of_two(asked: Question, contents: Contents, confidence: float) -> Verdict:
     values, reference, limits = paired_loads_of(asked, contents)
     if condition.quantile is None:
         horizon = horizon_of(contents.planned) if contents.may_stop else None
-        estimate, late = bounded_gain((values, reference, limits), confidence, horizon)
+        loads, pool = (values, reference, limits), _pool(asked, contents)
+        estimate, late = bounded_gain(loads, confidence, horizon, pool)
         note = format_timeouts((late, ""))
     else:
         estimate = quantile_gain(values, reference, condition.quantile, confidence)
@@ -129,6 +132,16 @@ def _of_two(asked: Question, contents: Contents, confidence: float) -> Verdict:
     )
     name = f"{condition.text} [{asked.network}]"
     return Verdict(name, status, message, estimate, condition.limit, confidence, needed)
+
+
+def _pool(asked: Question, contents: Contents) -> Pool | None:
+    """What both stacks share with the network's others, where the number of blocks is fixed."""
+    condition = asked.condition
+    if contents.may_stop or condition.reference is None:
+        return None
+    kept = contents.blocks.kept.filter(network=asked.network)
+    pools = pools_of(kept, [condition.metric], contents.sites)
+    return pool_for(pools, asked.network, condition.stack, condition.reference, condition.metric)
 
 
 def _blocks_of_two(estimate: Estimate, condition: Condition, confidence: float) -> int | None:

@@ -27,6 +27,7 @@ from eyelevel.analysis.gains.machines import (
 )
 from eyelevel.analysis.gains.other_sites import NetworkModel, models_over_sites
 from eyelevel.analysis.gains.p_values import GainTests, gain_tests
+from eyelevel.analysis.gains.pools import pools_of
 from eyelevel.analysis.gains.site_tests import SiteTests, site_tests
 from eyelevel.analysis.gains.steps import StepCells, compare_steps
 from eyelevel.analysis.gains.timeouts import CensoredCell, censored_cells
@@ -129,7 +130,8 @@ class Contents:
         gains = [gain for gain in self.gains if gain.metric == metric]
         cells = compare_cells(every, [metric], self.comparisons)
         planned = [(gain.network, gain.stack, gain.reference, metric) for gain in gains]
-        others = compare_networks(cells, metric, self.sites, planned)
+        pools = {} if self.may_stop else pools_of(every, [metric], self.sites)
+        others = compare_networks(cells, metric, self.sites, planned, pools)
         if self.may_stop:
             others = decided_gains(
                 others, self.planned, self.sites, self.stopped, lambda last: up_to(every, last)
@@ -309,7 +311,8 @@ def read_contents(
         (network, asked.stack, asked.reference, metric)
         for network, asked, metric in product(networks, comparisons, names)
     ]
-    gains = compare_networks(cells, plan["primary_metric"], site_names, planned)
+    pools = {} if plan.get("stop") else pools_of(blocks.kept, names, site_names)
+    gains = compare_networks(cells, plan["primary_metric"], site_names, planned, pools)
     if plan.get("stop"):
         ends = stopped["networks"] if stopped else {}
         gains = decided_gains(

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, undetermined
 from eyelevel.stats.late.timeouts import Timeouts, timeouts, up_to_limit
+from eyelevel.stats.pooled import Pool, pooled_log_gain
 from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER
-from eyelevel.stats.repetitions import as_gain, log_gain, paired_loads, repetition_values
+from eyelevel.stats.repetitions import as_gain, paired_loads, repetition_values
 from eyelevel.stats.sequential import Horizon, confidence_sequence
 
 Loads = tuple[ArrayLike, ArrayLike, ArrayLike]
@@ -19,11 +20,14 @@ that a timeout stands for, by site."""
 
 
 def bounded_gain(
-    loads: Loads, confidence: float = CONFIDENCE, horizon: Horizon | None = None
+    loads: Loads,
+    confidence: float = CONFIDENCE,
+    horizon: Horizon | None = None,
+    pool: Pool | None = None,
 ) -> tuple[Estimate, Timeouts]:
     """The gain that a report has, with bounds at this confidence, and what timed out.
 
-    Student's t, as `eyelevel.stats.repetitions.geometric_gain`. With the `horizon` of a study that
+    Student's t, as `eyelevel.stats.pooled.pooled_gain`. With the `horizon` of a study that
     may stop early, each bound is a one-sided confidence sequence that holds with `confidence`
     alone: a truth lies on one side of a limit, so that only one of the two can answer wrongly.
     With too many timeouts for a mean, the gain in which they count as their limit is still a bound
@@ -33,7 +37,7 @@ def bounded_gain(
     late = timeouts(*loads)
     if late.bound == "either way" and late.too_many:
         return undetermined(late.too_many, late.pairs), late
-    gain = as_gain(bounded_log_gain(loads, confidence, horizon, one_sided=True))
+    gain = as_gain(bounded_log_gain(loads, confidence, horizon, pool, one_sided=True))
     if not late.too_many or not gain.determined:
         return gain, late
     if late.bound == "at least":
@@ -42,11 +46,16 @@ def bounded_gain(
 
 
 def bounded_log_gain(
-    loads: Loads, confidence: float, horizon: Horizon | None = None, *, one_sided: bool = False
+    loads: Loads,
+    confidence: float,
+    horizon: Horizon | None = None,
+    pool: Pool | None = None,
+    *,
+    one_sided: bool = False,
 ) -> Estimate:
     """The same as a mean log ratio, whatever timed out; `one_sided` is of a sequence alone."""
     values, reference = (np.atleast_2d(up_to_limit(runs, loads[2])) for runs in loads[:2])
-    on_log = log_gain(values, reference, confidence)
+    on_log = pooled_log_gain(values, reference, pool, confidence)
     if horizon is None or on_log.value is None:
         return on_log
     x, r = paired_loads(values, reference)

@@ -35,11 +35,7 @@ def geometric_gain(
     Student's t over the repetitions' means of log ratios (`mean_over_repetitions`). A timeout or a
     value of 0 makes it undetermined.
     """
-    on_log = log_gain(values, reference, confidence)
-    gain = as_gain(on_log)
-    if gain.value is None or on_log.standard_error is None:
-        return gain
-    return replace(gain, standard_error=on_log.standard_error * (1 + gain.value))
+    return of_gain(log_gain(values, reference, confidence))
 
 
 def log_gain(values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
@@ -150,6 +146,14 @@ def as_gain(on_log: Estimate) -> Estimate:
         for bound in (on_log.value, on_log.low, on_log.high)
     )
     return replace(on_log, value=value, low=low, high=high)
+
+
+def of_gain(on_log: Estimate) -> Estimate:
+    """The same with the error of the gain itself."""
+    gain = as_gain(on_log)
+    if gain.value is None or on_log.standard_error is None:
+        return gain
+    return replace(gain, standard_error=on_log.standard_error * (1 + gain.value))
 
 
 def _log_ratios(x: Floats, r: Floats) -> Floats:

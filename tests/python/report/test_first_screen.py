@@ -172,12 +172,12 @@ def test_many_networks_keep_it_short(tmp_path):
 def test_from_nine_networks_on_a_column_is_a_finding(tmp_path):
     """A cell has the networks with it by name, or how many they are."""
     contents = of_many_networks(tmp_path, 9)
-    faster = Estimate(-0.1, -0.12, -0.08, p=1e-6)
+    faster, unclear = Estimate(-0.1, -0.12, -0.08, p=1e-6), Estimate(-0.1, -0.3, 0.1, p=0.2)
     first = contents.comparisons[0]
     gains = [
         replace(gain, gain=faster, median=faster, p_holm=0.0)
         if gain.comparison == first and gain.network in ("n0", "n4")
-        else gain
+        else replace(gain, gain=unclear, median=unclear, p_holm=1.0)
         for gain in contents.gains
     ]
     contents = replace(contents, gains=tuple(gains))

@@ -10,6 +10,7 @@ from repository import ROOT
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.stats.gain_change import gain_change
+from eyelevel.stats.pooled import pool_of, pooled_log_gain
 from eyelevel.stats.repetitions import mean_over_repetitions
 from eyelevel.stats.sequential import Horizon, confidence_sequence
 
@@ -328,3 +329,35 @@ def test_no_stack_gains_from_what_disturbs_its_loads_and_how_often_they_are_flag
     for way in ("alone again", "own pressure"):
         assert simulate(flagged_twice, "one load", WAYS[way], seen=True).gain < -0.01
         assert simulate(only_one, "one load", WAYS[way], seen=True).gain < -0.03
+
+
+def test_the_simulated_pooled_error_is_the_reports():
+    from benchmarks.statistics.pooled import SCENARIOS, logs_of, reaches_of
+
+    draw = np.random.Generator(np.random.PCG64(10))
+    for stacks, blocks in ((3, 3), (4, 5), (6, 2)):
+        logs = logs_of(SCENARIOS[-3], stacks, blocks, 2, draw)
+        gains, (alone, _, moderated) = reaches_of(logs.mean(axis=2), 2)
+        for place, study in enumerate(logs):
+            named = dict(zip("abcdef", study, strict=False))
+            pair = np.exp(named["c"]), np.exp(named["a"])
+            found, own = (pooled_log_gain(*pair, each) for each in (pool_of(named), None))
+            assert found.value == pytest.approx(gains[place])
+            assert found.high - found.value == pytest.approx(moderated[place])
+            assert own.high - own.value == pytest.approx(alone[place])
+
+
+@pytest.mark.parametrize("stacks", [3, 4, 6])
+def test_three_blocks_with_a_pooled_error_have_a_quarter_less_width_and_miss_no_more(stacks):
+    from benchmarks.statistics.pooled import SCENARIOS, simulate
+
+    draw = np.random.Generator(np.random.PCG64(11))
+    for scenario in SCENARIOS:
+        for blocks in (3, 10):
+            cell = simulate(scenario, stacks, blocks, 4000, draw)
+            may_miss = 0.06 if scenario.noisier is None else 0.07
+            # The worst of all comparisons, and a standard error and a half.
+            assert cell.misses[2] < may_miss + 0.006, (scenario.name, blocks)
+            assert blocks > 3 or cell.widths[2] < 0.75, scenario.name
+    if stacks == 6:  # the error of the block design itself would not do
+        assert cell.misses[1] > 0.08

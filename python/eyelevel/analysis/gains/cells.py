@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from eyelevel.analysis.gains.pools import Pools, pool_for
 from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
 from eyelevel.plan.comparisons import Compared, Comparison
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, undetermined
@@ -18,7 +19,8 @@ from eyelevel.stats.hypothesis.anova import Anova, anova_of_two
 from eyelevel.stats.late.slow_loads import SlowLoads, slow_loads
 from eyelevel.stats.late.timeouts import Timeouts, timeouts, too_many, up_to_limit
 from eyelevel.stats.paired import hodges_lehmann, median
-from eyelevel.stats.repetitions import NO_RATIO, difference_over_sites, geometric_gain, median_gain
+from eyelevel.stats.pooled import Pool, pooled_gain
+from eyelevel.stats.repetitions import NO_RATIO, difference_over_sites, median_gain
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str, str, str]  # network, stack, reference, metric
@@ -169,15 +171,18 @@ def compare_networks(
     primary_metric: str,
     sites: Sequence[str],
     planned: Sequence[Key] = (),
+    pools: Pools | None = None,
 ) -> list[NetworkGain]:
     """The gain over `sites` by network, comparison and metric.
+
+    `pools`: with what else the stacks of a network were loaded, for the error of `gain`.
 
     Undetermined if a site has no cell; so is each of the `planned` that has none at all. For the
     primary metric the p values of gains and of timeouts are corrected after Holm as one family over
     all networks and comparisons (`eyelevel.stats.families.holm_of_attainable`), those of slow loads
     as a family of their own; other metrics are descriptive.
     """
-    gains = network_gains(cells, sites, planned, primary_metric)
+    gains = network_gains(cells, sites, planned, primary_metric, pools)
     primary = [index for index, gain in enumerate(gains) if gain.metric == primary_metric]
     slow = holm([each.p if (each := gains[index].slow_loads) else None for index in primary])
     late = [gains[index].timeouts for index in primary]
@@ -202,6 +207,7 @@ def network_gains(
     sites: Sequence[str],
     planned: Sequence[Key] = (),
     primary_metric: str | None = None,
+    pools: Pools | None = None,
 ) -> list[NetworkGain]:
     """The same without any correction, for a look that claims nothing."""
     # What is planned stays in the answer without any cell: left out, it would look never asked.
@@ -210,7 +216,8 @@ def network_gains(
         key = (cell.network, cell.stack, cell.reference, cell.metric)
         grouped.setdefault(key, []).append(cell)
     return [
-        _over_sites(key, group, sites, key[-1] == primary_metric) for key, group in grouped.items()
+        _over_sites(key, group, sites, key[-1] == primary_metric, pool_for(pools, *key))
+        for key, group in grouped.items()
     ]
 
 
@@ -220,7 +227,7 @@ def _lost(key: Key, reason: str, sites: int) -> NetworkGain:
 
 
 def _over_sites(
-    key: Key, cells: Sequence[Cell], sites: Sequence[str], primary: bool
+    key: Key, cells: Sequence[Cell], sites: Sequence[str], primary: bool, pool: Pool | None
 ) -> NetworkGain:
     if not cells:
         return NetworkGain(*key, _UNKNOWN)
@@ -238,7 +245,7 @@ def _over_sites(
     limited = up_to_limit(x, limits), up_to_limit(r, limits)
     return NetworkGain(
         *key,
-        gain=_gain(limited, late.too_many),
+        gain=_gain(limited, late.too_many, pool),
         median=median_gain(x, r),
         difference=difference_over_sites(*limited),
         ratio_of_means=ratio_over_sites(x, r),
@@ -247,10 +254,10 @@ def _over_sites(
     )
 
 
-def _gain(limited: tuple[Floats, Floats], too_many_late: str) -> Estimate:
+def _gain(limited: tuple[Floats, Floats], too_many_late: str, pool: Pool | None = None) -> Estimate:
     if too_many_late:
         return undetermined(too_many_late, limited[0].shape[-1])
-    return geometric_gain(*limited)
+    return pooled_gain(*limited, pool)
 
 
 def _cell(key: tuple[str, str, str, str, str], loads: Loads, limit: float = math.inf) -> Cell:

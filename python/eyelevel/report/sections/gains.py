@@ -33,6 +33,7 @@ from eyelevel.report.statistic_cells import (
 )
 from eyelevel.report.templates import render
 from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.pooled import STACKS_MIN
 
 ROWS_MAX = 400  # a larger study shows its primary metric's, and of those the first ones
 
@@ -134,6 +135,8 @@ class GainsSection:
     gains: tuple[GainCell, ...]
     primary: str
     may_stop: bool
+    shares_error: bool
+    """Whether the stacks of a network share the error of gains."""
     is_unfinished: bool
     has_timeouts: bool
 
@@ -181,6 +184,7 @@ def _gains(contents: Contents) -> GainsSection:
         ),
         primary=title_of(primary),
         may_stop=contents.may_stop,
+        shares_error=not contents.may_stop and len(contents.stacks) >= STACKS_MIN,
         is_unfinished=bool(contents.unfinished),
         has_timeouts=any(cell.timeouts or cell.timeouts_reference for cell in contents.cells),
     )

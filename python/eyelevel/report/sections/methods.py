@@ -4,6 +4,7 @@ from eyelevel.analysis.conditions import conditions_said, smallest_effect_said, 
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.report.html import Markup, element, titled_section
+from eyelevel.stats.pooled import BORROWED_FREEDOM, STACKS_MIN
 
 BIBTEX = """\
 @inproceedings{wolsing2019performance,
@@ -31,14 +32,7 @@ def paragraph(contents: Contents) -> str:
     conditions = conditions_said(planned_as)
     again = any(stack.visitor == "known" for stack in stacks_planned(planned_as))
     load = "load, together with the visit before it," if again else "load"
-    sure = (
-        _sequential(contents)
-        if contents.may_stop
-        else "Intervals are 95 % intervals of Student's t over repetitions, where each "
-        "repetition counts with its mean over the sites of log(X / reference); the "
-        "primary metric's p values are corrected after Holm over all networks and "
-        "comparisons."
-    )
+    sure = _sequential(contents) if contents.may_stop else _fixed(contents)
     asked = ", ".join(map(str, contents.comparisons))
     if contents.declared:
         declared = ", ".join(map(str, contents.declared))
@@ -58,6 +52,23 @@ def paragraph(contents: Contents) -> str:
         "Timeouts count as their limit, and in medians as slower than it. Gains are geometric "
         "means over the sites of X / reference within blocks, minus one. The comparisons were "
         f"{asked}. {sure} The plan's hash is {plan['hash']}."
+    )
+
+
+def _fixed(contents: Contents) -> str:
+    """How sure the gains of a fixed number of blocks are."""
+    shared = ""
+    if len(contents.stacks) >= STACKS_MIN:
+        shared = (
+            ", with variances moderated by those of the network's other stacks, which count as "
+            f"{BORROWED_FREEDOM:g} degrees of freedom"
+        )
+    return (
+        "Intervals are 95 % intervals of Student's t over repetitions, where each "
+        "repetition counts with its mean over the sites of log(X / reference)"
+        f"{shared}; the "
+        "primary metric's p values are corrected after Holm over all networks and "
+        "comparisons."
     )
 
 

@@ -1,0 +1,83 @@
+"""Which loads a gain's error is pooled over, from a run's records to its answers."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from made_up_run import SITES, read_run
+
+from eyelevel.analysis.gains.pools import pools_of
+from eyelevel.analysis.gate import evaluate
+from eyelevel.analysis.gate_conditions import parse_condition
+from eyelevel.analysis.trials.blocks import loads_by_repetition
+from eyelevel.plan.presets import preset_text
+from eyelevel.stats.pooled import pool_of, pooled_gain
+
+TEXT = preset_text("quickstart", SITES)
+METRIC = "speed_index_ms"
+
+
+def loads_of(contents, network):
+    stacks = ("tcp", "tcp+", "quic")
+    return {
+        stack: loads_by_repetition(
+            contents.blocks.kept, network, stack, METRIC, sorted(contents.sites)
+        )
+        for stack in stacks
+    }
+
+
+def gains_of(contents, metric=METRIC):
+    return [gain for gain in contents.gains if gain.metric == metric]
+
+
+def test_every_gain_of_a_run_has_the_error_of_its_networks_stacks(quickstart_contents):
+    contents = quickstart_contents
+    pools = pools_of(contents.blocks.kept, contents.metrics, contents.sites)
+    assert set(pools) >= set(product(("dsl", "lte"), (METRIC, "page_load_time_ms")))
+    for gain in gains_of(contents):
+        loads = loads_of(contents, gain.network)
+        pool = pool_of({name: np.log(values) for name, values in loads.items()})
+        assert pools[gain.network, METRIC].variance == pytest.approx(pool.variance)
+        expected = pooled_gain(loads[gain.stack], loads[gain.reference], pool)
+        assert [gain.gain.low, gain.gain.high] == pytest.approx([expected.low, expected.high])
+        assert gain.gain.degrees_of_freedom == 4
+
+
+def test_a_gate_asks_about_the_gain_that_the_report_has(quickstart_contents):
+    contents = quickstart_contents
+    for gain in gains_of(contents):
+        asked = f"{gain.stack}.speed_index worse than {gain.reference} by 5% on {gain.network}"
+        condition = parse_condition(asked, contents.stacks, [METRIC], contents.networks)
+        (verdict,) = evaluate([condition], contents)
+        assert [verdict.estimate.low, verdict.estimate.high] == pytest.approx(
+            [gain.gain.low, gain.gain.high]
+        )
+
+
+def test_a_study_that_may_stop_has_sequences_of_each_comparisons_own_loads(tmp_path):
+    text = TEXT.replace("blocks = 3", "blocks = 8")
+    fixed, stops = (
+        read_run(tmp_path / name, text=text + more)
+        for name, more in (("fixed", ""), ("stops", "\n[stop]\n"))
+    )
+    for metric, pooled in (("page_load_time_ms", 9), (METRIC, 9)):
+        assert {each.gain.degrees_of_freedom for each in gains_of(fixed, metric)} == {pooled}
+    assert {each.gain.degrees_of_freedom for each in gains_of(stops, "page_load_time_ms")} == {7}
+
+
+def test_excluded_loads_are_counted_with_the_same_error(tmp_path):
+    """With a load of one stack excluded, those of the others have theirs unchanged."""
+    text = TEXT.replace("blocks = 3", "blocks = 8")
+    contents = read_run(tmp_path, {("startup/lte/2", "quic"): "wrong-stack"}, text=text)
+    effects = [each for each in contents.exclusions if each.network == "lte"]
+    assert effects
+    for each in effects:
+        assert each.gain_with_excluded.gain.degrees_of_freedom == 9
+
+
+def test_two_stacks_have_their_own_error_alone(tmp_path):
+    text = 'sites = ["startup"]\nnetworks = ["dsl"]\nstacks = ["tcp", "quic"]\n'
+    contents = read_run(tmp_path, text=f'{text}reference = "tcp"\nblocks = 4\n')
+    assert not pools_of(contents.blocks.kept, contents.metrics, contents.sites)
+    assert {each.gain.degrees_of_freedom for each in gains_of(contents)} == {3}
