@@ -10,6 +10,14 @@ CLAIMS = ("faster", "slower")
 UNDECIDED = ("no clear difference", "mean and median disagree", "undetermined")
 """The verdicts that leave the question open."""
 
+FIRST_LOOK_BLOCKS = 6
+"""Below it a run is a first look: it finds only what looks large, and so overstates it."""
+
+
+def is_first_look(contents: Contents) -> bool:
+    """Return whether its claims are worded and coloured as those of so few blocks."""
+    return int(contents.plan["blocks"]) < FIRST_LOOK_BLOCKS
+
 
 def undecided(contents: Contents) -> list[NetworkGain]:
     """Return the comparisons of the primary metric that have no verdict or an open one."""

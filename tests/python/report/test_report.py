@@ -12,11 +12,15 @@ from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.study import read_contents
 from eyelevel.errors import StoreError
 from eyelevel.plan.presets import preset_text
+from eyelevel.report.first_screen.opening import opening, opening_json
+from eyelevel.report.first_screen.overview import overview_section
 from eyelevel.report.first_screen.warnings import warnings
 from eyelevel.report.html import data_block, element, options, table, with_code
 from eyelevel.report.page import build_report, summary_of
+from eyelevel.report.page_data import PageData
 from eyelevel.report.sections.appendix import appendix_section
 from eyelevel.report.sections.details import setup_section
+from eyelevel.report.sections.gains import gains_section
 from eyelevel.report.sections.methods import paragraph
 from eyelevel.stats.estimate import Estimate
 from eyelevel.store.directory import committed
@@ -107,6 +111,19 @@ def test_few_blocks_are_warned_of(contents):
         "Only 3 blocks per site and network.",
         "Level: not measured on this machine.",
     ]
+
+
+@pytest.mark.parametrize("blocks", [5, 6])
+def test_a_first_look_says_that_what_it_finds_is_overstated_and_has_faint_colours(contents, blocks):
+    few = replace(contents, plan={**contents.plan, "blocks": blocks})
+    texts = [text for _, text in warnings(few) if "overstated" in text]
+    page = opening(few, PageData(few)) + overview_section(few, PageData(few))
+    assert len(texts) == (blocks == 5)
+    assert page.count("first-look") == (2 if blocks == 5 else 0)
+    assert opening_json(few)["is_first_look"] == (blocks == 5)
+    said = [each for each in opening_json(few)["answer"] if " was faster than " in each]
+    assert said and all(each.endswith("; a first look.") == (blocks == 5) for each in said)
+    assert ("first-look" in gains_section(few)) == (blocks == 5)
 
 
 def test_a_machine_that_becomes_busy_during_the_run_is_warned_of(contents):

@@ -10,7 +10,7 @@ from eyelevel.analysis.answers.sentences import (
     size_in_words,
     why_no_answer,
 )
-from eyelevel.analysis.claims import CLAIMS, verdict_of
+from eyelevel.analysis.claims import CLAIMS, is_first_look, verdict_of
 from eyelevel.analysis.formats import format_change, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.study import Contents
@@ -30,6 +30,9 @@ _FURTHER = {
     "no clear difference": "it is unclear",
     "undetermined": "it is undetermined",
 }
+
+FIRST_LOOK = "A first look"
+"""What stands before a line of fewer than six blocks."""
 
 _WORDS = {"no clear difference": "unclear", None: "so far"}
 
@@ -90,6 +93,8 @@ def headline(contents: Contents) -> str:
         for place, (finding, gains) in enumerate(groups.items())
     ]
     line = "; ".join(clauses)
+    if is_first_look(contents):
+        return f"{FIRST_LOOK}: {line}."
     is_name = line.startswith(contents.comparisons[0].stack)
     return f"{line}." if is_name else f"{line[0].upper()}{line[1:]}."
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from eyelevel.analysis.answers.rare_loads import slow_sentences, timeout_sentences
+from eyelevel.analysis.claims import is_first_look
 from eyelevel.analysis.formats import (
     NO_BREAK,
     format_change,
@@ -69,7 +70,14 @@ def answers(contents: Contents) -> list[Answer]:
     study = (contents.gains, contents.primary_metric, len(contents.sites))
     if contents.unfinished:
         return [*description(*study), *_over_networks(contents)]
-    return [*answer(*study, contents.smallest_effect), *_over_networks(contents)]
+    found = answer(*study, contents.smallest_effect)
+    if is_first_look(contents):
+        found = [_as_first_look(each) if each.claim else each for each in found]
+    return [*found, *_over_networks(contents)]
+
+
+def _as_first_look(claim: Answer) -> Answer:
+    return claim._replace(rest=f"{claim.rest.removesuffix('.')}; a first look.")
 
 
 def answer(

@@ -12,6 +12,7 @@ from eyelevel.analysis.answers.headline import (
     headline,
 )
 from eyelevel.analysis.answers.sentences import answers, further_answers
+from eyelevel.analysis.claims import is_first_look
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
@@ -30,7 +31,6 @@ STACKS_TOLD_MAX = 6
 COLUMNS_MAX = 8  # networks; with more of them a column counts a finding
 INTERVALS_MAX = 8  # cells; of more of them the chart below has the intervals
 NOTHING = Markup("")
-FIRST_LOOK_BLOCKS = 6  # below it the table is coloured as a first look
 
 
 class Cell(NamedTuple):
@@ -76,6 +76,7 @@ class Opening:
         return {
             "headline": self.headline,
             "answer": list(self.answer),
+            "is_first_look": self.is_first_look,
             "stopped": self.stopped,
             "unfinished": self.unfinished,
             "warnings": list(self.warnings),
@@ -104,7 +105,7 @@ def _opening(contents: Contents, marks: Markup = NOTHING, pair: Markup = NOTHING
         rows=rows if contents.cells else (),
         further=tuple(further_answers(contents)),
         limits=tuple(of_answer(contents)),
-        is_first_look=contents.plan["blocks"] < FIRST_LOOK_BLOCKS,
+        is_first_look=is_first_look(contents),
         stacks=_stacks(contents),
         answer=tuple(map(str, answers(contents))),
         warnings=tuple(f"{head} {text}" for head, text in warnings(contents)),

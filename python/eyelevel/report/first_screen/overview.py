@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import polars as pl
 
-from eyelevel.analysis.claims import CLAIMS, is_claimed, verdict_of
+from eyelevel.analysis.claims import CLAIMS, is_claimed, is_first_look, verdict_of
 from eyelevel.analysis.formats import NO_BREAK, format_percent, format_signed_ms
 from eyelevel.analysis.gains.cells import Cell, NetworkGain
 from eyelevel.analysis.shown import title_of
@@ -93,7 +93,7 @@ def _charts(
     return titled_section(
         identity,
         title,
-        element("div", *figures, class_="pair"),
+        element("div", *figures, class_="pair first-look" if is_first_look(contents) else "pair"),
         element("p", note, class_="note"),
     )
 

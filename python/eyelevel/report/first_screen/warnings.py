@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from eyelevel.analysis.claims import is_first_look
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL, detectable
 from eyelevel.analysis.study import Contents
@@ -131,10 +132,15 @@ def _few_blocks(contents: Contents, blocks: int) -> Warning:
         size = f"about {high}"
         if low != high:
             size = f"{low} (most precise comparison) to {high} (least)"
-        text = f"True differences smaller than {size} would often be missed. This is a first look."
+        text = f"True differences smaller than {size} would often be missed."
+    if is_first_look(contents):
+        text += f" {OVERSTATED}"
     counted = f"{blocks} {'block' if blocks == 1 else 'blocks'}"
     return (f"Only {counted} per site and network.", text)
 
+
+OVERSTATED = "In a first look, only gains that look large are found, so they are overstated."
+"""The winner's curse (Gelman and Carlin, Perspectives on Psychological Science 9, 2014)."""
 
 NAMED_MAX = 3  # comparisons; more would bury what they say
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from eyelevel.analysis.claims import CLAIMS, no_verdict_because, verdict_of
+from eyelevel.analysis.claims import CLAIMS, is_first_look, no_verdict_because, verdict_of
 from eyelevel.analysis.formats import (
     format_p,
     format_percent,
@@ -137,6 +137,7 @@ class GainsSection:
     may_stop: bool
     shares_error: bool
     """Whether the stacks of a network share the error of gains."""
+    is_first_look: bool
     is_unfinished: bool
     has_timeouts: bool
 
@@ -185,6 +186,7 @@ def _gains(contents: Contents) -> GainsSection:
         primary=title_of(primary),
         may_stop=contents.may_stop,
         shares_error=not contents.may_stop and len(contents.stacks) >= STACKS_MIN,
+        is_first_look=is_first_look(contents),
         is_unfinished=bool(contents.unfinished),
         has_timeouts=any(cell.timeouts or cell.timeouts_reference for cell in contents.cells),
     )

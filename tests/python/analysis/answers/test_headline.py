@@ -13,7 +13,8 @@ from eyelevel.stats.estimate import Estimate
 
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory):
-    return read_run(tmp_path_factory.mktemp("run"), text=preset_text("quickstart", SITES))
+    text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 6")
+    return read_run(tmp_path_factory.mktemp("run"), text=text)
 
 
 FASTER = Estimate(-0.1, -0.12, -0.08, p=1e-6)
@@ -97,3 +98,10 @@ def test_the_table_has_every_comparison_on_every_network(contents):
 def test_the_headlines_network_is_the_first_that_it_names(contents):
     assert headline_network(contents) == "dsl"
     assert f"on {headline_network(contents)}" in line(contents, UNCLEAR, FASTER)
+
+
+@pytest.mark.parametrize("found", [FASTER, UNCLEAR])
+def test_fewer_than_six_blocks_are_worded_as_a_first_look(contents, found):
+    few = replace(contents, plan={**contents.plan, "blocks": 5})
+    whole, first = line(contents, found, found), line(few, found, found)
+    assert first.lower() == f"a first look: {whole.lower()}"
