@@ -60,6 +60,14 @@ impl ReadBudget {
         Ok(())
     }
 
+    /// Refuses where `bytes` of memory, needed for a moment, are more than what is left.
+    pub fn check_room(&self, bytes: u64) -> Result<(), Damage> {
+        let fits = bytes <= self.bytes_left;
+        fits.then_some(()).ok_or(Damage::TakesTooMuch {
+            bytes_max: self.bytes_max,
+        })
+    }
+
     /// Takes the memory of a list of fields from the budget, or refuses: a field of three bytes
     /// (`a:` and its line end) costs 88.
     pub fn keep_fields(&mut self, fields: &Vec<Header>) -> Result<(), Damage> {

@@ -45,9 +45,11 @@ pub fn sha256(bytes: &[u8]) -> String {
     format!("sha256:{}", hexadecimal(&Sha256::digest(bytes)))
 }
 
-/// `sha1:` and base32, as WARC writers have it.
-pub fn sha1_base32(bytes: &[u8]) -> String {
-    format!("sha1:{}", base32(&Sha1::digest(bytes)))
+/// `sha1:` and base32, as WARC writers have it, of what the parts are together.
+pub fn sha1_base32(parts: &[&[u8]]) -> String {
+    let mut hash = Sha1::new();
+    parts.iter().for_each(|part| hash.update(part));
+    format!("sha1:{}", base32(&hash.finalize()))
 }
 
 /// Lower-case hexadecimal digits.

@@ -201,6 +201,25 @@ fn fields_of_a_har_are_counted_while_it_is_read() {
 }
 
 #[test]
+fn what_is_wrong_with_an_entry_is_told_with_its_place_in_the_file() {
+    let first = r#"{"request":{"method":"GET","url":"https://a.test/"},"response":{"status":200}}"#;
+    let second = "{\"request\": {\"method\": \"GET\",\n \"url\": 7}}";
+    let har = format!("{{\"log\":\n{{\"entries\":\n[{first},\n  {second}]}}}}");
+    let error = imported(Format::Har, har.into()).unwrap_err();
+    assert!(
+        error.contains("expected a string at line 5 column 9"),
+        "{error}"
+    );
+    let har = format!(
+        "{{\"log\":{{\"entries\":[{first},{}]}}}}",
+        r#"{"request":7}"#
+    );
+    let at = har.find("7}").unwrap() + 1;
+    let error = imported(Format::Har, har.into()).unwrap_err();
+    assert!(error.contains(&format!("at line 1 column {at}")), "{error}");
+}
+
+#[test]
 fn what_made_the_browser_ask_may_be_anything_and_is_not_kept() {
     let deep = "[".repeat(100) + &"]".repeat(100);
     for initiator in ["[0,0]", r#"{"url":[[]]}"#, r#""x""#, &deep] {

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use bytes::Bytes;
+use serde_json::value::RawValue;
 
 use super::har_handshakes::HarHandshakes;
 use super::har_log::{Content, Entry, Field, Timings};
@@ -16,6 +17,7 @@ use super::json::{self, Elements, Member};
 use super::{Imported, blank};
 use crate::budget::ReadBudget;
 use crate::coding;
+use crate::error::Damage;
 use crate::exchange::Exchange;
 use crate::exchange::header::Header;
 use crate::limits::{HAR_BYTES_MAX, HEAD_FIELDS_MAX};
@@ -41,8 +43,18 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), S
         from_cache: 0,
         handshakes: HarHandshakes::default(),
     };
-    let entries = Elements::new(|entry| reading.take(entry));
-    json::read(json, Member::new("log", Member::new("entries", entries)))?;
+    let mut broken = None;
+    let entries = Elements::new(|entry: &RawValue| {
+        reading.read(entry.get()).map_err(|fault| match fault {
+            Fault::Json(error) => {
+                broken = Some(json::placed(&error, entry.get(), json));
+                String::new()
+            }
+            Fault::Refused(reason) => reason,
+        })
+    });
+    let read = json::read(json, Member::new("log", Member::new("entries", entries)));
+    read.map_err(|error| broken.unwrap_or(error))?;
     let Reading {
         compressed,
         from_cache,
@@ -76,7 +88,22 @@ struct Reading<'a> {
     handshakes: HarHandshakes,
 }
 
+/// Why an entry ends the reading.
+enum Fault {
+    Json(serde_json::Error),
+    Refused(String),
+}
+
 impl Reading<'_> {
+    /// Reads an entry of which nothing has been copied yet, where what that takes is left.
+    fn read(&mut self, json: &str) -> Result<(), Fault> {
+        let place = |damage: Damage| format!("entry {}: {damage}", self.entries);
+        let room = self.budget.check_room(bytes_at_once_max(json));
+        room.map_err(|damage| Fault::Refused(place(damage)))?;
+        let entry = serde_json::from_str(json).map_err(Fault::Json)?;
+        self.take(entry).map_err(Fault::Refused)
+    }
+
     fn take(&mut self, mut entry: Entry) -> Result<(), String> {
         let number = self.entries;
         self.entries += 1;
@@ -111,6 +138,14 @@ impl Reading<'_> {
             }
         }
     }
+}
+
+/// What an entry takes while it is read, at most: each of its texts stands twice, as it was and as a
+/// field or as a body that is compressed again. Where it has escapes, the reader of JSON holds the
+/// longest text once more.
+fn bytes_at_once_max(json: &str) -> u64 {
+    let copies = if json.contains('\\') { 3 } else { 2 };
+    copies * json.len() as u64
 }
 
 /// A 304 without a body answers who has the body: it stays where another exchange of the same file
@@ -252,5 +287,45 @@ fn protocol(version: &str) -> &'static str {
         "h3" | "http/3" | "http/3.0" => "h3",
         "http/1.0" => "http/1.0",
         _ => "http/1.1",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of an entry whose body is this JSON text, where 80 MiB may be taken.
+    fn read(text: &str) -> Result<usize, String> {
+        let mut imported = Imported::default();
+        let mut reading = Reading {
+            budget: ReadBudget::for_file(0),
+            imported: &mut imported,
+            entries: 0,
+            compressed: 0,
+            from_cache: 0,
+            handshakes: HarHandshakes::default(),
+        };
+        let entry = format!(
+            r#"{{"request":{{"method":"GET","url":"https://a.test/"}},
+             "response":{{"status":200,"content":{{"text":"{text}"}}}}}}"#
+        );
+        match reading.read(&entry) {
+            Ok(()) => Ok(imported.exchanges[0].body.len()),
+            Err(Fault::Refused(reason)) => Err(reason),
+            Err(Fault::Json(error)) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn an_entry_is_refused_before_it_takes_more_than_is_left() {
+        let text = "a".repeat(30 << 20);
+        assert_eq!(read(&text), Ok(30 << 20));
+        let refused = "entry 0: it would take more than 83886080 bytes of memory, \
+                       the bound for a file of this size";
+        assert_eq!(read(&(text.clone() + r"\n")), Err(refused.to_owned()));
+        assert_eq!(
+            read(&(text + &"a".repeat(11 << 20))),
+            Err(refused.to_owned())
+        );
     }
 }

@@ -121,7 +121,7 @@ impl Content {
         if self.encoding.as_deref() != Some("base64") {
             return Ok(Some(text.into_bytes()));
         }
-        let body = base64::decode(&text);
+        let body = base64::decode(text);
         body.map(Some)
             .ok_or("its body is not the base64 that it says")
     }

@@ -15,6 +15,24 @@ pub fn read<'de>(json: &'de [u8], seed: impl DeserializeSeed<'de>) -> Result<(),
         .map_err(|error| error.to_string())
 }
 
+/// What is wrong with `part`, which stands in `whole`, with the line and column there.
+pub fn placed(error: &serde_json::Error, part: &str, whole: &[u8]) -> String {
+    let begin = part.as_ptr().addr().saturating_sub(whole.as_ptr().addr());
+    let before = &whole[..begin.min(whole.len())];
+    let line_begin = before
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    let lines = before.iter().filter(|byte| **byte == b'\n').count();
+    let (line, column) = match error.line() {
+        1 => (lines + 1, before.len() - line_begin + error.column()),
+        line => (lines + line, error.column()),
+    };
+    let said = error.to_string();
+    let what = said.rfind(" at line ").map_or(&*said, |end| &said[..end]);
+    format!("{what} at line {line} column {column}")
+}
+
 /// An object of which one member is read; the others are passed over.
 pub struct Member<S> {
     name: &'static str,
@@ -45,8 +63,8 @@ impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for Member<S> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut seed = Some(self.seed);
-        while let Some(key) = map.next_key::<String>()? {
-            if key != self.name {
+        while let Some(is_it) = map.next_key_seed(Is(self.name))? {
+            if !is_it {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
@@ -57,6 +75,29 @@ impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for Member<S> {
             None => Ok(()),
             Some(_) => Err(A::Error::missing_field(self.name)),
         }
+    }
+}
+
+/// Whether a key is this one; a key of gigabytes is not copied for it.
+struct Is(&'static str);
+
+impl<'de> DeserializeSeed<'de> for Is {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Is {
+    type Value = bool;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<bool, E> {
+        Ok(key == self.0)
     }
 }
 

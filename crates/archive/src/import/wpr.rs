@@ -78,7 +78,7 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), S
         let host: Rc<str> = host.into();
         Members(move |url: String| {
             let host = host.clone();
-            Elements::new(move |archived| reading.borrow_mut().take(&host, &url, &archived))
+            Elements::new(move |archived| reading.borrow_mut().take(&host, &url, archived))
         })
     });
     json::read(&json, Member::new("Requests", hosts))
@@ -92,14 +92,14 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn take(&mut self, host: &str, url: &str, archived: &Archived) -> Result<(), String> {
+    fn take(&mut self, host: &str, url: &str, archived: Archived) -> Result<(), String> {
         let place = |reason: String| format!("{url:.300}: {reason}");
-        let decoded = |text: &str| {
+        let decoded = |text: String| {
             let decoded = base64::decode(text).map(Bytes::from);
             decoded.ok_or_else(|| place("it is not the base64 that it says".to_owned()))
         };
-        let request = decoded(&archived.serialized_request)?;
-        let response = decoded(&archived.serialized_response)?;
+        let request = decoded(archived.serialized_request)?;
+        let response = decoded(archived.serialized_response)?;
         let kept = self.budget.keep((request.len() + response.len()) as u64);
         kept.map_err(|damage| place(damage.to_string()))?;
         match exchange(url, &request, &response, &mut self.budget) {

@@ -24,7 +24,7 @@ struct Fields<'a> {
 /// The line of one response record, with its line end.
 pub fn line(
     exchange: &Exchange,
-    records: &ExchangeRecords,
+    records: &ExchangeRecords<'_>,
     file_name: &str,
     offset: u64,
     length: u64,

@@ -142,7 +142,7 @@ fn write_warc<W: Write + Seek>(
         bytes: 0,
     };
     let warcinfo = records::warcinfo(WARC_NAME, metadata);
-    warc.write_all(&warcinfo).map_err(&io_error)?;
+    warcinfo.write(&mut warc).map_err(&io_error)?;
     let mut lines = Vec::with_capacity(exchanges.len());
     for (index, exchange) in exchanges.iter().enumerate() {
         let records = records::of_exchange(index, exchange, metadata.created_at_unix_ms)?;
@@ -151,16 +151,16 @@ fn write_warc<W: Write + Seek>(
             &records,
             WARC_NAME,
             warc.bytes,
-            records.response.len() as u64,
+            records.response.bytes(),
         ));
-        warc.write_all(&records.response).map_err(&io_error)?;
-        for record in records.request.iter().chain(&records.metadata) {
-            warc.write_all(record).map_err(&io_error)?;
+        let after = records.request.iter().chain(&records.metadata);
+        for record in std::iter::once(&records.response).chain(after) {
+            record.write(&mut warc).map_err(&io_error)?;
         }
     }
     if let Some(screenshot) = &metadata.screenshot {
         let record = records::screenshot(screenshot, metadata);
-        warc.write_all(&record).map_err(&io_error)?;
+        record.write(&mut warc).map_err(&io_error)?;
     }
     let (hash, bytes) = (warc.hash.finalize(), warc.bytes);
     container.list(&path, &hash, bytes);

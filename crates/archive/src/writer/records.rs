@@ -1,4 +1,9 @@
 //! WARC records of one exchange: response, request and, where there is something to say, metadata.
+//!
+//! A record is in parts, for a body may have gigabytes: it is hashed and written where it lies.
+
+use std::borrow::Cow;
+use std::io::Write;
 
 use sha2::{Digest, Sha256};
 
@@ -12,40 +17,86 @@ use crate::exchange::screenshot::{self, Screenshot};
 use crate::timestamp;
 use crate::warc::http1;
 
+/// A serialised record: its own header, and its block.
+pub struct Record<'a> {
+    head: Vec<u8>,
+    block: Block<'a>,
+}
+
+/// Parts that follow each other: a message's head, and its body as it stands in the record.
+struct Block<'a> {
+    head: Cow<'a, [u8]>,
+    body: [Cow<'a, [u8]>; 3],
+}
+
 /// The serialised records of one exchange.
-pub struct ExchangeRecords {
+pub struct ExchangeRecords<'a> {
     /// The response.
-    pub response: Vec<u8>,
+    pub response: Record<'a>,
     /// Its payload digest, for the index.
     pub payload_digest: String,
     /// Its date, for the index.
     pub recorded_at_unix_ms: i64,
     /// The request, where it says more than the default one.
-    pub request: Option<Vec<u8>>,
+    pub request: Option<Record<'a>>,
     /// What WARC has no field for.
-    pub metadata: Option<Vec<u8>>,
+    pub metadata: Option<Record<'a>>,
+}
+
+const RECORD_END: &[u8] = b"\r\n\r\n";
+
+impl Record<'_> {
+    /// Its size with header and end.
+    pub fn bytes(&self) -> u64 {
+        self.head.len() as u64 + self.block.bytes() + RECORD_END.len() as u64
+    }
+
+    /// Writes all of it.
+    pub fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
+        out.write_all(&self.head)?;
+        for part in self.block.parts() {
+            out.write_all(part)?;
+        }
+        out.write_all(RECORD_END)
+    }
+}
+
+impl<'a> Block<'a> {
+    fn plain(content: impl Into<Cow<'a, [u8]>>) -> Self {
+        Block {
+            head: content.into(),
+            body: Default::default(),
+        }
+    }
+
+    fn parts(&self) -> [&[u8]; 4] {
+        let [begin, content, end] = &self.body;
+        [&self.head, begin, content, end]
+    }
+
+    fn body_parts(&self) -> [&[u8]; 3] {
+        self.body.each_ref().map(|part| &**part)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.parts().iter().map(|part| part.len() as u64).sum()
+    }
 }
 
 /// The record that begins a file: what wrote it.
-pub fn warcinfo(file_name: &str, metadata: &SiteMetadata) -> Vec<u8> {
+pub fn warcinfo(file_name: &str, metadata: &SiteMetadata) -> Record<'static> {
     let version = env!("CARGO_PKG_VERSION");
     let block = format!(
         "software: eyelevel-archive {version}\r\nformat: WARC File Format 1.1\r\n\
          isPartOf: {}\r\n",
         metadata.title.replace(['\r', '\n'], " ")
     );
-    let identity = record_id("warcinfo", 0, block.as_bytes());
+    let block = Block::plain(block.into_bytes());
+    let identity = record_id("warcinfo", 0, &block);
     let fields = [("WARC-Filename", file_name.to_owned())];
     let content_type = "application/warc-fields";
     let date = metadata.created_at_unix_ms;
-    record(
-        "warcinfo",
-        &identity,
-        date,
-        &fields,
-        content_type,
-        block.as_bytes(),
-    )
+    record("warcinfo", &identity, date, &fields, content_type, block)
 }
 
 /// The records of `exchange`, which will be number `index` of the file.
@@ -53,11 +104,11 @@ pub fn of_exchange(
     index: usize,
     exchange: &Exchange,
     default_unix_ms: i64,
-) -> Result<ExchangeRecords, Error> {
+) -> Result<ExchangeRecords<'_>, Error> {
     check_writable(exchange).map_err(|reason| Error::Unwritable { index, reason })?;
     let date = exchange.recorded_at_unix_ms.unwrap_or(default_unix_ms);
-    let (response, response_body) = response_block(exchange);
-    let payload_digest = sha1_base32(&response_body);
+    let response = response_block(exchange);
+    let payload_digest = sha1_base32(&response.body_parts());
     let response_id = record_id("response", index, &response);
     let mut fields = vec![
         ("WARC-Target-URI", exchange.url.to_string()),
@@ -71,31 +122,19 @@ pub fn of_exchange(
     let concurrent = ("WARC-Concurrent-To", response_id.clone());
     let target = ("WARC-Target-URI", exchange.url.to_string());
     let request = is_worth_a_record(exchange).then(|| {
-        let (block, body) = request_block(exchange);
-        let digest = ("WARC-Payload-Digest", sha1_base32(&body));
+        let block = request_block(exchange);
+        let digest = ("WARC-Payload-Digest", sha1_base32(&block.body_parts()));
         let fields = [target.clone(), digest, concurrent.clone()];
         let content_type = "application/http; msgtype=request";
-        record(
-            "request",
-            &record_id("request", index, &block),
-            date,
-            &fields,
-            content_type,
-            &block,
-        )
+        let id = record_id("request", index, &block);
+        record("request", &id, date, &fields, content_type, block)
     });
     let metadata = metadata_block(exchange).map(|block| {
-        let id = record_id("metadata", index, block.as_bytes());
+        let block = Block::plain(block.into_bytes());
+        let id = record_id("metadata", index, &block);
         let fields = [target, concurrent];
         let content_type = "application/warc-fields";
-        record(
-            "metadata",
-            &id,
-            date,
-            &fields,
-            content_type,
-            block.as_bytes(),
-        )
+        record("metadata", &id, date, &fields, content_type, block)
     });
     Ok(ExchangeRecords {
         response: record(
@@ -104,7 +143,7 @@ pub fn of_exchange(
             date,
             &fields,
             content_type,
-            &response,
+            response,
         ),
         payload_digest,
         recorded_at_unix_ms: date,
@@ -114,16 +153,16 @@ pub fn of_exchange(
 }
 
 /// What the page looked like, as Browsertrix stores it: a resource called `urn:view:URL`.
-pub fn screenshot(screenshot: &Screenshot, metadata: &SiteMetadata) -> Vec<u8> {
-    let image = &screenshot.image;
+pub fn screenshot<'a>(screenshot: &'a Screenshot, metadata: &SiteMetadata) -> Record<'a> {
+    let image = Block::plain(&screenshot.image[..]);
     let target = format!("{}{}", screenshot::URI_PREFIX, metadata.main_url);
     let fields = [
         ("WARC-Target-URI", target),
-        ("WARC-Payload-Digest", sha1_base32(image)),
+        ("WARC-Payload-Digest", sha1_base32(&image.parts())),
     ];
     record(
         "resource",
-        &record_id("screenshot", 0, image),
+        &record_id("screenshot", 0, &image),
         metadata.created_at_unix_ms,
         &fields,
         &screenshot.media_type,
@@ -131,31 +170,35 @@ pub fn screenshot(screenshot: &Screenshot, metadata: &SiteMetadata) -> Vec<u8> {
     )
 }
 
-fn record(
+fn record<'a>(
     kind: &str,
     id: &str,
     unix_ms: i64,
     fields: &[(&str, String)],
     content_type: &str,
-    block: &[u8],
-) -> Vec<u8> {
+    block: Block<'a>,
+) -> Record<'a> {
     let date = timestamp::format(unix_ms);
     let mut head =
         format!("WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {id}\r\nWARC-Date: {date}\r\n");
     for (name, value) in fields {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
-    head.push_str(&format!("WARC-Block-Digest: {}\r\n", sha1_base32(block)));
+    let digest = sha1_base32(&block.parts());
+    head.push_str(&format!("WARC-Block-Digest: {digest}\r\n"));
     head.push_str(&format!("Content-Type: {content_type}\r\n"));
-    head.push_str(&format!("Content-Length: {}\r\n\r\n", block.len()));
-    [head.as_bytes(), block, b"\r\n\r\n"].concat()
+    head.push_str(&format!("Content-Length: {}\r\n\r\n", block.bytes()));
+    Record {
+        head: head.into_bytes(),
+        block,
+    }
 }
 
 /// A UUID of version 8 (RFC 9562, section 5.8) from what the record is.
-fn record_id(kind: &str, index: usize, block: &[u8]) -> String {
+fn record_id(kind: &str, index: usize, block: &Block<'_>) -> String {
     let mut hash = Sha256::new();
     hash.update(format!("{kind} {index}\n"));
-    hash.update(block);
+    block.parts().iter().for_each(|part| hash.update(part));
     let mut bytes: [u8; 16] = hash.finalize()[..16].try_into().expect("32 bytes hold 16");
     bytes[6] = bytes[6] & 0x0f | 0x80;
     bytes[8] = bytes[8] & 0x3f | 0x80;
@@ -188,7 +231,7 @@ fn metadata_block(exchange: &Exchange) -> Option<String> {
     (!block.is_empty()).then_some(block)
 }
 
-fn response_block(exchange: &Exchange) -> (Vec<u8>, Vec<u8>) {
+fn response_block(exchange: &Exchange) -> Block<'_> {
     let version = if exchange.protocol == "http/1.0" {
         "HTTP/1.0"
     } else {
@@ -198,7 +241,7 @@ fn response_block(exchange: &Exchange) -> (Vec<u8>, Vec<u8>) {
     block(&start_line, &exchange.response_headers, &exchange.body)
 }
 
-fn request_block(exchange: &Exchange) -> (Vec<u8>, Vec<u8>) {
+fn request_block(exchange: &Exchange) -> Block<'_> {
     let version = if exchange.protocol == "http/1.0" {
         "HTTP/1.0"
     } else {
@@ -217,21 +260,20 @@ fn request_block(exchange: &Exchange) -> (Vec<u8>, Vec<u8>) {
 
 /// The message and its body as it stands in it: decoded, except where a reader would take the
 /// decoded one for a chunked one.
-fn block(start_line: &str, headers: &[Header], body: &[u8]) -> (Vec<u8>, Vec<u8>) {
-    let mut block = format!("{start_line}\r\n").into_bytes();
+fn block<'a>(start_line: &str, headers: &[Header], body: &'a [u8]) -> Block<'a> {
+    let mut head = format!("{start_line}\r\n").into_bytes();
     for header in headers {
-        block.extend_from_slice(header.name.as_bytes());
-        block.extend_from_slice(b": ");
-        block.extend_from_slice(&header.value);
-        block.extend_from_slice(b"\r\n");
+        head.extend_from_slice(header.name.as_bytes());
+        head.extend_from_slice(b": ");
+        head.extend_from_slice(&header.value);
+        head.extend_from_slice(b"\r\n");
     }
-    block.extend_from_slice(b"\r\n");
-    let body = if http1::looks_chunked(headers, body) {
-        let size = format!("{:x}\r\n", body.len());
-        [size.as_bytes(), body, b"\r\n0\r\n\r\n"].concat()
-    } else {
-        body.to_vec()
-    };
-    block.extend_from_slice(&body);
-    (block, body)
+    head.extend_from_slice(b"\r\n");
+    let is_chunked = http1::looks_chunked(headers, body);
+    let begin = is_chunked.then(|| format!("{:x}\r\n", body.len()).into_bytes());
+    let end: &[u8] = if is_chunked { b"\r\n0\r\n\r\n" } else { b"" };
+    Block {
+        head: head.into(),
+        body: [begin.unwrap_or_default().into(), body.into(), end.into()],
+    }
 }
