@@ -1,6 +1,5 @@
 """`eyelevel rerun`: repeat a bundled run on this machine, and ask whether the gains agree."""
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -19,9 +18,9 @@ from eyelevel.cli.run.run import run_plan
 from eyelevel.errors import PlanError
 from eyelevel.metrics.compute import measure
 from eyelevel.plan.plan import Plan
+from eyelevel.run.bundle.consent import asked_for, refused_of
 from eyelevel.run.bundle.unpack import check_sites, open_bundle
 from eyelevel.run.study.loop import Execution
-from eyelevel.run.trial.external_server import commands_of
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
 
 LEFT_SHOWN = 3
@@ -47,12 +46,12 @@ def rerun(
 
     The loads, their order and their seeds are the same. A gain agrees if the whole interval of
     its change lies within the smallest effect of interest, faster or slower. Exits 1 if one
-    disagrees, and 3 if the runs cannot tell. A bundle's commands are printed; they run only
-    with --allow-commands.
+    disagrees, and 3 if the runs cannot tell. A bundle's commands are printed with the paths that
+    they may read; they run only with --allow-commands, and never see a home or a dot folder.
     """
 
     def allow(plan: Plan) -> None:
-        _refuse_commands(file, commands_of(plan), allowed=allow_commands)
+        _refuse_commands(file, plan, allowed=allow_commands)
 
     unpacked = open_bundle(file, out / "original", resume=resume, allow=allow)
     check_sites(unpacked, file)
@@ -79,11 +78,20 @@ def rerun(
         conclude(str(file), comparison.verdicts, None, comparison.as_json() if as_json else None)
 
 
-def _refuse_commands(file: Path, commands: list[tuple[str, ...]], *, allowed: bool) -> None:
-    """Print what a bundle would start; PlanError unless that is `allowed`."""
-    for command in commands:
-        say(hints, f"{file} starts: {shlex.join(command)}")
-    if commands and not allowed:
+def _refuse_commands(file: Path, plan: Plan, *, allowed: bool) -> None:
+    """Print what a bundle would start and show; PlanError unless that is `allowed`, and can be."""
+    asked = asked_for(plan)
+    for each in asked:
+        say(hints, f"{file} {each}")
+    if refused := refused_of(plan):
+        raise PlanError(
+            [
+                f"{file}: it would show a program of its own what may hold your secrets: "
+                f"{'; '.join(refused)}; ask its sender for a bundle that needs none of this, with "
+                "the server's files in a folder of their own, such as /srv/NAME"
+            ]
+        )
+    if asked and not allowed:
         raise PlanError(
             [
                 f"{file}: its plan starts programs on this machine, printed above; read them, "

@@ -48,7 +48,7 @@ def _lines(status: RunStatus) -> list[str]:
         rest = (
             f"to load the rest: {status.resume}"
             if status.resume
-            else "to load the rest: run it with --resume"
+            else "to load the rest: give the command that began it once more, with --resume"
         )
         lines += [each for each in (last, rest) if each]
     return lines

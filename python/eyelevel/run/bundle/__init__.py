@@ -5,6 +5,7 @@ what may lie in it. `inputs` finds again what the run was made from, by digest: 
 of its networks, and the lock files that say which versions everything had.
 
 What a bundle holds is checked when it is packed and when it is opened, its plan by the rules of a
-plan file and against its own text. Nothing in it is executed; what its plan would start is told by
-`commands_of`. Repeating and comparing is the business of `eyelevel rerun`.
+plan file and against its own text. Nothing in it is executed; `consent` says what its plan would
+start and open, and what no bundle gets. Repeating and comparing is the business of `eyelevel
+rerun`.
 """

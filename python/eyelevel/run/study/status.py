@@ -19,6 +19,7 @@ from eyelevel.analysis.run_files import check_run, read_plan_document, read_stop
 from eyelevel.disk.whole import write_whole
 from eyelevel.json_types import JsonObject
 from eyelevel.run.study.progress import Progress
+from eyelevel.run.study.resume_line import resume_line
 from eyelevel.store.claim import writer
 from eyelevel.store.directory import (
     committed,
@@ -130,6 +131,7 @@ class RunStatus:
     """By name, with the reason."""
     decided: str = ""
     resume: str = ""
+    """The line to type, if every part of it could be checked."""
 
     def as_json(self) -> JsonObject:
         """For `status --json`."""
@@ -157,9 +159,10 @@ def read_status(directory: Path) -> RunStatus:
     owner = writer(directory)
     stop = read_stopped(directory) or {"networks": {}, "reason": ""}
     ends = stop["networks"]
+    plan = read_plan_document(directory)
     trials = [
         each["hash"]
-        for each in read_plan_document(directory)["trials"]
+        for each in plan["trials"]
         if each["repetition"] <= ends.get(each["network"], each["repetition"])
     ]
     there = committed(directory)
@@ -184,7 +187,7 @@ def read_status(directory: Path) -> RunStatus:
         machines_lost=said["machines_lost"] if said else 0,
         machines_refused=refused,
         decided=stop["reason"],
-        resume=said["resume"] if said else "",
+        resume=resume_line(said["resume"], directory, plan) if said else "",
     )
 
 

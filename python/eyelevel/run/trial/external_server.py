@@ -14,7 +14,6 @@ from eyelevel.confinement import confined, hand_over
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import LabError
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import ExternalServer, Stack
 
 LISTEN_TIMEOUT_S = 10.0
@@ -29,10 +28,10 @@ _POLL_S = 0.01
 _TCP_LISTEN = "0A"
 
 
-def commands_of(plan: Plan) -> list[tuple[str, ...]]:
-    """What a plan would start here beside eyelevel's own programs: servers of its stacks."""
-    servers = (stack.external_server for stack in plan.stacks)
-    return list(dict.fromkeys(server.command for server in servers if server is not None))
+def opened_by(server: ExternalServer) -> list[tuple[str, Path]]:
+    """What a server would see beside the system: each name in its settings, and where that is."""
+    shown = [(word, Path(word).absolute()) for word in server.command if _names_file(word)]
+    return [*shown, *((path, _expanded(path)) for path in server.paths)]
 
 
 def served_by(base: Stack, name: str, server: ExternalServer) -> Stack:
@@ -119,18 +118,26 @@ def _absolute(command: Sequence[str]) -> tuple[list[str], list[Path]]:
     """The command with absolute paths of the files that it names, and those files."""
     absolute, shown = [], []
     for word in command:
-        path = Path(word)
-        if os.sep in word and path.is_file():
+        if _names_file(word):
             # Not resolved: a virtual environment's Python is a link that says where it is.
-            path = path.absolute()
+            path = Path(word).absolute()
             shown.append(path)
             word = str(path)
         absolute.append(word)
     return absolute, shown
 
 
+def _names_file(word: str) -> bool:
+    return os.sep in word and Path(word).is_file()
+
+
+def _expanded(path: str) -> Path:
+    # A `~somebody` whom the machine does not know stays as it is.
+    return Path(os.path.expanduser(path)).absolute()  # noqa: PTH111
+
+
 def _there(path: str) -> Path:
-    absolute = Path(path).expanduser().absolute()
+    absolute = _expanded(path)
     if not absolute.exists():
         raise LabError(
             f"showing {path} to an external server: there is no such file or folder; "

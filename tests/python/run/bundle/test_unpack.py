@@ -5,6 +5,7 @@ import re
 import sys
 import zipfile
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from made_up_run import write_run
@@ -12,10 +13,10 @@ from made_up_run import write_run
 from eyelevel.cli import main
 from eyelevel.errors import ExpectedError, PlanError, StoreError
 from eyelevel.run.bundle.bundle import write_bundle
+from eyelevel.run.bundle.consent import asked_for
 from eyelevel.run.bundle.inputs import RunInputs
 from eyelevel.run.bundle.members import Member, kind_of
 from eyelevel.run.bundle.unpack import open_bundle
-from eyelevel.run.trial.external_server import commands_of
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.directory import PLAN_FILE, read_document
 
@@ -104,7 +105,7 @@ def test_the_senders_pages_and_tables_are_left_in_the_bundle(tmp_path):
     found = open_bundle(file, tmp_path / "unpacked")
     assert set(found.left) == {"run/report.html", "run/exports/x.html"}
     assert not [path for path in found.run.rglob("*") if path.suffix in (".html", ".parquet")]
-    assert commands_of(found.plan) == []
+    assert asked_for(found.plan) == []
 
 
 def test_a_table_of_theirs_is_left_too(tmp_path):
@@ -131,6 +132,21 @@ def test_rerun_prints_commands_and_runs_them_if_asked(tmp_path, monkeypatch, cap
     assert f"{file} starts: sh -c 'touch owned'" in said
     assert bool(ran) == allowed == out.exists()
     assert ("give --allow-commands to let them run" in said) != allowed
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_rerun_refuses_what_may_hold_secrets_whatever_is_allowed(
+    tmp_path, monkeypatch, capsys, allowed
+):
+    served = SERVED.replace('protocols = ["h3"]', 'protocols = ["h3"], paths = ["~/.ssh", "/srv"]')
+    file, out = bundled(tmp_path, served), tmp_path / "out"
+    option = ["--allow-commands"] if allowed else []
+    monkeypatch.setattr(sys, "argv", ["eyelevel", "rerun", str(file), "--out", str(out), *option])
+    assert main.main() == 2
+    said = capsys.readouterr().err
+    home = Path.home()
+    assert f"{file} opens to it: {home}/.ssh (`~/.ssh`)\n{file} opens to it: /srv\n" in said
+    assert f"`~/.ssh` is in the home {home}; ask its sender" in said and not out.exists()
 
 
 def server(document):

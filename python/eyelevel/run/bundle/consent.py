@@ -1,0 +1,73 @@
+"""What a bundle's plan would start here and what that would see, for the caller to allow or not.
+
+A server that is allowed sees what its `paths` and the words of its command name, and what it
+answers with comes back in the records. So homes and folders whose name begins with a dot, in which
+keys and sessions lie, are shown to no server out of a bundle, whoever allows it.
+"""
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.stacks import ExternalServer
+from eyelevel.run.trial.external_server import opened_by
+
+_HOMES = ("/root", "/home", "/var/home", "/export/home")
+"""Those of others, too, where systems have them."""
+
+
+def asked_for(plan: Plan) -> list[str]:
+    """A sentence for each command that the plan's stacks start and for each path opened to it."""
+    said = []
+    for server in _servers(plan):
+        said.append(f"starts: {shlex.join(server.command)}")
+        for name, path in opened_by(server):
+            also = "" if str(path) == name else f" (`{name}`)"
+            said.append(f"opens to it: {path}{also}")
+    return list(dict.fromkeys(said))
+
+
+def refused_of(plan: Plan) -> list[str]:
+    """A sentence for each path that no bundle gets."""
+    return [
+        f"`{name}` is {why}"
+        for server in _servers(plan)
+        for name, path in opened_by(server)
+        if not _is_its_program(server, name, path) and (why := why_private(path))
+    ]
+
+
+def why_private(path: Path) -> str:
+    """What it would show that is nobody's business, or "". Links count as where they lead."""
+    for seen in (Path(os.path.normpath(path)), path.resolve()):
+        for home in _homes():
+            if seen == home:
+                return "a home"
+            if seen.is_relative_to(home):
+                return f"in the home {home}"
+            if home.is_relative_to(seen):
+                return f"around the home {home}"
+        for part in seen.parts:
+            if part.startswith("."):
+                return f"in {part}, whose name begins with a dot"
+            if part.startswith("~"):
+                return f"in the home {part}, which is not on this machine"
+    return ""
+
+
+def _is_its_program(server: ExternalServer, name: str, path: Path) -> bool:
+    """A virtual environment's Python may lie anywhere: it is run, and shows no more than itself."""
+    return name == server.command[0] and os.access(path, os.X_OK) and path.is_file()
+
+
+def _homes() -> Iterator[Path]:
+    for name in {os.path.expanduser("~"), *_HOMES}:  # noqa: PTH111 (never an error)
+        home = Path(name).resolve()
+        if name.startswith("/") and home != Path("/"):
+            yield home
+
+
+def _servers(plan: Plan) -> Iterator[ExternalServer]:
+    return (stack.external_server for stack in plan.stacks if stack.external_server is not None)
