@@ -1,5 +1,6 @@
 """One object of a record, for tests: the first request of a page, answered over QUIC."""
 
+import base64
 from typing import Any
 
 OPENING: dict[str, Any] = {
@@ -27,3 +28,32 @@ OPENING: dict[str, Any] = {
     "failed": None,
     "from": "network",
 }
+
+MESSAGE: dict[str, Any] = {
+    "request_fields": [
+        ("content-type", "application/x-www-form-urlencoded; charset=utf-8"),
+        ("cookie", "a=1; session=x=y"),
+        ("cookie", "b=2"),
+    ],
+    "request_body": None,
+    "status_text": "",
+    "response_fields": [
+        ("content-encoding", "br"),
+        ("content-length", "4270"),
+        ("content-type", "text/html; charset=utf-8"),
+        ("set-cookie", "id=7; Path=/; Expires=Wed, 09-Jun-2027 10:18:14 GMT; Secure; HttpOnly"),
+        ("set-cookie", "plain=; expires=never"),
+    ],
+    "response_head_bytes": 40,
+    "content_bytes": 9000,
+}
+"""Its message, as it is kept beside the record."""
+
+CONTENT_OF_PAGE = {
+    "size": 9000,
+    "encoding": "base64",
+    "text": base64.b64encode(b"x" * 9000).decode(),
+    "mimeType": "text/html",
+    "comment": "",
+}
+"""The recorded answer's content."""

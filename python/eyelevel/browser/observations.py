@@ -118,6 +118,29 @@ class Navigation:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+Fields = tuple[tuple[str, str], ...]
+"""Header fields by name and value, in the order in which the browser reports them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What of a request and its response is not timing: fields, sizes, a short request body."""
+
+    request_fields: Fields = ()
+    request_body: str | None = None
+    """Text that was sent; None: there was none, or the browser does not report it."""
+    status_text: str = ""
+    response_fields: Fields = ()
+    response_head_bytes: int | None = None
+    """Bytes of the response's head as received; None if that is unknown."""
+    content_bytes: int | None = None
+    """Bytes of the response's body after content decoding; None if that is unknown."""
+
+    def as_json(self) -> JsonObject:
+        """Return one entry of the file of messages."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectLoad:
     """One request and its response; each hop of a redirect is one of its own."""
@@ -159,10 +182,13 @@ class ObjectLoad:
     address: str | None
     failed: str | None
     """Text of the error; None if it did not fail."""
+    message: Message | None = None
+    """Its fields; None if the browser did not report them. Kept beside the record."""
 
     def as_record(self) -> JsonObject:
         """One entry of the record's `objects`."""
-        record = {name: getattr(self, name) for name in self.__slots__ if name != "source"}
+        left_out = ("source", "message")
+        record = {name: getattr(self, name) for name in self.__slots__ if name not in left_out}
         record["from"] = self.source
         return record
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from eyelevel.binary import run_tool
 from eyelevel.disk.folders import temporary_folder
+from eyelevel.json_types import JsonMapping, JsonObject
 
 _BINARY = ("image/", "font/", "video/", "audio/")
 _ESCAPED = (("\\/", "/"), ("&amp;", "&"), ("\\u0026", "&"))
@@ -36,15 +37,27 @@ class Contents:
     """With slashes and ampersands as a browser reads them."""
 
 
-def contents_of(archive: Path) -> Contents:
-    """Read a recording; raises LabError for a damaged or missing file."""
+def bodies_of(archive: Path) -> list[JsonMapping]:
+    """Return each recorded exchange's `content` as HAR has it, in recorded order.
+
+    Raises LabError for a damaged or missing file.
+    """
+    return [entry["response"]["content"] for entry in _entries(archive)]
+
+
+def _entries(archive: Path) -> list[JsonObject]:
     with temporary_folder("contents") as folder:
         har = folder / "site.har"
         run_tool(["archive", "export", str(archive), "--har", str(har)])
-        entries = json.loads(har.read_text(encoding="utf-8"))["log"]["entries"]
+        entries: list[JsonObject] = json.loads(har.read_text(encoding="utf-8"))["log"]["entries"]
+    return entries
+
+
+def contents_of(archive: Path) -> Contents:
+    """Read a recording; raises LabError for a damaged or missing file."""
     objects = []
     texts: dict[str, str] = {}
-    for entry in entries:
+    for entry in _entries(archive):
         request, response = entry["request"], entry["response"]
         objects.append(RecordedObject(request["method"], request["url"], response["bodySize"]))
         content = response["content"]

@@ -1,7 +1,7 @@
 """A load as HAR: its phases add up, and what a record lacks is said to be unknown."""
 
 import pytest
-from har_opening import OPENING
+from har_opening import CONTENT_OF_PAGE, MESSAGE, OPENING
 from sample_record import sample_record
 
 from eyelevel.export.har import har_of
@@ -67,3 +67,59 @@ def test_the_document_has_what_the_specification_demands():
     response = {"status", "statusText", "httpVersion", "headers", "cookies", "content"}
     assert response | {"redirectURL", "headersSize", "bodySize"} <= set(entry["response"])
     assert entry["startedDateTime"] == "2026-11-21T09:00:00.002+00:00"
+
+
+def entry_of(item, message, contents=()):
+    record = sample_record() | {"objects": [item]}
+    record["requests"] = [{"url": item["url"], "exchange": 0}]
+    (entry,) = har_of(record, [message], contents)["log"]["entries"]
+    return entry
+
+
+def test_fields_are_as_the_browser_reported_them():
+    entry = entry_of(OPENING, MESSAGE)
+    names = [field["name"] for field in entry["response"]["headers"]]
+    assert names == [name for name, _ in MESSAGE["response_fields"]]
+    assert entry["response"]["content"]["mimeType"] == "text/html; charset=utf-8"
+
+
+def test_cookies_are_read_from_their_fields():
+    entry = entry_of(OPENING, MESSAGE)
+    asked = [(each["name"], each["value"]) for each in entry["request"]["cookies"]]
+    assert asked == [("a", "1"), ("session", "x=y"), ("b", "2")]
+    first, second = entry["response"]["cookies"]
+    assert first["expires"] == "2027-06-09T10:18:14+00:00"
+    assert (first["path"], first["secure"], first["httpOnly"]) == ("/", True, True)
+    assert second == {"name": "plain", "value": "", "httpOnly": False, "secure": False}
+
+
+def test_sizes_are_those_on_the_wire_and_decoded():
+    response = entry_of(OPENING, MESSAGE)["response"]
+    # 4,321 bytes were received, 40 of them the head and 11 frames around the body.
+    assert (response["headersSize"], response["bodySize"]) == (40, 4270)
+    assert (response["content"]["size"], response["content"]["compression"]) == (9000, 4730)
+    cached = entry_of(OPENING | {"from": "cache"}, MESSAGE)["response"]
+    assert cached["bodySize"] == -1
+
+
+def test_a_body_longer_than_what_was_received_declares_nothing():
+    fields = [("content-length", "5000")]
+    response = entry_of(OPENING, MESSAGE | {"response_fields": fields})["response"]
+    assert response["bodySize"] == 4281
+
+
+def test_a_form_is_parsed():
+    request = entry_of(OPENING | {"method": "POST"}, MESSAGE | {"request_body": "q=%C3%A9+x&r="})[
+        "request"
+    ]
+    assert request["postData"]["params"] == [
+        {"name": "q", "value": "é x"},
+        {"name": "r", "value": ""},
+    ]
+    assert request["bodySize"] == 13
+
+
+def test_bodies_come_from_the_exchange_that_was_served():
+    content = entry_of(OPENING, MESSAGE, [CONTENT_OF_PAGE])["response"]["content"]
+    assert (content["text"], content["encoding"]) == (CONTENT_OF_PAGE["text"], "base64")
+    assert "text" not in entry_of(OPENING, MESSAGE)["response"]["content"]

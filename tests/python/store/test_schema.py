@@ -11,7 +11,7 @@ from eyelevel.store.schema import Navigation as NavigationEntry
 def test_observations_are_taken_as_the_browser_gives_them():
     spans = ((100.0, 60.0), (300.0, 70.0))
     told = {**sample_object(connect_ms=(1.0, 2.0)), "source": "network"}
-    loaded = ObjectLoad(**{name: told[name] for name in ObjectLoad.__slots__})
+    loaded = ObjectLoad(**{name: told[name] for name in ObjectLoad.__slots__ if name in told})
     step = StepLoad("scroll end", 1.0, 2.0, objects=(loaded,)).as_record()
     navigation = Navigation(long_tasks_ms=spans, timer_gaps_ms=spans)
     record = sample_record() | {

@@ -45,6 +45,11 @@ def test_objects_say_what_they_were(whole: RawLoad, origin: str):
             assert loaded.failed is None
             assert 0 <= loaded.started_ms <= loaded.sent_ms <= loaded.response_ms
             assert loaded.response_ms <= loaded.finished_ms
+            message = loaded.message
+            assert "user-agent" in {name.lower() for name, _ in message.request_fields}
+            assert "content-type" in {name.lower() for name, _ in message.response_fields}
+            assert message.content_bytes == len(body)
+            assert message.response_head_bytes == loaded.encoded_bytes - len(body)
     assert by_name["/"].resource_type == "Document"
     assert by_name["/style.css"].render_blocking == "Blocking"
     assert by_name["/missing.js"].status == 404

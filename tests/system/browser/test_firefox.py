@@ -13,6 +13,7 @@ from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.errors import BrowserStartError
 from eyelevel.metrics.browser.largest_contentful_paint_parts import largest_contentful_paint_parts
 from eyelevel.store.directory import iterate_trials
+from eyelevel.store.messages import read_messages
 
 try:
     find_firefox()
@@ -51,6 +52,11 @@ def test_a_page_comes_over_http3_to_the_labs_own_certificate_and_is_filmed(tmp_p
     assert sum(dataclasses.astuple(parts)) == pytest.approx(largest_ms, abs=1e-6)
     frames = list(stored.frames())
     assert (frames[0].picture == 255).all() and len(frames) >= 2
+    messages = read_messages(stored.path, len(record["objects"]))
+    for item, message in zip(record["objects"], messages, strict=True):
+        if item["from"] == "network":
+            assert "user-agent" in {name.lower() for name, _ in message["request_fields"]}
+            assert "content-type" in {name.lower() for name, _ in message["response_fields"]}
     # A film sees what is painted after it was painted, and after it was asked for.
     assert frames[1].at_ms > navigation["time_to_first_byte_ms"]
 

@@ -15,15 +15,28 @@ use crate::limits::INFLATED_BYTES_MAX;
 use crate::site::Site;
 use crate::timestamp;
 
+const PAGE: &str = "page_1";
+
 /// Writes one HAR. Its bodies are decoded, as the format wants it, where their coding can be
 /// undone; others stand as sent, which their comment says.
 pub fn export_har(site: &Site, out: &Path) -> Result<(), Error> {
     let mut budget = ReadBudget::for_bodies(site.exchanges());
     let exchanges = site.exchanges().iter();
     let entries: Vec<Value> = exchanges.map(|each| entry(each, &mut budget)).collect();
+    let began = site
+        .exchanges()
+        .iter()
+        .filter_map(|each| each.recorded_at_unix_ms)
+        .min();
     let har = json!({"log": {
         "version": "1.2",
         "creator": {"name": "eyelevel", "version": env!("CARGO_PKG_VERSION")},
+        // Optional in HAR 1.2, but readers fail without it (har2warc, PageXray).
+        "pages": [{
+            "startedDateTime": timestamp::format(began.unwrap_or(0)), "id": PAGE,
+            "title": site.main_url().to_string(),
+            "pageTimings": {"onContentLoad": -1, "onLoad": -1},
+        }],
         "entries": entries,
     }});
     let text = serde_json::to_vec(&har).expect("texts and numbers are JSON");
@@ -43,26 +56,33 @@ fn entry(exchange: &Exchange, budget: &mut ReadBudget) -> Value {
     let body = decoded.as_deref().unwrap_or(&exchange.body);
     let mut request = json!({
         "method": exchange.method, "url": exchange.url.to_string(), "httpVersion": version,
-        "cookies": [], "headers": fields(&exchange.request_headers), "queryString": [],
+        "cookies": request_cookies(exchange), "headers": fields(&exchange.request_headers),
+        "queryString": pairs(exchange.url.query().unwrap_or("").as_bytes()),
         "headersSize": -1, "bodySize": exchange.request_body.len(),
     });
     if !exchange.request_body.is_empty() {
+        let media_type = exchange.request_header("content-type").unwrap_or("");
+        let is_form = media_type.split(';').next().unwrap_or("").trim();
+        let is_form = is_form.eq_ignore_ascii_case("application/x-www-form-urlencoded");
         request["postData"] = json!({
-            "mimeType": exchange.request_header("content-type").unwrap_or(""),
+            "mimeType": media_type,
             "text": String::from_utf8_lossy(&exchange.request_body),
+            "params": if is_form { pairs(&exchange.request_body) } else { Vec::new() },
         });
     }
     let mut entry = json!({
+        "pageref": PAGE,
         "startedDateTime": timestamp::format(exchange.recorded_at_unix_ms.unwrap_or(0)),
         "time": wait, "cache": {}, "timings": {"send": 0, "wait": wait, "receive": 0},
         "request": request,
         "response": {
             "status": exchange.status, "statusText": exchange.reason, "httpVersion": version,
-            "cookies": [], "headers": fields(&exchange.response_headers),
+            "cookies": response_cookies(exchange), "headers": fields(&exchange.response_headers),
             "redirectURL": exchange.response_header("location").unwrap_or(""),
             "headersSize": -1, "bodySize": exchange.body.len(),
             "content": {
-                "size": body.len(), "encoding": "base64", "text": base64::encode(body),
+                "size": body.len(), "compression": body.len() as i64 - exchange.body.len() as i64,
+                "encoding": "base64", "text": base64::encode(body),
                 "mimeType": exchange.response_header("content-type").unwrap_or(""),
                 "comment": comment,
             },
@@ -75,6 +95,62 @@ fn entry(exchange: &Exchange, budget: &mut ReadBudget) -> Value {
         entry["_initiator"] = json!({"type": "other", "url": initiator});
     }
     entry
+}
+
+/// Names and values of a query or a form, decoded.
+fn pairs(text: &[u8]) -> Vec<Value> {
+    form_urlencoded::parse(text)
+        .map(|(name, value)| json!({"name": name, "value": value}))
+        .collect()
+}
+
+/// The cookies of all `cookie` fields (RFC 6265, section 4.2.1).
+fn request_cookies(exchange: &Exchange) -> Vec<Value> {
+    values(&exchange.request_headers, "cookie")
+        .iter()
+        .flat_map(|value| value.split(';'))
+        .filter(|cookie| !cookie.trim().is_empty())
+        .map(|cookie| {
+            let (name, value) = cut(cookie);
+            json!({"name": name, "value": value})
+        })
+        .collect()
+}
+
+/// The cookies that `set-cookie` fields set (RFC 6265, section 5.2); HAR wants their dates in ISO
+/// 8601, so one that is written otherwise is left out.
+fn response_cookies(exchange: &Exchange) -> Vec<Value> {
+    let fields = values(&exchange.response_headers, "set-cookie");
+    let cookies = fields.iter().map(|field| {
+        let mut parts = field.split(';');
+        let (name, value) = cut(parts.next().unwrap_or(""));
+        let mut cookie = json!({"name": name, "value": value, "httpOnly": false, "secure": false});
+        for (attribute, value) in parts.map(cut) {
+            match &*attribute.to_ascii_lowercase() {
+                "path" => cookie["path"] = json!(value),
+                "domain" => cookie["domain"] = json!(value),
+                "httponly" => cookie["httpOnly"] = json!(true),
+                "secure" => cookie["secure"] = json!(true),
+                _ => {}
+            }
+        }
+        cookie
+    });
+    cookies.collect()
+}
+
+fn values(headers: &[Header], name: &str) -> Vec<String> {
+    let named = headers
+        .iter()
+        .filter(|header| header.name.eq_ignore_ascii_case(name));
+    named
+        .map(|header| String::from_utf8_lossy(&header.value).into_owned())
+        .collect()
+}
+
+fn cut(text: &str) -> (&str, &str) {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    (name.trim(), value.trim())
 }
 
 fn fields(headers: &[Header]) -> Vec<Value> {

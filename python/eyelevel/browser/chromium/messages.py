@@ -46,8 +46,14 @@ class _Timing(TypedDict):
     receiveHeadersStart: NotRequired[Offset]
 
 
+_Headers = dict[str, str]
+"""By name; values of fields of one name are joined by a line feed."""
+
+
 class _Response(TypedDict):
     status: Status
+    statusText: NotRequired[str]
+    headers: NotRequired[_Headers]
     protocol: NotRequired[str]
     mimeType: NotRequired[str]
     connectionId: NotRequired[Bytes]
@@ -63,6 +69,8 @@ class _Response(TypedDict):
 class _Request(TypedDict):
     url: str
     method: str
+    headers: NotRequired[_Headers]
+    postData: NotRequired[str]
     initialPriority: NotRequired[str]
 
 
@@ -75,6 +83,7 @@ class _RequestWillBeSent(_OfRequest):
     request: _Request
     loaderId: NotRequired[str]
     redirectResponse: NotRequired[_Response]
+    redirectHasExtraInfo: NotRequired[bool]
     initiator: NotRequired[_Initiator]
     frameId: NotRequired[str]
     type: NotRequired[str]
@@ -84,12 +93,18 @@ class _RequestWillBeSent(_OfRequest):
 class _ResponseReceived(_OfRequest):
     timestamp: Seconds
     response: _Response
+    hasExtraInfo: NotRequired[bool]
     loaderId: NotRequired[str]
     frameId: NotRequired[str]
     type: NotRequired[str]
 
 
+class _ExtraInfo(_OfRequest):
+    headers: _Headers
+
+
 class _DataReceived(_OfRequest):
+    dataLength: NotRequired[Bytes]
     encodedDataLength: NotRequired[Bytes]
 
 
@@ -240,7 +255,9 @@ EVENTS = {
     "Network.loadingFinished": _LoadingFinished,
     "Network.requestServedFromCache": _OfRequest,
     "Network.requestWillBeSent": _RequestWillBeSent,
+    "Network.requestWillBeSentExtraInfo": _ExtraInfo,
     "Network.responseReceived": _ResponseReceived,
+    "Network.responseReceivedExtraInfo": _ExtraInfo,
     "Network.webSocketCreated": _WebSocketCreated,
     "Network.webSocketHandshakeResponseReceived": _HandshakeAnswered,
     "Network.webSocketWillSendHandshakeRequest": _Handshake,

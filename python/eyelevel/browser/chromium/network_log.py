@@ -6,12 +6,15 @@ milliseconds from navigation start in `objects`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from eyelevel.browser.observations import (
     LOCAL_SCHEMES,
     REQUEST_CHARS_MAX,
     REQUESTS_MAX,
+    Fields,
+    Message,
     ObjectLoad,
     Source,
 )
@@ -46,6 +49,43 @@ class _Request:
     connection: int | None = None
     address: str | None = None
     failed: str | None = None
+    has_extra: bool = False
+    """Whether DevTools reports its fields as they were on the wire, in events of their own."""
+    request_fields: Fields = ()
+    request_body: str | None = None
+    status_text: str = ""
+    response_fields: Fields = ()
+    head_bytes: int | None = None
+    content_bytes: int = 0
+
+    @property
+    def message(self) -> Message:
+        """What of it is not timing."""
+        return Message(
+            self.request_fields,
+            self.request_body,
+            self.status_text,
+            self.response_fields,
+            self.head_bytes,
+            None if self.response_s is None else self.content_bytes,
+        )
+
+
+@dataclass(slots=True)
+class _Hops:
+    """The hops of one request, and their fields on the wire, which come in the same order."""
+
+    hops: list[_Request] = field(default_factory=list)
+    sent: list[Fields] = field(default_factory=list)
+    received: list[Fields] = field(default_factory=list)
+
+    def join(self) -> None:
+        """Give each hop its fields; a last one that failed has sent some and received none."""
+        due = [hop for hop in self.hops if hop.has_extra or hop is self.hops[-1]]
+        for hop, fields in zip(due, self.sent, strict=False):
+            hop.request_fields = fields
+        for hop, fields in zip(due, self.received, strict=False):
+            hop.response_fields = fields
 
 
 class NetworkLog:
@@ -59,6 +99,7 @@ class NetworkLog:
         self.lost = 0
         """Requests that were not kept: there were too many."""
         self._chars = 0
+        self._by_id: dict[str, _Hops] = {}
         self._main_frame: str | None = None
 
     @property
@@ -81,6 +122,8 @@ class NetworkLog:
             if "redirectResponse" in event:
                 _take_response(hop, event["redirectResponse"], event["timestamp"])
                 hop.received_bytes = int(event["redirectResponse"]["encodedDataLength"])
+                hop.has_extra = event.get("redirectHasExtraInfo", False)
+                hop.response_fields = self._kept(event["redirectResponse"].get("headers", {}))
             hop.finished_s = event["timestamp"]
             self._done.append(hop)
         request = event["request"]
@@ -96,6 +139,8 @@ class NetworkLog:
             url=url,
             method=request["method"],
             resource_type=resource_type,
+            request_fields=self._kept(request.get("headers", {})),
+            request_body=self._kept_body(request.get("postData")),
             render_blocking=event.get("renderBlockingBehavior"),
             priority=request.get("initialPriority"),
             started_s=event["timestamp"],
@@ -103,7 +148,40 @@ class NetworkLog:
             in_main_frame=frame is not None and frame == self._main_frame,
             initiator_type=event.get("initiator", {}).get("type"),
         )
+        self._by_id.setdefault(request_id, _Hops()).hops.append(self._open[request_id])
         return True
+
+    def _request_fields(self, event: JsonObject) -> bool:
+        self._by_id.setdefault(event["requestId"], _Hops()).sent.append(
+            self._kept(event["headers"])
+        )
+        return False
+
+    def _response_fields(self, event: JsonObject) -> bool:
+        self._by_id.setdefault(event["requestId"], _Hops()).received.append(
+            self._kept(event["headers"])
+        )
+        return False
+
+    def _kept(self, headers: Mapping[str, str]) -> Fields:
+        """Return the fields of a head, or none beyond what is kept of a load.
+
+        Pseudo-header fields, which DevTools reports with the others, are no header fields (RFC
+        9113, section 8.3).
+        """
+        self._chars += sum(len(name) + len(value) for name, value in headers.items())
+        if self._chars > REQUEST_CHARS_MAX:
+            return ()
+        return tuple(
+            (name, value)
+            for name, values in headers.items()
+            if not name.startswith(":")
+            for value in values.split("\n")
+        )
+
+    def _kept_body(self, body: str | None) -> str | None:
+        self._chars += len(body or "")
+        return body if self._chars <= REQUEST_CHARS_MAX else None
 
     def _served_from_cache(self, event: JsonObject) -> bool:
         request = self._open.get(event["requestId"])
@@ -117,6 +195,8 @@ class NetworkLog:
             return False
         request.resource_type = event.get("type", request.resource_type)
         _take_response(request, event["response"], event["timestamp"])
+        request.has_extra = event.get("hasExtraInfo", False)
+        request.response_fields = self._kept(event["response"].get("headers", {}))
         # This is the head's length until loadingFinished gives the whole one.
         request.received_bytes += int(event["response"].get("encodedDataLength", 0))
         return False
@@ -125,6 +205,7 @@ class NetworkLog:
         request = self._open.get(event["requestId"])
         if request is not None:
             request.received_bytes += int(event.get("encodedDataLength", 0))
+            request.content_bytes += int(event.get("dataLength", 0))
         return False
 
     def _loading_finished(self, event: JsonObject) -> bool:
@@ -198,6 +279,9 @@ class NetworkLog:
             assert started_ms is not None and ended_ms is not None
             return started_ms, ended_ms
 
+        for hops in self._by_id.values():
+            if hops.hops:
+                hops.join()
         requests = [
             *self._done,
             *(request for request in self._open.values() if request.started_s >= 0),
@@ -227,6 +311,7 @@ class NetworkLog:
                 connection=request.connection,
                 address=request.address,
                 failed=request.failed,
+                message=request.message,
             )
             for request in sorted(requests, key=lambda request: request.started_s)
         )
@@ -234,6 +319,9 @@ class NetworkLog:
 
 def _take_response(request: _Request, response: JsonObject, arrived_s: float) -> None:
     request.status = response["status"]
+    request.status_text = response.get("statusText", "")
+    if not response.get("fromDiskCache") and response.get("encodedDataLength"):
+        request.head_bytes = int(response["encodedDataLength"])
     request.protocol = response.get("protocol")
     request.mime_type = response.get("mimeType") or None
     request.connection = int(response["connectionId"]) if response.get("connectionId") else None
@@ -280,6 +368,8 @@ def _span(timing: JsonObject, first: str, last: str) -> tuple[float, float] | No
 
 _HANDLERS = {
     "Network.requestWillBeSent": NetworkLog._request_will_be_sent,
+    "Network.requestWillBeSentExtraInfo": NetworkLog._request_fields,
+    "Network.responseReceivedExtraInfo": NetworkLog._response_fields,
     "Network.requestServedFromCache": NetworkLog._served_from_cache,
     "Network.responseReceived": NetworkLog._response_received,
     "Network.dataReceived": NetworkLog._data_received,

@@ -20,10 +20,25 @@ class _Timings(TypedDict):
     responseEnd: NotRequired[Milliseconds]
 
 
+class _FieldValue(TypedDict):
+    type: str
+    value: str
+
+
+class _Field(TypedDict):
+    name: str
+    value: _FieldValue
+
+
+class _Content(TypedDict):
+    size: NotRequired[Bytes | None]
+
+
 class _Request(TypedDict):
     request: str
     url: str
     method: str
+    headers: NotRequired[list[_Field]]
     destination: NotRequired[str | None]
     timings: _Timings
 
@@ -43,7 +58,11 @@ class _Response(TypedDict):
     status: Status
     protocol: NotRequired[str | None]
     mimeType: NotRequired[str | None]
+    statusText: NotRequired[str | None]
+    headers: NotRequired[list[_Field]]
+    headersSize: NotRequired[Bytes | None]
     bytesReceived: NotRequired[Bytes | None]
+    content: NotRequired[_Content]
     fromCache: NotRequired[bool]
 
 

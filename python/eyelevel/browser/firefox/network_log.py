@@ -13,6 +13,8 @@ from eyelevel.browser.observations import (
     LOCAL_SCHEMES,
     REQUEST_CHARS_MAX,
     REQUESTS_MAX,
+    Fields,
+    Message,
     ObjectLoad,
 )
 from eyelevel.json_types import JsonObject
@@ -154,4 +156,26 @@ def _object(entry: _Request, start_ms: float) -> ObjectLoad:
         connection=None,
         address=None,
         failed=entry.failed,
+        message=_message(request, response),
+    )
+
+
+def _message(request: JsonObject, response: JsonObject) -> Message:
+    head_bytes, content = response.get("headersSize"), response.get("content") or {}
+    size = content.get("size")
+    return Message(
+        request_fields=_fields(request),
+        status_text=response.get("statusText") or "",
+        response_fields=_fields(response),
+        response_head_bytes=int(head_bytes) if head_bytes else None,
+        content_bytes=None if size is None else int(size),
+    )
+
+
+def _fields(message: JsonObject) -> Fields:
+    """Return the fields whose values are text, which all are but for bytes that are not UTF-8."""
+    return tuple(
+        (each["name"], each["value"]["value"])
+        for each in message.get("headers", ())
+        if each["value"]["type"] == "string"
     )

@@ -1,9 +1,10 @@
 """`eyelevel export`: loads as HAR, video and pictures."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated
 
 import typer
@@ -14,7 +15,11 @@ from eyelevel.disk.results import make_folder, write_result, writing
 from eyelevel.errors import ExportError
 from eyelevel.export.har import har_of
 from eyelevel.export.pictures import write_filmstrip, write_video
+from eyelevel.json_types import JsonMapping
+from eyelevel.sites.contents import bodies_of
+from eyelevel.sites.recorded import open_site, site_info
 from eyelevel.store.directory import StoredTrial, committed, has_record, read_trial
+from eyelevel.store.messages import MESSAGES_FILE, read_messages
 
 EXPORTS = "exports"
 
@@ -28,6 +33,10 @@ class Exports:
     filmstrip: bool
 
 
+Bodies = Mapping[str, Sequence[JsonMapping]]
+"""The contents of recorded exchanges as HAR has them, by the recording's digest."""
+
+
 def export(
     what: Annotated[
         Path, typer.Argument(help="The directory of a run, or of one trial (DIR/trials/HASH).")
@@ -39,6 +48,13 @@ def export(
     filmstrip: Annotated[
         bool, typer.Option("--filmstrip", help="Write each picture, and a strip of them, to HASH/.")
     ] = False,
+    bodies: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SITE",
+            help="With --har: add the bodies of this recording, which was replayed. Repeatable.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Where to write; by default exports/ in the run's directory."),
@@ -46,25 +62,39 @@ def export(
 ) -> None:
     """Write loads in the formats of other tools; without an option, in all of them.
 
-    Everything is made from the raw records, so this works years later.
+    Everything is made from the raw records, so this works years later. Header fields, cookies and
+    sizes are in a HAR; bodies are in the recording.
     """
     exports = Exports(har, video, filmstrip)
     if not any(astuple(exports)):
         exports = Exports(har=True, video=True, filmstrip=True)
-    for line in export_all(what, out, exports):
+    sites = [open_site(name) for name in bodies or ()]
+    contents = {str(site_info(site.path)["digest"]): bodies_of(site.path) for site in sites}
+    for line in export_all(what, out, exports, contents):
         results.print(line, markup=False, soft_wrap=True)
     end_at("exports", target_of(what, out))
 
 
-def export_all(what: Path, out: Path | None, asked: Exports) -> list[str]:
-    """Write what is asked for of every load of `what`; what there is to say of it, in lines."""
+def export_all(
+    what: Path, out: Path | None, asked: Exports, bodies: Bodies = MappingProxyType({})
+) -> list[str]:
+    """Write what is asked for of every load of `what`; return sentences on what was written.
+
+    Raises ExportError for a load of a recording that is not among `bodies`, if there are any.
+    """
     directory, names = _trials(what)
     target = target_of(what, out)
-    without_frames = 0
+    without_frames = without_fields = 0
     for number, trial in enumerate(_read(directory, names), start=1):
         hints.print(f"load {number} of {len(names)}: {trial.path.name}", markup=False)
-        without_frames += not write_exports(trial, target, asked)
+        without_frames += not write_exports(trial, target, asked, bodies)
+        without_fields += asked.har and not (trial.path / MESSAGES_FILE).exists()
     sentences = [f"{len(names)} loads in {target}"]
+    if without_fields:
+        sentences.append(
+            f"{without_fields} of them are older than the file of header fields, so their HAR has "
+            "timings alone"
+        )
     if without_frames and (asked.video or asked.filmstrip):
         sentences.append(
             f"{without_frames} of them had no frames, so there are no pictures of these"
@@ -77,12 +107,16 @@ def target_of(what: Path, out: Path | None) -> Path:
     return out or _trials(what)[0] / EXPORTS
 
 
-def write_exports(trial: StoredTrial, target: Path, asked: Exports) -> bool:
-    """Write what is asked for of one load; False if it has no frames."""
+def write_exports(
+    trial: StoredTrial, target: Path, asked: Exports, bodies: Bodies = MappingProxyType({})
+) -> bool:
+    """Write what is asked for of one load; return False if it has no frames."""
     make_folder(target)
     name, key = trial.path.name, trial.record["trial"]
     if asked.har:
-        text = json.dumps(har_of(trial.record), ensure_ascii=False, indent=1)
+        messages = read_messages(trial.path, len(trial.record["objects"]))
+        contents = _contents(key, bodies)
+        text = json.dumps(har_of(trial.record, messages, contents), ensure_ascii=False, indent=1)
         write_result(target / f"{name}.har", text + "\n")
     frames = trial.frames()
     if not frames.at_ms:
@@ -94,6 +128,16 @@ def write_exports(trial: StoredTrial, target: Path, asked: Exports) -> bool:
         if asked.filmstrip:
             write_filmstrip(frames, key["stack"], target / name)
     return True
+
+
+def _contents(key: JsonMapping, bodies: Bodies) -> Sequence[JsonMapping]:
+    """Return the contents of a trial's own recording. Raises ExportError if others are given."""
+    if bodies and key["site_digest"] not in bodies:
+        raise ExportError(
+            f"adding bodies to the load {key['hash']}: it replayed {key['site']} with the digest "
+            f"{key['site_digest']}; give that recording with --bodies, too"
+        )
+    return bodies.get(key["site_digest"], ())
 
 
 def _trials(what: Path) -> tuple[Path, list[str]]:

@@ -12,7 +12,8 @@ PLAN_MEMBER = f"run/{PLAN_FILE}"
 
 TRIAL_FILE = (
     r"[0-9a-z]{1,64}/"
-    r"(?:record\.json\.gz|frames\.npz|after-load-\d{1,3}\.npz|netlog\.json\.gz|trace\.json\.gz"
+    r"(?:record\.json\.gz|messages\.json\.gz|frames\.npz|after-load-\d{1,3}\.npz"
+    r"|netlog\.json\.gz|trace\.json\.gz"
     r"|logs/[A-Za-z0-9][A-Za-z0-9._-]{0,99})"
 )
 """A regular expression of a trial's files, from the folder on that has its hash as name."""

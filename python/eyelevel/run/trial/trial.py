@@ -32,6 +32,7 @@ from eyelevel.run.trial.traces import check_recording, check_trace_files
 from eyelevel.sites.recorded import site_info
 from eyelevel.store.directory import LOGS
 from eyelevel.store.frames import Frames
+from eyelevel.store.messages import MESSAGES_FILE, pack_messages
 from eyelevel.store.schema import RECORD_VERSION
 
 
@@ -44,7 +45,7 @@ class TrialResult:
     step_frames: tuple[Frames, ...] = ()
     """Of each step after the load."""
     logs: Mapping[str, bytes] = field(default_factory=dict)
-    """The browser's, the connections' and the packets', by file name."""
+    """The browser's, the connections' and the packets', and the messages, by file name."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +249,11 @@ def trial_result(
     }
     if raw and raw.after_load:
         record["after_load"] = after_load_record(raw.after_load, steps)
-    return TrialResult(record, frames, steps, raw.logs if raw else {})
+    logs = dict(raw.logs) if raw else {}
+    if raw and raw.objects:
+        messages = [item.message for item in raw.objects]
+        logs[MESSAGES_FILE] = pack_messages(each.as_json() if each else None for each in messages)
+    return TrialResult(record, frames, steps, logs)
 
 
 def versions(browser: str) -> dict[str, str]:

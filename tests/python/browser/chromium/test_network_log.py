@@ -182,3 +182,55 @@ def test_urls_are_kept_up_to_a_bound(monkeypatch):
     monkeypatch.setattr(module, "REQUEST_CHARS_MAX", 100)
     log = log_of(asked("1", 1000.1, "data:," + "x" * 200))
     assert log.objects(START_S) == () and log.lost == 1
+
+
+def fields(request_id: str, side: str, **headers: str) -> tuple[str, dict[str, Any]]:
+    return f"Network.{side}ExtraInfo", {"requestId": request_id, "headers": headers}
+
+
+def test_each_hop_has_the_fields_that_were_on_the_wire():
+    moved = {"redirectResponse": response(status=301), "redirectHasExtraInfo": True}
+    log = log_of(
+        asked("1", 1000.0, "https://a.test/old"),
+        fields("1", "requestWillBeSent", cookie="first"),
+        asked("1", 1000.1, "https://a.test/new", **moved),
+        # The wire's fields may come before or after the page's view of them.
+        fields("1", "responseReceived", location="/new"),
+        fields("1", "requestWillBeSent", cookie="second"),
+        fields("1", "responseReceived", **{"set-cookie": "a=1\nb=2"}),
+        ("Network.responseReceived", answered("1", 1000.2)[1] | {"hasExtraInfo": True}),
+        ("Network.dataReceived", {"requestId": "1", "dataLength": 700, "encodedDataLength": 0}),
+        finished("1", 1000.3, 900),
+    )
+    old, new = (item.message for item in log.objects(START_S))
+    assert old.request_fields == (("cookie", "first"),)
+    assert old.response_fields == (("location", "/new"),)
+    assert new.request_fields == (("cookie", "second"),)
+    assert new.response_fields == (("set-cookie", "a=1"), ("set-cookie", "b=2"))
+    assert (new.response_head_bytes, new.content_bytes) == (120, 700)
+
+
+def test_a_browsers_own_redirect_takes_no_fields_of_the_wire():
+    moved = {"redirectResponse": response(status=307, headers={"location": "https://a.test/"})}
+    log = log_of(
+        asked("1", 1000.0, "http://a.test/"),
+        asked("1", 1000.1, "https://a.test/", **moved),
+        fields("1", "requestWillBeSent", **{":path": "/", "accept": "*/*"}),
+        ("Network.responseReceived", answered("1", 1000.2)[1] | {"hasExtraInfo": True}),
+        fields("1", "responseReceived", server="x"),
+        finished("1", 1000.3, 900),
+    )
+    own, real = (item.message for item in log.objects(START_S))
+    assert own.response_fields == (("location", "https://a.test/"),)
+    assert real.request_fields == (("accept", "*/*"),)
+    assert real.response_fields == (("server", "x"),)
+
+
+def test_fields_beyond_the_bound_are_dropped_and_their_objects_kept(monkeypatch):
+    monkeypatch.setattr(module, "REQUEST_CHARS_MAX", 60)
+    log = log_of(
+        asked("1", 1000.0, "https://a.test/"),
+        fields("1", "responseReceived", long="x" * 100),
+        finished("1", 1000.3, 900),
+    )
+    assert only(log).message.response_fields == ()

@@ -1,0 +1,70 @@
+"""The messages of a load beside its record: header fields, sizes and short request bodies.
+
+They are kept apart from the record, which every report reads: no metric needs them.
+"""
+
+import gzip
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NotRequired  # pydantic needs this one before Python 3.12
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from eyelevel.errors import StoreError
+from eyelevel.from_outside.files import read_bytes
+from eyelevel.from_outside.json_text import check_size
+from eyelevel.from_outside.limits import RECORD
+from eyelevel.from_outside.packed import gunzip
+from eyelevel.from_outside.source import Source
+from eyelevel.json_types import JsonMapping
+from eyelevel.store.directory import json_bytes
+
+MESSAGES_FILE = "messages.json.gz"
+EFFORT = 6
+
+
+class Message(TypedDict):
+    """What of one object's request and response is not timing (docs/reference/record.md)."""
+
+    request_fields: list[tuple[str, str]]
+    request_body: str | None
+    status_text: str
+    response_fields: list[tuple[str, str]]
+    response_head_bytes: int | None
+    content_bytes: int | None
+
+
+class _File(TypedDict):
+    objects: list[Message | None]
+    comment: NotRequired[str]
+
+
+_FILE: TypeAdapter[_File] = TypeAdapter(_File)
+
+
+def pack_messages(messages: Iterable[JsonMapping | None]) -> bytes:
+    """Return the file's bytes; one entry per entry of the record's `objects`, in its order."""
+    return gzip.compress(json_bytes({"objects": list(messages)}), EFFORT, mtime=0)
+
+
+def read_messages(trial: Path, objects: int) -> list[Message | None] | None:
+    """Return the messages of a trial's `objects` objects; None where none were kept.
+
+    Raises StoreError for a damaged file, or one of another number of objects.
+    """
+    file = trial / MESSAGES_FILE
+    if not file.exists():
+        return None
+    source = Source(str(file), RECORD, StoreError)
+    content = gunzip(read_bytes(str(file), source), source)
+    check_size(content, source)
+    try:
+        found = _FILE.validate_json(content)["objects"]
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "all of it"
+        raise source.refusal(f"{place}: {first['msg']}") from error
+    if len(found) != objects:
+        raise source.refusal(f"it has {len(found)} messages for {objects} objects")
+    return found
