@@ -6,7 +6,6 @@ They are kept apart from the record, which every report reads: no metric needs t
 import gzip
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NotRequired  # pydantic needs this one before Python 3.12
 
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -25,7 +24,7 @@ EFFORT = 6
 
 
 class Message(TypedDict):
-    """What of one object's request and response is not timing (docs/reference/record.md)."""
+    """What of one object's request and response is not timing (spec/run-record.md)."""
 
     request_fields: list[tuple[str, str]]
     request_body: str | None
@@ -37,7 +36,6 @@ class Message(TypedDict):
 
 class _File(TypedDict):
     objects: list[Message | None]
-    comment: NotRequired[str]
 
 
 _FILE: TypeAdapter[_File] = TypeAdapter(_File)
