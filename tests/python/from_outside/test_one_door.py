@@ -71,6 +71,7 @@ ELSEWHERE = {
     "settings.py": "what was parsed before, as pydantic wants it",
     "sites/contents.py": OURS,
     "store/directory.py": "a record that was unpacked by its bounds, by its schema",
+    "store/messages.py": "the same",
     "validation/bulk.py": OURS,
     "validation/fine_grid.py": OURS,
     "validation/path_experiment.py": OURS,
