@@ -37,6 +37,9 @@ REPORT_EVERY_S = 60.0
 REPEATED_MAX = 8
 """Tests that may fail beside others and are run once more alone; more than so many is no chance."""
 
+INTERRUPTED = 128 + signal.SIGINT
+"""The exit status of what SIGINT ended, as shells give it."""
+
 SAMPLE, ALL, BEYOND = "sample", "all", "beyond"
 MARKED = {SAMPLE: "not full", ALL: "", BEYOND: "(full or counted)"}
 """Which marks of pytest each selection wants; `counted` tests have a sample and a full count."""
@@ -120,6 +123,7 @@ class Runner:
         self.rows: list[tuple[str, str, float, int]] = []
         self.running: set[str] = set()
         self.processes: set[subprocess.Popen[bytes]] = set()
+        self.interrupted = threading.Event()
         self.lock = threading.Lock()
 
     def run(self, lane: Lane) -> bool:
@@ -130,6 +134,9 @@ class Runner:
         statuses = []
         with log.open("wb") as file:
             for command in lane.commands:
+                if self.interrupted.is_set():
+                    statuses.append(INTERRUPTED)
+                    break
                 step_began = time.monotonic()
                 status = self._call(lane, command, file)
                 statuses.append(status)
@@ -167,6 +174,12 @@ class Runner:
             return process.wait()
         finally:
             self.processes.discard(process)
+
+    def interrupt(self) -> None:
+        """Interrupt what runs, and start nothing more."""
+        self.interrupted.set()
+        for process in list(self.processes):
+            process.send_signal(signal.SIGINT)
 
     def beside(self, lanes: Sequence[Sequence[Lane]]) -> None:
         """Run sequences of lanes beside one another."""
@@ -296,10 +309,9 @@ def run_lanes(kind: str, names: Sequence[str] | None) -> int:
             if lane.name in ("labs", "units") and runner.has_failed(lane):
                 runner.repeat_alone(lane)
     except KeyboardInterrupt:
-        for process in list(runner.processes):
-            process.send_signal(signal.SIGINT)
+        runner.interrupt()
         print("interrupted; out/tests has what each lane printed", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     finally:
         runner.rows.append(("all", kind, time.monotonic() - began, 0))
         runner.write_durations()

@@ -1,6 +1,9 @@
 """`scripts/test`: which command a path becomes, and when a lane with failed tests has passed."""
 
+import os
 import shutil
+import sys
+import threading
 
 import pytest
 from repository import ROOT
@@ -58,3 +61,18 @@ def test_a_lane_passes_if_its_failed_tests_pass_alone(tmp_path, monkeypatch, tex
     assert runner.has_failed(lane)
     assert runner.repeat_alone(lane) is passes_alone
     assert runner.has_failed(lane) is not passes_alone
+
+
+def test_an_interrupted_lane_starts_no_further_command(monkeypatch, tmp_path):
+    monkeypatch.setattr(run, "OUT", tmp_path)
+    runner = Runner()
+    ready, begun = tmp_path / "ready", tmp_path / "begun"
+    os.mkfifo(ready)
+    waits = f"open({str(ready)!r}, 'w').close(); import signal; signal.pause()"
+    lane = Lane("some", ((sys.executable, "-c", waits), ("touch", str(begun))))
+    thread = threading.Thread(target=runner.run, args=(lane,))
+    thread.start()
+    ready.read_bytes()  # waits until the first command runs
+    runner.interrupt()
+    thread.join()
+    assert not begun.exists() and runner.has_failed(lane)
