@@ -19,7 +19,7 @@ from scipy import stats
 
 from benchmarks.shared.markdown import print_head
 from eyelevel.stats.estimate import Floats
-from eyelevel.stats.pooled import BORROWED_FREEDOM
+from eyelevel.stats.pooled import freedom_of
 
 SPREAD, NOISIER = 0.1, 1.6
 MODE_SPREAD = 0.05  # of each of two modes, in units of half their distance
@@ -114,10 +114,9 @@ def reaches_of(means: Floats, stack: int) -> tuple[Floats, Floats]:
     residuals += means.mean(axis=(1, 2), keepdims=True)
     design_freedom = (stacks - 1) * (blocks - 1)
     design = 2 * (residuals**2).sum(axis=(1, 2)) / design_freedom
-    others = ((stacks - 1) * design - own) / (stacks - 2)
-    borrowed = min(BORROWED_FREEDOM, (stacks - 2) * (blocks - 1))
-    freedom = blocks - 1 + borrowed
-    moderated = ((blocks - 1) * own + borrowed * others) / freedom
+    others = ((stacks - 1) * design - own) / (stacks - 2) if stacks > 2 else 0 * own
+    freedom = freedom_of(stacks, blocks - 1)
+    moderated = ((blocks - 1) * own + (freedom - blocks + 1) * others) / freedom
     reaches = [
         stats.t.ppf(0.975, of) * np.sqrt(variance / blocks)
         for variance, of in ((own, blocks - 1), (design, design_freedom), (moderated, freedom))

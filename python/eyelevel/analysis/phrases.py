@@ -1,9 +1,6 @@
-"""What a gain shows, as one of a closed list, and what the runs could have shown."""
-
-from collections.abc import Sequence
+"""What a gain shows, as one of a closed list."""
 
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.stats.estimate import smallest_detectable
 from eyelevel.stats.hypothesis.equivalence import gain_equivalence
 
 SIGNIFICANCE_LEVEL = 0.05
@@ -55,15 +52,3 @@ def _is_alike(gain: NetworkGain, smallest_effect: float) -> bool:
         return True
     p = gain_equivalence(gain.gain, smallest_effect).p
     return p is not None and gain.family * p <= SIGNIFICANCE_LEVEL
-
-
-def detectable(gains: Sequence[NetworkGain], metric: str) -> tuple[float, float] | None:
-    """The smallest and the largest, over comparisons, of the effects that the runs could show."""
-    effects = [
-        smallest_detectable(gain.gain.standard_error, gain.gain.degrees_of_freedom)
-        for gain in gains
-        if gain.metric == metric
-        and gain.gain.standard_error is not None
-        and gain.gain.degrees_of_freedom is not None
-    ]
-    return (min(effects), max(effects)) if effects else None

@@ -119,7 +119,7 @@ def sum_freedom(variances: Sequence[float], freedoms: Sequence[float]) -> float:
     return math.fsum(variances) ** 2 / math.fsum(weighted)
 
 
-def smallest_detectable(
+def detectable_effect(
     standard_error: float,
     degrees_of_freedom: float,
     significance_level: float = SIGNIFICANCE_LEVEL,
@@ -127,8 +127,8 @@ def smallest_detectable(
 ) -> float:
     """The true effect that a two-sided t test with this error finds with chance `power`.
 
-    The usual sum of two t quantiles times the standard error (Bloom, Evaluation Review 19, 1995);
-    close to the noncentral t for three or more degrees of freedom, and larger below.
+    By the noncentral t, without finding it on the wrong side (R: `power.t.test`).
     """
-    level = float(scipy.stats.t.ppf(1 - significance_level / 2, degrees_of_freedom))
-    return (level + float(scipy.stats.t.ppf(power, degrees_of_freedom))) * standard_error
+    limit = scipy.special.stdtrit(degrees_of_freedom, 1 - significance_level / 2)
+    shift = scipy.special.nctdtrinc(degrees_of_freedom, 1 - power, limit)
+    return float(shift) * standard_error

@@ -32,6 +32,11 @@ four degrees of freedom of the randomised block design itself. More would make i
 blocks narrower, and miss more often where one stack scatters more than the others."""
 
 
+def freedom_of(stacks: int, own: float) -> float:
+    """Return the degrees of freedom of a comparison of so many stacks, from those of its own."""
+    return own + min(BORROWED_FREEDOM, max(0, stacks - 2) * own)
+
+
 @dataclass(frozen=True)
 class Pool:
     """The stacks of one network that share an error, and how their differences scatter.
@@ -48,7 +53,7 @@ class Pool:
     @property
     def borrowed(self) -> float:
         """The degrees of freedom that a comparison gets from the stacks that are not its own."""
-        return min(BORROWED_FREEDOM, (len(self.members) - 2) * self.freedom)
+        return freedom_of(len(self.members), self.freedom) - self.freedom
 
     def shared_by(self, stack: str, reference: str) -> bool:
         """Return whether both stacks are in it."""

@@ -5,7 +5,7 @@ import pytest
 
 from eyelevel.analysis.formats import NO_BREAK, format_ms, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.phrases import detectable, verdict
+from eyelevel.analysis.phrases import verdict
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.hypothesis.equivalence import gain_equivalence
 
@@ -64,9 +64,3 @@ def test_numbers_as_a_reader_wants_them():
     assert format_ms(1234.4, 180).replace(NO_BREAK, " ") == "1 234 ms"
     assert format_ms(math.inf, 180) == "slower than 180 s"
     assert format_ms(None, 180) == "none"
-
-
-def test_what_could_be_shown_is_given_as_a_range():
-    low, high = detectable([gain(-0.1, -0.2, 0)], "speed_index_ms")
-    assert low == high == pytest.approx((2.776 + 0.941) * 0.01, rel=1e-3)
-    assert detectable([lacking("none")], "speed_index_ms") is None

@@ -9,7 +9,7 @@ from repository import ROOT
 from scipy import stats
 
 from eyelevel.stats.binomial import binomial_interval
-from eyelevel.stats.estimate import smallest_detectable
+from eyelevel.stats.estimate import detectable_effect
 from eyelevel.stats.families import correct
 from eyelevel.stats.hypothesis.anova import anova_of_two, welch_anova
 from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
@@ -93,11 +93,11 @@ def test_mixed_model():
 
 def test_binomial_interval_and_power():
     assert list(binomial_interval(8, 50, 0.95)) == r("binom.test")
-    assert smallest_detectable(1 / math.sqrt(20), 19) == pytest.approx(
-        R[next(key for key in R if key.startswith("power.t.test"))][0], rel=0.02
+    assert detectable_effect(1 / math.sqrt(20), 19) == pytest.approx(
+        R[next(key for key in R if key.startswith("power.t.test"))][0], rel=1e-5
     )
 
 
 def test_detectable_effect_is_rs_power_t_test():
     # R: power.t.test(n = 20, power = 0.8, type = "one.sample") gives delta = 0.6604
-    assert smallest_detectable(1 / math.sqrt(20), 19) == pytest.approx(0.6604, abs=0.002)
+    assert detectable_effect(1 / math.sqrt(20), 19) == pytest.approx(0.6604, abs=5e-5)

@@ -361,3 +361,16 @@ def test_three_blocks_with_a_pooled_error_have_a_quarter_less_width_and_miss_no_
             assert blocks > 3 or cell.widths[2] < 0.75, scenario.name
     if stacks == 6:  # the error of the block design itself would not do
         assert cell.misses[1] > 0.08
+
+
+@pytest.mark.parametrize("blocks", [3, 10, 31])
+@pytest.mark.parametrize("comparisons", [1, 2, 4, 8])
+def test_what_is_called_the_smallest_difference_is_found_four_times_in_five(blocks, comparisons):
+    from benchmarks.statistics.sensitivity import simulate
+
+    draw = np.random.Generator(np.random.PCG64(12))
+    for sites in (2, 10):
+        cell = simulate(blocks, comparisons, sites, 3000, draw)
+        assert 0.75 < cell.power < 0.85, sites
+        low, high = cell.stated
+        assert low < 1 < high and cell.overstated > 0

@@ -1,11 +1,13 @@
 """`eyelevel plan`: check a plan, list its trials, predict what it costs and can show."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from eyelevel.analysis.answers.headline import NETWORKS_NAMED_MAX
 from eyelevel.analysis.conditions import smallest_effect_said
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.results.gate import read_conditions
@@ -111,8 +113,7 @@ def estimate(
     shown.add_row("time", duration(estimated.seconds), estimated.time_source)
     digits = 1 if estimated.disk_bytes < 10e6 else 0
     shown.add_row("disk", f"{estimated.disk_bytes / 1e6:,.{digits}f} MB", estimated.disk_source)
-    effect = "undetermined" if estimated.effect is None else f"{estimated.effect:.1%}"
-    shown.add_row("smallest effect", effect, estimated.effect_source)
+    shown.add_row("smallest effect", _effects_said(estimated.effects), estimated.effect_source)
     if estimated.sequential:
         shown.add_row("blocks", _blocks_said(estimated.sequential), "a comparison's median study")
     if conditions:
@@ -130,6 +131,16 @@ def _checked_sites(plan: Plan) -> list[RecordedSite]:
     check_secure(plan.stacks, sites)
     check_time_limits(plan, sites)
     return sites
+
+
+def _effects_said(effects: Mapping[str, float]) -> str:
+    said = {network: f"{effect:.1%}" for network, effect in effects.items()}
+    if len(set(said.values())) < 2:
+        return next(iter(said.values()), "undetermined")
+    if len(said) > NETWORKS_NAMED_MAX:
+        ends = (min(effects, key=effects.__getitem__), max(effects, key=effects.__getitem__))
+        return " to ".join(f"{said[network]} ({network})" for network in ends)
+    return ", ".join(f"{effect} on {network}" for network, effect in said.items())
 
 
 def _blocks_said(sequential: SequentialEstimate) -> str:

@@ -14,6 +14,7 @@ from eyelevel.analysis.answers.headline import (
 from eyelevel.analysis.answers.sentences import answers, further_answers
 from eyelevel.analysis.claims import is_first_look
 from eyelevel.analysis.formats import NO_BREAK
+from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
 from eyelevel.json_types import JsonObject
@@ -66,6 +67,7 @@ class Opening:
     stacks: str
     answer: tuple[str, ...]
     warnings: tuple[str, ...]
+    sensitivity: tuple[Sensitivity, ...]
     stopped: str | None
     unfinished: str | None
     marks: Markup = NOTHING
@@ -80,6 +82,7 @@ class Opening:
             "stopped": self.stopped,
             "unfinished": self.unfinished,
             "warnings": list(self.warnings),
+            "sensitivity": [each.as_json() for each in self.sensitivity],
         }
 
 
@@ -109,6 +112,7 @@ def _opening(contents: Contents, marks: Markup = NOTHING, pair: Markup = NOTHING
         stacks=_stacks(contents),
         answer=tuple(map(str, answers(contents))),
         warnings=tuple(f"{head} {text}" for head, text in warnings(contents)),
+        sensitivity=tuple(sensitivities(contents)),
         stopped=contents.stopped["reason"] if contents.stopped else None,
         unfinished=contents.unfinished or None,
         marks=marks,

@@ -1,10 +1,13 @@
 """What a reader must know beside the numbers: of the answer, the level, the loads, the machine."""
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from eyelevel.analysis.claims import is_first_look
 from eyelevel.analysis.formats import format_percent
-from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL, detectable
+from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL
+from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
 from eyelevel.analysis.study import Contents
 from eyelevel.analysis.undecided import Undecided, needed_to_decide
 from eyelevel.report.first_screen.changed_since import Warning, decided_otherwise
@@ -125,18 +128,25 @@ def _unfinished(contents: Contents) -> list[Warning]:
 
 
 def _few_blocks(contents: Contents, blocks: int) -> Warning:
-    effects = detectable(contents.gains, contents.primary_metric)
     text = "So few blocks cannot show small effects, and one quiet or busy moment weighs heavily."
-    if effects:
-        low, high = (format_percent(effect, signed=False) for effect in effects)
-        size = f"about {high}"
-        if low != high:
-            size = f"{low} (most precise comparison) to {high} (least)"
-        text = f"True differences smaller than {size} would often be missed."
+    if found := sensitivities(contents):
+        text = (
+            f"Differences smaller than {_format_effects(found)} would often be missed; of so few "
+            "blocks, that is itself an estimate."
+        )
     if is_first_look(contents):
         text += f" {OVERSTATED}"
     counted = f"{blocks} {'block' if blocks == 1 else 'blocks'}"
     return (f"Only {counted} per site and network.", text)
+
+
+def _format_effects(found: Sequence[Sensitivity]) -> str:
+    """Return the smallest and the largest, each with its network."""
+    ordered = sorted(found, key=lambda each: each.effect)
+    low, high = (format_percent(each.effect, signed=False) for each in (ordered[0], ordered[-1]))
+    if low == high:
+        return f"about {low}"
+    return f"about {low} ({ordered[0].network}) to {high} ({ordered[-1].network})"
 
 
 OVERSTATED = "In a first look, only gains that look large are found, so they are overstated."

@@ -2,17 +2,20 @@
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 import polars as pl
 
 from eyelevel.analysis.asked import comparisons_of
 from eyelevel.analysis.decisions import networks_compared
-from eyelevel.analysis.gains.cells import compare_cells
+from eyelevel.analysis.gains.cells import compare_cells, network_gains
+from eyelevel.analysis.gains.pools import pools_of
 from eyelevel.analysis.gate_conditions import Condition
 from eyelevel.analysis.run_files import read_plan_document, read_table
+from eyelevel.analysis.sensitivity import error_of_network, smallest_effect
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.json_types import JsonMapping, JsonObject
@@ -22,7 +25,7 @@ from eyelevel.plan.time_limit import load_s
 from eyelevel.run.study.gate_blocks import gate_blocks
 from eyelevel.run.study.sequential_estimate import SequentialEstimate, sequential_estimate
 from eyelevel.sites.recorded import RecordedSite
-from eyelevel.stats.estimate import smallest_detectable
+from eyelevel.stats.pooled import freedom_of
 from eyelevel.stats.quantile import DECIDING_POWER
 from eyelevel.store.directory import TRIALS, committed
 from eyelevel.store.pictures import PICTURES
@@ -43,12 +46,14 @@ idle machine: 0.03 to 0.15."""
 
 @dataclass(frozen=True)
 class PlanEstimate:
-    """Predictions, each with what it goes by; `effect` as a share, at 80 % power and level 0.05.
+    """Predictions, each with what it goes by.
 
-    The effect is that of one network's gain over the sites, before Holm's correction, if nothing
-    disturbs a stack on several sites at once; of a plan that may stop early what made-up studies
-    show by its own rule, the level shared by all comparisons as in its report: `sequential`, which
-    also says after how many blocks they end. Time and disk are those of all blocks; `seconds` on
+    `effects`: by network, by how much a stack must be faster, as a share, for 80 % of runs to say
+    so after the correction over all comparisons. It is that of one gain over the sites, with the
+    other stacks' share in its error; without an earlier run of as many sites nothing is taken to
+    disturb a stack on several sites at once. Of a plan that may stop early it is what made-up
+    studies show by its own rule, on every network: `sequential`, which also says after how many
+    blocks they end. Time and disk are those of all blocks; `seconds` on
     `slots`, a whole block on one, without what machines are asked before their first block.
     `timeout_s_max`: the longest time limit of a load.
     `gate_blocks`: how many a gate needs that was given (`eyelevel.run.study.gate_blocks`), None
@@ -60,7 +65,7 @@ class PlanEstimate:
     time_source: str
     disk_bytes: float
     disk_source: str
-    effect: float | None
+    effects: Mapping[str, float]
     effect_source: str
     timeout_s_max: float
     gate_blocks: int | None = None
@@ -90,6 +95,7 @@ def estimate(
     )
     time_source = "sizes, rates and round trips, roughly"
     disk, disk_source = _disk_bytes(plan, len(sites)), "loads of the shipped sites"
+    deviations: Mapping[str, float] = {}
     deviation, effect_source = DEVIATION, "an assumed scatter of 10 % between blocks"
     if like is not None:
         document = read_plan_document(like)
@@ -100,9 +106,11 @@ def estimate(
             time_source = f"mean load of {like}"
         if (measured_bytes := _disk_bytes_like(plan, len(sites), like, document)) is not None:
             disk, disk_source = measured_bytes
-        if (seen := _deviation(plan, document, table)) is not None:
-            deviation, effect_source = seen, f"the scatter of blocks in {like}"
-    effect: float | None = None
+        if deviations := _deviations(plan, document, table):
+            deviation = math.sqrt(fmean(each**2 for each in deviations.values()))
+            effect_source = f"the scatter of blocks in {like}"
+    networks = networks_compared(plan)
+    effects: Mapping[str, float] = {}
     sequential: SequentialEstimate | None = None
     scatter_source = effect_source
     of_repetition = deviation / math.sqrt(len(sites))
@@ -110,9 +118,14 @@ def estimate(
         effect_source = "one block shows no spread"
     elif plan.stop:
         sequential, effect_source = _sequential(plan, of_repetition, effect_source)
-        effect = sequential.effect
+        if sequential.effect is not None:
+            effects = dict.fromkeys(networks, sequential.effect)
     else:
-        effect = smallest_detectable(of_repetition / math.sqrt(plan.blocks), plan.blocks - 1)
+        effects = {
+            network: _effect(plan, deviations.get(network, deviation) / math.sqrt(len(sites)))
+            for network in networks
+        }
+        effect_source += f", after the correction for {_comparisons(plan)} comparisons"
     gate, gate_source = None, ""
     if conditions:
         contents = None if like is None else read_contents(like)
@@ -128,7 +141,7 @@ def estimate(
         time_source + on_slots + at_most,
         disk,
         disk_source,
-        effect,
+        effects,
         effect_source,
         timeout_s_max,
         gate,
@@ -162,11 +175,21 @@ def _spread_s(blocks_s: Sequence[float], slots: int) -> float:
 
 def _sequential(plan: Plan, deviation: float, source: str) -> tuple[SequentialEstimate, str]:
     """By made-up studies, and what they go by."""
-    comparisons = len(plan.comparisons) * len(networks_compared(plan))
     found = sequential_estimate(plan, deviation)
     if found.effect is None:
         return found, f"{plan.blocks} blocks are too few to stop at"
-    return found, f"{source}; by its rule, the level shared by {comparisons} comparisons"
+    return found, f"{source}; by its rule, the level shared by {_comparisons(plan)} comparisons"
+
+
+def _comparisons(plan: Plan) -> int:
+    return len(plan.comparisons) * len(networks_compared(plan))
+
+
+def _effect(plan: Plan, deviation: float) -> float:
+    """What a fixed number of blocks shows; `deviation`: of a repetition's mean log ratio."""
+    stacks = plan.causes.stacks if plan.causes else plan.stacks
+    freedom = freedom_of(len(stacks), plan.blocks - 1)
+    return smallest_effect(deviation / math.sqrt(plan.blocks), freedom, _comparisons(plan))
 
 
 def _disk_bytes(plan: Plan, sites: int) -> float:
@@ -197,14 +220,19 @@ def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def _deviation(plan: Plan, document: JsonObject, table: pl.DataFrame) -> float | None:
-    """The typical scatter of a block's gain in an earlier run, over its cells."""
+def _deviations(plan: Plan, document: JsonObject, table: pl.DataFrame) -> dict[str, float]:
+    """The scatter of a site's block in an earlier run, by network, if its sites were independent.
+
+    It is that of a repetition's mean over the sites, times the root of their number: what disturbs
+    a stack on all sites of a repetition is in it.
+    """
     stacks = [stack["name"] for stack in document["stacks"]]
-    kept = select_blocks(table, stacks).kept
-    cells = compare_cells(kept, [plan.primary_metric], comparisons_of(document))
-    seen = [
-        cell.gain.standard_error * math.sqrt(cell.pairs)
-        for cell in cells
-        if cell.gain.standard_error is not None
-    ]
-    return math.sqrt(math.fsum(error**2 for error in seen) / len(seen)) if seen else None
+    sites = [site["name"] for site in document["sites"]]
+    kept, metric = select_blocks(table, stacks).kept, plan.primary_metric
+    cells = compare_cells(kept, [metric], comparisons_of(document))
+    gains = network_gains(cells, sites, pools=pools_of(kept, [metric], sites))
+    found = {
+        name: error_of_network(gains, name)
+        for name in (network["name"] for network in document["networks"])
+    }
+    return {name: each.deviation * math.sqrt(len(sites)) for name, each in found.items() if each}

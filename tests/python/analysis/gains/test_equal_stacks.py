@@ -12,7 +12,7 @@ import pytest
 from eyelevel.analysis.gains.cells import compare_cells, compare_networks
 from eyelevel.plan.comparisons import against_one
 from eyelevel.stats.equal_stacks import REJECTED_SHARE_MAX, p_values, swap_names
-from eyelevel.stats.estimate import smallest_detectable
+from eyelevel.stats.estimate import detectable_effect
 from eyelevel.stats.gain import ratio_over_sites
 
 PERMUTATIONS = 1000
@@ -69,7 +69,7 @@ def test_an_added_time_is_found_and_a_drift_of_a_percent_a_block_moves_no_estima
 def test_the_effect_that_a_study_can_show_is_shown_with_the_stated_power():
     draw = np.random.Generator(np.random.PCG64(6))
     blocks, deviation, mean = 12, 0.08, 1000.0
-    effect = smallest_detectable(deviation / np.sqrt(blocks * len(SITES)), blocks - 1)
+    effect = detectable_effect(deviation / np.sqrt(blocks * len(SITES)), blocks - 1)
     studies, found, shape = 600, 0, (len(SITES), blocks)
     for _ in range(studies):
         reference = mean * (1 + 0.05 * draw.standard_normal(shape))
@@ -83,7 +83,7 @@ def test_thirty_milliseconds_are_found_where_the_study_says_that_they_can_be():
     found = [gain(study(seed, added_ms=30.0)) for seed in range(10, 40)]
     shown = [each.gain for each in found if each.p_holm <= 0.05]
     stated = np.mean(
-        [smallest_detectable(e.gain.standard_error, e.gain.degrees_of_freedom) for e in found]
+        [detectable_effect(e.gain.standard_error, e.gain.degrees_of_freedom) for e in found]
     )
     # 30 ms of 800 to 3200 ms: 1.95 % over these sites, which is above what the study can show.
     assert stated < 0.0195

@@ -1,0 +1,76 @@
+"""What a fixed number of blocks could have shown: one number a network, and what it goes by."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
+from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, detectable_effect
+
+
+@dataclass(frozen=True)
+class NetworkError:
+    """What a network's comparisons have in common: the mean square of their log gains' errors.
+
+    `deviation`: of one block's mean over the sites, from the same.
+    """
+
+    error: float
+    freedom: float
+    deviation: float
+
+    def effect(self, family: int) -> float:
+        """Return what `smallest_effect` does, by this error."""
+        return smallest_effect(self.error, self.freedom, family)
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """By how much a stack must be faster on a network, as a share, for 80 % of runs to say so."""
+
+    network: str
+    effect: float
+
+    def as_json(self) -> JsonObject:
+        """Return the documented shape (docs/reference/report.md)."""
+        return {"network": self.network, "effect": self.effect}
+
+
+def smallest_effect(error: float, freedom: float, family: int) -> float:
+    """Return the share by which a stack must be faster for 80 % of runs to call it so.
+
+    `error` is of its log gain. Of a `family` of comparisons this one alone differs, so that it has
+    to pass the first of Holm's steps (`benchmarks.statistics.sensitivity`).
+    """
+    return -math.expm1(-detectable_effect(error, freedom, SIGNIFICANCE_LEVEL / max(1, family)))
+
+
+def error_of_network(gains: Sequence[NetworkGain], network: str) -> NetworkError | None:
+    """Return what the gains of one metric on a network have in common; None without an error."""
+    of_logs = [
+        (each.standard_error / (1 + each.value), each.degrees_of_freedom, each.n)
+        for each in (gain.gain for gain in gains if gain.network == network)
+        if each.value is not None
+        and each.standard_error is not None
+        and each.degrees_of_freedom is not None
+    ]
+    if not of_logs:
+        return None
+    return NetworkError(
+        math.sqrt(fmean(error**2 for error, _, _ in of_logs)),
+        fmean(freedom for _, freedom, _ in of_logs),
+        math.sqrt(fmean(error**2 * n for error, _, n in of_logs)),
+    )
+
+
+def sensitivities(contents: Contents) -> list[Sensitivity]:
+    """Return each network's; none of a study that may stop early, which goes on until it sees."""
+    if contents.may_stop:
+        return []
+    gains = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
+    family = max((gain.family for gain in gains), default=1)
+    errors = [(network, error_of_network(gains, network)) for network in contents.networks]
+    return [Sensitivity(network, each.effect(family)) for network, each in errors if each]
