@@ -47,6 +47,13 @@ HOSTILE = {
     " { alert(i); confirm(i); prompt(i); }"
     " onbeforeunload = () => 'no'; print();</script>",
     "reloading": HONEST + "<script>onload = () => location.reload()</script>",
+    "reloading-once": HONEST + "<script>onload = () => { if (!sessionStorage.again)"
+    " { sessionStorage.again = 1; setTimeout(() => location.reload(), 300); } }</script>",
+    "leaving": HONEST + "<script>onload = () => setTimeout(() => location = 'about:blank', 100)"
+    "</script>",
+    "leaving-at-once": HONEST + "<script>location.replace('about:blank')</script>",
+    "leaving-for-a-blob": HONEST + "<script>onload = () => { location ="
+    " URL.createObjectURL(new Blob(['<h1>Words</h1>'], { type: 'text/html' })); }</script>",
     "downloads": HONEST + "<script>const url = URL.createObjectURL(new Blob(['x'.repeat(1e6)]));"
     " for (let i = 0; i < 20; i += 1) { const a = document.createElement('a'); a.href = url;"
     " a.download = 'file' + i; document.body.append(a); a.click(); }</script>",

@@ -261,6 +261,9 @@ class RawLoad:
     """Messages about the page's console that were too many to be read; Chromium."""
     timings_refused: str = ""
     """Why the page's own timings are not to be believed, and are absent; empty if they are."""
+    ended_on: str = ""
+    """The URL of the document that the page ended on, if no server gave that one (`about:blank`):
+    its times are not the page's, and are absent."""
     timing_differences_ms: Mapping[str, float] = field(default_factory=dict)
     """By how much the page's own timings and the browser's events differ, by `Navigation`'s names;
     what only one of them tells is absent."""

@@ -84,6 +84,12 @@ class NavigationClock:
         return self._starts_s[-1] if self._starts_s else self.first_start_s
 
 
+def is_of_no_server(url: str) -> bool:
+    """Whether a document came from no server: `about:blank`, `blob:`, the browser's own page of an
+    error. Its times are none of the page that was to be loaded. Empty: no document was shown."""
+    return bool(url) and not url.startswith(("http://", "https://"))
+
+
 def navigation_from(
     answer: PageAnswer, clock: PageClock, lifecycle_s: Mapping[str, float]
 ) -> Navigation:

@@ -18,6 +18,15 @@ pixel counts as a change. Visual progress of a frame is the sum over all RGB his
 min(|now - first|, |final - first|), divided by the sum of |final - first|; pixels with all three
 channels at 250 or more are left out.
 
+A page may replace its document: it redirects by script, or reloads itself. Then time zero is the
+first document's navigation start. Page Load Time, Time To First Byte, both Contentful Paints with
+their parts, DOMContentLoaded, Total Blocking Time and Cumulative Layout Shift are those of the
+newest document, on that clock. So a page that reloads itself after it had appeared has late times,
+and they are right. Pictures (First Visual Change to Speed Index), bytes, objects, connections and
+handshakes are those of all documents; the record has their number (`navigation.documents`). A load
+that ends on a document that no server gave, such as `about:blank`, has no times and is
+`different-page`.
+
 A load's metric is missing if what it measures did not happen; it is never 0 for that reason.
 
 ## Differences from Browsertime
@@ -59,7 +68,7 @@ def reference_page() -> str:
         "Metrics are computed from a record when it is read, and never stored in it (`eyelevel",
         "metrics run DIR`). Lower is better, except for counts, which only describe. The primary",
         "metric of a study is declared beforehand; it must be a time, and is the Speed Index by",
-        "default.",
+        "default. Which document of a page a number belongs to is said [below](#convention).",
         "",
         "| metric | name | unit | definition | source |",
         "| --- | --- | --- | --- | --- |",

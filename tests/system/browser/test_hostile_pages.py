@@ -76,6 +76,28 @@ def test_a_document_that_is_written_anew_loads_twice(origin: str, browser: str):
 
 
 @pytest.mark.parametrize("browser", BROWSERS)
+@pytest.mark.parametrize("page", ["leaving", "leaving-at-once", "leaving-for-a-blob"])
+def test_a_document_that_no_server_gave_has_no_times(origin: str, browser: str, page: str):
+    raw = load(origin, browser, page)
+    assert raw.ended == "complete" and raw.navigation.documents >= 1
+    assert raw.ended_on.startswith(("about:blank", "blob:"))
+    assert raw.navigation.page_load_time_ms is None
+    assert raw.navigation.first_contentful_paint_ms is None
+
+
+@pytest.mark.parametrize("browser", BROWSERS)
+def test_a_page_that_reloads_itself_is_measured_by_its_newest_document(origin: str, browser: str):
+    raw = load(origin, browser, "reloading-once")
+    assert (raw.ended, raw.ended_on, raw.timings_refused) == ("complete", "", "")
+    first, second = (item for item in raw.objects if item.url.endswith("/reloading-once"))
+    assert raw.navigation.documents == 2
+    # Time zero is the first document's; what it waited until it reloaded is in the times.
+    assert first.started_ms == pytest.approx(0, abs=5) and second.started_ms >= 300
+    assert raw.navigation.time_to_first_byte_ms >= second.started_ms
+    assert raw.navigation.page_load_time_ms > raw.navigation.time_to_first_byte_ms
+
+
+@pytest.mark.parametrize("browser", BROWSERS)
 def test_dialogs_and_downloads_hold_nothing_up(origin: str, browser: str):
     for page in ("dialogs", "downloads"):
         raw = load(origin, browser, page)

@@ -28,7 +28,7 @@ from eyelevel.browser.chromium.timings import read_timings
 from eyelevel.browser.cross_check import differences_ms, disagreement
 from eyelevel.browser.messages import bytes_of
 from eyelevel.browser.observations import Ended, LoadSettings, Navigation, RawLoad, StepLoad
-from eyelevel.browser.page_timings import NavigationClock, navigation_from
+from eyelevel.browser.page_timings import NavigationClock, is_of_no_server, navigation_from
 from eyelevel.browser.phases import Phases, until_now
 from eyelevel.browser.profiles import new_profile
 from eyelevel.browser.program import PROFILE
@@ -98,6 +98,8 @@ class _Load:
         self._main_frame = ""
         self._document = DocumentEvents("")
         self._clock = NavigationClock(started_s)
+        self._shown_url = ""
+        self._ended_on = ""
         self._timings_refused = ""
         self._timing_differences_ms: dict[str, float] = {}
         self._navigation_error = ""
@@ -209,6 +211,9 @@ class _Load:
         self._ask_navigation_start()
         scripts = self._settings.browser.javascript
         clock = self._clock
+        if is_of_no_server(self._shown_url):
+            self._ended_on = self._shown_url
+            return Navigation(documents=clock.documents)
         try:
             answer = read_timings(self._devtools, self._page, self._main_frame, scripts, deadline)
             events = self._document.since(clock.last_start_s, answer)
@@ -260,6 +265,7 @@ class _Load:
             effective_connection_type=self._connection_type,
             console_dropped=self._devtools.dropped,
             requests_lost=self._network.lost,
+            ended_on=self._ended_on,
             timings_refused=self._timings_refused,
             timing_differences_ms=self._timing_differences_ms,
             final_picture_matches=self._final_picture_matches,
@@ -305,6 +311,7 @@ class _Load:
                 self._phases.mark("load")
         elif method == "Page.frameNavigated" and "parentId" not in parameters["frame"]:
             self._clock.handle_new_document()
+            self._shown_url = parameters["frame"]["url"]
             self._rule.handle_new_document(now_s)
             self._ask_navigation_start()
         elif method == "Network.requestWillBeSent":

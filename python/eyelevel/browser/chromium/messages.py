@@ -220,6 +220,7 @@ class _At(TypedDict):
 
 class _NavigatedFrame(TypedDict):
     id: str
+    url: str
     parentId: NotRequired[str]
 
 

@@ -23,7 +23,7 @@ from eyelevel.browser.firefox.process import Firefox, window_px
 from eyelevel.browser.firefox.screen import Screen
 from eyelevel.browser.firefox.tab import FirefoxTab, text_answer
 from eyelevel.browser.observations import Ended, Frame, LoadSettings, Navigation, RawLoad, StepLoad
-from eyelevel.browser.page_timings import navigation_from
+from eyelevel.browser.page_timings import is_of_no_server, navigation_from
 from eyelevel.browser.phases import Phases, until_now
 from eyelevel.browser.profiles import new_profile
 from eyelevel.browser.settle import settle
@@ -96,6 +96,7 @@ class _Load:
         self._settled = False
         self._start_cpu_s = 0.0
         self._ahead_s = 0.0
+        self._ended_on = ""
         self._timings_refused = ""
         self._timing_differences_ms: dict[str, float] = {}
         self._steps: list[StepLoad] = []
@@ -153,6 +154,7 @@ class _Load:
             browser_version=f"Firefox/{self._version}",
             settled=self._settled,
             requests_lost=self._tab.network.lost,
+            ended_on=self._ended_on,
             timings_refused=self._timings_refused,
             timing_differences_ms=self._timing_differences_ms,
             navigation_start_ns=round((start_ms / 1e3 - self._ahead_s) * 1e9),
@@ -231,6 +233,9 @@ class _Load:
         documents = max(self._tab.documents, 1)
         # The first document may be gone; its request began within a millisecond of its start.
         first_ms = self._tab.network.first_request_ms()
+        if is_of_no_server(self._tab.shown_url):
+            self._ended_on = self._tab.shown_url
+            return first_ms or time.time() * 1e3, Navigation(documents=documents)
         try:
             answer, events = self._tab.timings(time.monotonic() + COLLECT_TIMEOUT_S)
             self._timing_differences_ms = differences_ms(answer, events)

@@ -83,6 +83,7 @@ class _At(TypedDict):
 class _Committed(TypedDict):
     context: str
     navigation: NotRequired[str | None]
+    url: str
 
 
 class _Of(TypedDict):

@@ -48,6 +48,8 @@ class FirefoxTab:
         self.network = BiDiNetworkLog()
         self.console_errors: list[str] = []
         self.documents = 0
+        self.shown_url = ""
+        """Of the last document."""
         self._events_ms: dict[str, list[float]] = {}
         """Of the last document, wall time; more than one if it was written anew."""
         self._navigation = ""
@@ -153,6 +155,7 @@ class FirefoxTab:
                 self._phases.mark("load")
         elif method == "browsingContext.navigationCommitted":
             self.documents += 1
+            self.shown_url = parameters["url"]
             self._navigation = parameters.get("navigation") or ""
             self._events_ms.clear()
             self._rule.handle_new_document(now_s)

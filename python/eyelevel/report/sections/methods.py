@@ -47,10 +47,12 @@ def paragraph(contents: Contents) -> str:
         f"loaded every site once over every network, each {load} in a new browser and new "
         f"network namespaces. The primary metric, {title_of(contents.primary_metric)}, was "
         "declared beforehand, with a smallest effect of interest of "
-        f"{smallest_effect_said(planned_as)}. {whole} of {planned} blocks were whole; a "
-        "load in which the instrument failed was left out with the pairs that it was part of. "
-        "Timeouts count as their limit, and in medians as slower than it. Gains are geometric "
-        "means over the sites of X / reference within blocks, minus one. The comparisons were "
+        f"{smallest_effect_said(planned_as)}. Of a page that replaced its document, times ran "
+        "from the first one's navigation start to the newest one's events. "
+        f"{whole} of {planned} blocks were whole; a load in which the instrument failed was left "
+        "out with the pairs that it was part of. Timeouts count as their limit, and in medians as "
+        "slower than it. Gains are geometric means over the sites of X / reference within blocks, "
+        "minus one. The comparisons were "
         f"{asked}. {sure} The plan's hash is {plan['hash']}."
     )
 

@@ -137,6 +137,12 @@ def _broken_object(load: Observed) -> str:
     return ""
 
 
+def _left(load: Observed) -> str:
+    if load.ended != "complete" or not load.ended_on:
+        return ""
+    return f"the page left for {load.ended_on:.100}, which no server gave: it has no times"
+
+
 def _failed_step(load: Observed) -> str:
     return load.failed_step
 
@@ -182,6 +188,7 @@ _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("timeout", _timeout),
     ("different-page", _broken_object),
     ("timeout", _lost_object),
+    ("different-page", _left),
     ("different-page", _failed_step),
     ("capture-incomplete", _capture_incomplete),
     ("late-packets", _late),
@@ -192,6 +199,6 @@ _LIVE_RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("lab-failed", _not_reached),
     ("starved", _starved),
     ("timeout", _timeout),
-    ("different-page", lambda load: error_page(load.objects) or load.failed_step),
+    ("different-page", lambda load: error_page(load.objects) or _left(load) or load.failed_step),
     ("capture-incomplete", _capture_incomplete),
 )

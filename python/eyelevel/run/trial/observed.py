@@ -17,6 +17,7 @@ class Observed:
     capture; `requests`, `connections` and
     `path` the lab's; `host` the shares of `HostSample.until`; `connection_type` what the
     browser took the network for; `kernel` its release;
+    `ended_on` the document that the page left for, if no server gave it;
     `timings_refused` why the page's own timings are not believed; `requests_lost` how many are not
     among `objects`;
     `failed_step` what failed after the load.
@@ -37,6 +38,7 @@ class Observed:
     stack: Stack
     network: Network
     browser: Browser
+    ended_on: str = ""
     timings_refused: str = ""
     requests_lost: int = 0
     connection_type: str | None = None

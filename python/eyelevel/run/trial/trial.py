@@ -203,6 +203,7 @@ def observed(trial: Trial, raw: RawLoad, summary: LabSummary, host: JsonMapping)
         network=trial.network_settings,
         browser=trial.browser,
         requests_lost=raw.requests_lost,
+        ended_on=raw.ended_on,
         timings_refused=raw.timings_refused,
         connection_type=raw.effective_connection_type,
         kernel=platform.release(),

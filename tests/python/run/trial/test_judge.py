@@ -85,6 +85,7 @@ def read_late(**changed: float) -> dict[str, Any]:
         ("capture-incomplete", {"final_picture_matches": False}),
         ("capture-incomplete", {"page_load_time_ms": None}),
         ("capture-incomplete", {"timings_refused": "they differ"}),
+        ("different-page", {"ended_on": "about:blank", "page_load_time_ms": None}),
         ("capture-incomplete", {"requests_lost": 1}),
     ],
 )
