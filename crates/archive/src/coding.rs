@@ -87,7 +87,7 @@ fn codings(names: &str) -> impl DoubleEndedIterator<Item = &str> {
 
 /// Undoes the content codings `names`, a `Content-Encoding` field's value (RFC 9110, section 8.4);
 /// none where one is not known here. No step gives more than `bytes_max`.
-fn decode(names: &str, body: &[u8], bytes_max: u64) -> Option<Result<Vec<u8>, String>> {
+pub fn decode(names: &str, body: &[u8], bytes_max: u64) -> Option<Result<Vec<u8>, String>> {
     if codings(names).count() > CODINGS_MAX {
         return None;
     }

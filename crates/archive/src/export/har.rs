@@ -10,7 +10,7 @@ use crate::budget::ReadBudget;
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::exchange::header::Header;
-use crate::import::har::AS_SENT;
+use crate::import::har_body::AS_SENT;
 use crate::limits::INFLATED_BYTES_MAX;
 use crate::site::Site;
 use crate::timestamp;

@@ -3,7 +3,8 @@
 //! A HAR holds bodies as they were shown, not as they were sent. Those that came with a content
 //! coding are compressed again, with brotli or gzip, which the provenance tells: their sizes are not
 //! those of the recording. The body that a browser's cache gave stands with the status 304; such an
-//! answer becomes a whole one, which the provenance tells, too.
+//! answer becomes a whole one, which the provenance tells, too. What is wrong with one entry leaves that
+//! one out.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -11,70 +12,43 @@ use std::path::Path;
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
+use super::har_body::{self, BodyReader, Form};
 use super::har_handshakes::HarHandshakes;
-use super::har_log::{Content, Entry, Field, Timings};
+use super::har_log::{Content, Entry, Request, Response};
 use super::json::{self, Elements, Member};
+use super::json_loose::{Fields, Leaf, Maybe};
+use super::refusal::Refusal;
 use super::{Imported, blank};
 use crate::budget::ReadBudget;
 use crate::coding;
-use crate::error::Damage;
 use crate::exchange::Exchange;
-use crate::exchange::header::Header;
+use crate::exchange::header::{self, Header};
 use crate::limits::{HAR_BYTES_MAX, HEAD_FIELDS_MAX};
 use crate::timestamp;
 use crate::url::Url;
 
-/// The comment of a body whose coding this project's exporter could not undo.
-pub const AS_SENT: &str = "as sent, content coding kept";
 const NOT_MODIFIED: u16 = 304;
 
 /// Reads one file.
-pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), String> {
+pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
     let json = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
     if json.len() > HAR_BYTES_MAX {
-        return Err(format!("it has more than {HAR_BYTES_MAX} bytes"));
+        let reason = format!("it has more than {HAR_BYTES_MAX} bytes");
+        return Err(Refusal::too_large(reason));
     }
     let first = imported.exchanges.len();
-    let mut reading = Reading {
-        budget: ReadBudget::for_file(json.len() as u64),
-        imported,
-        entries: 0,
-        compressed: 0,
-        from_cache: 0,
-        handshakes: HarHandshakes::default(),
-    };
-    let mut broken = None;
-    let entries = Elements::new(|entry: &RawValue| {
-        reading.read(entry.get()).map_err(|fault| match fault {
-            Fault::Json(error) => {
-                broken = Some(json::placed(&error, entry.get(), json));
-                String::new()
-            }
-            Fault::Refused(reason) => reason,
-        })
-    });
+    let mut reading = Reading::new(imported, ReadBudget::for_file(json.len() as u64));
+    let entries = Elements::new(|entry: &RawValue| reading.take(entry.get()));
     let read = json::read(json, Member::new("log", Member::new("entries", entries)));
-    read.map_err(|error| broken.unwrap_or(error))?;
+    read.map_err(|error| reading.refused(&error))?;
     let Reading {
-        compressed,
-        from_cache,
+        altered,
         handshakes,
         ..
     } = reading;
     handshakes.told_to(&mut imported.provenance);
     leave_out_not_modified(imported, first);
-    if compressed > 0 {
-        imported.provenance.altered.push(format!(
-            "{compressed} bodies, which a HAR holds decoded, were compressed again: \
-             their sizes are not the recorded ones"
-        ));
-    }
-    if from_cache > 0 {
-        imported.provenance.altered.push(format!(
-            "{from_cache} answers with status 304 became 200 with the body that the browser had in \
-             its cache: their sizes and fields are not the recorded ones"
-        ));
-    }
+    imported.provenance.altered.extend(altered.sentences());
     Ok(())
 }
 
@@ -83,60 +57,213 @@ struct Reading<'a> {
     imported: &'a mut Imported,
     budget: ReadBudget,
     entries: usize,
-    compressed: usize,
-    from_cache: usize,
+    /// Of the entry before.
+    last_url: String,
+    refusal: Option<Refusal>,
+    altered: Altered,
     handshakes: HarHandshakes,
 }
 
-/// Why an entry ends the reading.
-enum Fault {
-    Json(serde_json::Error),
-    Refused(String),
+/// How many entries stand otherwise in the recording than they were sent.
+#[derive(Default)]
+struct Altered {
+    compressed: usize,
+    from_cache: usize,
+    mended: usize,
+    redirects: usize,
+    as_utf8: usize,
 }
 
-impl Reading<'_> {
-    /// Reads an entry of which nothing has been copied yet, where what that takes is left.
-    fn read(&mut self, json: &str) -> Result<(), Fault> {
-        let place = |damage: Damage| format!("entry {}: {damage}", self.entries);
-        let room = self.budget.check_room(bytes_at_once_max(json));
-        room.map_err(|damage| Fault::Refused(place(damage)))?;
-        let entry = serde_json::from_str(json).map_err(Fault::Json)?;
-        self.take(entry).map_err(Fault::Refused)
+impl Altered {
+    fn sentences(self) -> impl Iterator<Item = String> {
+        let sentences = [
+            (
+                self.compressed,
+                "bodies, which a HAR holds decoded, were compressed again: \
+                 their sizes are not the recorded ones",
+            ),
+            (
+                self.from_cache,
+                "answers with status 304 became 200 with the body that the browser had in \
+                 its cache: their sizes and fields are not the recorded ones",
+            ),
+            (
+                self.mended,
+                "bodies stood otherwise than their `encoding` says, and were read by their size",
+            ),
+            (
+                self.redirects,
+                "redirects are in the HAR without a body, and have an empty one",
+            ),
+            (
+                self.as_utf8,
+                "texts, which a HAR holds in Unicode, are in UTF-8, and their fields say so",
+            ),
+        ];
+        let counted = sentences.into_iter().filter(|(count, _)| *count > 0);
+        counted.map(|(count, sentence)| format!("{count} {sentence}"))
+    }
+}
+
+impl<'a> Reading<'a> {
+    fn new(imported: &'a mut Imported, budget: ReadBudget) -> Self {
+        Self {
+            imported,
+            budget,
+            entries: 0,
+            last_url: String::new(),
+            refusal: None,
+            altered: Altered::default(),
+            handshakes: HarHandshakes::default(),
+        }
     }
 
-    fn take(&mut self, mut entry: Entry) -> Result<(), String> {
+    /// Reads an entry of which nothing has been copied yet, where what that takes is left.
+    fn take(&mut self, json: &str) -> Result<(), String> {
         let number = self.entries;
         self.entries += 1;
-        let url = entry.request.url.clone();
-        let place = |reason: String| format!("entry {number}, {url:.300}: {reason}");
-        let is_cached =
-            entry.response.status == i64::from(NOT_MODIFIED) && entry.response.has_body();
-        if is_cached {
-            entry.response.make_whole();
-            self.from_cache += 1;
+        if let Err(damage) = self.budget.check_room(bytes_at_once_max(json)) {
+            return Err(self.refuse(number, Refusal::too_large(damage)));
         }
-        let content = entry.response.content.as_mut();
-        let body = content.map_or(Ok(None), Content::take_body);
-        let body = body.map_err(|reason| place(reason.to_owned()))?;
-        let timings = entry.timings.take();
-        match exchange(entry, body, timings.as_ref()) {
-            Ok((exchange, was_compressed)) => {
-                if let Some(timings) = &timings {
-                    self.handshakes.add(&exchange, timings);
-                }
-                let bytes = exchange.body.len() + exchange.request_body.len();
-                let kept = self.budget.keep(bytes as u64);
-                kept.map_err(|damage| place(damage.to_string()))?;
-                self.compressed += usize::from(was_compressed);
-                self.imported
-                    .push(exchange, &mut self.budget)
-                    .map_err(place)
-            }
+        // The text is sound JSON, or it would not be here.
+        let entry: Maybe<Entry<'_>> = serde_json::from_str(json).unwrap_or_default();
+        let url = entry.0.as_ref().and_then(|entry| entry.request.0.as_ref());
+        let url = url.and_then(|request| request.url.text());
+        self.last_url = url.map_or_else(|| "no URL".to_owned(), |url| format!("{url:.300}"));
+        let read = match entry.0 {
+            None => Err("it is no object that can be read".to_owned()),
+            Some(entry) => self.exchange(entry),
+        };
+        let exchange = match read {
+            Ok(exchange) => exchange,
             Err(reason) => {
-                self.imported.leave_out(format!("{url:.300}: {reason}"));
-                Ok(())
+                let url = &self.last_url;
+                self.imported
+                    .leave_out(format!("{url}: {reason} (entry {number})"));
+                return Ok(());
             }
+        };
+        let bytes = exchange.body.len() + exchange.request_body.len();
+        let kept = self.budget.keep(bytes as u64).map_err(Refusal::too_large);
+        let pushed = kept.and_then(|()| self.imported.push(exchange, &mut self.budget));
+        pushed.map_err(|refusal| self.refuse(number, refusal))
+    }
+
+    /// Ends the reading: what is said is the refusal.
+    fn refuse(&mut self, number: usize, refusal: Refusal) -> String {
+        let place = format!("entry {number}, {}", self.last_url);
+        self.refusal = Some(refusal.at(place.trim_end_matches(", ")));
+        String::new()
+    }
+
+    /// Why the file is refused: by what it holds, else for its JSON.
+    fn refused(&mut self, error: &serde_json::Error) -> Refusal {
+        if let Some(refusal) = self.refusal.take() {
+            return refusal;
         }
+        let place = match self.entries {
+            0 => String::new(),
+            entries => format!(" after {entries} entries, the last for {}", self.last_url),
+        };
+        match error.classify() {
+            serde_json::error::Category::Data => error.to_string().into(),
+            _ => format!("it is no sound JSON{place}: {error}").into(),
+        }
+    }
+
+    fn exchange(&mut self, entry: Entry<'_>) -> Result<Exchange, String> {
+        let request = entry.request.0.ok_or("it has no request")?;
+        let response = entry.response.0.ok_or("it has no response")?;
+        let mut exchange = asked(&request)?;
+        self.fill(&mut exchange, &response)?;
+        let address = entry.server_ip_address.text();
+        exchange.address = address.and_then(|text| text.trim_matches(['[', ']']).parse().ok());
+        let started = entry.started_date_time.text();
+        exchange.recorded_at_unix_ms = started.and_then(|text| timestamp::parse_with_offset(&text));
+        let initiator = entry.initiator.0.and_then(|initiator| initiator.url.text());
+        let initiator = initiator.and_then(|url| url.parse::<Url>().ok());
+        exchange.initiator = initiator.map(|url| url.to_string());
+        if let Some(timings) = &entry.timings.0 {
+            let wait = timings.wait.number();
+            exchange.time_to_first_byte_ms = wait.filter(|wait| *wait >= 0.0 && wait.is_finite());
+            self.handshakes.add(&exchange, timings);
+        }
+        Ok(exchange)
+    }
+
+    /// Fills in what was answered.
+    fn fill(&mut self, exchange: &mut Exchange, response: &Response<'_>) -> Result<(), String> {
+        let status = response
+            .status
+            .integer()
+            .and_then(|status| u16::try_from(status).ok());
+        let status = status.filter(|status| *status >= 200);
+        let said = || format!("it has the status {}", response.status.shown());
+        exchange.status = status.ok_or_else(said)?;
+        let status_text = response.status_text.word().unwrap_or_default();
+        exchange.reason = status_text.trim().replace(['\r', '\n'], " ");
+        let version = response.http_version.text().unwrap_or_default();
+        exchange.protocol = protocol(&version).to_owned();
+        if let Some(error) = response.error.text().filter(|error| !error.is_empty()) {
+            return Err(format!("the browser has no whole answer: {error:.100}"));
+        }
+        let mut headers = kept(&response.headers)?;
+        let content = response.content.0.as_ref();
+        let has_location = header::find(&headers, "location").is_some();
+        let leads_on = (300..400).contains(&exchange.status) && has_location;
+        let has_no_body = exchange.method == "HEAD" || [204, 304].contains(&exchange.status);
+        let body = BodyReader {
+            headers: &headers,
+            is_needed: !leads_on && !has_no_body,
+            bytes_max: self.budget.bytes_left(),
+        };
+        let body = body.read(content)?;
+        if exchange.status == NOT_MODIFIED && !body.bytes.is_empty() {
+            make_whole(
+                exchange,
+                &mut headers,
+                content.map(|content| content.mime_type),
+            );
+            self.altered.from_cache += 1;
+        }
+        if body.form == Form::Text && as_utf8(&mut headers, content, &body.bytes) {
+            self.altered.as_utf8 += 1;
+        }
+        self.altered.mended += usize::from(body.form == Form::Mended);
+        self.altered.redirects += usize::from(body.form == Form::NotThere && !has_no_body);
+        let coded = headers
+            .iter()
+            .position(|header| header.is("content-encoding"));
+        let coded = coded.filter(|&at| !coding::is_identity(headers[at].text().unwrap_or("")));
+        exchange.body = match coded {
+            Some(at) if body.form != Form::AsSent && !body.bytes.is_empty() => {
+                let names = headers[at].text().unwrap_or("");
+                let (coded_as, coded) = coding::encode(names, &body.bytes);
+                headers[at].value = coded_as.into();
+                self.altered.compressed += 1;
+                coded
+            }
+            _ => body.bytes.into(),
+        };
+        headers.retain(|header| !header.is("transfer-encoding"));
+        exchange.response_headers = headers;
+        Ok(())
+    }
+}
+
+/// Makes a 304 the answer to who has no body yet: it answers only who has it already, and a browser
+/// without a cache needs it.
+///
+/// A 304 may lack the body's type (RFC 9110, section 15.4.5), which stands beside the body.
+fn make_whole(exchange: &mut Exchange, headers: &mut Vec<Header>, media_type: Option<Leaf<'_>>) {
+    (exchange.status, exchange.reason) = (200, "OK".to_owned());
+    let has_type = headers.iter().any(|header| header.is("content-type"));
+    // Browsers write `x-unknown` or nothing where they do not know it.
+    let media_type = media_type
+        .and_then(Leaf::text)
+        .filter(|text| text.contains('/'));
+    if let (false, Some(value)) = (has_type, media_type) {
+        headers.push(Header::new("Content-Type", value.trim().to_owned()));
     }
 }
 
@@ -169,91 +296,42 @@ fn leave_out_not_modified(imported: &mut Imported, first: usize) {
     }
 }
 
-fn exchange(
-    entry: Entry,
-    body: Option<Vec<u8>>,
-    timings: Option<&Timings>,
-) -> Result<(Exchange, bool), String> {
-    let Entry {
-        request, response, ..
-    } = entry;
+/// An exchange with what was asked.
+fn asked(request: &Request<'_>) -> Result<Exchange, String> {
     let url: Url = request
         .url
+        .text()
+        .ok_or("its request has no URL")?
         .parse()
-        .map_err(|e: crate::UrlError| e.reason.to_owned())?;
-    let status = u16::try_from(response.status).unwrap_or(0);
-    if status < 200 {
-        return Err(format!("it has the status {}", response.status));
-    }
-    let has_no_body = request.method == "HEAD" || [204, 304].contains(&status);
-    let content = response.content.unwrap_or(Content {
-        size: 0,
-        mime_type: None,
-        text: None,
-        encoding: None,
-        comment: String::new(),
-    });
-    let is_text = content.encoding.is_none() && body.is_some();
-    let body = match body {
-        Some(body) => body,
-        None if content.size <= 0 || has_no_body => Vec::new(),
-        None => return Err("the HAR has no body for it; export it with bodies".to_owned()),
-    };
-    let mut headers = kept(response.headers)?;
-    if is_text {
-        headers.iter_mut().for_each(as_utf8);
-    }
-    let coded = headers
-        .iter()
-        .position(|header| header.is("content-encoding"));
-    let is_coded = coded.is_some_and(|at| !coding::is_identity(headers[at].text().unwrap_or("")));
-    let was_compressed = is_coded && !body.is_empty() && content.comment != AS_SENT;
-    let body = match (coded, was_compressed) {
-        (Some(at), true) => {
-            let (coded_as, coded) = coding::encode(headers[at].text().unwrap_or(""), &body);
-            headers[at].value = coded_as.into();
-            coded
-        }
-        _ => body.into(),
-    };
-    headers.retain(|header| !header.is("transfer-encoding"));
-    let post = request
-        .post_data
-        .and_then(|data| data.text)
-        .unwrap_or_default();
-    let started = entry.started_date_time.as_deref();
-    let exchange = Exchange {
-        method: request.method,
-        request_headers: kept(request.headers)?,
+        .map_err(|error: crate::UrlError| error.reason.to_owned())?;
+    let post = request.post_data.0.as_ref();
+    let post = post.and_then(|data| data.text.text()).unwrap_or_default();
+    Ok(Exchange {
+        method: request.method.text().ok_or("its request has no method")?,
+        request_headers: kept(&request.headers)?,
         request_body: post.into(),
-        status,
-        reason: response.status_text.trim().replace(['\r', '\n'], " "),
-        response_headers: headers,
-        body,
-        address: entry
-            .server_ip_address
-            .and_then(|text| text.trim_matches(['[', ']']).parse().ok()),
-        protocol: protocol(&response.http_version).to_owned(),
-        recorded_at_unix_ms: started.and_then(timestamp::parse_with_offset),
-        time_to_first_byte_ms: timings
-            .and_then(|timings| timings.wait)
-            .filter(|wait| *wait >= 0.0),
-        initiator: entry
-            .initiator
-            .and_then(|initiator| Some(initiator.0?.parse::<Url>().ok()?.to_string())),
         ..blank(url)
-    };
-    Ok((exchange, was_compressed))
+    })
 }
 
 /// Without the pseudo fields of HTTP/2; a field that stands on several lines becomes several.
-fn kept(fields: Vec<Field>) -> Result<Vec<Header>, String> {
+fn kept(fields: &Fields<'_>) -> Result<Vec<Header>, String> {
+    let fields = match fields {
+        Fields::Absent => return Ok(Vec::new()),
+        Fields::List(fields) => fields,
+        Fields::TooMany => {
+            return Err(format!("its head has more than {HEAD_FIELDS_MAX} fields"));
+        }
+        Fields::NoList => return Err("its header fields are no list".to_owned()),
+    };
     let mut headers = Vec::with_capacity(fields.len());
-    for Field { name, value } in fields {
+    for field in fields {
+        let name = field.name.text().unwrap_or_default();
         if name.is_empty() || name.starts_with(':') {
             continue;
         }
         let name = name.trim();
+        let value = field.value.word().unwrap_or_default();
         let lines = value.split(['\r', '\n']).filter(|line| !line.is_empty());
         let room = HEAD_FIELDS_MAX - headers.len();
         headers.extend(
@@ -271,14 +349,42 @@ fn kept(fields: Vec<Field>) -> Result<Vec<Header>, String> {
     Ok(headers)
 }
 
-/// A HAR's texts are Unicode, whatever they were sent in.
-fn as_utf8(header: &mut Header) {
-    let Some((kind, _)) = header.text().and_then(|text| text.split_once(';')) else {
-        return;
+/// Has the fields say that a text is in UTF-8, as a HAR's texts are, whatever they were sent in;
+/// false where they say so already, or where every encoding would do.
+fn as_utf8(headers: &mut Vec<Header>, content: Option<&Content<'_>>, text: &[u8]) -> bool {
+    let field = headers.iter_mut().find(|header| header.is("content-type"));
+    let said = field
+        .as_ref()
+        .and_then(|field| field.text().map(str::to_owned));
+    let said = said.or_else(|| content?.mime_type.text().filter(|text| text.contains('/')));
+    let said = said.unwrap_or_default();
+    let mut parts = said.split(';').map(str::trim);
+    let kind = parts.next().unwrap_or("").to_owned();
+    let (charset, others): (Vec<&str>, Vec<&str>) = parts
+        .filter(|part| !part.is_empty())
+        .partition(|part| starts_with_ignoring_case(part, "charset="));
+    let is_utf8 = |part: &&str| {
+        let name = part["charset=".len()..].trim_matches(['"', '\'']);
+        name.eq_ignore_ascii_case("utf-8") || name.eq_ignore_ascii_case("utf8")
     };
-    if header.is("content-type") {
-        header.value = format!("{kind}; charset=utf-8").into();
+    let is_said = charset.first().is_some_and(is_utf8);
+    let is_plain = charset.is_empty() && text.is_ascii();
+    let is_text = !charset.is_empty() || har_body::is_text_type(&kind.to_ascii_lowercase());
+    if is_said || is_plain || !is_text {
+        return false;
     }
+    let parts = [&[kind.as_str(), "charset=utf-8"], &others[..]].concat();
+    let value = parts.join("; ");
+    match field {
+        Some(field) => field.value = value.into(),
+        None => headers.push(Header::new("Content-Type", value)),
+    }
+    true
+}
+
+fn starts_with_ignoring_case(text: &str, prefix: &str) -> bool {
+    let head = text.as_bytes().get(..prefix.len());
+    head.is_some_and(|head| head.eq_ignore_ascii_case(prefix.as_bytes()))
 }
 
 fn protocol(version: &str) -> &'static str {
@@ -297,22 +403,16 @@ mod tests {
     /// What is said of an entry whose body is this JSON text, where 80 MiB may be taken.
     fn read(text: &str) -> Result<usize, String> {
         let mut imported = Imported::default();
-        let mut reading = Reading {
-            budget: ReadBudget::for_file(0),
-            imported: &mut imported,
-            entries: 0,
-            compressed: 0,
-            from_cache: 0,
-            handshakes: HarHandshakes::default(),
-        };
+        let mut reading = Reading::new(&mut imported, ReadBudget::for_file(0));
         let entry = format!(
             r#"{{"request":{{"method":"GET","url":"https://a.test/"}},
              "response":{{"status":200,"content":{{"text":"{text}"}}}}}}"#
         );
-        match reading.read(&entry) {
+        let read = reading.take(&entry);
+        let refusal = reading.refusal.take();
+        match read {
             Ok(()) => Ok(imported.exchanges[0].body.len()),
-            Err(Fault::Refused(reason)) => Err(reason),
-            Err(Fault::Json(error)) => panic!("{error}"),
+            Err(_) => Err(refusal.expect("why it ends").to_string()),
         }
     }
 
@@ -321,7 +421,7 @@ mod tests {
         let text = "a".repeat(30 << 20);
         assert_eq!(read(&text), Ok(30 << 20));
         let refused = "entry 0: it would take more than 83886080 bytes of memory, \
-                       the bound for a file of this size";
+                       the bound for a file of this size; export it in parts";
         assert_eq!(read(&(text.clone() + r"\n")), Err(refused.to_owned()));
         assert_eq!(
             read(&(text + &"a".repeat(11 << 20))),

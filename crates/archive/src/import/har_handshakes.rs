@@ -6,7 +6,7 @@
 //! of HTTP/3 is QUIC's handshake.
 
 use super::har_log::Timings;
-use super::json_loose::Number;
+use super::json_loose::Leaf;
 use crate::exchange::Exchange;
 use crate::provenance::Provenance;
 use crate::url::Scheme;
@@ -21,8 +21,8 @@ pub struct HarHandshakes {
 
 impl HarHandshakes {
     /// Notes an entry's, if a connection was opened for it.
-    pub fn add(&mut self, exchange: &Exchange, timings: &Timings) {
-        let (Some(connect_ms), Some(address)) = (known(&timings.connect), exchange.address) else {
+    pub fn add(&mut self, exchange: &Exchange, timings: &Timings<'_>) {
+        let (Some(connect_ms), Some(address)) = (known(timings.connect), exchange.address) else {
             return;
         };
         if connect_ms <= 0.0 || exchange.protocol == "h3" {
@@ -32,7 +32,7 @@ impl HarHandshakes {
         if exchange.url.scheme == Scheme::Http {
             return self.in_clear.add_handshake(host, port, address, connect_ms);
         }
-        let Some(ssl_ms) = known(&timings.ssl).filter(|ssl_ms| *ssl_ms > 0.0) else {
+        let Some(ssl_ms) = known(timings.ssl).filter(|ssl_ms| *ssl_ms > 0.0) else {
             return;
         };
         self.is_tls_apart |= connect_ms < ssl_ms;
@@ -51,6 +51,6 @@ impl HarHandshakes {
     }
 }
 
-fn known(duration_ms: &Option<Number>) -> Option<f64> {
-    duration_ms.as_ref().and_then(Number::get)
+fn known(duration_ms: Leaf<'_>) -> Option<f64> {
+    duration_ms.number().filter(|ms| ms.is_finite())
 }

@@ -5,32 +5,14 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::limits::HEAD_FIELDS_MAX;
-
 /// Reads all of `json` by `seed`; the error says the line and column.
-pub fn read<'de>(json: &'de [u8], seed: impl DeserializeSeed<'de>) -> Result<(), String> {
+pub fn read<'de>(
+    json: &'de [u8],
+    seed: impl DeserializeSeed<'de>,
+) -> Result<(), serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_slice(json);
-    seed.deserialize(&mut deserializer)
-        .and_then(|_| deserializer.end())
-        .map_err(|error| error.to_string())
-}
-
-/// What is wrong with `part`, which stands in `whole`, with the line and column there.
-pub fn placed(error: &serde_json::Error, part: &str, whole: &[u8]) -> String {
-    let begin = part.as_ptr().addr().saturating_sub(whole.as_ptr().addr());
-    let before = &whole[..begin.min(whole.len())];
-    let line_begin = before
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .map_or(0, |at| at + 1);
-    let lines = before.iter().filter(|byte| **byte == b'\n').count();
-    let (line, column) = match error.line() {
-        1 => (lines + 1, before.len() - line_begin + error.column()),
-        line => (lines + line, error.column()),
-    };
-    let said = error.to_string();
-    let what = said.rfind(" at line ").map_or(&*said, |end| &said[..end]);
-    format!("{what} at line {line} column {column}")
+    seed.deserialize(&mut deserializer)?;
+    deserializer.end()
 }
 
 /// An object of which one member is read; the others are passed over.
@@ -198,20 +180,40 @@ where
     }
 }
 
-/// A list of at most as many elements as a head has fields, for `deserialize_with`.
-pub fn list_of_fields<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    let mut fields = Vec::new();
-    let take = |field| {
-        if fields.len() == HEAD_FIELDS_MAX {
-            return Err(format!("its head has more than {HEAD_FIELDS_MAX} fields"));
-        }
-        fields.push(field);
+/// A value, or null, which some writers have for what is empty.
+pub struct OrNull<S, F> {
+    seed: S,
+    on_null: F,
+}
+
+impl<S, F: FnOnce()> OrNull<S, F> {
+    /// The value, read by `seed`; `on_null` is called instead where it is null.
+    pub fn new(seed: S, on_null: F) -> Self {
+        Self { seed, on_null }
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de, Value = ()>, F: FnOnce()> DeserializeSeed<'de> for OrNull<S, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_option(self)
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de, Value = ()>, F: FnOnce()> Visitor<'de> for OrNull<S, F> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("a value or null")
+    }
+
+    fn visit_none<E: Error>(self) -> Result<(), E> {
+        (self.on_null)();
         Ok(())
-    };
-    Elements::new(take).deserialize(deserializer)?;
-    Ok(fields)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.seed.deserialize(deserializer)
+    }
 }

@@ -1,80 +1,286 @@
-//! A member that may be anything: what is not of the expected form is passed over, whatever its size.
+//! Members that may be anything: a value is taken as it stands and read once it is known what it
+//! should be, and what is of another kind is passed over, whatever its size. So no member decides
+//! on more than itself.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
-/// The text of the member `url` of an object; none of everything else.
-#[derive(Default)]
-pub struct UrlOf(pub Option<String>);
+use crate::limits::HEAD_FIELDS_MAX;
 
-impl<'de> Deserialize<'de> for UrlOf {
+/// A value of any kind, not read yet.
+#[derive(Clone, Copy, Default)]
+pub struct Leaf<'a>(&'a str);
+
+impl<'de> Deserialize<'de> for Leaf<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Loose::ObjectWithUrl.deserialize(deserializer).map(Self)
+        let raw: &RawValue = Deserialize::deserialize(deserializer)?;
+        Ok(Self(raw.get()))
     }
 }
 
-/// A number; none of everything else.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub enum Number {
-    Is(f64),
-    IsNot(IgnoredAny),
+impl<'a> Leaf<'a> {
+    /// Whether the member lacks or is null.
+    pub fn is_absent(self) -> bool {
+        matches!(self.0, "" | "null")
+    }
+
+    /// The text, where it is one. Halves of a pair of surrogates become U+FFFD, as where a browser
+    /// sends a script's text.
+    pub fn text(self) -> Option<String> {
+        if !self.0.starts_with('"') {
+            return None;
+        }
+        let mut deserializer = serde_json::Deserializer::from_str(self.0);
+        let bytes = deserializer.deserialize_bytes(Bytes).ok()?;
+        Some(String::from_utf8(bytes).unwrap_or_else(|error| with_replacements(error.as_bytes())))
+    }
+
+    /// A text, or a number as it is written.
+    pub fn word(self) -> Option<String> {
+        let is_number = |text: &str| serde_json::from_str::<f64>(text).is_ok();
+        let number = || is_number(self.0).then(|| self.0.to_owned());
+        self.text().or_else(number)
+    }
+
+    /// A whole number, also as a text or with a fraction of zeros.
+    pub fn integer(self) -> Option<i64> {
+        let word = self.word()?;
+        let word = word.trim();
+        let fraction = || {
+            word.parse()
+                .ok()
+                .filter(|number: &f64| number.fract() == 0.0)
+        };
+        let whole = |number: f64| (number.abs() < 9e15).then_some(number as i64);
+        word.parse().ok().or_else(|| whole(fraction()?))
+    }
+
+    /// A number; none of everything else.
+    pub fn number(self) -> Option<f64> {
+        serde_json::from_str(self.0).ok()
+    }
+
+    /// The value as it stands, cut, for messages.
+    pub fn shown(self) -> String {
+        let shown = self.text().unwrap_or_else(|| self.0.to_owned());
+        shown.chars().take(40).collect()
+    }
 }
 
-impl Number {
-    /// The number, where it is one.
-    pub fn get(&self) -> Option<f64> {
-        match self {
-            Self::Is(number) => Some(*number),
-            Self::IsNot(_) => None,
+/// Reads a text as bytes: halves of surrogate pairs stand in it as if they were characters.
+struct Bytes;
+
+impl Visitor<'_> for Bytes {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a text")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        Ok(bytes.to_vec())
+    }
+}
+
+/// The text with one U+FFFD for each half of a surrogate pair, which takes three bytes.
+fn with_replacements(bytes: &[u8]) -> String {
+    let mut replaced = bytes.to_vec();
+    let mut at = 0;
+    while let Some(found) = replaced[at..].iter().position(|&byte| byte == 0xed) {
+        at += found + 1;
+        if replaced.get(at).is_some_and(|second| *second >= 0xa0) && at + 1 < replaced.len() {
+            replaced[at - 1..at + 2].copy_from_slice("\u{fffd}".as_bytes());
         }
     }
+    String::from_utf8_lossy(&replaced).into_owned()
 }
 
-/// What is wanted of a value of any kind.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Loose {
-    ObjectWithUrl,
-    Text,
+/// What is made of the members of an object.
+pub trait Object<'de>: Default {
+    /// Takes the value of the member `key`. Of two with the same name the last one stands, as in a
+    /// browser.
+    fn take<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error>;
 }
 
-impl<'de> DeserializeSeed<'de> for Loose {
-    type Value = Option<String>;
+/// Declares an object and which members it is made of; the others are passed over.
+macro_rules! object {
+    ($(#[$about:meta])* $name:ident { $($(#[$of:meta])* $field:ident: $kind:ty = $key:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Default)]
+        pub struct $name<'a> { $($(#[$of])* pub $field: $kind,)* }
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Loose {
-    type Value = Option<String>;
-
-    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("any value")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok((self == Self::Text).then(|| text.to_owned()))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = None;
-        while let Some(key) = map.next_key::<String>()? {
-            if self == Self::ObjectWithUrl && key == "url" {
-                found = map.next_value_seed(Self::Text)?;
-            } else {
-                map.next_value::<IgnoredAny>()?;
+        impl<'a> $crate::import::json_loose::Object<'a> for $name<'a> {
+            fn take<A: serde::de::MapAccess<'a>>(
+                &mut self,
+                key: &str,
+                map: &mut A,
+            ) -> Result<(), A::Error> {
+                match key {
+                    $($key => self.$field = map.next_value()?,)*
+                    _ => {
+                        map.next_value::<serde::de::IgnoredAny>()?;
+                    }
+                }
+                Ok(())
             }
         }
-        Ok(found)
+    };
+}
+pub(super) use object;
+
+/// An object; none of a value of another kind.
+pub struct Maybe<T>(pub Option<T>);
+
+impl<T> Default for Maybe<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<'de, T: Object<'de>> Deserialize<'de> for Maybe<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer
+            .deserialize_any(Anything(ObjectOf(PhantomData)))
+            .map(Self)
+    }
+}
+
+struct ObjectOf<T>(PhantomData<T>);
+
+impl<'de, T: Object<'de>> Wanted<'de> for ObjectOf<T> {
+    type Value = T;
+
+    fn map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<T>, A::Error> {
+        let mut object = T::default();
+        while let Some(Key(key)) = map.next_key()? {
+            object.take(&key, &mut map)?;
+        }
+        Ok(Some(object))
+    }
+}
+
+/// A member's name, not copied where it stands in the file as it is.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Name;
+        impl<'de> Visitor<'de> for Name {
+            type Value = Key<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a name")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Borrowed(name)))
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Owned(name.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Name)
+    }
+}
+
+object! {
+    /// A header field.
+    Field {
+        name: Leaf<'a> = "name",
+        value: Leaf<'a> = "value",
+    }
+}
+
+/// A list of header fields.
+#[derive(Default)]
+pub enum Fields<'a> {
+    /// It is null or not there.
+    #[default]
+    Absent,
+    /// The elements that are objects.
+    List(Vec<Field<'a>>),
+    /// It has more elements than a head may have fields.
+    TooMany,
+    /// It is a value of another kind.
+    NoList,
+}
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = deserializer.deserialize_any(Anything(ListOfFields))?;
+        Ok(fields.unwrap_or(Self::NoList))
+    }
+}
+
+struct ListOfFields;
+
+impl<'de> Wanted<'de> for ListOfFields {
+    type Value = Fields<'de>;
+
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Option<Self::Value>, A::Error> {
+        let mut fields = Vec::new();
+        while let Some(Maybe(field)) = list.next_element()? {
+            if fields.len() == HEAD_FIELDS_MAX {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                return Ok(Some(Fields::TooMany));
+            }
+            fields.extend(field);
+        }
+        Ok(Some(Fields::List(fields)))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+    fn null(self) -> Option<Self::Value> {
+        Some(Fields::Absent)
+    }
+}
+
+/// What is wanted of a value of any kind; the others are read to their end and dropped.
+trait Wanted<'de>: Sized {
+    type Value;
+
+    fn map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<Self::Value>, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Option<Self::Value>, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(None)
     }
 
+    fn null(self) -> Option<Self::Value> {
+        None
+    }
+}
+
+struct Anything<W>(W);
+
+impl<'de, W: Wanted<'de>> Visitor<'de> for Anything<W> {
+    type Value = Option<W::Value>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        self.0.map(map)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+        self.0.list(list)
+    }
+
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(self.0.null())
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
         Ok(None)
     }
 
@@ -97,27 +303,57 @@ impl<'de> Visitor<'de> for Loose {
 
 #[cfg(test)]
 mod tests {
-    use super::UrlOf;
+    use super::*;
+
+    fn leaf(json: &str) -> Leaf<'_> {
+        serde_json::from_str(json).unwrap()
+    }
 
     #[test]
-    fn only_the_url_of_an_object_is_taken() {
-        for (json, expected) in [
+    fn a_leaf_is_read_as_what_it_should_be() {
+        for (json, text, word, integer, number) in [
+            (r#""a\nb""#, Some("a\nb"), Some("a\nb"), None, None),
+            (r#""12""#, Some("12"), Some("12"), Some(12), None),
+            ("12", None, Some("12"), Some(12), Some(12.0)),
+            ("1.0", None, Some("1.0"), Some(1), Some(1.0)),
+            ("-1e300", None, Some("-1e300"), None, Some(-1e300)),
+            ("1.5", None, Some("1.5"), None, Some(1.5)),
             (
-                r#"{"type": "script", "url": "https://a.test/"}"#,
-                Some("https://a.test/"),
+                r#""\ud800x""#,
+                Some("\u{fffd}x"),
+                Some("\u{fffd}x"),
+                None,
+                None,
             ),
-            (r#"{"url": null}"#, None),
-            (r#"{"url": {"url": "x"}}"#, None),
-            (r#"{"url": ["x"]}"#, None),
-            (r#"{"type": "other"}"#, None),
-            (r#""https://a.test/""#, None),
+            (r#""\ud83d\ude00""#, Some("😀"), Some("😀"), None, None),
+            ("null", None, None, None, None),
+            ("true", None, None, None, None),
+            ("[1]", None, None, None, None),
+            (r#"{"a": 1}"#, None, None, None, None),
+        ] {
+            let leaf = leaf(json);
+            assert_eq!(leaf.text().as_deref(), text, "{json}");
+            assert_eq!(leaf.word().as_deref(), word, "{json}");
+            assert_eq!((leaf.integer(), leaf.number()), (integer, number), "{json}");
+            assert_eq!(leaf.is_absent(), json == "null");
+        }
+        assert!(Leaf::default().is_absent());
+    }
+
+    #[test]
+    fn what_is_no_object_is_passed_over() {
+        for (json, name) in [
+            (r#"{"name": "a", "x": [1, {}], "name": "b"}"#, Some("b")),
+            (r#"{"name": 5}"#, None),
+            (r#""name""#, None),
             ("[1, [2.5, -3], {}]", None),
             ("true", None),
             ("7", None),
             ("null", None),
         ] {
-            let found: UrlOf = serde_json::from_str(json).unwrap();
-            assert_eq!(found.0.as_deref(), expected, "{json}");
+            let found: Maybe<Field> = serde_json::from_str(json).unwrap();
+            let found = found.0.and_then(|field| field.name.text());
+            assert_eq!(found.as_deref(), name, "{json}");
         }
     }
 }

@@ -12,6 +12,7 @@ use std::path::Path;
 use bytes::Bytes;
 
 use super::protobuf::{self, Value};
+use super::refusal::Refusal;
 use super::{Imported, blank};
 use crate::budget::ReadBudget;
 use crate::exchange::header::Header;
@@ -34,7 +35,7 @@ enum Layout {
 }
 
 /// Reads a folder. Its exchanges are put in the order of their `Date` fields, then of their names.
-pub fn import(folder: &Path, _: Bytes, imported: &mut Imported) -> Result<(), String> {
+pub fn import(folder: &Path, _: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
     let listed = std::fs::read_dir(folder).map_err(|error| error.to_string())?;
     let (mut files, mut folder_bytes) = (Vec::new(), 0);
     for entry in listed {
@@ -43,7 +44,8 @@ pub fn import(folder: &Path, _: Bytes, imported: &mut Imported) -> Result<(), St
             continue;
         };
         if files.len() == EXCHANGES_MAX {
-            return Err(format!("it has more than {EXCHANGES_MAX} files"));
+            let reason = format!("it has more than {EXCHANGES_MAX} files");
+            return Err(Refusal::too_large(reason));
         }
         folder_bytes += metadata.len();
         files.push(path);
@@ -64,7 +66,7 @@ pub fn import(folder: &Path, _: Bytes, imported: &mut Imported) -> Result<(), St
 }
 
 /// Reads one file of a folder.
-pub fn import_file(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), String> {
+pub fn import_file(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
     let mut budget = ReadBudget::for_file(content.len() as u64);
     take(&content, imported, &mut budget, "")
 }
@@ -75,16 +77,16 @@ fn take(
     imported: &mut Imported,
     budget: &mut ReadBudget,
     place: &str,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     match exchange(content, budget) {
         Ok(exchange) => imported
             .push(exchange, budget)
-            .map_err(|reason| format!("{place}{reason}")),
+            .map_err(|refusal| refusal.at(place.trim_end_matches(": "))),
         Err(Problem::Unusable(reason)) => {
             imported.leave_out(format!("{place}{reason}"));
             Ok(())
         }
-        Err(Problem::Broken(reason)) => Err(format!("{place}{reason}")),
+        Err(Problem::Broken(reason)) => Err(format!("{place}{reason}").into()),
     }
 }
 

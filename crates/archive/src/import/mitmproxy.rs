@@ -1,9 +1,11 @@
 //! mitmproxy's flow files (`mitmdump -w FILE`).
 
+use std::net::Ipv6Addr;
 use std::path::Path;
 
 use bytes::Bytes;
 
+use super::refusal::Refusal;
 use super::tnetstring::{self, Value};
 use super::{Imported, blank};
 use crate::budget::ReadBudget;
@@ -13,7 +15,7 @@ use crate::limits::{HEAD_FIELDS_MAX, URL_BYTES_MAX};
 use crate::url::Url;
 
 /// Reads one file.
-pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), String> {
+pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
     let mut budget = ReadBudget::for_file(content.len() as u64);
     let mut at = 0;
     while at < content.len() {
@@ -28,8 +30,12 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), S
         match exchange(flow) {
             Ok(exchange) => imported
                 .push(exchange, &mut budget)
-                .map_err(|reason| format!("the flow at byte {start}: {reason}"))?,
-            Err(reason) => imported.leave_out(format!("the flow at byte {start}: {reason}")),
+                .map_err(|refusal| refusal.at(format!("the flow at byte {start}")))?,
+            Err(reason) => {
+                let url = flow.get("request").and_then(|request| url(&request).ok());
+                let of_url = url.map_or_else(String::new, |url| format!(" ({url})"));
+                imported.leave_out(format!("the flow at byte {start}: {reason}{of_url:.300}"));
+            }
         }
         if flow
             .get("websocket")
@@ -46,25 +52,12 @@ fn exchange(flow: &Value) -> Result<Exchange, String> {
     let response = flow.get("response");
     let response = response.filter(|value| !value.is_null_or_truth());
     let response = &response.ok_or("it has no response")?;
-    let time = |part: &Value, name: &str| part.get(name)?.number();
-    let port = time(request, "port").unwrap_or(0.0);
-    let (scheme, path) = (text(request, "scheme")?, text(request, "path")?);
+    let url = url(request)?;
     let headers = fields(request)?;
-    let authority = match crate::exchange::header::find(&headers, "host") {
-        Some(host) => host.to_owned(),
-        None => text(request, "authority").unwrap_or_default(),
-    };
-    let authority = match authority.as_str() {
-        "" => format!("{}:{port}", text(request, "host")?),
-        _ => authority,
-    };
-    let url: Url = format!("{scheme}://{authority}{path}")
-        .parse()
-        .map_err(|error: crate::UrlError| error.to_string())?;
-    let ended = time(request, "timestamp_end").or(time(request, "timestamp_start"));
-    let first = time(response, "timestamp_start");
+    let ended = number(request, "timestamp_end").or(number(request, "timestamp_start"));
+    let first = number(response, "timestamp_start");
     let waited = first.zip(ended).map(|(first, ended)| (first - ended) * 1e3);
-    let status = time(response, "status_code");
+    let status = number(response, "status_code");
     let server = flow.get("server_conn");
     let server = server.as_ref();
     let peer = |name| server?.get(name)?.list().next()?.text()?.parse().ok();
@@ -93,10 +86,44 @@ fn exchange(flow: &Value) -> Result<Exchange, String> {
             _ => "http/1.1",
         }
         .to_owned(),
-        recorded_at_unix_ms: time(request, "timestamp_start").map(|s| (s * 1e3) as i64),
+        recorded_at_unix_ms: number(request, "timestamp_start").map(|s| (s * 1e3) as i64),
         time_to_first_byte_ms: waited.map(|ms| ms.max(0.0)),
         ..blank(url)
     })
+}
+
+/// What was asked for; a host that is an IPv6 address stands in a flow without its brackets.
+fn url(request: &Value) -> Result<Url, String> {
+    let (scheme, path) = (text(request, "scheme")?, text(request, "path")?);
+    let headers = fields(request)?;
+    let authority = match crate::exchange::header::find(&headers, "host") {
+        Some(host) => host.to_owned(),
+        None => text(request, "authority").unwrap_or_default(),
+    };
+    let authority = match authority.as_str() {
+        "" => {
+            let (host, port) = (
+                text(request, "host")?,
+                number(request, "port").unwrap_or(0.0),
+            );
+            format!("{}:{port}", in_brackets(host))
+        }
+        _ => in_brackets(authority),
+    };
+    let url = format!("{scheme}://{authority}{path}");
+    url.parse()
+        .map_err(|error: crate::UrlError| error.to_string())
+}
+
+fn in_brackets(host: String) -> String {
+    match host.parse::<Ipv6Addr>() {
+        Ok(_) => format!("[{host}]"),
+        Err(_) => host,
+    }
+}
+
+fn number(part: &Value, name: &str) -> Option<f64> {
+    part.get(name)?.number()
 }
 
 /// A text that a message cannot be without; none of them is longer than a URL.

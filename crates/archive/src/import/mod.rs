@@ -1,6 +1,7 @@
 //! Recordings of other tools as exchanges; one format a file.
 
-pub(crate) mod har;
+mod har;
+pub(crate) mod har_body;
 mod har_handshakes;
 mod har_log;
 mod json;
@@ -9,6 +10,7 @@ mod mahimahi;
 mod mitmproxy;
 pub(crate) mod protobuf;
 mod recorded;
+mod refusal;
 mod tnetstring;
 mod wpr;
 
@@ -30,6 +32,8 @@ use crate::url::Url;
 use crate::warc::gzip;
 use crate::writer::{SiteMetadata, check_writable};
 
+use refusal::Refusal;
+
 /// Sentences about what is left out; beyond it the list says nothing new.
 const LEFT_OUT_MAX: usize = 1000;
 /// The rest of a sentence would be the rest of a URL.
@@ -49,7 +53,7 @@ pub struct Imported {
 }
 
 /// A format: its name, and the exchanges in one file (or folder) of it.
-type Importer = fn(&Path, Bytes, &mut Imported) -> Result<(), String>;
+type Importer = fn(&Path, Bytes, &mut Imported) -> Result<(), Refusal>;
 
 /// A format of other tools, read from memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,9 +81,9 @@ pub fn import_content(format: Format, content: Bytes) -> Result<Imported, Error>
     };
     let path = Path::new(name);
     let mut imported = Imported::default();
-    importer(path, content, &mut imported).map_err(|reason| Error::Import {
+    importer(path, content, &mut imported).map_err(|refusal| Error::Import {
         path: path.to_owned(),
-        reason: format!("{reason}; export it again"),
+        reason: refusal.to_string(),
     })?;
     Ok(imported)
 }
@@ -93,9 +97,9 @@ pub fn import(paths: &[PathBuf]) -> Result<Imported, Error> {
     let mut imported = Imported::default();
     for path in paths {
         let (name, importer, content) = format_of(path)?;
-        importer(path, content, &mut imported).map_err(|reason| Error::Import {
+        importer(path, content, &mut imported).map_err(|refusal| Error::Import {
             path: path.clone(),
-            reason: format!("{reason}; export it again, in parts where it is large"),
+            reason: refusal.to_string(),
         })?;
         if let Some(name) = name {
             imported.provenance.source = Some(name.to_owned());
@@ -140,17 +144,18 @@ impl Imported {
     /// stored.
     ///
     /// # Errors
-    /// A sentence where there are more than a site may have.
-    fn push(&mut self, exchange: Exchange, budget: &mut ReadBudget) -> Result<(), String> {
+    /// Where there are more than a site may have.
+    fn push(&mut self, exchange: Exchange, budget: &mut ReadBudget) -> Result<(), Refusal> {
         if let Err(reason) = check_writable(&exchange) {
             self.leave_out(reason);
             return Ok(());
         }
         if self.exchanges.len() == EXCHANGES_MAX {
-            return Err(format!("it has more than {EXCHANGES_MAX} exchanges"));
+            let reason = format!("it has more than {EXCHANGES_MAX} exchanges");
+            return Err(Refusal::too_large(reason));
         }
         let kept = budget.keep_exchange(&exchange);
-        kept.map_err(|damage| damage.to_string())?;
+        kept.map_err(Refusal::too_large)?;
         self.exchanges.push(exchange);
         Ok(())
     }
@@ -244,7 +249,7 @@ mod tests {
         let mut imported = Imported::default();
         let mut budget = ReadBudget::for_file(0);
         let refused = (0..1_000).find_map(|_| imported.push(exchange.clone(), &mut budget).err());
-        let refused = refused.expect("more than the allowance");
+        let refused = refused.expect("more than the allowance").to_string();
         assert!(refused.contains("bytes of memory, the bound"), "{refused}");
         // 88 bytes a field, within 80 MiB.
         assert!((300..500).contains(&imported.exchanges.len()));

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
 
 use super::Imported;
+use super::refusal::Refusal;
 use crate::budget::ReadBudget;
 use crate::provenance::Provenance;
 use crate::site::Site;
@@ -26,8 +27,8 @@ pub fn is_recording(content: &[u8]) -> bool {
 }
 
 /// Takes every exchange; the first recording's page, picture and description stay.
-pub fn import(path: &Path, _: Bytes, imported: &mut Imported) -> Result<(), String> {
-    let site = Site::open(path).map_err(|error| error.to_string())?;
+pub fn import(path: &Path, _: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
+    let site = Site::open(path).map_err(Refusal::with_remedy)?;
     let is_first = imported.exchanges.is_empty();
     if is_first {
         imported.provenance = Provenance {

@@ -10,7 +10,9 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer};
 
-use super::json::{self, Elements, Member, Members, Value};
+use super::json::{self, Elements, Member, Members, OrNull, Value};
+use super::json_loose::{Leaf, Maybe, object};
+use super::refusal::Refusal;
 use super::{Imported, blank};
 use crate::base64;
 use crate::budget::ReadBudget;
@@ -20,104 +22,151 @@ use crate::limits::EXCHANGES_MAX;
 use crate::url::Url;
 use crate::warc::http1;
 
-/// What stands beside the exchanges and goes for all of them.
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Archive {
-    #[serde(
-        default,
-        rename = "NegotiatedProtocol",
-        deserialize_with = "hosts_of_http2"
-    )]
-    over_http2: HashSet<String>,
-    #[serde(default)]
-    deterministic_time_seed_ms: i64,
+object! {
+    /// What stands beside the exchanges and goes for all of them.
+    Archive {
+        over_http2: HostsOfHttp2 = "NegotiatedProtocol",
+        time_seed_ms: Leaf<'a> = "DeterministicTimeSeedMs",
+    }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Archived {
-    serialized_request: String,
-    serialized_response: String,
+object! {
+    /// One exchange, both messages as base64.
+    Archived {
+        request: Leaf<'a> = "SerializedRequest",
+        response: Leaf<'a> = "SerializedResponse",
+    }
 }
 
 /// The hosts whose protocol is `h2`, of an object of host -> protocol.
-fn hosts_of_http2<'de, D: Deserializer<'de>>(deserializer: D) -> Result<HashSet<String>, D::Error> {
-    let hosts = RefCell::new(HashSet::new());
-    let take = |host: String| {
-        let hosts = &hosts;
-        Value::new(move |protocol: String| {
-            let mut hosts = hosts.borrow_mut();
-            if hosts.len() == EXCHANGES_MAX {
-                return Err(format!("more than {EXCHANGES_MAX} hosts"));
-            }
-            if protocol == "h2" {
-                hosts.insert(host);
-            }
-            Ok(())
-        })
-    };
-    Members(take).deserialize(deserializer)?;
-    Ok(hosts.into_inner())
+#[derive(Default)]
+pub struct HostsOfHttp2(HashSet<String>);
+
+impl<'de> Deserialize<'de> for HostsOfHttp2 {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let hosts = RefCell::new(HashSet::new());
+        let take = |host: String| {
+            let hosts = &hosts;
+            Value::new(move |protocol: Leaf<'_>| {
+                let mut hosts = hosts.borrow_mut();
+                if hosts.len() == EXCHANGES_MAX {
+                    return Err(format!("more than {EXCHANGES_MAX} hosts"));
+                }
+                if protocol.text().as_deref() == Some("h2") {
+                    hosts.insert(host);
+                }
+                Ok(())
+            })
+        };
+        OrNull::new(Members(take), || ()).deserialize(deserializer)?;
+        Ok(Self(hosts.into_inner()))
+    }
 }
 
 /// Reads one file: host -> URL -> its exchanges in recorded order.
-pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), String> {
+pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
     let mut budget = ReadBudget::for_file(content.len() as u64);
     let json = coding::gunzip(&content, budget.bytes_left())?;
     budget
         .spend(json.len() as u64)
-        .map_err(|damage| damage.to_string())?;
-    let archive: Archive = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
+        .map_err(Refusal::too_large)?;
+    let unsound = |error: serde_json::Error| match error.classify() {
+        serde_json::error::Category::Data => error.to_string(),
+        _ => format!("it is no sound JSON: {error}"),
+    };
+    let archive: Maybe<Archive<'_>> = serde_json::from_slice(&json).map_err(unsound)?;
     let reading = &RefCell::new(Reading {
         imported,
         budget,
-        archive,
+        archive: archive.0.unwrap_or_default(),
+        refusal: None,
     });
     let hosts = Members(|host: String| {
         let host: Rc<str> = host.into();
-        Members(move |url: String| {
+        let of_host = host.clone();
+        let urls = Members(move |url: String| {
             let host = host.clone();
-            Elements::new(move |archived| reading.borrow_mut().take(&host, &url, archived))
-        })
+            let of_url = url.clone();
+            let take = move |archived: Maybe<Archived<'_>>| {
+                reading.borrow_mut().take(&host, &url, archived.0)
+            };
+            OrNull::new(Elements::new(take), move || {
+                reading.borrow_mut().note_null(&of_url)
+            })
+        });
+        OrNull::new(urls, move || reading.borrow_mut().note_null(&of_host))
     });
-    json::read(&json, Member::new("Requests", hosts))
+    let read = json::read(&json, Member::new("Requests", hosts));
+    let refusal = reading.borrow_mut().refusal.take();
+    read.map_err(|error| refusal.unwrap_or_else(|| unsound(error).into()))
 }
 
 /// One file's exchanges as they come.
 struct Reading<'a> {
     imported: &'a mut Imported,
     budget: ReadBudget,
-    archive: Archive,
+    archive: Archive<'a>,
+    refusal: Option<Refusal>,
 }
 
 impl Reading<'_> {
-    fn take(&mut self, host: &str, url: &str, archived: Archived) -> Result<(), String> {
-        let place = |reason: String| format!("{url:.300}: {reason}");
-        let decoded = |text: String| {
-            let decoded = base64::decode(text).map(Bytes::from);
-            decoded.ok_or_else(|| place("it is not the base64 that it says".to_owned()))
-        };
-        let request = decoded(archived.serialized_request)?;
-        let response = decoded(archived.serialized_response)?;
-        let kept = self.budget.keep((request.len() + response.len()) as u64);
-        kept.map_err(|damage| place(damage.to_string()))?;
-        match exchange(url, &request, &response, &mut self.budget) {
-            Ok(mut exchange) => {
-                if self.archive.over_http2.contains(host) {
-                    exchange.protocol = "h2".to_owned();
-                }
-                let time = self.archive.deterministic_time_seed_ms;
-                exchange.recorded_at_unix_ms = (time > 0).then_some(time);
-                self.imported
-                    .push(exchange, &mut self.budget)
-                    .map_err(place)
+    /// Notes a host or URL that has null for its exchanges.
+    fn note_null(&mut self, whose: &str) {
+        self.imported
+            .leave_out(format!("{whose:.300}: it has no exchange"));
+    }
+
+    fn take(
+        &mut self,
+        host: &str,
+        url: &str,
+        archived: Option<Archived<'_>>,
+    ) -> Result<(), String> {
+        match self.exchange(host, url, archived) {
+            Ok(Ok(exchange)) => {
+                let pushed = self.imported.push(exchange, &mut self.budget);
+                pushed.map_err(|refusal| self.refuse(url, refusal))
             }
-            Err(reason) => {
-                self.imported.leave_out(place(reason));
+            Ok(Err(reason)) => {
+                self.imported.leave_out(format!("{url:.300}: {reason}"));
                 Ok(())
             }
+            Err(refusal) => Err(self.refuse(url, refusal)),
         }
+    }
+
+    /// Ends the reading: what is said is the refusal.
+    fn refuse(&mut self, url: &str, refusal: Refusal) -> String {
+        self.refusal = Some(refusal.at(format!("{url:.300}")));
+        String::new()
+    }
+
+    /// An exchange, or why it is left out.
+    fn exchange(
+        &mut self,
+        host: &str,
+        url: &str,
+        archived: Option<Archived<'_>>,
+    ) -> Result<Result<Exchange, String>, Refusal> {
+        let Some(archived) = archived else {
+            return Ok(Err("it is no object".to_owned()));
+        };
+        let decoded = |leaf: Leaf<'_>| base64::decode(leaf.text()?).map(Bytes::from);
+        let (request, response) = (decoded(archived.request), decoded(archived.response));
+        let (Some(request), Some(response)) = (request, response) else {
+            return Ok(Err("it is not the base64 that it says".to_owned()));
+        };
+        let kept = self.budget.keep((request.len() + response.len()) as u64);
+        kept.map_err(Refusal::too_large)?;
+        let read = exchange(url, &request, &response, &mut self.budget);
+        Ok(read.map(|mut exchange| {
+            if self.archive.over_http2.0.contains(host) {
+                exchange.protocol = "h2".to_owned();
+            }
+            let time = self.archive.time_seed_ms.integer();
+            exchange.recorded_at_unix_ms = time.filter(|time| *time > 0);
+            exchange
+        }))
     }
 }
 

@@ -6,6 +6,8 @@ mod damage;
 mod faults;
 mod golden;
 mod har;
+mod har_bodies;
+mod har_members;
 mod hostile;
 mod import;
 mod mahimahi_of_2014;

@@ -1,0 +1,272 @@
+//! Which bytes a HAR's bodies stand for, and which are not all there.
+
+use std::io::Write;
+
+use crate::support::gzip;
+use eyelevel_archive::{Exchange, Format, Imported, import_content};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff\xfe";
+
+/// What becomes of an answer with fields and content.
+fn imported(status: u16, fields: &[(&str, &str)], content: &Value) -> Imported {
+    let fields = fields.iter();
+    let fields: Vec<Value> = fields
+        .map(|(name, value)| json!({"name": name, "value": value}))
+        .collect();
+    let har = json!({"log": {"entries": [{
+        "request": {"method": "GET", "url": "https://a.test/x"},
+        "response": {"status": status, "headers": fields, "content": content},
+    }]}});
+    import_content(Format::Har, har.to_string().into()).unwrap()
+}
+
+fn typed(kind: &str, content: &Value) -> Imported {
+    imported(200, &[("Content-Type", kind)], content)
+}
+
+fn only(imported: &Imported) -> &Exchange {
+    let [exchange] = &imported.exchanges[..] else {
+        panic!("{:?}", imported.provenance)
+    };
+    exchange
+}
+
+/// Asserts that the answer is left out, with URL and reason.
+fn assert_left_out(imported: &Imported, reason: &str) {
+    assert_eq!(imported.exchanges.len(), 0, "{reason}");
+    let sentence = &imported.provenance.left_out[0];
+    assert!(sentence.starts_with("https://a.test/x: "), "{sentence}");
+    assert!(sentence.contains(reason), "{sentence}");
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let mut padded = [0; 4];
+        padded[1..=group.len()].copy_from_slice(group);
+        let bits = u32::from_be_bytes(padded);
+        for letter in 0..4 {
+            let is_there = letter <= group.len();
+            let value = bits >> (18 - 6 * letter) & 63;
+            text.push(if is_there {
+                char::from(LETTERS[value as usize])
+            } else {
+                '='
+            });
+        }
+    }
+    text
+}
+
+#[test]
+fn bodies_that_were_not_captured_are_left_out() {
+    let length = [("Content-Type", "text/css"), ("Content-Length", "19")];
+    for (fields, content) in [
+        (&length[..1], json!({"size": -1, "mimeType": "text/css"})),
+        (&length[..1], json!({"mimeType": "text/css"})),
+        (&length[..1], json!({"size": 19})),
+        (&length[..1], json!({"size": 19, "text": ""})),
+        (&length[..1], json!({"size": 19, "text": null})),
+        (&length[..], json!({"size": 0})),
+        (&length[..], json!({"size": -1, "text": ""})),
+        (&length[..], Value::Null),
+    ] {
+        assert_left_out(
+            &imported(200, fields, &content),
+            "the HAR has no body for it",
+        );
+    }
+    let none = [("Content-Length", "0")];
+    for (fields, content) in [
+        (&none[..], json!({"size": -1})),
+        (&none[..], Value::Null),
+        (&[][..], json!({"size": 0})),
+        (&length[..1], json!({"size": 0, "text": ""})),
+    ] {
+        assert!(only(&imported(200, fields, &content)).body.is_empty());
+    }
+    // Nobody sees a redirect's.
+    let leads = [("Location", "/y"), ("Content-Length", "19")];
+    let redirect = imported(302, &leads, &json!({"size": -1}));
+    assert!(only(&redirect).body.is_empty());
+    let altered = &redirect.provenance.altered[0];
+    assert!(
+        altered.starts_with("1 redirects are in the HAR without a body"),
+        "{altered}"
+    );
+    assert_left_out(&imported(302, &leads[1..], &json!({"size": -1})), "no body");
+}
+
+#[test]
+fn bodies_that_were_cut_off_are_left_out() {
+    let text = |size: usize| typed("text/html", &json!({"size": size, "text": "a\nü"}));
+    for size in [3, 4, 5, 6, 7, 8] {
+        // In Latin-1, UTF-8, with CR LF, in UTF-16, and with a byte order mark in UTF-8 and UTF-16.
+        assert_eq!(only(&text(size)).body, "a\nü", "{size}");
+    }
+    assert_left_out(&text(9), "its body has 4 of 9 bytes");
+    let content = |size: usize| json!({"size": size, "text": base64(PNG), "encoding": "base64"});
+    for size in [PNG.len(), base64(PNG).len()] {
+        assert_eq!(only(&typed("image/png", &content(size))).body, PNG);
+    }
+    assert_left_out(
+        &typed("image/png", &content(PNG.len() + 1)),
+        "its body has 18 of 19 bytes",
+    );
+}
+
+#[test]
+fn the_size_tells_what_a_body_is_that_is_not_what_it_says() {
+    let latin1: String = PNG.iter().map(|&byte| char::from(byte)).collect();
+    for text in [base64(PNG), latin1.clone()] {
+        let found = typed("image/png", &json!({"size": PNG.len(), "text": text}));
+        assert_eq!(only(&found).body, PNG);
+        let altered = &found.provenance.altered[0];
+        assert!(
+            altered.starts_with("1 bodies stood otherwise than"),
+            "{altered}"
+        );
+    }
+    let lost = latin1.replace('\u{ff}', "\u{fffd}");
+    let lost = typed("image/png", &json!({"size": PNG.len(), "text": lost}));
+    assert_left_out(&lost, "its body is no text");
+    // Firefox says base64 of some texts; of others nobody knows what they were.
+    let plain = |size: usize| {
+        let content = json!({"size": size, "text": "<a> b</a>", "encoding": "base64"});
+        typed("application/xml", &content)
+    };
+    assert_eq!(only(&plain(9)).body, "<a> b</a>");
+    assert_left_out(&plain(7), "not the base64 that it says");
+}
+
+#[test]
+fn bodies_that_are_still_compressed_stay_as_they_were_sent() {
+    let text = "<p>some text, some text, some text</p>";
+    let mut brotli = Vec::new();
+    let mut encoder = brotli::CompressorWriter::new(&mut brotli, 4096, 5, 22);
+    encoder.write_all(text.as_bytes()).unwrap();
+    drop(encoder);
+    for (coding, sent) in [("gzip", gzip(text.as_bytes())), ("br", brotli)] {
+        let fields = [("Content-Type", "text/html"), ("Content-Encoding", coding)];
+        for size in [json!(sent.len()), json!(text.len()), json!(-1)] {
+            let content = json!({"size": size, "text": base64(&sent), "encoding": "base64"});
+            let found = imported(200, &fields, &content);
+            assert_eq!(only(&found).body, sent, "{coding} {size}");
+            assert!(found.provenance.altered.is_empty());
+        }
+        // What was decoded is coded again.
+        let content =
+            json!({"size": text.len(), "text": base64(text.as_bytes()), "encoding": "base64"});
+        let found = imported(200, &fields, &content);
+        assert_eq!(
+            &*only(&found).decoded_body(1 << 20).unwrap(),
+            text.as_bytes()
+        );
+        assert!(found.provenance.altered[0].contains("compressed again"));
+    }
+    // A file that was compressed before it was sent with a coding.
+    let file = gzip(b"a file");
+    let fields = [
+        ("Content-Type", "application/gzip"),
+        ("Content-Encoding", "gzip"),
+    ];
+    let content = json!({"size": file.len(), "text": base64(&file), "encoding": "base64"});
+    let found = imported(200, &fields, &content);
+    assert_eq!(&*only(&found).decoded_body(1 << 20).unwrap(), file);
+}
+
+#[test]
+fn texts_say_that_they_are_in_utf_8() {
+    let of = |kind: &str, text: &str| {
+        let found = typed(kind, &json!({"text": text, "mimeType": "text/html"}));
+        let altered = !found.provenance.altered.is_empty();
+        let said = only(&found)
+            .response_header("content-type")
+            .unwrap()
+            .to_owned();
+        (said, altered)
+    };
+    for (kind, text, said, altered) in [
+        ("text/html", "é", "text/html; charset=utf-8", true),
+        ("text/html", "e", "text/html", false),
+        (
+            "text/html; charset=UTF-8",
+            "é",
+            "text/html; charset=UTF-8",
+            false,
+        ),
+        (
+            "text/html;charset=\"windows-1252\"",
+            "é",
+            "text/html; charset=utf-8",
+            true,
+        ),
+        (
+            "text/css; charset=utf-16",
+            "e",
+            "text/css; charset=utf-8",
+            true,
+        ),
+        (
+            "text/plain; format=flowed; Charset=latin1",
+            "é",
+            "text/plain; charset=utf-8; format=flowed",
+            true,
+        ),
+        ("image/svg+xml", "é", "image/svg+xml; charset=utf-8", true),
+        (
+            "application/octet-stream",
+            "é",
+            "application/octet-stream",
+            false,
+        ),
+    ] {
+        assert_eq!(of(kind, text), (said.to_owned(), altered), "{kind}");
+    }
+    let untyped = imported(200, &[], &json!({"text": "é", "mimeType": "text/html"}));
+    let said = only(&untyped).response_header("content-type");
+    assert_eq!(said, Some("text/html; charset=utf-8"));
+}
+
+proptest! {
+    /// However a writer holds a body, what is imported is the body, or it is left out.
+    #[test]
+    fn no_body_becomes_another_one(
+        body in prop::collection::vec(any::<u8>(), 1..60),
+        is_text: bool,
+        form in 0..5_u8,
+        is_size_known: bool,
+        cut in 0..4_usize,
+    ) {
+        let text = String::from_utf8_lossy(&body).into_owned();
+        let latin1: String = body.iter().map(|&byte| char::from(byte)).collect();
+        let (kind, body) = match is_text {
+            true => ("text/plain", text.clone().into_bytes()),
+            false => ("image/png", body),
+        };
+        let kept = &body[..body.len().saturating_sub(cut)];
+        let (text, encoding) = match form {
+            0 if is_text => (String::from_utf8_lossy(kept).into_owned(), ""),
+            1 if !is_text && is_size_known => (latin1.chars().take(kept.len()).collect(), ""),
+            2 if is_size_known => (base64(kept), ""),
+            3 => (base64(kept).to_lowercase(), "hex"),
+            _ => (base64(kept), "base64"),
+        };
+        let size = if is_size_known { json!(body.len()) } else { json!(-1) };
+        let found = typed(kind, &json!({"size": size, "text": text, "encoding": encoding}));
+        let is_whole = kept.len() == body.len();
+        for exchange in &found.exchanges {
+            let is_same = exchange.body == body;
+            // Short cuts of a text may be another encoding of it, and what has as many letters as
+            // the size says may be a text.
+            let may_be_text = is_text || form == 3 || !is_size_known || size == text.len();
+            prop_assert!(is_same || may_be_text, "{:?}", exchange.body);
+        }
+        if is_whole && form != 3 && is_size_known && !is_text {
+            prop_assert_eq!(found.exchanges.len(), 1);
+        }
+    }
+}
