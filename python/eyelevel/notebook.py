@@ -10,6 +10,7 @@ from eyelevel.analysis.claims import no_verdict_because, verdict_of
 from eyelevel.analysis.gains.exclusions import MEASURED
 from eyelevel.analysis.study import Contents, read_contents
 from eyelevel.analysis.trials.rows import PROGRESS_COLUMNS
+from eyelevel.analysis.trials.waits import PART_OF
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.frames import Frames
 
@@ -21,6 +22,7 @@ _INTERNAL = (
     "versions",
     MEASURED,
     *PROGRESS_COLUMNS,
+    PART_OF,
 )
 
 

@@ -27,11 +27,7 @@ def decided_gains(
     A comparison that was decided (`stopped`: `stop.json`) has the blocks up to then, another all of
     them. `blocks` gives the trials of those that are compared, up to a repetition.
     """
-    decided = {
-        (each["network"], Comparison(each["stack"], each["reference"])): each["repetition"]
-        for each in (stopped["comparisons"] if stopped else ())
-        if each["repetition"] is not None
-    }
+    decided = decided_at(stopped)
     last = {
         key: decided.get(key, plan.blocks)
         for key in product(networks_compared(plan), plan.comparisons)
@@ -45,6 +41,15 @@ def decided_gains(
         found.get((gain.network, gain.comparison), gain) if gain.metric == metric else gain
         for gain in gains
     ]
+
+
+def decided_at(stopped: JsonMapping | None) -> dict[Key, int]:
+    """Return after which repetition each comparison was decided that was, by a `stop.json`."""
+    return {
+        (each["network"], Comparison(each["stack"], each["reference"])): each["repetition"]
+        for each in (stopped["comparisons"] if stopped else ())
+        if each["repetition"] is not None
+    }
 
 
 def _gains_of(

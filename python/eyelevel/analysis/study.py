@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 
 from eyelevel.analysis.asked import asked_afterwards, check_drawn, comparisons_of, of_sites
-from eyelevel.analysis.decided_gains import decided_gains
-from eyelevel.analysis.decisions import blocks_until, judged, up_to
+from eyelevel.analysis.decided_gains import decided_at, decided_gains
+from eyelevel.analysis.decisions import blocks_until, horizon_of, judged, up_to
 from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
 from eyelevel.analysis.gains.cells import Cell, NetworkGain, compare_cells, compare_networks
 from eyelevel.analysis.gains.exclusions import (
@@ -31,7 +31,6 @@ from eyelevel.analysis.gains.pools import pools_of
 from eyelevel.analysis.gains.site_tests import SiteTests, site_tests
 from eyelevel.analysis.gains.steps import StepCells, compare_steps
 from eyelevel.analysis.gains.timeouts import CensoredCell, censored_cells
-from eyelevel.analysis.paint_parts import NetworkPaint, compare_paints
 from eyelevel.analysis.run_files import (
     planned_hashes,
     read_environment,
@@ -40,6 +39,17 @@ from eyelevel.analysis.run_files import (
     read_stopped,
 )
 from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown, without_absent
+from eyelevel.analysis.time_parts import (
+    FIRST_PAINT,
+    LARGEST_PAINT,
+    SPEED_INDEX,
+    Divided,
+    NetworkParts,
+    Stops,
+    VisiblePart,
+    compare_parts,
+    visible_parts,
+)
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks, without_networks
 from eyelevel.analysis.trials.disturbance import withheld
 from eyelevel.analysis.trials.event_rates import event_rates
@@ -146,10 +156,33 @@ class Contents:
         return tuple(censored_cells(chosen))
 
     @cached_property
-    def paints(self) -> tuple[NetworkPaint, ...]:
+    def paints(self) -> tuple[NetworkParts, ...]:
         """Largest Contentful Paint in its parts."""
+        return self._divided(LARGEST_PAINT)
+
+    @cached_property
+    def speeds(self) -> tuple[NetworkParts, ...]:
+        """Speed Index in what the picture's parts waited for."""
+        return self._divided(SPEED_INDEX)
+
+    @cached_property
+    def first_paints(self) -> tuple[NetworkParts, ...]:
+        """The first paint in what it waited for."""
+        return self._divided(FIRST_PAINT)
+
+    def visible_parts(self, network: str, asked: Comparison) -> list[VisiblePart]:
+        """Return the largest visible part of each site."""
+        return visible_parts(self.blocks.kept, network, asked, self._stops)
+
+    def _divided(self, divided: Divided) -> tuple[NetworkParts, ...]:
         asked = self.comparisons, self.networks
-        return tuple(compare_paints(self.blocks.kept, *asked, may_stop=self.may_stop))
+        return tuple(compare_parts(self.blocks.kept, divided, *asked, self._stops))
+
+    @cached_property
+    def _stops(self) -> Stops | None:
+        if not self.may_stop:
+            return None
+        return Stops(horizon_of(self.planned), decided_at(self.stopped))
 
     @cached_property
     def planned(self) -> Plan:

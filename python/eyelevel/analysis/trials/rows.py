@@ -1,4 +1,5 @@
-"""One trial as one row: who made it, its facts, a column a metric, and the picture's progress."""
+"""One trial as one row: who made it, its facts, a column a metric, the picture's progress, and what
+that waited for."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -6,6 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
+from eyelevel.analysis.trials.waits import WAITS_COLUMNS, waits_of
 from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.compute import Measured
 from eyelevel.store.frames import Frames
@@ -43,14 +45,22 @@ class Columns:
     def schema(self) -> dict[str, pl.DataType]:
         """Every column of the table."""
         metrics = {name: pl.Float64() for name in self.names}
-        return TRIAL_COLUMNS | FACT_COLUMNS | metrics | PROGRESS_COLUMNS | SOURCE_COLUMNS
+        return (
+            TRIAL_COLUMNS
+            | FACT_COLUMNS
+            | metrics
+            | PROGRESS_COLUMNS
+            | WAITS_COLUMNS
+            | SOURCE_COLUMNS
+        )
 
     def row(self, record: JsonMapping, frames: Callable[[], Frames]) -> Row:
         """A trial's values, in the schema's order but for SOURCE_COLUMNS."""
         found = self.measure(record, frames()) if _ended(record) else Measured({})
         metrics = (found.metrics.get(name) for name in self.names)
         progress = zip(*found.progress, strict=True) if found.progress else (None, None)
-        return (*facts_of(record), *metrics, *map(_listed, progress))
+        waits = waits_of(record, found.progress, found.metrics.get("speed_index_ms"))
+        return (*facts_of(record), *metrics, *map(_listed, progress), *waits)
 
 
 def _listed(values: Iterable[float] | None) -> list[float] | None:

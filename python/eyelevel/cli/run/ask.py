@@ -35,6 +35,7 @@ from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan
 from eyelevel.report.first_screen.warnings import said_first
 from eyelevel.report.page import summary_of
+from eyelevel.report.sections.why import said_why
 from eyelevel.run.study.loop import Execution
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
 from eyelevel.run.trial.traces import read_stages, read_trace_file
@@ -209,7 +210,7 @@ def _print_answer(summary: Summary) -> None:
     findings = summary_of(summary.contents)
     first = [f"{head} {text}" for head, text in said_first(summary.contents)]
     others = (warning for warning in findings["warnings"] if warning not in first)
-    for sentence in (*first, *findings["answer"], *others):
+    for sentence in (*first, *findings["answer"], *others, *said_why(summary.contents)):
         results.print(sentence, markup=False)
 
 

@@ -1,5 +1,7 @@
-"""Why: each difference in parts, from the counterfactuals of the same blocks; in which part of
-Largest Contentful Paint it arises; and what loads were like on the wire, which explains nothing."""
+"""Why: each difference in parts, from the counterfactuals of the same blocks; what the metric of
+the verdict waited for; and what loads were like on the wire, which explains nothing."""
+
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -14,11 +16,8 @@ from eyelevel.json_types import JsonObject
 from eyelevel.plan.causes import MEANINGS
 from eyelevel.report.html import Markup, element, join, table, titled_section, with_code
 from eyelevel.report.page_data import PageData
-from eyelevel.report.sections.paint_parts import (
-    paint_parts,
-    paint_parts_json,
-    paint_sentences,
-)
+from eyelevel.report.sections.time_parts import metric_paragraphs, time_parts, time_parts_json
+from eyelevel.report.templates import render
 from eyelevel.stats.estimate import Estimate
 
 NAMES = {
@@ -40,27 +39,48 @@ TITLES = {
 }
 
 
+@dataclass(frozen=True)
+class WhySection:
+    """What of each difference is due to what, and what the metric of the verdict waited for.
+
+    `brief` is what a page has room for: all of the first comparison, one sentence of the next.
+    """
+
+    sentences: tuple[str, ...]
+    brief: tuple[str, ...]
+
+    def as_json(self) -> JsonObject:
+        """Return the same for programs."""
+        return {"why": list(self.sentences)}
+
+
 def why_section(contents: Contents) -> Markup:
-    """What of each difference is due to what, in sentences."""
-    sentences = [*said_why(contents), *paint_sentences(contents)]
-    if not sentences:
-        return Markup("")
-    return titled_section("why", "Why", *(element("p", sentence) for sentence in sentences))
+    """The sentences; nothing where there are none."""
+    section = _section(contents)
+    return render("why", section) if section.sentences else Markup("")
+
+
+def _section(contents: Contents) -> WhySection:
+    paragraphs = metric_paragraphs(contents)
+    brief = [" ".join(paragraphs[0]), *(each[0] for each in paragraphs[1:2])] if paragraphs else []
+    causes = [] if contents.unfinished else why_sentences(contents.splits)
+    return WhySection(tuple(said_why(contents)), (*causes, *brief))
 
 
 def why_details(contents: Contents, data: PageData) -> Markup:
     """The parts by network and comparison; and what typical loads were like."""
-    parts = [*_causes(contents), paint_parts(contents), *_traces(contents, data)]
+    parts = [*_causes(contents), time_parts(contents), *_traces(contents, data)]
     if not any(parts):
         return Markup("")
     return titled_section("parts", "Why, in parts", *parts)
 
 
 def why_json(contents: Contents) -> JsonObject:
-    """The parts of each difference for machines."""
+    """The sentences, and the parts of each difference, for machines."""
     return {
+        **_section(contents).as_json(),
         "causes": [_causes_json(split) for split in contents.splits],
-        "largest_contentful_paint": paint_parts_json(contents),
+        **time_parts_json(contents),
     }
 
 
@@ -108,8 +128,11 @@ def _causes(contents: Contents) -> list[Markup]:
 
 
 def said_why(contents: Contents) -> list[str]:
-    """What is due to which cause; nothing of an unfinished run, whose parts are in the table."""
-    return [] if contents.unfinished else why_sentences(contents.splits)
+    """What is due to which cause, and what the metric of the verdict waited for; nothing of an
+    unfinished run, whose parts are in the table."""
+    if contents.unfinished:
+        return []
+    return [*why_sentences(contents.splits), *map(" ".join, metric_paragraphs(contents))]
 
 
 def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import polars as pl
 import pytest
 from made_up_run import TWO_STACKS, read_run
 
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.causes import NetworkSplit
+from eyelevel.analysis.time_parts import PAINT, NetworkParts, TimePart
 from eyelevel.report.sections.why import said_why, why_section, why_sentences
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.split import Split
@@ -55,25 +57,131 @@ def test_an_undetermined_difference_says_why():
 
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory):
+    """Its verdict is on Speed Index."""
     return read_run(tmp_path_factory.mktemp("run"), text=TWO_STACKS.replace(', "lte"', ""))
 
 
-def test_the_part_of_largest_contentful_paint_in_which_a_stack_that_is_faster_gains_is_named(
+@pytest.fixture(scope="module")
+def of_paint(tmp_path_factory):
+    text = TWO_STACKS.replace(', "lte"', "") + f'primary_metric = "{PAINT}"\n'
+    return read_run(tmp_path_factory.mktemp("run"), text=text)
+
+
+def test_the_metric_of_the_verdict_is_explained_and_no_other(contents, of_paint):
+    assert "Largest Contentful Paint" not in why_section(contents)
+    assert "the average visible part came" in why_section(contents)
+    assert "On dsl, Largest Contentful Paint came" in why_section(of_paint)
+    assert "visible part" not in why_section(of_paint)
+    for metric in ("page_load_time_ms", "visual_complete_85_ms"):
+        plan = {**contents.plan, "primary_metric": metric}
+        gains = tuple(replace(each, p_holm=each.gain.p) for each in contents.gains)
+        assert why_section(replace(contents, plan=plan, gains=gains)) == ""
+
+
+def times(network, whole, **parts):
+    return NetworkParts(
+        network, "quic", "tcp", 1, (), 6, 0, 0,
+        TimePart(0.0, 0.0, whole),
+        {name: TimePart(0.0, 0.0, part) for name, part in parts.items()},
+    )  # fmt: skip
+
+
+def explained(contents, speed, paint=None, handshakes=(2.0, 2.0)):
+    """The sentences of a study that called QUIC faster on `dsl`."""
+    own, other = (pl.lit(count) for count in handshakes)
+    counts = pl.when(pl.col("stack") == "quic").then(own).otherwise(other)
+    kept = contents.blocks.kept.with_columns(
+        first_paint_handshakes=counts, largest_part_share=pl.lit(None, dtype=pl.Float64)
+    )
+    changed = replace(contents, blocks=replace(contents.blocks, kept=kept))
+    changed.__dict__["speeds"] = (speed,)
+    changed.__dict__["first_paints"] = (paint,) if paint else ()
+    return " ".join(said_why(changed)).replace(NO_BREAK, " ")
+
+
+WHOLE, NONE = Estimate(-141.0, -160.0, -122.0), Estimate(-9.0, -20.0, 2.0)
+LESS, MORE = Estimate(-149.0, -160.0, -138.0), Estimate(30.0, 20.0, 40.0)
+
+
+def test_each_part_that_is_named_has_an_interval_that_excludes_zero_on_the_side_of_the_gain(
     contents,
 ):
-    said = why_section(contents).replace(NO_BREAK, " ")
+    speed = times(
+        "dsl", WHOLE,
+        speed_index_connections_ms=LESS, speed_index_first_byte_ms=NONE,
+        speed_index_bytes_ms=Estimate(-31.0, -40.0, -22.0), speed_index_rest_ms=MORE,
+    )  # fmt: skip
+    assert explained(contents, speed) == (
+        "On dsl, the average visible part came 141 ms (122 to 160 ms) earlier with quic than with "
+        "tcp: 149 ms (138 to 160 ms) less waiting for connections and 31 ms (22 to 40 ms) less "
+        "waiting for bytes."
+    )
+    assert explained(contents, times("dsl", NONE, speed_index_connections_ms=LESS)) == ""
+    assert explained(contents, times("dsl", MORE, speed_index_connections_ms=MORE)) == ""
+    assert explained(contents, times("dsl", WHOLE, speed_index_connections_ms=NONE)) == ""
+    assert explained(contents, times("lte", WHOLE, speed_index_connections_ms=LESS)) == ""
+
+
+@pytest.mark.parametrize(
+    ("handshakes", "said"),
+    [
+        ((2.0, 2.0), "two handshakes"),
+        ((1.0, 2.0), "one handshake instead of two"),
+        ((1.0, 1.0), "one handshake"),
+        ((9.0, 9.0), "9 handshakes"),
+    ],
+)
+def test_handshakes_before_the_first_paint_are_counted_and_priced(contents, handshakes, said):
+    nothing = times("dsl", NONE, speed_index_connections_ms=NONE)
+    paint = times("dsl", WHOLE, first_paint_connections_ms=LESS)
+    assert explained(contents, nothing, paint, handshakes) == (
+        f"On dsl, before its first paint, quic waited for {said}, 149 ms (138 to 160 ms) less than "
+        "tcp, of 141 ms by which it painted earlier."
+    )
+    unsure = times("dsl", WHOLE, first_paint_connections_ms=NONE)
+    assert explained(contents, nothing, unsure, handshakes) == ""
+
+
+def test_the_visible_part_of_a_site_is_said_with_what_brought_it(contents):
+    hero = pl.lit("https://a.example/pictures/hero.jpg?w=9\nhttps://a.example/x.png")
+    kept = contents.blocks.kept.with_columns(largest_part_of=hero, largest_part_share=pl.lit(0.98))
+    changed = replace(contents, blocks=replace(contents.blocks, kept=kept))
+    changed.__dict__["speeds"] = changed.__dict__["first_paints"] = ()
+    said = " ".join(said_why(changed)).replace(NO_BREAK, " ")
+    assert "of dashboard's picture, 98 % came at once through hero.jpg, " in said
+    assert "Of startup's picture, 98 % came at once through hero.jpg, " in said
+
+
+def test_a_page_explains_the_first_comparison_in_full_and_one_more(tmp_path):
+    text = TWO_STACKS.replace('"lte"]', '"lte", "mss"]')
+    contents = read_run(tmp_path, text=text)
+    of_page = why_section(contents)
+    assert len(said_why(contents)) == 3
+    assert of_page.count("<p>") == 2 and "mss" not in of_page
+    assert of_page.count("came at once") == 2  # of both sites, on the first network
+
+
+def test_a_study_that_may_stop_is_explained(tmp_path):
+    contents = read_run(tmp_path, text=TWO_STACKS + "stop = { }\n")
+    assert said_why(contents)
+
+
+def test_the_part_of_largest_contentful_paint_in_which_a_stack_that_is_faster_gains_is_named(
+    of_paint,
+):
+    said = why_section(of_paint).replace(NO_BREAK, " ")
     assert (
         "earlier with quic than with tcp; the largest part of this is resource load duration"
         in said
     )
 
 
-def test_a_part_that_goes_the_other_way_is_not_the_largest_of_a_difference(contents):
-    (paint,) = contents.paints
+def test_a_part_that_goes_the_other_way_is_not_the_largest_of_a_difference(of_paint):
+    (paint,) = of_paint.paints
     against = Estimate(900.0, 800.0, 1000.0)
     name = "time_to_first_byte_ms"
     parts = {**paint.parts, name: replace(paint.parts[name], difference=against)}
-    said = why_section(_with(contents, paints=(replace(paint, parts=parts),)))
+    said = why_section(_with(of_paint, paints=(replace(paint, parts=parts),)))
     assert "the largest part of this is resource load duration" in said
 
 

@@ -1,0 +1,372 @@
+"""Times in their parts: what the verdict's metric waited for, in sentences and tables.
+
+Sentences are of comparisons alone that the primary metric calls faster or slower, and each rests on
+an interval that excludes zero: of many that are not corrected for their number, one differs by
+chance.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from eyelevel.analysis.claims import is_claimed
+from eyelevel.analysis.formats import NO_BREAK, format_number
+from eyelevel.analysis.gains.causes import rtts_ms_of
+from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.shown import title_of
+from eyelevel.analysis.study import Contents
+from eyelevel.analysis.time_parts import (
+    FIRST_PAINT,
+    LARGEST_PAINT,
+    PAINT,
+    PARTS,
+    SPEED_INDEX,
+    Divided,
+    NetworkParts,
+    TimePart,
+    VisiblePart,
+    handshakes_of,
+)
+from eyelevel.json_types import JsonObject
+from eyelevel.report.html import Markup, element, join
+from eyelevel.report.statistic_cells import estimate_cell
+from eyelevel.report.templates import render
+from eyelevel.stats.estimate import Estimate
+
+COMPARISONS_MAX = 8
+SHOWN_MAX = 12  # tables: `--json` has them all
+NO_RESOURCE = "no resource to wait for"
+
+_PATH = (
+    "An instant counts once: as a wait for a connection, for a first byte, for bytes, or else as "
+    "the browser's own time. Records do not name what asked for an object, so the critical path is "
+    "the latest that timing allows."
+)
+NOTES = {
+    LARGEST_PAINT: (
+        "The parts are web.dev's: time to first byte; resource load delay, until the request for "
+        "the largest picture is sent; resource load duration, until its last byte; element render "
+        "delay, until it is presented. Text waits for no resource."
+    ),
+    SPEED_INDEX: (
+        "Speed Index is the mean time at which the parts of the picture appear. Each waits for its "
+        "critical path: the last picture or font to arrive before it, or what rendering waited "
+        f"for, and back to the document. {_PATH}"
+    ),
+    FIRST_PAINT: (
+        "The first paint waits for its critical path: what rendering waits for, and back to the "
+        f"document. {_PATH}"
+    ),
+}
+TITLES = {
+    LARGEST_PAINT: "Largest Contentful Paint in its four parts",
+    SPEED_INDEX: "Speed Index in what it waited for",
+    FIRST_PAINT: "The first paint in what it waited for",
+}
+INTERVALS = (
+    "Means over sites of the differences within the same blocks, so the parts add up; intervals "
+    "{by}, not corrected. They say where in a load a difference arises, not what causes it."
+)
+
+NO_CAUSE = " To measure causes, add {setting} to “The plan, to run it again” below, and run it."
+_WHOLE = {FIRST_PAINT.whole: "first paint"}
+_FIRST = "first_contentful_paint_ms"
+CAUSES = 'causes = ["handshake", "window"]'
+
+
+@dataclass(frozen=True)
+class PartsRow:
+    """One part of a time: its name and cells."""
+
+    name: str
+    cells: tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class PartsTable:
+    """A time of one comparison on one network, in its parts."""
+
+    title: str
+    counts: str
+    stack: str
+    reference: str
+    rows: tuple[PartsRow, ...]
+
+
+@dataclass(frozen=True)
+class PartsSection:
+    """A table a comparison and network, which opens when asked for."""
+
+    summary: str
+    tables: tuple[PartsTable, ...]
+    note: object
+
+
+def time_parts(contents: Contents) -> Markup:
+    """The primary metric's tables, or those of Largest Contentful Paint if nobody saw what it
+    waited for; empty without such loads."""
+    divided, parts = {
+        SPEED_INDEX.whole: (SPEED_INDEX, contents.speeds),
+        _FIRST: (FIRST_PAINT, contents.first_paints),
+    }.get(contents.primary_metric, (LARGEST_PAINT, contents.paints))
+    if not parts:
+        return Markup("")
+    tables = tuple(_table(each, divided) for each in parts[:SHOWN_MAX])
+    hidden = len(parts) - SHOWN_MAX
+    section = PartsSection(TITLES[divided], tables, _note(contents, divided, hidden))
+    return render("time_parts", section)
+
+
+def _note(contents: Contents, divided: Divided, hidden: int) -> Markup:
+    by = "by confidence sequences" if contents.may_stop else "by Student's t over repetitions"
+    more = f" {hidden} more comparisons are in --json." if hidden > 0 else ""
+    said = f"{NOTES[divided]} {INTERVALS.format(by=by)}"
+    return join([said, _how_to_learn_why(contents), more])
+
+
+def metric_paragraphs(contents: Contents) -> list[list[str]]:
+    """Why the primary metric differs, sentences for each comparison that it calls faster or slower;
+    none of a metric whose parts nobody saw."""
+    of_metric: dict[str, Callable[[Contents, NetworkGain], Iterator[str]]] = {
+        PAINT: _of_largest_paint,
+        SPEED_INDEX.whole: _of_speed_index,
+        _FIRST: _of_first_paint,
+    }
+    say = of_metric.get(contents.primary_metric)
+    if contents.unfinished or say is None:
+        return []
+    claimed = [gain for gain in contents.gains if is_claimed(contents, gain)]
+    paragraphs: list[list[str]] = []
+    for gain in claimed:
+        sentences = list(say(contents, gain))
+        if sentences and len(paragraphs) < COMPARISONS_MAX:
+            others = [each[0].upper() + each[1:] for each in sentences[1:]]
+            paragraphs.append([f"On {gain.network}, {sentences[0]}", *others])
+    return paragraphs
+
+
+def _of_largest_paint(contents: Contents, gain: NetworkGain) -> Iterator[str]:
+    """Its largest part."""
+    paint = _found(contents.paints, gain)
+    certain = _certain(paint, gain) if paint else []
+    if paint is None or not certain:
+        return
+    name, part = certain[0]
+    rtt_ms = rtts_ms_of(contents.plan)[gain.network]
+    yield (
+        f"Largest Contentful Paint came {_moved(paint, gain)}; the largest part of this is "
+        f"{PARTS[name]}, {_sized(part, rtt_ms)}."
+    )
+
+
+def _of_speed_index(contents: Contents, gain: NetworkGain) -> Iterator[str]:
+    """What the average part of the picture waited for, its handshakes, and the largest part."""
+    speed = _found(contents.speeds, gain)
+    if speed is not None and (waits := _waits_said(speed, gain)):
+        yield f"the average visible part came {_moved(speed, gain)}: {waits}."
+    yield from _of_handshakes(contents, gain)
+    for part in contents.visible_parts(gain.network, gain.comparison):
+        if _agrees(part.times.whole.difference, gain):
+            yield _of_part(part, gain)
+
+
+def _of_first_paint(contents: Contents, gain: NetworkGain) -> Iterator[str]:
+    paint = _found(contents.first_paints, gain)
+    if paint is not None and (waits := _waits_said(paint, gain)):
+        yield f"the first paint came {_moved(paint, gain)}: {waits}."
+    yield from _of_handshakes(contents, gain)
+
+
+def _of_handshakes(contents: Contents, gain: NetworkGain) -> Iterator[str]:
+    """The price of the handshakes on the way to the first paint: `two, 149 of 141 ms`."""
+    paint = _found(contents.first_paints, gain)
+    if paint is None:
+        return
+    connections = paint.parts["first_paint_connections_ms"].difference
+    own, other = (
+        handshakes_of(contents.blocks.kept, gain.network, stack)
+        for stack in (gain.stack, gain.reference)
+    )
+    if not _agrees(connections, gain) or own is None or other is None:
+        return
+    count = _counted(own) + ("" if own == other else f" instead of {_numbered(other)}")
+    way = "less" if (connections.value or 0.0) < 0 else "more"
+    whole = paint.whole.difference
+    yield (
+        f"before its first paint, {gain.stack} waited for {count}, {_sized(connections)} {way} "
+        f"than {gain.reference}, of {_ms(whole.value)} by which it painted {_way(whole)}."
+    )
+
+
+def _of_part(part: VisiblePart, gain: NetworkGain) -> str:
+    through = f" through {_name_of(part.url)}" if part.url else ""
+    if part.url == "":
+        through = " with the first paint"
+    difference = part.times.whole.difference
+    waits = _waits_said(part.times, gain)
+    return (
+        f"of {part.site}'s picture, {100 * part.share:.0f}{NO_BREAK}% came at once{through}, "
+        f"{_sized(difference)} {_way(difference)}{f': {waits}' if waits else ''}."
+    )
+
+
+def _found(parts: Sequence[NetworkParts], gain: NetworkGain) -> NetworkParts | None:
+    """Return the parts of a gain's comparison, if their whole differs for certain as it does."""
+    of = (gain.network, gain.comparison)
+    found = next((each for each in parts if (each.network, each.comparison) == of), None)
+    return found if found and _agrees(found.whole.difference, gain) else None
+
+
+def _agrees(difference: Estimate, gain: NetworkGain) -> bool:
+    """Whether it excludes zero on the side on which the gain is."""
+    return difference.excludes_zero and (difference.value or 0.0) * (gain.gain.value or 0.0) > 0
+
+
+def _certain(parts: NetworkParts, gain: NetworkGain) -> list[tuple[str, Estimate]]:
+    """Return the parts that differ for certain as the gain does, the largest first."""
+    found = [
+        (name, part.difference)
+        for name, part in parts.parts.items()
+        if _agrees(part.difference, gain)
+    ]
+    return sorted(found, key=lambda one: -abs(one[1].value or 0.0))
+
+
+def _waits_said(parts: NetworkParts, gain: NetworkGain) -> str:
+    """`136 ms (125 to 147 ms) less waiting for connections, and ...`; empty if none is sure."""
+    said = []
+    for name, part in _certain(parts, gain):
+        way = "less" if (part.value or 0.0) < 0 else "more"
+        said.append(f"{_sized(part)} {way} {_WAITED[name.rsplit('_', 1)[0]]}")
+    return " and ".join(said) if len(said) < 3 else f"{', '.join(said[:-1])} and {said[-1]}"
+
+
+_WAITED = {
+    f"{of}_{kind}": words
+    for of in ("speed_index", "first_paint", "largest_part")
+    for kind, words in (
+        ("connections", "waiting for connections"),
+        ("first_byte", "waiting for first bytes"),
+        ("bytes", "waiting for bytes"),
+        ("rest", "time of the browser itself"),
+    )
+}
+
+
+def _moved(parts: NetworkParts, gain: NetworkGain) -> str:
+    """`160 ms (150 to 170 ms) earlier with quic than with tcp+`."""
+    difference = parts.whole.difference
+    way = f"{_sized(difference)} {_way(difference)}"
+    return f"{way} with {gain.stack} than with {gain.reference}"
+
+
+def _way(difference: Estimate) -> str:
+    return "earlier" if (difference.value or 0.0) < 0 else "later"
+
+
+def _ms(value: float | None) -> str:
+    return f"{format_number(abs(value or 0.0), '.0f')}{NO_BREAK}ms"
+
+
+def _sized(part: Estimate, rtt_ms: float = 0.0) -> str:
+    """`73 ms or 1.0 round trips (71 to 74 ms)`; it excludes zero."""
+    rtts = f" or {abs(part.value or 0.0) / rtt_ms:.1f} round trips" if rtt_ms else ""
+    low, high = sorted(abs(bound or 0.0) for bound in (part.low, part.high))
+    return f"{_ms(part.value)}{rtts} ({low:.0f} to {_ms(high)})"
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
+
+
+def _counted(counts: tuple[int, int]) -> str:
+    """`two handshakes`, or `one to three handshakes` where sites differ."""
+    return f"{_numbered(counts)} handshake{'' if counts == (1, 1) else 's'}"
+
+
+def _numbered(counts: tuple[int, int]) -> str:
+    few, many = (_NUMBERS[n] if n < len(_NUMBERS) else str(n) for n in counts)
+    return few if few == many else f"{few} to {many}"
+
+
+def _name_of(url: str) -> str:
+    """The last part of an object's path, else its host."""
+    split = urlsplit(url)
+    return split.path.rstrip("/").rpartition("/")[2] or split.netloc
+
+
+def _how_to_learn_why(contents: Contents) -> Markup:
+    """What must be added to the parts where no counterfactual was loaded."""
+    if contents.splits:
+        return Markup("")
+    before, after = NO_CAUSE.split("{setting}")
+    return join([before, element("code", CAUSES), after])
+
+
+def time_parts_json(contents: Contents) -> JsonObject:
+    """The same for machines."""
+    return {
+        "largest_contentful_paint": [_json(each) for each in contents.paints],
+        "speed_index": [_json(each) for each in contents.speeds],
+        "first_paint": [_json(each) for each in contents.first_paints],
+    }
+
+
+def _json(parts: NetworkParts) -> JsonObject:
+    return {
+        "network": parts.network,
+        "stack": parts.stack,
+        "reference": parts.reference,
+        "sites": parts.sites,
+        "sites_without": list(parts.sites_without),
+        "blocks": parts.blocks,
+        "blocks_without": parts.blocks_without,
+        "blocks_of_two_elements": parts.blocks_of_two,
+        "whole": _part_json(parts.whole),
+        "parts": {name: _part_json(part) for name, part in parts.parts.items()},
+    }
+
+
+def _part_json(part: TimePart) -> JsonObject:
+    return {
+        "mean_ms": part.mean,
+        "mean_reference_ms": part.mean_reference,
+        "difference_ms": part.difference.as_json(),
+    }
+
+
+def _table(parts: NetworkParts, divided: Divided) -> PartsTable:
+    needs_none = NO_RESOURCE if divided is LARGEST_PAINT else ""
+    rows = [_row(divided.parts[name], part, needs_none) for name, part in parts.parts.items()]
+    return PartsTable(
+        f"{parts.stack} on {parts.network}",
+        _counts(parts),
+        parts.stack,
+        parts.reference,
+        (*rows, _row(_WHOLE.get(divided.whole, title_of(divided.whole)), parts.whole)),
+    )
+
+
+def _row(name: str, part: TimePart, needs_none: str = "") -> PartsRow:
+    means = [f"{mean:.0f}{NO_BREAK}ms" for mean in (part.mean_reference, part.mean)]
+    if needs_none and part.mean == part.mean_reference == 0:
+        return PartsRow(name, (*means, needs_none))
+    return PartsRow(name, (*means, estimate_cell(part.difference, _format_ms)))
+
+
+def _format_ms(value: float) -> str:
+    return f"{format_number(value, '+.0f')}{NO_BREAK}ms"
+
+
+def _counts(of: NetworkParts) -> str:
+    parts = [f"{_number(of.blocks, 'block')} of {_number(of.sites, 'site')}"]
+    if of.blocks_without:
+        parts.append(f"{of.blocks_without} left out because one of their loads has no such parts")
+    if of.sites_without:
+        parts.append(f"none of {', '.join(of.sites_without)}")
+    if of.blocks_of_two:
+        parts.append(f"in {of.blocks_of_two} another element was the largest")
+    return "; ".join(parts)
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
