@@ -80,7 +80,8 @@ pub fn is_identity(names: &str) -> bool {
     codings(names).next().is_none()
 }
 
-fn codings(names: &str) -> impl DoubleEndedIterator<Item = &str> {
+/// The codings of a `Content-Encoding` field, in the order in which they were applied.
+pub fn codings(names: &str) -> impl DoubleEndedIterator<Item = &str> {
     let is_coding = |name: &&str| !name.is_empty() && !name.eq_ignore_ascii_case("identity");
     names.split(',').map(str::trim).filter(is_coding)
 }

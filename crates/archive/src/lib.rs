@@ -28,6 +28,7 @@ mod url;
 mod verify;
 mod wacz;
 mod warc;
+mod whole;
 mod writer;
 
 pub use askers::start::start_page;

@@ -58,14 +58,21 @@ impl Site {
     pub fn from_bytes(file_name: &str, file: Bytes) -> Result<Site, Error> {
         let mut budget = ReadBudget::for_file(file.len() as u64);
         let container = read_container(file_name, &file, &mut budget)?;
-        let mut index = pairing::Index::default();
+        let mut index = pairing::Index::new(container.is_ours);
         let mut records_read = 0;
         for warc_file in &container.warc_files {
             let records = warc_file.records(&mut budget)?;
             records_read += records.len() as u64;
             index.add(warc_file, records, &mut budget)?;
         }
-        let (exchanges, notes, screenshot) = index.finish();
+        let pairing::Found {
+            exchanges,
+            notes,
+            altered,
+            screenshot,
+        } = index.finish(&mut budget)?;
+        let mut provenance = container.provenance;
+        provenance.altered.extend(altered);
         let named = container
             .main_url
             .filter(|url| exchanges.iter().any(|each| each.url == *url));
@@ -81,8 +88,8 @@ impl Site {
             name: site_name(file_name),
             digest: OnceLock::new(),
             main_url,
-            origins: origin::list(&exchanges, &container.provenance),
-            provenance: container.provenance,
+            origins: origin::list(&exchanges, &provenance),
+            provenance,
             file,
             exchanges,
             notes,

@@ -26,6 +26,8 @@ pub struct Wacz {
     pub main_url: Option<Url>,
     /// How the recording came about, where this project wrote it.
     pub provenance: Provenance,
+    /// Whether this project wrote it, and has checked its exchanges before.
+    pub is_ours: bool,
     /// Every resource that `datapackage.json` lists.
     pub resources: Vec<Resource>,
 }
@@ -47,8 +49,7 @@ struct DataPackage {
     resources: Vec<Resource>,
     #[serde(alias = "mainPageURL", alias = "mainPageUrl")]
     main_page_url: Option<String>,
-    #[serde(default)]
-    eyelevel: Provenance,
+    eyelevel: Option<Provenance>,
 }
 
 /// The entries of a WACZ by name, checked and read on request.
@@ -184,7 +185,8 @@ pub fn read(file: &str, content: &Bytes, budget: &mut ReadBudget) -> Result<Wacz
         }
     }
     let mut wacz = Wacz {
-        provenance: package.eyelevel,
+        is_ours: package.eyelevel.is_some(),
+        provenance: package.eyelevel.unwrap_or_default(),
         main_url: package.main_page_url.and_then(|url| url.parse().ok()),
         resources: package.resources,
         ..Wacz::default()

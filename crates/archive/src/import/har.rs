@@ -6,7 +6,6 @@
 //! answer becomes a whole one, which the provenance tells, too. What is wrong with one entry leaves that
 //! one out.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use bytes::Bytes;
@@ -26,6 +25,7 @@ use crate::exchange::header::{self, Header};
 use crate::limits::{HAR_BYTES_MAX, HEAD_FIELDS_MAX};
 use crate::timestamp;
 use crate::url::Url;
+use crate::whole::correct_length;
 
 const NOT_MODIFIED: u16 = 304;
 
@@ -36,7 +36,6 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), R
         let reason = format!("it has more than {HAR_BYTES_MAX} bytes");
         return Err(Refusal::too_large(reason));
     }
-    let first = imported.exchanges.len();
     let mut reading = Reading::new(imported, ReadBudget::for_file(json.len() as u64));
     let entries = Elements::new(|entry: &RawValue| reading.take(entry.get()));
     let read = json::read(json, Member::new("log", Member::new("entries", entries)));
@@ -47,7 +46,6 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), R
         ..
     } = reading;
     handshakes.told_to(&mut imported.provenance);
-    leave_out_not_modified(imported, first);
     imported.provenance.altered.extend(altered.sentences());
     Ok(())
 }
@@ -246,6 +244,9 @@ impl<'a> Reading<'a> {
             _ => body.bytes.into(),
         };
         headers.retain(|header| !header.is("transfer-encoding"));
+        if !has_no_body {
+            correct_length(&mut headers, &exchange.body);
+        }
         exchange.response_headers = headers;
         Ok(())
     }
@@ -273,27 +274,6 @@ fn make_whole(exchange: &mut Exchange, headers: &mut Vec<Header>, media_type: Op
 fn bytes_at_once_max(json: &str) -> u64 {
     let copies = if json.contains('\\') { 3 } else { 2 };
     copies * json.len() as u64
-}
-
-/// A 304 without a body answers who has the body: it stays where another exchange of the same file
-/// has it.
-fn leave_out_not_modified(imported: &mut Imported, first: usize) {
-    let of_file = imported.exchanges.split_off(first);
-    let with_body = of_file.iter().filter(|exchange| !exchange.body.is_empty());
-    let shown: HashSet<&Url> = with_body.map(|exchange| &exchange.url).collect();
-    let stays: Vec<bool> = of_file
-        .iter()
-        .map(|exchange| exchange.status != NOT_MODIFIED || shown.contains(&exchange.url))
-        .collect();
-    for (exchange, stays) in of_file.into_iter().zip(stays) {
-        if stays {
-            imported.exchanges.push(exchange);
-            continue;
-        }
-        let reason = "it has the status 304 and no body, which the browser had already; \
-                      record it with an empty cache";
-        imported.leave_out(format!("{:.300}: {reason}", exchange.url.to_string()));
-    }
 }
 
 /// An exchange with what was asked.

@@ -30,6 +30,7 @@ use crate::provenance::Provenance;
 use crate::timestamp;
 use crate::url::Url;
 use crate::warc::gzip;
+use crate::whole;
 use crate::writer::{SiteMetadata, check_writable};
 
 use refusal::Refusal;
@@ -85,6 +86,7 @@ pub fn import_content(format: Format, content: Bytes) -> Result<Imported, Error>
         path: path.to_owned(),
         reason: refusal.to_string(),
     })?;
+    imported.leave_out_alone_not_modified();
     Ok(imported)
 }
 
@@ -105,6 +107,7 @@ pub fn import(paths: &[PathBuf]) -> Result<Imported, Error> {
             imported.provenance.source = Some(name.to_owned());
         }
     }
+    imported.leave_out_alone_not_modified();
     // Oldest first where the format says when; the sort keeps the order of those that do not.
     imported
         .exchanges
@@ -145,7 +148,20 @@ impl Imported {
     ///
     /// # Errors
     /// Where there are more than a site may have.
-    fn push(&mut self, exchange: Exchange, budget: &mut ReadBudget) -> Result<(), Refusal> {
+    fn push(&mut self, mut exchange: Exchange, budget: &mut ReadBudget) -> Result<(), Refusal> {
+        match whole::check(&mut exchange) {
+            Ok(None) => {}
+            Ok(Some(changed)) => self.alter(format!("{}: {changed}", exchange.url)),
+            Err(reason) => {
+                self.leave_out(format!("{:.300}: {reason}", exchange.url.to_string()));
+                return Ok(());
+            }
+        }
+        self.push_checked(exchange, budget)
+    }
+
+    /// The same of an exchange that is known to be whole.
+    fn push_checked(&mut self, exchange: Exchange, budget: &mut ReadBudget) -> Result<(), Refusal> {
         if let Err(reason) = check_writable(&exchange) {
             self.leave_out(reason);
             return Ok(());
@@ -165,6 +181,27 @@ impl Imported {
         let left_out = &mut self.provenance.left_out;
         if left_out.len() < LEFT_OUT_MAX && !left_out.contains(&sentence) {
             left_out.push(sentence);
+        }
+    }
+
+    fn alter(&mut self, sentence: String) {
+        let altered = &mut self.provenance.altered;
+        if altered.len() < LEFT_OUT_MAX {
+            altered.push(one_line(&format!("{sentence:.SENTENCE_CHARACTERS_MAX$}")));
+        }
+    }
+
+    /// Leaves out the answers of 304 whose body no other exchange has.
+    fn leave_out_alone_not_modified(&mut self) {
+        let alone = whole::alone_not_modified(&self.exchanges);
+        let all = std::mem::take(&mut self.exchanges);
+        for (exchange, is_alone) in all.into_iter().zip(alone) {
+            if !is_alone {
+                self.exchanges.push(exchange);
+                continue;
+            }
+            let url = exchange.url.to_string();
+            self.leave_out(format!("{url:.300}: {}", whole::ALONE_NOT_MODIFIED));
         }
     }
 

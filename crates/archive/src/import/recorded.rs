@@ -63,7 +63,7 @@ pub fn import(path: &Path, _: Bytes, imported: &mut Imported) -> Result<(), Refu
     }
     let mut budget = ReadBudget::for_file(site.file().len() as u64);
     for exchange in site.exchanges() {
-        imported.push(exchange.clone(), &mut budget)?;
+        imported.push_checked(exchange.clone(), &mut budget)?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ pub(crate) mod schemes;
 use crate::budget::ReadBudget;
 use crate::coding;
 use crate::exchange::Exchange;
+use crate::whole::correct_length;
 
 /// A body that is rewritten is held decoded; a page's texts are far smaller.
 const TEXT_BYTES_MAX: u64 = 64 << 20;
@@ -106,6 +107,7 @@ pub(crate) fn relink(
             }
         }
     }
+    correct_length(&mut exchange.response_headers, &exchange.body);
     Body::Rewritten
 }
 

@@ -143,7 +143,10 @@ pub fn decode_body(
     if !looks_chunked(&message.headers, &message.raw_body) {
         return Ok(message.raw_body.clone());
     }
+    let is_loose = !is_size_line_strict(&message.raw_body);
     decode_chunks(&message.raw_body, budget).or_else(|damage| match payload_digest {
+        // A body that was decoded may begin with a number in a line of its own.
+        _ if is_loose && damage.is_of_message() => Ok(message.raw_body.clone()),
         Some(recorded) if digest::compare(recorded, &message.raw_body) == Verdict::Equal => {
             Ok(message.raw_body.clone())
         }
@@ -202,7 +205,8 @@ impl<'a> Chunks<'a> {
             return Some(begin..begin);
         }
         let end = begin.checked_add(size)?;
-        let follows = self.raw.get(end..)?.starts_with(b"\r\n");
+        let behind = self.raw.get(end..)?;
+        let follows = behind.starts_with(b"\r\n") || behind.starts_with(b"\n");
         follows.then_some(begin..end)
     }
 }
@@ -221,18 +225,26 @@ impl Iterator for Chunks<'_> {
             None => Some(Err(Damage::Chunked { offset })),
             Some(chunk) if chunk.is_empty() => None,
             Some(chunk) => {
-                self.position = chunk.end + 2;
+                let is_bare = self.raw[chunk.end] == b'\n';
+                self.position = chunk.end + if is_bare { 1 } else { 2 };
                 Some(Ok(chunk))
             }
         }
     }
 }
 
-/// The size of the chunk whose size line begins at `start`, and where its data begins.
+/// Whether the first line of `raw` ends as lines of chunks should (RFC 9112, section 7.1).
+fn is_size_line_strict(raw: &[u8]) -> bool {
+    let end = raw.iter().position(|&byte| byte == b'\n');
+    end.is_some_and(|end| raw[..end].ends_with(b"\r"))
+}
+
+/// The size of the chunk whose size line begins at `start`, and where its data begins. The line may
+/// end with a line feed alone, as browsers read it.
 fn chunk_size(raw: &[u8], start: usize) -> Option<(usize, usize)> {
     const SIZE_LINE_BYTES_MAX: usize = 4096; // a size is up to 16 digits; the rest is extensions
     let window = &raw[start..raw.len().min(start + SIZE_LINE_BYTES_MAX)];
-    let end = window.windows(2).position(|pair| pair == b"\r\n")?;
+    let end = window.iter().position(|&byte| byte == b'\n')?;
     let digits = window[..end]
         .split(|&byte| byte == b';')
         .next()?
@@ -241,7 +253,7 @@ fn chunk_size(raw: &[u8], start: usize) -> Option<(usize, usize)> {
         return None;
     }
     let size = usize::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    Some((size, start + end + 2))
+    Some((size, start + end + 1))
 }
 
 fn cut(line: &str) -> String {

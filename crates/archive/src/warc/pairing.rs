@@ -1,6 +1,6 @@
 //! From records to exchanges: responses joined with their requests, revisits with their originals.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bytes::Bytes;
 
@@ -15,20 +15,57 @@ use crate::warc::http1;
 use crate::warc::record::Record;
 use crate::warc::requests::Requests;
 use crate::warc::source::{Located, WarcFile};
+use crate::whole;
 
 /// The exchanges of the files read so far.
 #[derive(Debug, Default)]
 pub struct Index {
     exchanges: Vec<Exchange>,
     notes: Vec<Note>,
+    /// What was put right, a sentence each.
+    altered: Vec<String>,
+    /// Whether this project wrote the files, which has checked what it wrote.
+    is_ours: bool,
     screenshot: Option<Screenshot>,
+    /// Revisits whose originals were not met yet, by their positions in `exchanges`.
+    revisits: BTreeMap<usize, Revisit>,
+    /// Where the answers of 304 stand, by their positions.
+    not_modified: HashMap<usize, Note>,
     /// Positions in `exchanges` by what a revisit refers to.
     by_record_id: HashMap<String, usize>,
     by_payload_digest: HashMap<String, usize>,
     by_url_and_date: HashMap<(Url, Option<i64>), usize>,
 }
 
+/// What a file's exchanges are, and what of it is left out or put right.
+pub struct Found {
+    /// In the order of their responses.
+    pub exchanges: Vec<Exchange>,
+    /// What is left out.
+    pub notes: Vec<Note>,
+    /// What is put right.
+    pub altered: Vec<String>,
+    /// The first one.
+    pub screenshot: Option<Screenshot>,
+}
+
+/// A revisit that waits for its original.
+#[derive(Debug)]
+struct Revisit {
+    record: Record,
+    has_head: bool,
+    place: Note,
+}
+
 impl Index {
+    /// An index of files; `is_ours` are those that this project wrote.
+    pub fn new(is_ours: bool) -> Self {
+        Self {
+            is_ours,
+            ..Self::default()
+        }
+    }
+
     /// Adds the exchanges of one file.
     pub fn add(
         &mut self,
@@ -38,29 +75,125 @@ impl Index {
     ) -> Result<(), Error> {
         let mut requests = Requests::collect(file, &records, budget)?;
         for located in &records {
+            let place = |message: &str| Note {
+                file: file.name.clone(),
+                record: located.number,
+                offset: located.offset,
+                message: eyelevel_units::one_line(message),
+            };
             let result = match located.record.kind() {
                 _ if self.take_screenshot(&located.record) => Ok(None),
-                "response" | "resource" => self.add_response(located, &mut requests, budget),
-                "revisit" => self.add_revisit(located, &mut requests, budget),
+                "response" | "resource" => {
+                    self.add_response(located, &mut requests, budget, &place)
+                }
+                "revisit" => self.add_revisit(located, &mut requests, budget, &place),
                 "request" | "metadata" | "warcinfo" => Ok(None),
                 kind => Ok(Some(format!("`{kind}` records are not used"))),
             };
             let damaged = |reason| file.damaged(located.number, located.offset, reason);
             if let Some(message) = result.map_err(damaged)? {
-                self.notes.push(Note {
-                    file: file.name.clone(),
-                    record: located.number,
-                    offset: located.offset,
-                    message: eyelevel_units::one_line(&message),
-                });
+                self.notes.push(place(&message));
             }
         }
         Ok(())
     }
 
-    /// All exchanges and notes, and the first screenshot.
-    pub fn finish(self) -> (Vec<Exchange>, Vec<Note>, Option<Screenshot>) {
-        (self.exchanges, self.notes, self.screenshot)
+    /// All that was found, once all files are read: revisits have their originals' bodies, wherever
+    /// these stand.
+    pub fn finish(mut self, budget: &mut ReadBudget) -> Result<Found, Error> {
+        let revisits = std::mem::take(&mut self.revisits);
+        let by_url = self.originals_by_url(&revisits);
+        let mut left_out = HashMap::new();
+        for (position, mut revisit) in revisits {
+            let url = &self.exchanges[position].url;
+            let original = self.original_of(&revisit.record);
+            let original = original.or_else(|| by_url.get(url).copied());
+            let Some(original) = original else {
+                let message = format!("{url} is a revisit of a response that is not in the file");
+                revisit.place.message = eyelevel_units::one_line(&message);
+                left_out.insert(position, revisit.place);
+                continue;
+            };
+            let mut exchange = self.exchanges[position].clone();
+            let original = &self.exchanges[original];
+            let filled = fill_revisit(&mut exchange, original, revisit.has_head, budget);
+            filled.map_err(|reason| Error::Damaged {
+                file: revisit.place.file.clone(),
+                record: revisit.place.record,
+                offset: revisit.place.offset,
+                reason,
+            })?;
+            if let Err(reason) = self.check(&mut exchange) {
+                revisit.place.message = eyelevel_units::one_line(&reason);
+                left_out.insert(position, revisit.place);
+            }
+            self.exchanges[position] = exchange;
+        }
+        self.take_out(&left_out);
+        left_out.clear();
+        let alone = match self.is_ours {
+            true => Vec::new(),
+            false => whole::alone_not_modified(&self.exchanges),
+        };
+        for (position, _) in alone
+            .into_iter()
+            .enumerate()
+            .filter(|(_, is_alone)| *is_alone)
+        {
+            let index = self.exchanges[position].index;
+            left_out.extend(self.not_modified.remove(&index).map(|note| (index, note)));
+        }
+        self.take_out(&left_out);
+        for (index, exchange) in self.exchanges.iter_mut().enumerate() {
+            exchange.index = index;
+        }
+        Ok(Found {
+            exchanges: self.exchanges,
+            notes: self.notes,
+            altered: self.altered,
+            screenshot: self.screenshot,
+        })
+    }
+
+    /// Takes exchanges out by their numbers so far, each with its note.
+    fn take_out(&mut self, left_out: &HashMap<usize, Note>) {
+        self.exchanges
+            .retain(|exchange| !left_out.contains_key(&exchange.index));
+        let mut notes: Vec<&Note> = left_out.values().collect();
+        notes.sort_unstable_by(|left, right| {
+            (&left.file, left.record).cmp(&(&right.file, right.record))
+        });
+        self.notes.extend(notes.into_iter().cloned());
+    }
+
+    /// The last answers with a body of the URLs that a server said had not changed, for those that
+    /// name no other original.
+    fn originals_by_url(&self, revisits: &BTreeMap<usize, Revisit>) -> HashMap<Url, usize> {
+        let is_unchanged = |revisit: &&Revisit| {
+            let profile = revisit.record.field("WARC-Profile").unwrap_or("");
+            profile.contains("server-not-modified")
+        };
+        let unchanged = revisits.iter().filter(|(_, revisit)| is_unchanged(revisit));
+        let wanted: HashSet<&Url> = unchanged.map(|(&at, _)| &self.exchanges[at].url).collect();
+        let all = self.exchanges.iter().enumerate();
+        let found = all.filter(|(at, each)| {
+            wanted.contains(&each.url) && each.status != 304 && !revisits.contains_key(at)
+        });
+        found.map(|(at, each)| (each.url.clone(), at)).collect()
+    }
+
+    /// Has an exchange checked where nobody did; the error says why it is left out.
+    fn check(&mut self, exchange: &mut Exchange) -> Result<(), String> {
+        if self.is_ours {
+            return Ok(());
+        }
+        let checked = whole::check(exchange);
+        let of_url = |sentence: String| format!("{}: {sentence}", exchange.url);
+        if let Some(changed) = checked.map_err(of_url)? {
+            let sentence = of_url(changed);
+            self.altered.push(eyelevel_units::one_line(&sentence));
+        }
+        Ok(())
     }
 
     /// Takes a screenshot; false where the record is none.
@@ -82,12 +215,18 @@ impl Index {
         located: &Located,
         requests: &mut Requests,
         budget: &mut ReadBudget,
+        place: &impl Fn(&str) -> Note,
     ) -> Result<Option<String>, Damage> {
         let record = &located.record;
         let url = match target_url(record)? {
             Ok(url) => url,
             Err(message) => return Ok(Some(message)),
         };
+        if record.field("WARC-Segment-Number").is_some() {
+            return Ok(Some(format!(
+                "{url}: it is in segments, which are not joined"
+            )));
+        }
         if let Some(reason) = record.field("WARC-Truncated") {
             return Ok(Some(format!("the recorder cut {url} off (`{reason}`)")));
         }
@@ -110,6 +249,13 @@ impl Index {
         if let Err(reason) = requests.join(located, &mut exchange, budget)? {
             return Ok(Some(format!("{}: {reason}", exchange.url)));
         }
+        if let Err(reason) = self.check(&mut exchange) {
+            return Ok(Some(reason));
+        }
+        if exchange.status == 304 {
+            let note = format!("{}: {}", exchange.url, whole::ALONE_NOT_MODIFIED);
+            self.not_modified.insert(self.exchanges.len(), place(&note));
+        }
         self.push(record, exchange);
         Ok(None)
     }
@@ -121,34 +267,34 @@ impl Index {
         located: &Located,
         requests: &mut Requests,
         budget: &mut ReadBudget,
+        place: &impl Fn(&str) -> Note,
     ) -> Result<Option<String>, Damage> {
         let record = &located.record;
         let url = match target_url(record)? {
             Ok(url) => url,
             Err(message) => return Ok(Some(message)),
         };
-        let Some(original) = self.original_of(record) else {
-            return Ok(Some(format!(
-                "{url} is a revisit of a response that is not in the file"
-            )));
-        };
-        let original = &self.exchanges[original];
         let mut exchange = new_exchange(record, url);
         let has_head = record.block.starts_with(b"HTTP/");
         if has_head && let Err(reason) = fill_response(&mut exchange, record, budget)? {
             return Ok(Some(format!("{}: {reason}", exchange.url)));
         }
-        // A 304 answers only who has the body already; a browser without a cache needs it.
-        if !has_head || exchange.status == 304 {
-            exchange.status = original.status;
-            exchange.reason.clone_from(&original.reason);
-            exchange.response_headers = original.response_headers.clone();
-            budget.keep_fields(&exchange.response_headers)?;
-            budget.keep(exchange.reason.len() as u64)?;
-        }
-        exchange.body = original.body.clone();
         if let Err(reason) = requests.join(located, &mut exchange, budget)? {
             return Ok(Some(format!("{}: {reason}", exchange.url)));
+        }
+        if let Some(original) = self.original_of(record) {
+            let original = &self.exchanges[original];
+            fill_revisit(&mut exchange, original, has_head, budget)?;
+            if let Err(reason) = self.check(&mut exchange) {
+                return Ok(Some(reason));
+            }
+        } else {
+            let revisit = Revisit {
+                record: record.clone(),
+                has_head,
+                place: place(""),
+            };
+            self.revisits.insert(self.exchanges.len(), revisit);
         }
         self.push(record, exchange);
         Ok(None)
@@ -193,6 +339,25 @@ impl Index {
         }
         self.exchanges.push(exchange);
     }
+}
+
+/// Fills in what a revisit has of its original: the body, and all else where it has nothing itself.
+fn fill_revisit(
+    exchange: &mut Exchange,
+    original: &Exchange,
+    has_head: bool,
+    budget: &mut ReadBudget,
+) -> Result<(), Damage> {
+    // A 304 answers only who has the body already; a browser without a cache needs it.
+    if !has_head || exchange.status == 304 {
+        exchange.status = original.status;
+        exchange.reason.clone_from(&original.reason);
+        exchange.response_headers = original.response_headers.clone();
+        budget.keep_fields(&exchange.response_headers)?;
+        budget.keep(exchange.reason.len() as u64)?;
+    }
+    exchange.body = original.body.clone();
+    Ok(())
 }
 
 /// The record's URL, or why it is left out.

@@ -316,7 +316,7 @@ proptest! {
         prop_assert_eq!(imported.exchanges.len() + left_out.len(), 2, "{:?}", left_out);
         let has_its_url = path != ["request"] && path != ["request", "url"];
         if let [sentence] = &left_out[..] && has_its_url {
-            prop_assert!(sentence.starts_with(ODD), "{}", sentence);
+            prop_assert!(sentence.contains(ODD), "{}", sentence);
         }
     }
 }

@@ -19,3 +19,4 @@ mod round_trip;
 mod secure;
 mod start;
 mod support;
+mod whole;

@@ -1,0 +1,369 @@
+//! Bodies and answers that are not what they declare, in every format.
+
+use std::io::Write;
+
+use crate::support::{gzip, open, page, record, response};
+use eyelevel_archive::{Exchange, Format, Imported, Site, import_content, write_wacz};
+use proptest::prelude::*;
+
+const PAGE: &str = "https://a.test/";
+const ODD: &str = "https://a.test/odd";
+
+/// The message as a record of its own beside a page.
+fn beside(message: &[u8]) -> Site {
+    let fields = [
+        "WARC-Target-URI: https://a.test/odd",
+        "Content-Type: application/http",
+    ];
+    open(&[
+        gzip(&page("page", PAGE)),
+        gzip(&record("response", "1", &fields, message)),
+    ])
+    .unwrap()
+}
+
+fn message(fields: &str, body: &[u8]) -> Vec<u8> {
+    [format!("HTTP/1.1 200 OK\r\n{fields}\r\n").as_bytes(), body].concat()
+}
+
+fn odd(site: &Site) -> &Exchange {
+    assert!(site.notes().is_empty(), "{:?}", site.notes());
+    &site.exchanges()[1]
+}
+
+fn assert_left_out(site: &Site, reason: &str) {
+    assert_eq!(site.exchanges().len(), 1);
+    let note = &site.notes()[0].message;
+    assert!(note.starts_with(ODD) && note.contains(reason), "{note}");
+}
+
+#[test]
+fn a_body_is_as_long_as_its_message_declares() {
+    let whole = beside(&message("Content-Length: 3\r\n", b"abc"));
+    assert_eq!(odd(&whole).body, "abc");
+    assert!(whole.provenance().altered.is_empty());
+    assert_left_out(
+        &beside(&message("Content-Length: 4\r\n", b"abc")),
+        "its body has 3 of 4 bytes",
+    );
+    let longer = beside(&message(
+        "Content-Length: 3\r\n",
+        b"abcHTTP/1.1 200 OK\r\n\r\nnext",
+    ));
+    assert_eq!(odd(&longer).body, "abc");
+    let altered = &longer.provenance().altered[0];
+    assert!(
+        altered.starts_with("https://a.test/odd: its body has 3 bytes"),
+        "{altered}"
+    );
+    for fields in [
+        "Content-Length: 3\r\nContent-Length: 4\r\n",
+        "Content-Length: many\r\n",
+        "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
+        "Content-Length: 2\r\nx-orig-content-encoding: br\r\n",
+    ] {
+        assert_eq!(
+            odd(&beside(&message(fields, b"abc"))).body,
+            "abc",
+            "{fields}"
+        );
+    }
+    let not_modified = b"HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n";
+    assert_eq!(odd(&beside(not_modified)).status, 204);
+}
+
+fn brotli(body: &[u8]) -> Vec<u8> {
+    let mut coded = Vec::new();
+    let mut encoder = brotli::CompressorWriter::new(&mut coded, 4096, 5, 22);
+    encoder.write_all(body).unwrap();
+    drop(encoder);
+    coded
+}
+
+fn deflate(body: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(body).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn encoded(coding: &str, body: &[u8]) -> Vec<u8> {
+    match coding {
+        "gzip" => gzip(body),
+        "br" => brotli(body),
+        _ => deflate(body),
+    }
+}
+
+#[test]
+fn a_coding_that_the_body_does_not_have_goes() {
+    let text = b"<!doctype html><p>decoded before it was stored";
+    for coding in ["gzip", "x-gzip", "br", "deflate", "zstd", "GZIP"] {
+        let fields = format!("Content-Encoding: {coding}\r\nContent-Length: 33\r\n");
+        let site = beside(&message(&fields, text));
+        assert_eq!(odd(&site).body, &text[..], "{coding}");
+        assert_eq!(odd(&site).response_header("content-encoding"), None);
+        let length = odd(&site).response_header("content-length");
+        assert_eq!(length, Some(&*text.len().to_string()));
+        let altered = &site.provenance().altered[0];
+        let expected = format!("{ODD}: its fields say `{coding}`, which its body does not have");
+        assert!(altered.starts_with(&expected), "{altered}");
+    }
+    for coding in ["utf-8", "dcb", "identity"] {
+        let site = beside(&message(&format!("Content-Encoding: {coding}\r\n"), text));
+        assert_eq!(odd(&site).response_header("content-encoding"), Some(coding));
+    }
+    // Twice declared and once applied.
+    let once = gzip(text);
+    let site = beside(&message(
+        "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n",
+        &once,
+    ));
+    assert_eq!(odd(&site).response_header("content-encoding"), Some("gzip"));
+    assert_eq!(&*odd(&site).decoded_body(1000).unwrap(), text);
+    let twice = gzip(&once);
+    let site = beside(&message("Content-Encoding: gzip, gzip\r\n", &twice));
+    assert_eq!(&*odd(&site).decoded_body(1000).unwrap(), text);
+    assert!(site.provenance().altered.is_empty());
+}
+
+#[test]
+fn a_coded_body_that_was_cut_off_is_not_whole() {
+    let text: Vec<u8> = (0..2000_u32).flat_map(|n| (n * n).to_le_bytes()).collect();
+    for coding in ["gzip", "br", "deflate"] {
+        let coded = encoded(coding, &text);
+        let fields = format!(
+            "Content-Encoding: {coding}\r\nContent-Length: {}\r\n",
+            coded.len()
+        );
+        assert_eq!(odd(&beside(&message(&fields, &coded))).body, coded);
+        let site = beside(&message(&fields, &coded[..coded.len() - 9]));
+        assert_left_out(&site, "bytes");
+    }
+}
+
+#[test]
+fn a_304_alone_answers_nobody() {
+    let not_modified = b"HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n";
+    assert_left_out(&beside(not_modified), "it has the status 304 and no body");
+    let both = [
+        response("1", ODD, &[], "HTTP/1.1 304 Not Modified\r\n\r\n"),
+        response("2", ODD, &[], "HTTP/1.1 200 OK\r\n\r\nx"),
+    ];
+    let site = open(&both).unwrap();
+    let found: Vec<_> = site
+        .exchanges()
+        .iter()
+        .map(|each| (each.index, each.status))
+        .collect();
+    assert_eq!(found, [(0, 304), (1, 200)]);
+    let request = "R0VUIC8gSFRUUC8xLjENCg0K"; // GET / HTTP/1.1
+    let answer = "SFRUUC8xLjEgMzA0IE5vdCBNb2RpZmllZA0KDQo="; // HTTP/1.1 304 Not Modified
+    let json = format!(
+        r#"{{"Requests": {{"a.test": {{"{ODD}": [{{"SerializedRequest": "{request}",
+         "SerializedResponse": "{answer}"}}]}}}}}}"#
+    );
+    let imported = import_content(Format::WebPageReplay, gzip(json.as_bytes()).into()).unwrap();
+    assert_eq!(imported.exchanges.len(), 0);
+    let sentence = &imported.provenance.left_out[0];
+    assert!(
+        sentence.starts_with(ODD) && sentence.contains("304"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn chunks_with_bare_line_feeds_are_joined_and_segments_left_out() {
+    let chunked = "Transfer-Encoding: chunked\r\n";
+    let site = beside(&message(chunked, b"3\nabc\n2;x\r\nde\n0\n\n"));
+    assert_eq!(odd(&site).body, "abcde");
+    // What was decoded before may begin like a chunk.
+    let numbers = b"3\nabc\n4\nde\n";
+    assert_eq!(odd(&beside(&message(chunked, numbers))).body, &numbers[..]);
+    let fields = [
+        "WARC-Target-URI: https://a.test/odd",
+        "WARC-Segment-Number: 1",
+    ];
+    let segment = record("response", "1", &fields, &message("", b"the first"));
+    assert_left_out(
+        &open(&[page("0", PAGE), segment]).unwrap(),
+        "it is in segments",
+    );
+}
+
+#[test]
+fn what_the_browser_made_itself_is_left_out() {
+    for reason in ["HSTS", "HttpsUpgrades", "WebRequest API"] {
+        let message = format!(
+            "HTTP/1.1 307 Internal Redirect\r\nLocation: https://a.test/\r\n\
+             Non-Authoritative-Reason: {reason}\r\n\r\n"
+        );
+        assert_left_out(&beside(message.as_bytes()), reason);
+    }
+    let entry = |url: &str, status: u16, fields: &str| {
+        format!(
+            r#"{{"request": {{"method": "GET", "url": "{url}"}}, "response": {{"status": {status},
+             "headers": [{fields}], "content": {{"size": 0}}}}}}"#
+        )
+    };
+    let typed = r#"{"name": "Content-Type", "value": "text/html"}"#;
+    let made = r#"{"name": "Non-Authoritative-Reason", "value": "HSTS"},
+         {"name": "Location", "value": "https://a.test/"}"#;
+    let entries = [entry("http://a.test/", 307, made), entry(PAGE, 200, typed)];
+    let har = format!(r#"{{"log": {{"entries": [{}]}}}}"#, entries.join(","));
+    let imported = import_content(Format::Har, har.into()).unwrap();
+    let [exchange] = &imported.exchanges[..] else {
+        panic!("{:?}", imported.provenance)
+    };
+    assert_eq!(exchange.url.to_string(), PAGE);
+    let sentence = &imported.provenance.left_out[0];
+    assert!(
+        sentence.starts_with("http://a.test/: the browser made this"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn revisits_have_the_body_of_an_original_wherever_it_stands() {
+    let digest = "WARC-Payload-Digest: sha1:AAAA";
+    let url = format!("WARC-Target-URI: {ODD}");
+    let revisit = |fields: &[&str], block: &[u8]| {
+        record("revisit", "r", &[&[url.as_str()], fields].concat(), block)
+    };
+    let original = response(
+        "o",
+        "https://a.test/o",
+        &[digest],
+        "HTTP/1.1 200 OK\r\nA: o\r\n\r\nbody",
+    );
+    let head = b"HTTP/1.1 200 OK\r\nA: r\r\nContent-Length: 4\r\n\r\n";
+    for fields in [
+        &[digest][..],
+        &["WARC-Refers-To: <urn:test:o>"],
+        &[
+            "WARC-Refers-To-Target-URI: https://a.test/o",
+            "WARC-Refers-To-Date: 2026-11-01T12:00:00Z",
+        ],
+    ] {
+        let site = open(&[gzip(&revisit(fields, head)), gzip(&original)]).unwrap();
+        let found: Vec<_> = site
+            .exchanges()
+            .iter()
+            .map(|each| (each.index, each.url.path(), &each.body[..]))
+            .collect();
+        assert_eq!(
+            found,
+            [(0, "/odd", &b"body"[..]), (1, "/o", b"body")],
+            "{fields:?}"
+        );
+        assert_eq!(site.exchanges()[0].response_header("a"), Some("r"));
+    }
+    // A server's word that nothing changed names nothing but the URL.
+    let unchanged = revisit(
+        &["WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified"],
+        b"HTTP/1.1 304 Not Modified\r\n\r\n",
+    );
+    let site = open(&[
+        response("1", ODD, &[], "HTTP/1.1 200 OK\r\n\r\nx"),
+        unchanged.clone(),
+    ])
+    .unwrap();
+    assert_eq!(
+        (site.exchanges()[1].status, &site.exchanges()[1].body[..]),
+        (200, &b"x"[..])
+    );
+    let site = open(&[page("0", PAGE), unchanged, revisit(&[digest], head)]).unwrap();
+    assert_eq!(site.exchanges().len(), 1);
+    assert_eq!(site.notes().len(), 2);
+    for note in site.notes() {
+        assert!(
+            note.message
+                .contains("a revisit of a response that is not in the file")
+        );
+    }
+}
+
+/// A flow of mitmproxy's with these fields and this body.
+fn flow(fields: &[(&str, &str)], body: &[u8]) -> Imported {
+    let net = |kind: char, payload: &[u8]| {
+        let length = payload.len().to_string();
+        [length.as_bytes(), b":", payload, &[kind as u8]].concat()
+    };
+    let map = |members: &[(&str, Vec<u8>)]| {
+        let members: Vec<u8> = members
+            .iter()
+            .flat_map(|(name, value)| [net(',', name.as_bytes()), value.clone()].concat())
+            .collect();
+        net('}', &members)
+    };
+    let text = |text: &str| net(',', text.as_bytes());
+    let fields: Vec<u8> = fields
+        .iter()
+        .flat_map(|(name, value)| net(']', &[text(name), text(value)].concat()))
+        .collect();
+    let request = map(&[
+        ("scheme", text("https")),
+        ("host", text("a.test")),
+        ("port", net('#', b"443")),
+        ("path", text("/odd")),
+        ("method", text("GET")),
+    ]);
+    let response = map(&[
+        ("status_code", net('#', b"200")),
+        ("http_version", text("HTTP/1.1")),
+        ("headers", net(']', &fields)),
+        ("content", net(',', body)),
+    ]);
+    let flow = map(&[
+        ("type", text("http")),
+        ("request", request),
+        ("response", response),
+    ]);
+    import_content(Format::Mitmproxy, flow.into()).unwrap()
+}
+
+proptest! {
+    /// In a WARC file and in flows alike, what is kept is what the message declares.
+    #[test]
+    fn what_is_kept_is_whole(
+        text in prop::collection::vec(any::<u8>(), 1..300),
+        coding in prop_oneof![Just("gzip"), Just("br"), Just("deflate")],
+        is_coded: bool,
+        declared in prop_oneof![Just(None), (-9..9_i64).prop_map(Some)],
+    ) {
+        let body = if is_coded { encoded(coding, &text) } else { text.clone() };
+        let length = declared.map(|more| (body.len() as i64 + more).max(0) as usize);
+        let length_text = length.unwrap_or(0).to_string();
+        let mut fields = vec![("Content-Encoding", coding)];
+        fields.extend(length.map(|_| ("Content-Length", length_text.as_str())));
+        let lines: String = fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let site = beside(&message(&lines, &body));
+        let imported = flow(&fields, &body);
+        prop_assert_eq!(site.exchanges().len() - 1, imported.exchanges.len());
+        prop_assert_eq!(site.notes().len(), imported.provenance.left_out.len());
+        let (Some(read), Some(flow)) = (site.exchanges().get(1), imported.exchanges.first()) else {
+            let is_cut = length.is_some_and(|length| length > body.len());
+            return Ok(prop_assert!(is_cut, "{:?}", site.notes()));
+        };
+        prop_assert_eq!(&read.body, &flow.body);
+        if is_coded && length.is_none_or(|length| length == body.len()) {
+            prop_assert_eq!(&*read.decoded_body(1 << 20).unwrap(), &text[..]);
+        }
+        if !is_coded && read.response_header("content-encoding").is_none() {
+            prop_assert_eq!(&read.body, &text);
+        }
+        // It reads back the same.
+        let again = write(&imported);
+        prop_assert_eq!(&again.exchanges()[0].body, &flow.body);
+        prop_assert_eq!(&again.exchanges()[0].response_headers, &flow.response_headers);
+    }
+}
+
+fn write(imported: &Imported) -> Site {
+    let name = format!("eyelevel-whole-{}.wacz", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let metadata = imported.metadata(None, "whole").unwrap();
+    write_wacz(&path, &imported.exchanges, &metadata).unwrap();
+    let site = Site::open(&path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    site
+}
