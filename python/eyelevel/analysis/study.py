@@ -14,6 +14,7 @@ from eyelevel.analysis.decided_gains import decided_at, decided_gains
 from eyelevel.analysis.decisions import blocks_until, horizon_of, judged, up_to
 from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
 from eyelevel.analysis.gains.cells import Cell, NetworkGain, compare_cells, compare_networks
+from eyelevel.analysis.gains.drift import Drift, drift_of
 from eyelevel.analysis.gains.exclusions import (
     ExclusionEffect,
     exclusion_effects,
@@ -261,6 +262,11 @@ class Contents:
         return between_machines(
             self.blocks.kept, self.cells, self.primary_metric, self.comparisons, self.networks
         )
+
+    @cached_property
+    def drift(self) -> Drift | None:
+        """Whether the primary metric's differences drift; None if nothing is compared."""
+        return drift_of(self.cells, self.primary_metric, self.comparisons)
 
     @property
     def stacks(self) -> list[str]:

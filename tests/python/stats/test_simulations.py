@@ -374,3 +374,26 @@ def test_what_is_called_the_smallest_difference_is_found_four_times_in_five(bloc
         assert 0.75 < cell.power < 0.85, sites
         low, high = cell.stated
         assert low < 1 < high and cell.overstated > 0
+
+
+@pytest.mark.parametrize("family", [(2, 1), (5, 2)])
+@pytest.mark.parametrize("skewed", [False, True])
+def test_a_drift_that_is_not_there_is_seldom_warned_of(family, skewed):
+    from benchmarks.statistics.drift import simulate
+
+    draw = np.random.Generator(np.random.PCG64(13))
+    for blocks in (5, 10, 31):
+        cell = simulate(blocks, family, 0.0, 800, draw, skewed=skewed)
+        assert cell.warned < 0.05 + error_of(800), blocks
+        assert cell.held > 0.95 - error_of(800), blocks
+
+
+def test_a_drift_is_noticed_as_seldom_as_it_is_said_and_does_harm_unseen():
+    from benchmarks.statistics.drift import simulate, warned_at_stop
+
+    draw = np.random.Generator(np.random.PCG64(14))
+    for blocks in (10, 60):
+        cell = simulate(blocks, (2, 1), 0.3, 1000, draw)
+        assert cell.warned == pytest.approx(cell.stated, abs=0.04)
+        assert cell.claimed > 0.1
+    assert warned_at_stop(0.05, -0.05, 800, draw) < 0.05 + error_of(800)

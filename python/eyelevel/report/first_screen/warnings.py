@@ -12,6 +12,7 @@ from eyelevel.analysis.study import Contents
 from eyelevel.analysis.undecided import Undecided, needed_to_decide
 from eyelevel.report.first_screen.changed_since import Warning, decided_otherwise
 from eyelevel.report.first_screen.machine_warnings import machines_deviate, of_machine
+from eyelevel.report.sections.drift import drift_seen
 from eyelevel.report.sections.level import not_level, not_measured
 from eyelevel.stats.stopping_rule import BLOCKS_COUNTED_MAX
 
@@ -61,6 +62,7 @@ def of_answer(contents: Contents) -> list[Warning]:
     found += decided_otherwise(contents)
     found += without_verdict(contents)
     found += machines_deviate(contents)
+    found += drift_seen(contents)
     if (blocks := contents.plan["blocks"]) < FEW_BLOCKS and not contents.may_stop:
         found.append(_few_blocks(contents, blocks))
     return found

@@ -22,6 +22,7 @@ from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.report.html import Markup, element
+from eyelevel.report.sections.drift import drift_json, drift_note
 from eyelevel.report.sections.other_sites import other_sites_details, other_sites_json
 from eyelevel.report.sections.timeouts import timeouts_beside, timeouts_details, timeouts_json
 from eyelevel.report.statistic_cells import (
@@ -209,7 +210,7 @@ def slow_loads_json(gain: NetworkGain) -> JsonObject | None:
 
 def gain_details(contents: Contents) -> Markup:
     """Nothing where there is nothing to say."""
-    parts = (timeouts_details, p_values_details, other_sites_details)
+    parts = (timeouts_details, p_values_details, other_sites_details, drift_note)
     details = [markup for markup in (part(contents) for part in parts) if markup]
     if not details:
         return Markup("")
@@ -218,7 +219,7 @@ def gain_details(contents: Contents) -> Markup:
 
 def gain_details_json(contents: Contents) -> JsonObject:
     """What stands below the gains, but for their p values, which `gains_json` has."""
-    return other_sites_json(contents)
+    return other_sites_json(contents) | drift_json(contents)
 
 
 def p_values_details(contents: Contents) -> Markup:

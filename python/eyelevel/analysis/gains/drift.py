@@ -1,0 +1,83 @@
+"""Whether the primary metric's differences drift from repetition to repetition."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eyelevel.analysis.gains.cells import Cell
+from eyelevel.json_types import JsonObject
+from eyelevel.plan.comparisons import Comparison
+from eyelevel.stats.autocorrelation import (
+    DRIFT_LENGTH,
+    DRIFT_SHARE,
+    lag_one,
+    noticed_share,
+)
+from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, Floats
+from eyelevel.stats.late.timeouts import up_to_limit
+
+
+@dataclass(frozen=True)
+class Drift:
+    """The lag-1 autocorrelation of the differences, over all comparisons and networks.
+
+    `noticed_share`: how often so many repetitions would show a drift of DRIFT_SHARE of one stack's
+    variance that lasts DRIFT_LENGTH repetitions.
+    """
+
+    autocorrelation: Estimate
+    noticed_share: float
+
+    @property
+    def seen(self) -> bool:
+        """Return whether a report warns of it, which it does wrongly in at most 5 % of runs."""
+        return self.autocorrelation.p is not None and self.autocorrelation.p <= SIGNIFICANCE_LEVEL
+
+    def as_json(self) -> JsonObject:
+        """Return the documented shape (docs/reference/report.md)."""
+        return {
+            "autocorrelation": self.autocorrelation.as_json(),
+            "noticed_share": self.noticed_share,
+            "of_share": DRIFT_SHARE,
+            "of_repetitions": DRIFT_LENGTH,
+        }
+
+
+def drift_of(cells: Sequence[Cell], metric: str, comparisons: Sequence[Comparison]) -> Drift | None:
+    """Return what the cells of a metric show; None if nothing is compared.
+
+    A repetition counts by the mean over sites of their log ratios' distances from their own means,
+    a timeout as its limit. A comparison in which a value is 0 has no ratios, and is left out.
+    """
+    by_comparison: dict[tuple[str, Comparison], list[Cell]] = {}
+    for cell in cells:
+        if cell.metric == metric:
+            by_comparison.setdefault((cell.network, cell.comparison), []).append(cell)
+    repetitions = max((int(cell.loads[0].max(initial=0)) for cell in cells), default=0)
+    rows = [_differences(group, repetitions) for group in by_comparison.values()]
+    if not rows:
+        return None
+    stacks = sorted({name for asked in comparisons for name in (asked.stack, asked.reference)})
+    pairs = tuple((stacks.index(each.stack), stacks.index(each.reference)) for each in comparisons)
+    found = lag_one(np.array(rows))
+    networks = len({network for network, _ in by_comparison})
+    return Drift(found, noticed_share(found.n, len(stacks), pairs, networks))
+
+
+def _differences(cells: Sequence[Cell], repetitions: int) -> Floats:
+    """Return one value a repetition, not-a-number where there is none."""
+    sums, counts = np.zeros((2, repetitions))
+    for cell in cells:
+        places, x, r = cell.loads
+        limited = (up_to_limit(each[None], [cell.limit])[0] for each in (x, r))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.subtract(*map(np.log, limited))
+        there = np.isfinite(ratios)
+        if not there.all() or not there.any():
+            return np.full(repetitions, np.nan)
+        sums[places - 1] += ratios - ratios.mean()
+        counts[places - 1] += 1
+    with np.errstate(invalid="ignore"):
+        means: Floats = sums / counts
+    return means

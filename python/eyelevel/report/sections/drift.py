@@ -1,0 +1,49 @@
+"""What the order of the loads shows of a drift, and how little its silence does."""
+
+from eyelevel.analysis.formats import NO_BREAK, format_number, format_p_equation, format_percent
+from eyelevel.analysis.study import Contents
+from eyelevel.json_types import JsonObject
+from eyelevel.report.html import Markup, element
+from eyelevel.stats.autocorrelation import DRIFT_LENGTH, DRIFT_SHARE
+from eyelevel.stats.estimate import Estimate
+
+
+def drift_seen(contents: Contents) -> list[tuple[str, str]]:
+    """Return a warning if successive blocks are more alike than chance makes them."""
+    drift = contents.drift
+    if drift is None or not drift.seen:
+        return []
+    found = drift.autocorrelation
+    assert found.p is not None
+    text = (
+        f"Their lag-1 autocorrelation is {_said(found)}, {format_p_equation(found.p)}. If a stack "
+        "drifted, intervals are too narrow: run again at another time or on other machines."
+    )
+    return [("Differences of successive blocks are alike.", text)]
+
+
+def drift_note(contents: Contents) -> Markup:
+    """Return the number with its interval, and what it could have shown; nothing without one."""
+    drift = contents.drift
+    if drift is None or drift.autocorrelation.value is None:
+        return Markup("")
+    share = format_percent(drift.noticed_share, signed=False)
+    said = (
+        f"Lag-1 autocorrelation of the differences: {_said(drift.autocorrelation)}, pooled over "
+        f"all comparisons. A drift of {DRIFT_SHARE:.0%} of one stack's variance over "
+        f"{DRIFT_LENGTH:g} blocks would be noticed in {share} of such runs, so that nothing "
+        "noticed proves nothing."
+    )
+    return element("p", said, class_="note")
+
+
+def drift_json(contents: Contents) -> JsonObject:
+    """Return the same for programs."""
+    return {"drift": None if contents.drift is None else contents.drift.as_json()}
+
+
+def _said(found: Estimate) -> str:
+    value, low, high = (
+        format_number(each or 0.0, "+.2f") for each in (found.value, found.low, found.high)
+    )
+    return f"{value} (95{NO_BREAK}% interval {low} to {high})"
