@@ -1,18 +1,20 @@
 """Visual metrics of a recorded video in Browsertime's convention (pure).
 
 The video shows an orange page until the navigation, then the loading page, perhaps under the bar
-of a browser. `find_viewport` finds the page in the first frame; `video_metrics` takes thumbnails of
+of a browser. `find_viewport` finds the page in an early frame; `video_metrics` takes thumbnails of
 that part. Differences from the convention of measured loads: `docs/reference/metrics.md`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from itertools import dropwhile, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from eyelevel.metrics.visual.contentful_speed_index import shares_of_most
 from eyelevel.metrics.visual.edges import edges
@@ -22,27 +24,50 @@ from eyelevel.metrics.visual.speed_index import missing_area
 from eyelevel.metrics.visual.structural_similarity import luma, structural_similarity
 from eyelevel.metrics.visual.visual_progress import progress_parts
 
-THUMBNAIL_WIDTH_PX = 400
-"""Width of the thumbnails that are compared."""
+THUMBNAIL_PX = 400
+"""The longer side of the thumbnails that are compared."""
 
-ORANGE_RGB = (222, 100, 13)
-ORANGE_TOLERANCE = 25
-"""Colour of the page before the navigation, and how far lossy video takes a channel from it."""
+VIEWPORT_PX_MIN = 100
+"""Browsertime's: a smaller area of one colour is no page, but a pointer or a picture on it."""
 
 VIEWPORT_TOLERANCE = 15
-"""How far a channel of the page's pixels in the first frame may be from its centre's."""
+"""How far a pixel of the page may be from the centre's, over its three channels together."""
 
-VIEWPORT_INSET_PX = 6
-"""Left out at each edge at which the page borders on something else: lossy video bleeds colours
-over edges, up to a block of 8 pixels. 6 agrees best with Browsertime on three videos."""
+MOBILE_TOP_PX, MOBILE_CUT_PX = 10, 14
+"""Telephones show how far they are in a bar at the page's head: what is left out, in all."""
 
-CHANGE_MIN = math.floor(0.15 * 255)
-"""A frame is kept if a channel of a pixel differs by more: 15 %, above what lossy video does to an
-unchanged picture (14 of 255 was seen) and below faint text (58)."""
+ORANGE_RGB = (222, 100, 13)
+ORANGE_SIDE_PX = 200
+ORANGE_SHARE_MIN = 0.75
+"""The page before the navigation is orange in its middle, at its head or at its foot: so much of
+one of these parts, each brought to a square of `ORANGE_SIDE_PX`."""
 
-MASK_TOP_PX, MASK_RIGHT_PX, MASK_BOTTOM_PX = 40, 10, 24
-"""Thumbnail margins not compared if no browser bar was found: a clock or a scroll bar there
-would count as a change."""
+BEFORE_ORANGE_MAX = 20
+"""Kept frames that may come before the first orange one: recorders begin white or black."""
+
+START_FUZZ, CHANGE_FUZZ = 0.10, 0.15
+"""How far a channel may be from what it was, as a share of its range: at the start, where the
+picture is blank, and at the end, where lossy video blurs text."""
+
+END_PIXELS_MAX = 5
+"""So many pixels may differ from the last picture all the same."""
+
+POINTER_SHARE = 0.05
+"""The middle of the picture that does not begin the page: a pointer may rest there."""
+
+EYELEVEL_CHANGE_MIN = 14
+"""In our own convention a frame is kept if a channel of a pixel differs by more: what lossy video
+was seen to do to an unchanged picture."""
+
+QUIET_MS_MIN = 500
+"""A page that changed later than this before the video's end may have changed behind it."""
+REPEATS_MIN = 4
+"""So many changes, each no longer after the one before than the video's end is, go on and on."""
+
+_TOP, _RIGHT, _BOTTOM = 40, 10, 10
+_RENDER_TOP, _RENDER_BOTTOM = 10, 24
+"""Margins of a thumbnail that are not compared, where the page fills the picture: a clock or a
+scroll bar there would count as a change. Where it was found under a bar, only the foot is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +78,11 @@ class Viewport:
     y: int
     width: int
     height: int
+
+    @property
+    def is_plausible(self) -> bool:
+        """Whether a page may be so small."""
+        return min(self.width, self.height) > VIEWPORT_PX_MIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +99,48 @@ class VideoMetrics:
     contentful_speed_index_ms: float | None
     visual_progress: tuple[tuple[int, float], ...]
     """`(at_ms, percent)` of each kept frame; whole percent in Browsertime's convention."""
+    settled: bool | None
+    """Whether the page had come to rest when the video ended: what ends with the video has no last
+    change, and so no Speed Index that another video would have. None: it never changed."""
 
 
-def find_viewport(first: Picture) -> Viewport:
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Thumbnails of a video's page in the order of their times, near-duplicates left out."""
+
+    frames: Sequence[tuple[int, Picture]]
+    ended_ms: int
+    """When the last frame was shown, on the same clock."""
+    is_cropped: bool
+    """The page was found within the picture."""
+    is_mobile: bool
+
+
+def find_viewport(picture: Picture, is_mobile: bool = False) -> Viewport:
     """The part around the centre that has the centre's colour, along both middle lines."""
-    height, width, _ = first.shape
-    away = np.abs(first.astype(np.int16) - first[height // 2, width // 2])
-    alike = (away <= VIEWPORT_TOLERANCE).all(axis=2)
-    left, right = _inset(_run_around(alike[height // 2], width // 2), width)
-    top, bottom = _inset(_run_around(alike[:, width // 2], height // 2), height)
+    height, width, _ = picture.shape
+    away = np.abs(picture.astype(np.int16) - picture[height // 2, width // 2]).sum(axis=2)
+    alike = away <= VIEWPORT_TOLERANCE
+    left, right = _run_around(alike[height // 2], width // 2)
+    top, bottom = _run_around(alike[:, width // 2], height // 2)
+    if is_mobile:
+        top, bottom = top + MOBILE_TOP_PX, bottom - (MOBILE_CUT_PX - MOBILE_TOP_PX)
     return Viewport(left, top, right - left, bottom - top)
 
 
-def video_metrics(
-    frames: Iterable[tuple[float, Picture]], masked: bool, floored: bool = True
-) -> VideoMetrics:
-    """Metrics of `(at_ms, thumbnail)` in order of time, the video's start at 0.
+def video_metrics(recorded: Recorded, floored: bool = True) -> VideoMetrics:
+    """Metrics of a video.
 
-    `masked` leaves the margins out of the search for changes, as Browsertime does if the page
-    fills the video. `floored` gives whole percent and counts edges one frame early, as it does.
+    `floored` is Browsertime's convention: whole percent, margins and faint changes that do not
+    count, edges counted one frame early. Otherwise every change counts wherever it is.
     """
-    kept = _kept_frames(frames, masked)
+    shown = frames = without_orange(recorded.frames)
+    if floored:
+        frames = _without_repeats(_from_render_start(frames, recorded), recorded)
+    else:
+        frames = _changes(frames, EYELEVEL_CHANGE_MIN)
+    start_ms = frames[0][0] if frames else 0
+    kept = [(at_ms - start_ms, picture) for at_ms, picture in frames]
     if len(kept) < 2:
         return _nothing_changed(tuple((at_ms, 0) for at_ms, _ in kept))
     done, whole = progress_parts(np.stack([histogram(picture) for _, picture in kept]))
@@ -116,7 +167,87 @@ def video_metrics(
         perceptual_speed_index_ms=index_from_first_change(times, _similarities(kept)),
         contentful_speed_index_ms=index_from_first_change(times, contents),
         visual_progress=progress,
+        settled=_is_settled(shown, recorded.ended_ms),
     )
+
+
+def is_orange(picture: Picture) -> bool:
+    """Whether a thumbnail shows the page before the navigation."""
+    height, width, _ = picture.shape
+    left, wide, fifth = width // 4, width // 2, height // 5
+    parts = ((height // 3, height // 3), (50, fifth), (height - fifth, fifth))
+    return any(
+        _orange_share(_cut(picture, top, tall, left, wide)) > ORANGE_SHARE_MIN
+        for top, tall in parts
+    )
+
+
+def without_orange(frames: Sequence[tuple[int, Picture]]) -> Sequence[tuple[int, Picture]]:
+    """What follows the first orange frames; what comes before them is left out, and orange at the
+    end."""
+    first = frames[: BEFORE_ORANGE_MAX + 1]
+    begin = next((place for place, (_, picture) in enumerate(first) if is_orange(picture)), 0)
+    rest = list(dropwhile(lambda frame: is_orange(frame[1]), frames[begin:]))
+    return list(dropwhile(lambda frame: is_orange(frame[1]), reversed(rest)))[::-1]
+
+
+def _from_render_start(
+    frames: Sequence[tuple[int, Picture]], recorded: Recorded
+) -> Sequence[tuple[int, Picture]]:
+    """The first frame, then what differs from it beside a pointer in the middle, or is no orange
+    that goes away in steps."""
+    if len(frames) < 2:
+        return frames
+    first, begin = frames[0][1], _pointer_hidden(frames[0][1])
+    seen = _compared(first, recorded, _RENDER_TOP, _RENDER_BOTTOM)
+    for place, (_, picture) in enumerate(frames[1:], 1):
+        is_same = _is_alike(begin[seen], _pointer_hidden(picture)[seen], START_FUZZ, 0)
+        if not (is_same or is_orange(picture)):
+            return [frames[0], *frames[place:]]
+    return frames[:1]
+
+
+def _without_repeats(
+    frames: Sequence[tuple[int, Picture]], recorded: Recorded
+) -> Sequence[tuple[int, Picture]]:
+    """Frames from the first that differs from the blank one to the first that is like the last."""
+    if len(frames) < 2:
+        return frames
+    blank, *rest = frames
+    seen = _compared(blank[1], recorded, _TOP, _BOTTOM)
+    is_blank = [_is_alike(blank[1][seen], picture[seen], START_FUZZ, 0) for _, picture in rest]
+    rest = rest[is_blank.index(False) :] if False in is_blank else []
+    if len(rest) < 2:
+        return [blank, *rest]
+    last = rest[-1][1][seen]
+    end = len(rest) - 1
+    whole = [blank, *rest]
+    end = len(whole) - 1
+    while end > 0 and _is_alike(last, whole[end - 1][1][seen], CHANGE_FUZZ, END_PIXELS_MAX):
+        end -= 1
+    return whole[: end + 1]
+
+
+def _changes(frames: Sequence[tuple[int, Picture]], least: float) -> Sequence[tuple[int, Picture]]:
+    """Each frame of which a channel differs by more than `least` from the one kept before it."""
+    kept = list(frames[:1])
+    for at_ms, picture in frames[1:]:
+        away = np.abs(kept[-1][1].astype(np.int16) - picture)
+        if (away > least).any():
+            kept.append((at_ms, picture))
+    return kept
+
+
+def _is_settled(frames: Sequence[tuple[int, Picture]], ended_ms: int) -> bool:
+    """Whether the whole page, margins included, was quiet for longer than between its changes."""
+    times_ms = [at_ms for at_ms, _ in _changes(frames, CHANGE_FUZZ * 255)[1:]]
+    if not times_ms:
+        return True
+    quiet_ms = ended_ms - times_ms[-1]
+    if quiet_ms < QUIET_MS_MIN:
+        return False
+    gaps = [after - before for before, after in pairwise(times_ms)][1 - REPEATS_MIN :]
+    return len(gaps) < REPEATS_MIN - 1 or min(gaps) < quiet_ms
 
 
 def _nothing_changed(progress: tuple[tuple[int, int], ...]) -> VideoMetrics:
@@ -125,50 +256,51 @@ def _nothing_changed(progress: tuple[tuple[int, int], ...]) -> VideoMetrics:
 
 
 def _run_around(alike: NDArray[np.bool_], centre: int) -> tuple[int, int]:
-    """The range of true values that holds `centre`."""
+    """The range of true values that holds `centre`; where it ends within the picture, one less."""
     others = np.flatnonzero(~alike)
     before, after = others[others < centre], others[others > centre]
     return (int(before[-1]) + 1 if len(before) else 0), (
-        int(after[0]) if len(after) else len(alike)
+        int(after[0]) - 1 if len(after) else len(alike)
     )
 
 
-def _inset(run: tuple[int, int], length: int) -> tuple[int, int]:
-    start, end = run
-    inset_start = start + VIEWPORT_INSET_PX if start > 0 else 0
-    inset_end = end - VIEWPORT_INSET_PX if end < length else length
-    return (inset_start, inset_end) if inset_start < inset_end else run
+def _cut(picture: Picture, top: int, tall: int, left: int, wide: int) -> Picture:
+    height, width, _ = picture.shape
+    top, left = min(height - 1, top), min(width - 1, left)
+    return picture[top : min(height - 1, top + tall), left : min(width - 1, left + wide)]
 
 
-def _kept_frames(
-    frames: Iterable[tuple[float, Picture]], masked: bool
-) -> list[tuple[int, Picture]]:
-    """The first frame after the orange ones, at 0, and each that differs from the last kept one."""
-    kept: list[tuple[int, Picture]] = []
-    start_ms = 0.0
-    for at_ms, picture in frames:
-        if not kept and _is_orange(picture):
-            continue
-        if not kept:
-            start_ms = at_ms
-        if not kept or _differ(kept[-1][1], picture, masked):
-            # Browsertime counts whole milliseconds; 1e-6 undoes binary fractions of 1/30 s.
-            kept.append((math.floor(at_ms - start_ms + 1e-6), picture))
-    return kept
+def _orange_share(part: Picture) -> float:
+    if not part.size:
+        return 0.0
+    square = (ORANGE_SIDE_PX, ORANGE_SIDE_PX)
+    scaled = np.asarray(Image.fromarray(part).resize(square, Image.Resampling.LANCZOS))
+    away = np.abs(scaled.astype(np.int16) - ORANGE_RGB)
+    return float((away <= CHANGE_FUZZ * 255).all(axis=2).mean())
 
 
-def _is_orange(picture: Picture) -> bool:
-    middle = np.median(picture.reshape(-1, 3), axis=0)
-    return bool((np.abs(middle - ORANGE_RGB) <= ORANGE_TOLERANCE).all())
+def _pointer_hidden(picture: Picture) -> Picture:
+    height, width, _ = picture.shape
+    tall, wide = int(height * POINTER_SHARE), int(width * POINTER_SHARE)
+    top, left = int(height / 2 - tall / 2), int(width / 2 - wide / 2)
+    shown = picture.copy()
+    shown[top : top + tall, left : left + wide] = 255
+    return shown
 
 
-def _differ(first: Picture, second: Picture, masked: bool) -> bool:
-    if masked:
-        height, width, _ = first.shape
-        seen = slice(MASK_TOP_PX, height - MASK_BOTTOM_PX), slice(0, width - MASK_RIGHT_PX)
-        first, second = first[seen], second[seen]
-    away = np.abs(first.astype(np.int16) - second)
-    return bool((away > CHANGE_MIN).any())
+def _compared(picture: Picture, recorded: Recorded, top: int, bottom: int) -> tuple[slice, slice]:
+    """The rows and columns that are held against one another."""
+    height, width, _ = picture.shape
+    right = _RIGHT
+    if recorded.is_cropped:
+        top, right, bottom = 0, 0, 0 if recorded.is_mobile else bottom
+    rows = slice(top, min(height - 1, top + max(height - top - bottom, 1)))
+    return rows, slice(0, min(width - 1, max(width - right, 1)))
+
+
+def _is_alike(one: Picture, other: Picture, fuzz: float, pixels_max: int) -> bool:
+    away = np.abs(one.astype(np.int16) - other) > fuzz * 255
+    return int(np.count_nonzero(away.any(axis=2))) <= pixels_max
 
 
 def _similarities(kept: Sequence[tuple[int, Picture]]) -> list[float]:

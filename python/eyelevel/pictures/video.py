@@ -1,83 +1,182 @@
-"""Read a video's page as thumbnails, by ffmpeg."""
+"""Read a video's page as thumbnails, by ffmpeg.
+
+Pictures, their sizes and their times come from decoded frames: what a file announces, or its
+packets have, may be cut by an edit list, turned, or not there at all.
+"""
 
 from __future__ import annotations
 
-import json
+import math
+import os
+import re
 import subprocess
+import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
 from eyelevel.errors import VideoError
-from eyelevel.metrics.video import THUMBNAIL_WIDTH_PX, Viewport, find_viewport
+from eyelevel.metrics.video import (
+    THUMBNAIL_PX,
+    VIEWPORT_PX_MIN,
+    Recorded,
+    Viewport,
+    find_viewport,
+    is_orange,
+)
 from eyelevel.metrics.visual.history import Picture
 
 READ_TIMEOUT_S = 600.0
 """For one run of ffmpeg; it decodes far faster than the video plays."""
 
+VIEWPORT_FRAMES_MAX = 60
+"""How many of the first frames are searched for the page: some begin with another one's picture."""
 
-def read_video(path: Path, cropped: bool = True) -> tuple[Iterator[tuple[float, Picture]], bool]:
-    """Frames `(at_ms, thumbnail)` of the page in a video and whether the page fills the picture.
+_NEAR_DUPLICATES = "mpdecimate=0:64:640:0.001"
+"""Browsertime's: a frame counts if a block of 8 pixels square differs by 64 in all."""
+_EXACT_DUPLICATES = "mpdecimate=0:0:0:0"
+_SHOWN = re.compile(
+    r"^\[Parsed_showinfo_(\d+) @ [^]]*\] n: *\d+ pts: *-?\d+ pts_time: *(-?[\d.]+)", re.MULTILINE
+)
+_ANDROID = "com.android.version"
+"""What telephones write into their recordings."""
+_HEADER = re.compile(rb"P6\n(\d+) (\d+)\n255\n")
+_LINE_BYTES_MAX = 32
 
-    Without `cropped` the whole picture is taken for the page. Raises `VideoError` if ffmpeg is
-    missing or cannot read the file.
+
+def read_video(path: Path, cropped: bool = True) -> Recorded:
+    """Thumbnails of the page in a video, in one pass with their times.
+
+    Without `cropped` the whole picture is taken for the page, and only frames that equal the one
+    before are left out. Raises `VideoError` if ffmpeg is missing or cannot read the file, or if no
+    part of the picture may be a page.
     """
     if not path.is_file():
         raise VideoError(f"reading {path}: there is no such file; check its name")
     path = path.absolute()  # so that a name that begins with a dash is no option
-    width, height, times_ms = _describe(path)
-    whole = viewport = Viewport(0, 0, width, height)
-    if cropped:
-        viewport = find_viewport(_decode(path, ["-frames:v", "1"], width, height)[0])
-    thumbnail_height = max(1, round(viewport.height * THUMBNAIL_WIDTH_PX / viewport.width))
-    scale = f"scale={THUMBNAIL_WIDTH_PX}:{thumbnail_height}"
-    crop = f"crop={viewport.width}:{viewport.height}:{viewport.x}:{viewport.y}"
-    arguments = ["-vf", f"{crop},{scale}", "-fps_mode", "passthrough"]
-    thumbnails = _decode(path, arguments, THUMBNAIL_WIDTH_PX, thumbnail_height)
-    if len(thumbnails) != len(times_ms):
+    page, whole, is_mobile = _page_in(path, cropped)
+    factor = f"min({THUMBNAIL_PX}/iw\\,{THUMBNAIL_PX}/ih)"
+    filters = [
+        "showinfo",
+        f"crop={page.width}:{page.height}:{page.x}:{page.y}",
+        f"scale=max(1\\,iw*{factor}):max(1\\,ih*{factor})",
+        _NEAR_DUPLICATES if cropped else _EXACT_DUPLICATES,
+        "showinfo",
+    ]
+    with _Decoder(path, ["-vf", ",".join(filters)]) as decoder:
+        pictures = list(decoder.pictures())
+        said = decoder.ended()
+    all_ms, kept_ms = (_times_ms(said, place) for place in (0, len(filters) - 1))
+    if len(pictures) != len(kept_ms) or not pictures:
         raise VideoError(
-            f"reading {path}: {len(times_ms)} frames announced, {len(thumbnails)} decoded; "
-            "the file is damaged, record it again"
+            f"reading {path}: {len(kept_ms)} frames have a time, {len(pictures)} a picture; the "
+            "file is damaged, record it again"
         )
-    return zip(times_ms, thumbnails, strict=True), viewport == whole
+    frames = list(zip(kept_ms, pictures, strict=True))
+    return Recorded(frames, max(all_ms), page != whole, is_mobile)
 
 
-def _describe(path: Path) -> tuple[int, int, list[float]]:
-    """Width, height and display times of the frames from the first one's."""
-    entries = "stream=width,height:packet=pts_time"
-    command = ["ffprobe", "-v", "error", "-select_streams", "v:0", "-of", "json"]
-    described = json.loads(_run([*command, "-show_entries", entries, str(path)], path))
-    if not described.get("streams") or not described.get("packets"):
-        raise VideoError(f"reading {path}: no video in it; give a recorded video")
-    stream = described["streams"][0]
-    times_s = sorted(float(packet["pts_time"]) for packet in described["packets"])
-    return stream["width"], stream["height"], [(at_s - times_s[0]) * 1e3 for at_s in times_s]
+def _page_in(path: Path, cropped: bool) -> tuple[Viewport, Viewport, bool]:
+    """Where the page is, the whole picture, and whether a telephone recorded it."""
+    with _Decoder(path, ["-frames:v", str(VIEWPORT_FRAMES_MAX if cropped else 1)]) as decoder:
+        whole, is_orange_whole, is_mobile = None, False, False
+        for picture in decoder.pictures():
+            height, width, _ = picture.shape
+            if whole is None:
+                whole, is_mobile = Viewport(0, 0, width, height), _ANDROID in decoder.said()
+            if not cropped or not whole.is_plausible:
+                return whole, whole, is_mobile
+            page = find_viewport(picture, is_mobile)
+            if page.is_plausible:
+                return page, whole, is_mobile
+            is_orange_whole |= is_orange(picture)
+        if whole is None:
+            raise decoder.refusal()
+    if is_orange_whole:  # something rests on the middle of it all the time
+        return whole, whole, is_mobile
+    raise VideoError(
+        f"finding the page in {path}: around the middle of the first {VIEWPORT_FRAMES_MAX} frames "
+        f"nothing over {VIEWPORT_PX_MIN} x {VIEWPORT_PX_MIN} pixels has one colour, nor is any "
+        "orange; record it as Browsertime does, or give --convention eyelevel, which takes the "
+        "whole picture for the page"
+    )
 
 
-def _decode(path: Path, arguments: list[str], width: int, height: int) -> Picture:
-    """frames x height x width x 3."""
-    command = ["ffmpeg", "-v", "error", "-nostdin", "-i", str(path), *arguments]
-    raw = _run([*command, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], path)
-    frame_bytes = width * height * 3
-    if not raw or len(raw) % frame_bytes:
-        raise VideoError(f"reading {path}: ffmpeg gave no whole frames; give a whole file")
-    return np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
+def _times_ms(said: str, place: int) -> list[int]:
+    """Display times that the filter at this place showed, in whole milliseconds."""
+    shown = (found for found in _SHOWN.finditer(said) if int(found[1]) == place)
+    return [math.floor(float(found[2]) * 1000) for found in shown]
 
 
-def _run(command: list[str], path: Path) -> bytes:
-    try:
-        process = subprocess.run(command, capture_output=True, timeout=READ_TIMEOUT_S, check=False)
-    except FileNotFoundError as error:
-        raise VideoError(
-            f"reading {path}: {command[0]} is missing; install it (Debian: apt-get install ffmpeg)"
-        ) from error
-    except subprocess.TimeoutExpired as error:
-        raise VideoError(
-            f"reading {path}: {command[0]} did not end; it is damaged, record it again"
-        ) from error
-    if process.returncode != 0:
-        last_line = process.stderr.decode(errors="replace").strip().split("\n")[-1]
-        reason = last_line.removeprefix(f"{path}: ")
-        raise VideoError(f"reading {path}: {reason}; give a whole video file")
-    return process.stdout
+class _Decoder:
+    """One run of ffmpeg that writes pictures, killed where they are not read to their end."""
+
+    def __init__(self, path: Path, arguments: list[str]) -> None:
+        self._path = path
+        self._arguments = ["-i", str(path), *arguments, "-fps_mode", "passthrough"]
+
+    def __enter__(self) -> Self:
+        # ffmpeg says more than a pipe holds, and it is read only at the end.
+        self._said = tempfile.TemporaryFile()
+        command = ["ffmpeg", "-v", "info", "-nostats", "-nostdin", *self._arguments]
+        command += ["-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "-"]
+        try:
+            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._said)
+        except FileNotFoundError as error:
+            self._said.close()
+            raise VideoError(
+                f"reading {self._path}: ffmpeg is missing; install it (Debian: apt-get install "
+                "ffmpeg)"
+            ) from error
+        self._watch = threading.Timer(READ_TIMEOUT_S, self._process.kill)
+        self._watch.daemon = True
+        self._watch.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._watch.cancel()
+        self._process.kill()
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._said.close()
+
+    def pictures(self) -> Iterator[Picture]:
+        """Each frame's, height x width x 3, of the size that it was decoded in."""
+        stream = self._process.stdout
+        assert stream is not None
+        while head := b"".join(stream.readline(_LINE_BYTES_MAX) for _ in range(3)):
+            size = _HEADER.fullmatch(head)
+            width, height = (int(size[1]), int(size[2])) if size else (0, 0)
+            content = stream.read(width * height * 3)
+            if not content or len(content) < width * height * 3:
+                raise self.refusal()
+            yield np.frombuffer(content, np.uint8).reshape(height, width, 3)
+
+    def said(self) -> str:
+        """What ffmpeg has said so far."""
+        size = os.fstat(self._said.fileno()).st_size
+        return os.pread(self._said.fileno(), size, 0).decode(errors="replace")
+
+    def ended(self) -> str:
+        """All that it said, once it has ended well. Raises VideoError."""
+        if self._process.wait() != 0:
+            raise self.refusal()
+        return self.said()
+
+    def refusal(self) -> VideoError:
+        """Why there are no pictures: what ffmpeg says of it if it is to say errors alone."""
+        if not self._watch.is_alive():
+            return VideoError(
+                f"reading {self._path}: ffmpeg did not end; the file is damaged, record it again"
+            )
+        command = ["ffmpeg", "-v", "error", "-nostdin", *self._arguments, "-f", "null", "-"]
+        done = subprocess.run(command, capture_output=True, timeout=READ_TIMEOUT_S, check=False)
+        lines = done.stderr.decode(errors="replace").strip().split("\n")
+        reason = lines[-1].removeprefix(f"{self._path}: ")
+        if not reason or "does not contain any stream" in reason:
+            return VideoError(f"reading {self._path}: no video in it; give a recorded video")
+        return VideoError(f"reading {self._path}: {reason}; give a whole video file")

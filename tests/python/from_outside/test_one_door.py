@@ -53,7 +53,6 @@ ELSEWHERE = {
     "lab/conversation.py": OURS,
     "lab/prober.py": OURS,
     "lab_tables.py": CODE,
-    "pictures/video.py": "ffprobe wrote it",
     "report/shell.py": CODE,
     "report/templates.py": CODE,
     "run/block/inputs.py": "it is sent as it is, to where its digest is checked",

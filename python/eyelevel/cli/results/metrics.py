@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.core import TyperGroup
 
-from eyelevel.cli.output import print_json, results, table
+from eyelevel.cli.output import WARNING_STYLE, print_json, results, table
 from eyelevel.cli.results.metrics_run import run
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.video import VideoMetrics, video_metrics
@@ -30,6 +30,7 @@ JSON_KEYS = (
     "perceptual_speed_index_ms",
     "contentful_speed_index_ms",
     "visual_progress",
+    "settled",
 )
 _TITLES = {
     "first_visual_change_ms": "First Visual Change",
@@ -61,23 +62,32 @@ def video(
     docs/reference/metrics.md says how the conventions differ.
     """
     as_browsertime = convention is Convention.BROWSERTIME
-    frames, fills = read_video(file, cropped=as_browsertime)
-    metrics = video_metrics(frames, masked=as_browsertime and fills, floored=as_browsertime)
+    metrics = video_metrics(read_video(file, cropped=as_browsertime), floored=as_browsertime)
     if as_json:
         values = asdict(metrics)
         print_json({key: values[key] for key in JSON_KEYS})
         return
-    _print(metrics)
+    _print(metrics, as_browsertime)
 
 
-def _print(found: VideoMetrics) -> None:
+def _print(found: VideoMetrics, as_browsertime: bool) -> None:
     values: JsonObject = asdict(found)
     shown = table("metric", "ms", right=("ms",))
     for name, title in _TITLES.items():
         shown.add_row(title, "-" if values[name] is None else f"{values[name]:.0f}")
     results.print(shown)
     steps = ", ".join(f"{at_ms} ms {percent:.0f} %" for at_ms, percent in found.visual_progress)
-    results.print(f"visual progress: {steps or 'the page never appeared'}")
+    results.print(f"visual progress: {steps or 'none: the picture is orange to its end'}")
+    if found.first_visual_change_ms is None and steps:
+        faint = "; --convention eyelevel counts fainter changes, too" if as_browsertime else ""
+        results.print(f"nothing on the page changed{faint}", markup=False)
+    if found.settled is False:
+        results.print(
+            "the page was still changing when the video ended: Last Visual Change and all that "
+            "depends on it (Visually Complete, the indices) are of this video's length",
+            markup=False,
+            style=WARNING_STYLE,
+        )
 
 
 if TYPE_CHECKING:  # a private place of typer: what type checkers alone need
