@@ -184,11 +184,16 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return by_lower_case[found[0]] if found else None
 
 
+MEANT = {"stack": {"http3": "quic", "http/3": "quic", "h3": "quic", "http2": "tcp", "h2": "tcp"}}
+"""Words for what we call otherwise, by kind; the likest of our own names would be another thing."""
+
+
 def unknown(kind: str, word: str, known: Iterable[str]) -> str:
     """One clause: the word is not known, did you mean, or which there are."""
     names = list(known)
+    meant = MEANT.get(kind, {}).get(word.lower())
     word = word if len(word) <= WORD_SHOWN_MAX else f"{word[: WORD_SHOWN_MAX - 3]}..."
-    close = nearest(word, names)
+    close = meant if meant in names else nearest(word, names)
     shown = ", ".join(names[:KNOWN_SHOWN_MAX]) + (", ..." if len(names) > KNOWN_SHOWN_MAX else "")
     hint = f"did you mean `{close}`?" if close else f"known: {shown}"
     return f"unknown {kind} `{word}`; {hint}"

@@ -26,40 +26,53 @@ EXIT_LATER = 75
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
-# Subcommand and its module in eyelevel.cli, in the order of the help. A module has either `app`, a
-# group of subcommands, or a function of the file's name. Only the module that is asked for is
-# imported, none for `eyelevel --help`: all together take two seconds.
-SUBCOMMANDS: dict[str, str] = {
-    "demo": "run.demo",
-    "run": "run.run",
-    "ask": "run.ask",
-    "load": "load.load",
-    "replay": "load.replay",
-    "path": "path.commands",
-    "plan": "run.plan",
-    "report": "results.report",
-    "figures": "results.figures",
-    "metrics": "results.metrics",
-    "export": "results.export",
-    "compare": "results.compare",
-    "bundle": "results.bundle",
-    "rerun": "run.rerun",
-    "worker": "run.worker",
-    "status": "run.status",
-    "fetch": "run.fetch",
-    "list": "list_presets",
-    "trace": "path.trace",
-    "network": "path.network",
-    "explain": "explain.commands",
-    "validate": "validate.commands",
-    "probe": "probe.commands",
-    "scan": "probe.scan",
-    "doctor": "doctor",
-    "completion": "completion.completion",
-    "site": "site.commands",
-    "record": "site.record",
-    "corpus": "corpus.commands",
+# Subcommand and its module in eyelevel.cli, by what it is for, in the order of the help. A module
+# has either `app`, a group of subcommands, or a function of the file's name. Only the module that
+# is asked for is imported, none for `eyelevel --help`: all together take two seconds.
+GROUPS: dict[str, dict[str, str]] = {
+    "First steps": {
+        "demo": "run.demo",
+        "doctor": "doctor",
+        "list": "list_presets",
+        "completion": "completion.completion",
+    },
+    "Recorded sites": {
+        "record": "site.record",
+        "site": "site.commands",
+        "corpus": "corpus.commands",
+    },
+    "Questions and studies": {
+        "ask": "run.ask",
+        "run": "run.run",
+        "plan": "run.plan",
+        "status": "run.status",
+        "worker": "run.worker",
+        "fetch": "run.fetch",
+    },
+    "Results": {
+        "report": "results.report",
+        "figures": "results.figures",
+        "metrics": "results.metrics",
+        "explain": "explain.commands",
+        "compare": "results.compare",
+        "export": "results.export",
+        "bundle": "results.bundle",
+        "rerun": "run.rerun",
+    },
+    "Single loads and networks": {
+        "load": "load.load",
+        "replay": "load.replay",
+        "path": "path.commands",
+        "network": "path.network",
+        "trace": "path.trace",
+    },
+    "Measuring servers and this machine": {
+        "probe": "probe.commands",
+        "scan": "probe.scan",
+        "validate": "validate.commands",
+    },
 }
+SUBCOMMANDS = {name: place for group in GROUPS.values() for name, place in group.items()}
 
 
 PATHS_OF_THEIR_OWN = ("demo", "load", "replay", "run", "ask", "rerun", "validate")
@@ -160,17 +173,23 @@ def app_with(command: str) -> typer.Typer:
         help="Compare web protocol stacks fairly: load recorded sites in a real browser over "
         "an emulated network."
     )(_root)
-    for name, place in SUBCOMMANDS.items():
-        if name != command:
-            app.command(name, help=_summary(place))(lambda: None)
-            continue
-        module = import_module(f"eyelevel.cli.{place}")
-        group = getattr(module, "app", None)
-        if group is not None:
-            app.add_typer(group, name=name)
-        else:
-            app.command(name)(getattr(module, place.rpartition(".")[2]))
+    for title, commands in GROUPS.items():
+        for name, place in commands.items():
+            _add(app, name, place, title, is_whole=name == command)
     return app
+
+
+def _add(app: typer.Typer, name: str, place: str, title: str, *, is_whole: bool) -> None:
+    """One subcommand below its group's title, with all that it takes or with its summary alone."""
+    if not is_whole:
+        app.command(name, help=_summary(place), rich_help_panel=title)(lambda: None)
+        return
+    module = import_module(f"eyelevel.cli.{place}")
+    group = getattr(module, "app", None)
+    if group is not None:
+        app.add_typer(group, name=name, rich_help_panel=title)
+    else:
+        app.command(name, rich_help_panel=title)(getattr(module, place.rpartition(".")[2]))
 
 
 def _say_version(asked: bool) -> None:
@@ -178,6 +197,16 @@ def _say_version(asked: bool) -> None:
         from eyelevel.cli.version import say_version
 
         say_version()
+        raise typer.Exit
+
+
+def _say_citation(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        from eyelevel.report.citation import own_bibtex
+
+        print(own_bibtex(version("eyelevel")))
         raise typer.Exit
 
 
@@ -189,6 +218,15 @@ def _root(
             callback=_say_version,
             is_eager=True,
             help="Print the versions of eyelevel, its build and the browser.",
+        ),
+    ] = False,
+    cite: Annotated[
+        bool,
+        typer.Option(
+            "--cite",
+            callback=_say_citation,
+            is_eager=True,
+            help="Print how to cite eyelevel, in BibTeX.",
         ),
     ] = False,
 ) -> None:

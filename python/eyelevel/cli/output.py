@@ -8,10 +8,11 @@ import json
 import time
 from collections.abc import Callable, Iterable
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.status import Status
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from eyelevel.from_outside.words import plain, plain_json
@@ -118,7 +119,9 @@ def table(
 ) -> Table:
     """A plain table; the columns named in `right` hold numbers, and those in `whole` what differs
     in its end alone, so that nothing is cut from it."""
-    shown = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    shown = _Fitting(
+        title=title, title_justify="left", box=None, pad_edge=False, padding=(0, _GAP, 0, 0)
+    )
     for column in columns:
         shown.add_column(
             column,
@@ -126,3 +129,60 @@ def table(
             overflow="fold" if column in whole else "ellipsis",
         )
     return shown
+
+
+_GAP = 2
+_WORD_WIDTH_MAX = 20
+"""A name that is longer may be cut in a narrow terminal; a number never is."""
+
+
+class _Fitting(Table):
+    """A table that never breaks a number: where its columns do not fit, each row is a list."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Columns beside one another if they fit, narrowed at blanks if they must be."""
+        room = options.max_width - _GAP * (len(self.columns) - 1)
+        cells = [[_text(console, cell) for cell in _cells_of(each)] for each in self.columns]
+        natural = [max(map(cell_len, each)) for each in cells]
+        if sum(natural) > room:
+            widths = [_least_width(each) for each in cells]
+            if sum(widths) > room:
+                yield from self._lists(cells)
+                return
+            for place, column in enumerate(self.columns):
+                widths[place] += min(natural[place] - widths[place], room - sum(widths))
+                column.width = widths[place]
+        yield from super().__rich_console__(console, options)
+
+    def _lists(self, cells: list[list[str]]) -> RenderResult:
+        if self.title:
+            yield Text(str(self.title), "italic")
+        (_, *names), *others = cells
+        for row, name in enumerate(names, 1):
+            yield Text(name, "bold")
+            for heading, *column in others:
+                if column[row - 1]:
+                    yield Text(
+                        f"  {heading} {column[row - 1]}" if heading else f"  {column[row - 1]}"
+                    )
+
+
+def _cells_of(column: Column) -> list[RenderableType]:
+    """The heading, then what stands below it."""
+    return [column.header, *column.cells]
+
+
+def _text(console: Console, cell: RenderableType) -> str:
+    text = cell if isinstance(cell, Text) else console.render_str(str(cell))
+    return text.plain
+
+
+def _least_width(cells: list[str]) -> int:
+    """How narrow a column may be: as wide as its longest number, and as most of its words."""
+    words = [word for cell in cells for word in cell.split()]
+    return max(map(_least_of_word, words), default=0)
+
+
+def _least_of_word(word: str) -> int:
+    is_name = any(map(str.isalpha, word))
+    return min(cell_len(word), _WORD_WIDTH_MAX) if is_name else cell_len(word)

@@ -2,7 +2,6 @@
 
 import re
 import textwrap
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from rich.text import Text
@@ -150,26 +149,40 @@ def _help(command: Command, within: Context) -> str:
     listed = {
         "Arguments": taken(command, TyperArgument, within),
         "Options": [*taken(command, TyperOption, within), HELP],
-        "Commands": list(_commands(command)),
     }
     for title, rows in listed.items():
         if rows:
             shown.append(f"\n{title}:\n", "bold")
             _append(shown, rows, width)
+    groups = _commands(command)
+    begin = _begin_of([row for rows in groups.values() for row in rows])
+    for title, rows in groups.items():
+        shown.append(f"\n{title}:\n", "bold")
+        _append(shown, rows, width, begin)
     results.begin_capture()
     results.print(shown, soft_wrap=True, end="")
     return results.end_capture().rstrip("\n")
 
 
-def _commands(group: Command) -> Iterator[Taken]:
+def _commands(group: Command) -> dict[str, list[Taken]]:
+    """Subcommands by the title of their group, in the order of the declaration."""
+    found: dict[str, list[Taken]] = {}
     for name, each in group.commands.items() if isinstance(group, TyperGroup) else ():
         if not each.hidden:
-            yield Taken(name, summary(each))
+            title = getattr(each, "rich_help_panel", None)
+            title = title if isinstance(title, str) else "Commands"
+            found.setdefault(title, []).append(Taken(name, summary(each)))
+    return found
 
 
-def _append(shown: Text, rows: list[Taken], width: int) -> None:
+def _begin_of(rows: list[Taken]) -> int:
+    """The column in which meanings begin."""
     lengths = [len(row.name) for row in rows if len(row.name) <= NAME_WIDTH_MAX]
-    begin = INDENT + max(lengths, default=0) + 2
+    return INDENT + max(lengths, default=0) + 2
+
+
+def _append(shown: Text, rows: list[Taken], width: int, begin: int = 0) -> None:
+    begin = begin or _begin_of(rows)
     for name, meaning in rows:
         lines = textwrap.wrap(meaning, width - begin, break_on_hyphens=False) or [""]
         shown.append(" " * INDENT).append(name, "cyan")

@@ -3,6 +3,7 @@
 from eyelevel.analysis.conditions import conditions_said, smallest_effect_said, stacks_planned
 from eyelevel.analysis.shown import title_of
 from eyelevel.analysis.study import Contents
+from eyelevel.report.citation import own_bibtex
 from eyelevel.report.html import Markup, element, titled_section
 from eyelevel.stats.pooled import BORROWED_FREEDOM, STACKS_MIN
 
@@ -19,6 +20,12 @@ BIBTEX = """\
   school = {Massachusetts Institute of Technology},
   year = {2014}
 }"""
+
+
+def references(contents: Contents) -> str:
+    """eyelevel itself, as the study ran it, and the papers that it follows."""
+    version = contents.environment.get("versions", {}).get("eyelevel")
+    return "\n".join([*([own_bibtex(version)] if version else []), BIBTEX])
 
 
 def paragraph(contents: Contents) -> str:
@@ -107,6 +114,6 @@ def methods_section(contents: Contents) -> Markup:
         element(
             "details",
             element("summary", "References in BibTeX"),
-            element("pre", BIBTEX, tabindex="0", data_copy="references in BibTeX"),
+            element("pre", references(contents), tabindex="0", data_copy="references in BibTeX"),
         ),
     )
