@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from eyelevel.analysis.claims import is_claimed
+from eyelevel.analysis.claims import CLAIMS, verdict_of
 from eyelevel.analysis.formats import NO_BREAK, format_number
 from eyelevel.analysis.gains.causes import rtts_ms_of
 from eyelevel.analysis.gains.cells import NetworkGain
@@ -135,7 +135,7 @@ def metric_paragraphs(contents: Contents) -> list[list[str]]:
     say = of_metric.get(contents.primary_metric)
     if contents.unfinished or say is None:
         return []
-    claimed = [gain for gain in contents.gains if is_claimed(contents, gain)]
+    claimed = [gain for gain in contents.gains if _has_sign(contents, gain)]
     paragraphs: list[list[str]] = []
     for gain in claimed:
         sentences = list(say(contents, gain))
@@ -143,6 +143,11 @@ def metric_paragraphs(contents: Contents) -> list[list[str]]:
             others = [each[0].upper() + each[1:] for each in sentences[1:]]
             paragraphs.append([f"On {gain.network}, {sentences[0]}", *others])
     return paragraphs
+
+
+def _has_sign(contents: Contents, gain: NetworkGain) -> bool:
+    """Whether a stack is called faster or slower, be it by less than matters."""
+    return (verdict_of(contents, gain) or "").startswith(CLAIMS)
 
 
 def _of_largest_paint(contents: Contents, gain: NetworkGain) -> Iterator[str]:

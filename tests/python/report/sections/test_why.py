@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from made_up_run import TWO_STACKS, read_run
 
+from eyelevel.analysis.claims import verdict_of
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.causes import NetworkSplit
 from eyelevel.analysis.time_parts import PAINT, NetworkParts, TimePart
@@ -159,6 +160,14 @@ def test_a_page_explains_the_first_comparison_in_full_and_one_more(tmp_path):
     assert len(said_why(contents)) == 3
     assert of_page.count("<p>") == 2 and "mss" not in of_page
     assert of_page.count("came at once") == 2  # of both sites, on the first network
+
+
+def test_a_stack_that_is_faster_by_less_than_matters_is_explained_too(contents):
+    plan = {**contents.plan, "smallest_effect_of_interest": 0.9}
+    changed = replace(contents, plan=plan)
+    verdicts = {verdict_of(changed, gain) for gain in changed.gains}
+    assert "faster, by less than matters" in verdicts
+    assert said_why(changed) == said_why(contents) != []
 
 
 def test_a_study_that_may_stop_is_explained(tmp_path):
