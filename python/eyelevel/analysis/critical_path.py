@@ -82,7 +82,7 @@ class ObjectWaits:
 
     place: int
     connection: object
-    """The browser's number of its connection."""
+    """The browser's number of its connection; where it gives none (Firefox), when that opened."""
     connections_ms: float
     first_byte_ms: float
     bytes_ms: float
@@ -152,7 +152,7 @@ def object_waits(
         waits.append(
             ObjectWaits(
                 place,
-                item["connection"],
+                tuple(opened or ()) if item["connection"] is None else item["connection"],
                 *(_overlap_ms(span, from_ms, end_ms) for span in spans),
             )
         )

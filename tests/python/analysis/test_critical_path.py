@@ -80,6 +80,14 @@ def test_a_connection_that_was_open_before_its_object_costs_the_path_nothing():
     assert (waits.handshakes, waits.connections_ms) == (1, 28.0)
 
 
+def test_connections_without_a_number_are_told_apart_by_when_they_opened():
+    """Firefox numbers none."""
+    style = {**STYLE, "connect_ms": [75.0, 110.0]}
+    objects = [{**item, "connection": None} for item in (DOCUMENT, style)]
+    assert path_waits(objects, 200.0) == path_waits([DOCUMENT, style], 200.0)
+    assert path_waits(objects, 200.0).handshakes == 2
+
+
 def test_what_comes_after_the_paint_counts_for_nothing():
     assert path_waits([DOCUMENT], 50.0) == PathWaits(0, 0.0, 0.0, 0.0, 50.0)
     # The document still arrives when it is painted.
