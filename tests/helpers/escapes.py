@@ -68,6 +68,7 @@ attempt("change the network", lambda: os.open("/proc/sys/net/ipv4/ip_default_ttl
 attempt("press a system key", lambda: os.open("/proc/sysrq-trigger", os.O_WRONLY))
 attempt("make a device", lambda: device("/tmp/eyelevel-null"))
 attempt("become root", lambda: os.setuid(0))
+attempt("leave its cores", lambda: os.sched_setaffinity(0, range(os.cpu_count())))
 attempt("leave by chroot", lambda: os.chroot("/"))
 attempt("reach a socket of the host by its path", lambda: reach(socket.AF_UNIX, path))
 attempt("reach an abstract one", lambda: reach(socket.AF_UNIX, "\0" + abstract))

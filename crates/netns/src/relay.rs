@@ -171,11 +171,10 @@ pub(crate) fn to(pid: i32) {
 
 extern "C" fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     let target = TARGET.load(Ordering::Relaxed);
-    // SAFETY: the kernel hands a valid siginfo; the target has not been waited for.
-    unsafe {
-        if target > 0 && (*info).si_code <= 0 {
-            libc::kill(target, signal);
-        }
+    // SAFETY: the kernel hands a valid siginfo.
+    let is_from_process = unsafe { (*info).si_code } <= 0;
+    if target > 0 && is_from_process {
+        sandbox::kill_from_handler(target, signal);
     }
 }
 

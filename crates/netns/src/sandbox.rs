@@ -190,8 +190,20 @@ static SUPERVISED: AtomicI32 = AtomicI32::new(0);
 extern "C" fn pass_on(signal: libc::c_int) {
     let pid = SUPERVISED.load(Ordering::Relaxed);
     if pid > 0 {
-        // SAFETY: sends a signal to a child of this process that has not been waited for.
-        unsafe { libc::kill(pid, signal) };
+        kill_from_handler(pid, signal);
+    }
+}
+
+/// Sends a signal from within a handler, and leaves `errno` to whom the handler interrupted: a call
+/// that failed may not have been asked for its reason yet (signal-safety(7)).
+pub(crate) fn kill_from_handler(pid: i32, signal: libc::c_int) {
+    // SAFETY: `errno` is the calling thread's own; kill takes integers, and is async-signal-safe. The
+    // process is a child of this one that has not been waited for.
+    unsafe {
+        let errno = libc::__errno_location();
+        let before = *errno;
+        libc::kill(pid, signal);
+        *errno = before;
     }
 }
 
@@ -278,4 +290,19 @@ fn mount(
         )
     };
     check(result, || format!("mount over {target}")).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handler_leaves_errno_to_whom_it_interrupts() {
+        // No process has this number (PID_MAX_LIMIT is 2^22), so that kill fails with ESRCH.
+        let (nobody, before) = (i32::MAX, libc::EINTR);
+        // SAFETY: `errno` is this thread's own.
+        unsafe { *libc::__errno_location() = before };
+        kill_from_handler(nobody, libc::SIGTERM);
+        assert_eq!(io::Error::last_os_error().raw_os_error(), Some(before));
+    }
 }

@@ -1,5 +1,6 @@
 """A program in the browser's place finds no way out: files, sockets, processes, mounts, devices."""
 
+import json
 import os
 import random
 import select
@@ -12,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from escapes import escapes
+from escapes import PYTHON, escapes
 from hang import HANG_S
 from raw_lab import NOBODY, raw_lab
 
@@ -68,6 +69,62 @@ def test_root_keeps_the_browser_in(new_lab, host, tmp_path):
     assert got == {}
     assert host.reached() == 0
     assert tries > 60
+
+
+BOUNDS = r"""
+import errno, json, os, resource, threading
+found = {}
+threading.stack_size(32768)
+over, threads = threading.Event(), 1
+try:
+    while threads < 20_000:
+        threading.Thread(target=over.wait, daemon=True).start()
+        threads += 1
+except RuntimeError:
+    found["threads"] = threads
+over.set()
+bound = resource.getrlimit(resource.RLIMIT_NPROC)
+try:
+    resource.setrlimit(resource.RLIMIT_NPROC, (bound[0] + 1, bound[1] + 1))
+except (ValueError, OSError):
+    found["processes"] = bound
+for folder in ("/tmp", "/dev/shm", "/run", "/var/tmp"):
+    with open(folder + "/large", "wb") as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, (1 << 30) + 4096)
+        except OSError as error:
+            found[folder] = errno.errorcode[error.errno]
+    os.unlink(folder + "/large")
+of = os.statvfs("/tmp")
+found["files"] = of.f_files
+print(json.dumps(found), flush=True)
+os._exit(0)
+"""
+PROCESSES_MAX = 4096
+"""Of crates/netns/src/confine/mod.rs."""
+
+
+def bounds_of(prefix):
+    command = [*prefix, PYTHON, "-I", "-c", BOUNDS]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    # A smaller bound of the machine's own comes first.
+    assert 100 < found.pop("threads") <= PROCESSES_MAX
+    assert max(found.pop("processes")) <= PROCESSES_MAX
+    assert 0 < found.pop("files") <= 100 * 1024
+    assert found == dict.fromkeys(("/tmp", "/dev/shm", "/run", "/var/tmp"), "ENOSPC")
+
+
+def test_processes_and_memory_in_folders_have_bounds(new_lab, tmp_path):
+    with new_lab(site=None) as lab:
+        bounds_of(confined(lab.command_prefix, [tmp_path]))
+
+
+def test_they_have_them_for_an_ordinary_user(labs):
+    with raw_lab(NOBODY) as (_, ready):
+        enter = (*NOBODY, find_binary(), "enter", "--pid", str(ready["init_pid"]), "--")
+        bounds_of((*enter, find_binary(), "confine", "--"))
 
 
 def test_an_ordinary_user_keeps_it_in(labs, host):

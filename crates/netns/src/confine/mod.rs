@@ -32,6 +32,10 @@ const HOST: &str = "lab";
 /// The status of a command that cannot be started, as a shell reports it.
 const EXIT_NOT_STARTED: i32 = 127;
 
+/// Processes and threads of one confined program at once. Chromium has some 300 for a page of ten
+/// sites, Firefox 600.
+const PROCESSES_MAX: libc::rlim_t = 4096;
+
 /// What the folders of the view are made under, whatever the caller's is: its user has to pass them.
 const UMASK: libc::mode_t = 0o022;
 
@@ -165,6 +169,7 @@ fn become_program(
     })?;
     be_mapped().map_err(|e| Error::new("wait for the maps of a user namespace", e))?;
     identity.become_inner_user()?;
+    bound_processes()?;
     sandbox::die_with_parent()?;
     if std::env::set_current_dir(directory).is_err() {
         std::env::set_current_dir("/").map_err(|e| Error::new("enter /", e))?;
@@ -174,6 +179,34 @@ fn become_program(
     let error = Command::new(&command[0]).args(&command[1..]).exec();
     Err(Error::new(format!("run {} confined", command[0]), error)
         .remedy("it sees the system alone, and the paths that are named for it: an external server has `paths`"))
+}
+
+/// Bounds the processes and threads that the program may have at once. Set inside its user namespace,
+/// since the kernel counts them there by themselves from Linux 5.14 on; before that all of the user's
+/// labs were counted as one, and nothing is bounded.
+fn bound_processes() -> Result<(), Error> {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    if !counts_by_namespace(&release) {
+        return Ok(());
+    }
+    let bound = libc::rlimit {
+        rlim_cur: PROCESSES_MAX,
+        rlim_max: PROCESSES_MAX,
+    };
+    // SAFETY: `bound` outlives the call.
+    let result = unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &raw const bound) };
+    match io::Error::last_os_error().raw_os_error() {
+        // A lower bound of the caller's stays.
+        Some(libc::EPERM) if result < 0 => Ok(()),
+        _ => check(result, || "bound a confined program's processes".into()).map(drop),
+    }
+}
+
+/// Whether a kernel of this release counts a user's processes by user namespace.
+fn counts_by_namespace(release: &str) -> bool {
+    let mut parts = release.split(['.', '-']).map(str::parse::<u32>);
+    let (major, minor) = (parts.next(), parts.next());
+    matches!((major, minor), (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= (5, 14))
 }
 
 /// Waits for `child` and buries orphans meanwhile; everything else ends with this process.
@@ -238,4 +271,25 @@ fn say(to: &mut std::fs::File) -> io::Result<()> {
 
 fn hear(from: &mut std::fs::File) -> io::Result<()> {
     from.read_exact(&mut [0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counts_by_namespace;
+
+    #[test]
+    fn kernels_from_5_14_on_count_by_namespace() {
+        for release in [
+            "5.14.0",
+            "5.15-rc1",
+            "6.1.0-13-amd64",
+            "6.18.44-x\n",
+            "10.0",
+        ] {
+            assert!(counts_by_namespace(release), "{release}");
+        }
+        for release in ["5.13.19", "4.18.0-553.el8", "5", "", "odd"] {
+            assert!(!counts_by_namespace(release), "{release}");
+        }
+    }
 }

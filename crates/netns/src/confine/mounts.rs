@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 const OPEN_TREE_CLONE: libc::c_uint = 1;
+const FSCONFIG_SET_STRING: libc::c_uint = 1;
 const FSCONFIG_CMD_CREATE: libc::c_uint = 6;
 
 pub(super) const READ_WRITE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
@@ -57,8 +58,12 @@ pub(super) fn clone_tree(path: &Path, attributes: u64) -> Result<File, Error> {
     Ok(mount)
 }
 
-/// A new file system, not yet anywhere.
-pub(super) fn new_file_system(kind: &CStr, attributes: u64) -> Result<File, Error> {
+/// A new file system with these settings, not yet anywhere.
+pub(super) fn new_file_system(
+    kind: &CStr,
+    settings: &[(&CStr, &CStr)],
+    attributes: u64,
+) -> Result<File, Error> {
     let attempt = || {
         format!(
             "make a new {} for a confined program",
@@ -68,6 +73,21 @@ pub(super) fn new_file_system(kind: &CStr, attributes: u64) -> Result<File, Erro
     // SAFETY: `kind` is NUL-terminated.
     let context = unsafe { libc::syscall(libc::SYS_fsopen, kind.as_ptr(), 1 as libc::c_uint) };
     let context = file_of(context, attempt)?;
+    for (key, value) in settings {
+        // SAFETY: both are NUL-terminated and outlive the call.
+        let set = unsafe {
+            let descriptor = context.as_raw_fd();
+            libc::syscall(
+                libc::SYS_fsconfig,
+                descriptor,
+                FSCONFIG_SET_STRING,
+                key.as_ptr(),
+                value.as_ptr(),
+                0,
+            )
+        };
+        check(set as i32, attempt)?;
+    }
     let null = std::ptr::null::<libc::c_char>();
     // SAFETY: this command takes neither key nor value.
     let created = unsafe {

@@ -54,6 +54,11 @@ pub(super) const REFUSED: &[Refused] = &[
         ],
     },
     Refused {
+        // A lab's cores are given to it; on others it would disturb other labs and the lab's own path.
+        error: libc::EPERM,
+        calls: &[libc::SYS_sched_setaffinity],
+    },
+    Refused {
         // A namespace may be made, another's never joined.
         error: libc::EPERM,
         calls: &[libc::SYS_setns],

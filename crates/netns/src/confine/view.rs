@@ -6,6 +6,7 @@ use super::mounts::{
     new_file_system, pivot,
 };
 use crate::Error;
+use std::ffi::CStr;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
@@ -30,6 +31,11 @@ const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 
 /// Folders of its own in which everybody may write.
 const OWN_FOLDERS: &[&str] = &["/tmp", "/var/tmp", "/run", "/dev/shm"];
+
+/// All of these folders together: they are memory, and without a bound a page could take half of the
+/// machine's in each lab. A browser's profile is not among them, and the shared memory of a page of
+/// many large pictures is a third of this.
+const OWN_BOUNDS: &[(&CStr, &CStr)] = &[(c"size", c"1G"), (c"nr_inodes", c"100k")];
 
 /// Links that every system has.
 const OWN_LINKS: &[(&str, &str)] = &[
@@ -91,10 +97,14 @@ impl View {
             .filter_map(|&path| Some((path, fs::read_to_string(path).ok()?)))
             .collect::<Vec<_>>();
         // While the old one is there: whoever has no full view of /proc may not make a new one.
-        let proc = new_file_system(c"proc", MOUNT_PROC).map_err(|e| {
+        let proc = new_file_system(c"proc", &[], MOUNT_PROC).map_err(|e| {
             e.remedy("a container that hides parts of /proc forbids it: see `eyelevel doctor`")
         })?;
-        let root = new_file_system(c"tmpfs", libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV)?;
+        let root = new_file_system(
+            c"tmpfs",
+            OWN_BOUNDS,
+            libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
+        )?;
         attach(&root, Path::new(STAGE))?;
         std::env::set_current_dir(STAGE).map_err(|e| Error::new("enter the new root", e))?;
         set_mode(Path::new("."), 0o755)?;
