@@ -48,6 +48,7 @@ struct Ready<'a> {
     realtime_priority: bool,
     server_realtime_priority: bool,
     kept_cores: Option<Vec<usize>>,
+    queueing_discipline: Option<String>,
     startup_ms: f64,
     site_digest: Option<String>,
 }
@@ -193,6 +194,7 @@ fn lab(
         _ => start_resolver(origins, realtime)?,
     }
     let device = client.kind();
+    let queueing_discipline = servers.device.queueing_discipline().map(str::to_owned);
     let (cross_traffic, second) = cross_traffic(config, &ends)?;
     let watch = config.watch_interval_ms.map(|_| Watch::default());
     let (path, stopper) = Path::new(
@@ -235,6 +237,7 @@ fn lab(
         realtime_priority,
         server_realtime_priority: servers.realtime,
         kept_cores,
+        queueing_discipline,
         startup_ms: monotonic_now().since(around.started).as_secs_f64() * 1e3,
         site_digest: site.as_ref().map(|site| site.digest().to_string()),
     });

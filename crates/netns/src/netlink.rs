@@ -1,6 +1,7 @@
 use crate::Error;
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage,
+    NetlinkPayload,
 };
 use netlink_packet_route::AddressFamily;
 use netlink_packet_route::RouteNetlinkMessage;
@@ -8,6 +9,7 @@ use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, Addres
 use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
+use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use std::io;
 use std::net::IpAddr;
@@ -15,6 +17,8 @@ use std::os::fd::AsRawFd;
 
 /// The largest acknowledgement that the kernel sends for one request.
 const ANSWER_BYTES_MAX: usize = 8192;
+/// What the kernel puts into one part of a list (NLMSG_GOODSIZE, and what larger buffers get).
+const DUMP_BYTES_MAX: usize = 32 * 1024;
 
 /// Configures links and addresses, and in `routes.rs` the routes, of one network namespace: the one in
 /// which it was opened.
@@ -136,6 +140,56 @@ impl Netlink {
         })
     }
 
+    /// Sets the queueing discipline of a device.
+    ///
+    /// # Errors
+    /// Where the kernel has none of that name, or no disciplines at all.
+    pub(crate) fn set_queueing_discipline(&mut self, index: u32, name: &str) -> Result<(), Error> {
+        let mut message = TcMessage::with_index(index as i32);
+        message.header.parent = TcHandle::ROOT;
+        message.attributes.push(TcAttribute::Kind(name.to_owned()));
+        let flags = NLM_F_CREATE | NLM_F_REPLACE;
+        self.request(
+            RouteNetlinkMessage::NewQueueDiscipline(message),
+            flags,
+            || format!("set the queueing discipline {name} of link {index}"),
+        )
+    }
+
+    /// The name of a device's queueing discipline; none where the kernel does not say.
+    pub(crate) fn queueing_discipline(&mut self, index: u32) -> Option<String> {
+        let message = TcMessage::with_index(index as i32);
+        let mut request = NetlinkMessage::from(RouteNetlinkMessage::GetQueueDiscipline(message));
+        request.header.flags = NLM_F_REQUEST | NLM_F_DUMP;
+        request.finalize();
+        let mut bytes = vec![0; request.buffer_len()];
+        request.serialize(&mut bytes);
+        self.socket.send(&bytes, 0).ok()?;
+        let (mut found, mut answer) = (None, vec![0; DUMP_BYTES_MAX]);
+        loop {
+            let length = self.socket.recv(&mut &mut answer[..], 0).ok()?;
+            let mut rest = &answer[..length];
+            while !rest.is_empty() {
+                let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest).ok()?;
+                rest = rest.get(message.header.length.next_multiple_of(4) as usize..)?;
+                match message.payload {
+                    NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewQueueDiscipline(of)) => {
+                        let is_root = of.header.parent == TcHandle::ROOT;
+                        if is_root && of.header.index == index as i32 {
+                            found = of.attributes.into_iter().find_map(|each| match each {
+                                TcAttribute::Kind(name) => Some(name),
+                                _ => None,
+                            });
+                        }
+                    }
+                    NetlinkPayload::Done(_) => return found,
+                    NetlinkPayload::Error(_) => return None,
+                    _ => (),
+                }
+            }
+        }
+    }
+
     pub(crate) fn create(
         &mut self,
         message: RouteNetlinkMessage,
@@ -195,4 +249,37 @@ pub(crate) fn family(address: IpAddr) -> AddressFamily {
 
 pub(crate) fn host_prefix(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::unshare_network;
+
+    #[test]
+    fn a_device_has_the_queueing_discipline_that_it_was_given() {
+        let in_a_namespace = || {
+            unshare_network().ok()?;
+            let mut netlink = Netlink::open().expect("a socket in a namespace");
+            netlink.add_veth("one", "two").ok()?;
+            let index = netlink.link_index("one").expect("it was made");
+            for name in ["pfifo", "pfifo_fast", "bfifo", "pfifo_fast"] {
+                netlink.set_queueing_discipline(index, name).expect(name);
+                assert_eq!(netlink.queueing_discipline(index).as_deref(), Some(name));
+            }
+            let refused = netlink.set_queueing_discipline(index, "no-such-discipline");
+            assert!(refused.is_err());
+            assert_eq!(
+                netlink.queueing_discipline(index).as_deref(),
+                Some("pfifo_fast")
+            );
+            assert_eq!(netlink.queueing_discipline(99_999), None);
+            Some(())
+        };
+        // A thread of its own, whose namespace ends with it.
+        let done = std::thread::spawn(in_a_namespace).join().expect("no panic");
+        if done.is_none() {
+            println!("skipped: no right to make network namespaces and devices");
+        }
+    }
 }

@@ -171,6 +171,9 @@ def test_a_lab_needs_no_root(labs: None) -> None:
         assert ready["event"] == "ready", ready
         may = resource.getrlimit(resource.RLIMIT_RTPRIO)[0] >= 2
         assert (ready["realtime_priority"], ready["server_realtime_priority"]) == (may, may)
+        # Whatever the host's default is: the kernel says what the device has.
+        disciplines = {"tun": "pfifo_fast", "veth": None}
+        assert ready["queueing_discipline"] == disciplines[ready["device"]]
         process.stdin.close()
         assert process.wait(HANG_S) == 0
         assert b'"summary"' in process.stdout.read()

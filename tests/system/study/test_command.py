@@ -65,6 +65,7 @@ def test_a_load_is_kept_and_exported_where_it_says(tmp_path: Path) -> None:
     asked = ("--har", "--video", "--filmstrip")
     done = eyelevel("load", "dashboard", "--stack", "http1", "--out", str(tmp_path), *asked)
     (stored,) = iterate_trials(tmp_path)
+    assert stored.record["host"]["queueing_discipline"] in ("pfifo_fast", None)
     assert stored.record["outcome"] in GOOD, stored.record["outcome_detail"]
     exports, name = tmp_path / "exports", stored.path.name
     assert done.stderr.endswith(f"har, video, filmstrip in {exports}\n")

@@ -51,6 +51,15 @@ impl Device {
         }
     }
 
+    /// The queueing discipline that its namespace's packets pass before they are read, as the kernel says
+    /// it; none of a virtual Ethernet pair, which has none, and where the kernel does not say.
+    pub fn queueing_discipline(&self) -> Option<&str> {
+        match &self.end {
+            End::Tun(tun) => tun.queueing_discipline(),
+            End::Veth(_) => None,
+        }
+    }
+
     /// Whether it takes and gives packets that are still to be cut or summed.
     pub fn has_offload(&self) -> bool {
         matches!(self.end, End::Tun(_))

@@ -3,6 +3,7 @@ use crate::device::arrivals::Arrivals;
 use crate::device::packet_ring::{PacketRing, TRANSMIT_QUEUE_PACKETS};
 use crate::device::read_packet::ReadPacket;
 use crate::error::check;
+use crate::netlink::Netlink;
 use crate::{Error, OFFLOAD_HEADER_BYTES};
 use eyelevel_units::Instant;
 use std::ffi::CString;
@@ -22,7 +23,14 @@ pub struct Tun {
     file: File,
     /// TUN itself does not say when a packet came. None where the kernel refuses packet sockets.
     arrivals: Option<Arrivals<PacketRing>>,
+    discipline: Option<String>,
 }
+
+/// The queueing discipline before the device: what comes first leaves first, nothing is dropped, marked
+/// or held back but by the length of the queue. Otherwise it were the host's default, which differs
+/// between hosts: `fq_codel` drops and marks, `fq` holds packets back until the time that a server
+/// stamped on them (SO_TXTIME). Every kernel that has disciplines has this one.
+const DISCIPLINE: &str = "pfifo_fast";
 
 impl Tun {
     /// Creates the device in the calling thread's network namespace.
@@ -49,13 +57,21 @@ impl Tun {
         )?;
         set_transmit_queue(name)?;
         take_super_packets(&file)?;
-        let ring = crate::netlink::interface_index(name).and_then(PacketRing::open);
+        let index = crate::netlink::interface_index(name);
+        let discipline = index.as_ref().ok().and_then(|index| set_discipline(*index));
+        let ring = index.and_then(PacketRing::open);
         let mut tun = Self {
             file,
             arrivals: ring.ok().map(Arrivals::new),
+            discipline,
         };
         tun.read_clocks();
         Ok(tun)
+    }
+
+    /// As [`crate::Device::queueing_discipline`].
+    pub fn queueing_discipline(&self) -> Option<&str> {
+        self.discipline.as_deref()
     }
 
     /// As [`crate::Device::read_clocks`].
@@ -107,6 +123,13 @@ impl Tun {
     pub fn write(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()> {
         self.file.write_vectored(parts).map(drop)
     }
+}
+
+/// Sets the discipline, and returns what the kernel then says; none where it has none to set.
+fn set_discipline(index: u32) -> Option<String> {
+    let mut netlink = Netlink::open().ok()?;
+    let _ = netlink.set_queueing_discipline(index, DISCIPLINE);
+    netlink.queueing_discipline(index)
 }
 
 /// Asks for super-packets as the stack has them. UDP's came with Linux 6.2; where they are refused

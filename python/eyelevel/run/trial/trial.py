@@ -270,7 +270,7 @@ def _eyelevel_version() -> str:
 def _lab_facts(ready: Ready | None) -> JsonObject:
     if ready is None:
         return {}
-    names = ("realtime_priority", "server_realtime_priority")
+    names = ("realtime_priority", "server_realtime_priority", "queueing_discipline")
     facts = {**{name: getattr(ready, name) for name in names}, "lab_startup_ms": ready.startup_ms}
     if (cores := ready.client_cores) is not None:
         facts["browser_cores"] = len(cores)
