@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use tcp::Spoken;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -40,7 +41,7 @@ pub struct Server {
     stack: Arc<StackConfig>,
     authority: Arc<Authority>,
     acceptor: TlsAcceptor,
-    tcp: Vec<(TcpListener, Scheme)>,
+    tcp: Vec<(TcpListener, Spoken)>,
     quic: Vec<quic::Listener>,
     bound: BTreeMap<(Scheme, u16), SocketAddr>,
 }
@@ -69,8 +70,8 @@ impl Server {
             tls.key_log = keys.clone();
         }
         let origins = site.origins().iter();
-        let ports: BTreeSet<(Scheme, u16)> =
-            origins.map(|origin| (origin.scheme, origin.port)).collect();
+        let ports: BTreeSet<(u16, Scheme)> =
+            origins.map(|origin| (origin.port, origin.scheme)).collect();
         let ServerOptions {
             rules,
             now_ns,
@@ -87,24 +88,40 @@ impl Server {
             quic: Vec::new(),
             bound: BTreeMap::new(),
         };
-        for (scheme, port) in ports {
+        for &(port, scheme) in &ports {
+            let is_shared = !server.is_over_quic() && ports.contains(&(port, Scheme::Http));
+            if is_shared && scheme == Scheme::Https {
+                continue; // the listener of the http origins serves both
+            }
+            let is_shared = is_shared && ports.contains(&(port, Scheme::Https));
+            let (spoken, schemes): (_, &[Scheme]) = match (is_shared, scheme) {
+                (true, _) => (Spoken::ByFirstByte, &[Scheme::Http, Scheme::Https]),
+                (false, Scheme::Http) => (Spoken::Always(scheme), &[Scheme::Http]),
+                (false, Scheme::Https) => (Spoken::Always(scheme), &[Scheme::Https]),
+            };
             for address in &options.addresses {
                 let bind_port = if options.ports_ephemeral { 0 } else { port };
                 let address = SocketAddr::new(*address, bind_port);
-                let bound = server.listen(scheme, address, &tls)?;
-                server.bound.entry((scheme, port)).or_insert(bound);
+                let bound = server.listen(spoken, address, &tls)?;
+                for scheme in schemes {
+                    server.bound.entry((*scheme, port)).or_insert(bound);
+                }
             }
         }
         Ok(server)
     }
 
+    fn is_over_quic(&self) -> bool {
+        self.stack.http_version == HttpVersion::H3
+    }
+
     fn listen(
         &mut self,
-        scheme: Scheme,
+        spoken: Spoken,
         address: SocketAddr,
         tls: &rustls::ServerConfig,
     ) -> Result<SocketAddr, ReplayError> {
-        let local = if scheme == Scheme::Https && self.stack.http_version == HttpVersion::H3 {
+        let local = if spoken == Spoken::Always(Scheme::Https) && self.is_over_quic() {
             let listener = quic::Listener::bind(address, tls.clone(), &self.stack)?;
             let local = listener.local_address();
             self.quic.push(listener);
@@ -112,7 +129,7 @@ impl Server {
         } else {
             let listener = tcp::listen(address, &self.stack)?;
             let local = listener.local_addr().ok();
-            self.tcp.push((listener, scheme));
+            self.tcp.push((listener, spoken));
             local
         };
         Ok(local.unwrap_or(address))
@@ -142,11 +159,11 @@ impl Server {
     /// Serves until `shutdown` ends; then every connection is dropped and has reported.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let mut accepting = JoinSet::new();
-        for (listener, scheme) in self.tcp {
+        for (listener, spoken) in self.tcp {
             let (acceptor, stack) = (self.acceptor.clone(), self.stack.clone());
             accepting.spawn(tcp::accept(
                 listener,
-                scheme,
+                spoken,
                 acceptor,
                 stack,
                 self.service.clone(),

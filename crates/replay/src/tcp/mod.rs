@@ -23,7 +23,7 @@ use crate::{Service, StackConfig};
 use eyelevel_archive::Scheme;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
@@ -32,10 +32,41 @@ const ACCEPT_REST: Duration = Duration::from_millis(10);
 /// Far more than a page opens; beyond it connections wait in the backlog.
 const CONNECTIONS_MAX: usize = 4096;
 
+/// The first byte of a TLS record that holds a handshake (RFC 8446, section 5.1). A request of HTTP
+/// begins with its method, whose letters are all above it.
+const TLS_HANDSHAKE: u8 = 22;
+
+/// What the connections of a listener speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spoken {
+    /// TLS or cleartext, by the scheme of the port's origins.
+    Always(Scheme),
+    /// The port has origins of both schemes, as a server that sends cleartext on to https has: each
+    /// client shows by its first byte which it means.
+    ByFirstByte,
+}
+
+impl Spoken {
+    /// The scheme of this connection; none of a client that says nothing.
+    async fn scheme(self, stream: &TcpStream) -> Option<Scheme> {
+        let Self::Always(scheme) = self else {
+            let mut first = [0];
+            let peeking = stream.peek(&mut first);
+            let read = tokio::time::timeout(serve::HANDSHAKE_TIMEOUT, peeking).await;
+            return match read.ok()?.ok()? {
+                0 => None,
+                _ if first[0] == TLS_HANDSHAKE => Some(Scheme::Https),
+                _ => Some(Scheme::Http),
+            };
+        };
+        Some(scheme)
+    }
+}
+
 /// Accepts on one listener until it is dropped, and with it every connection.
 pub(crate) async fn accept(
     listener: TcpListener,
-    scheme: Scheme,
+    spoken: Spoken,
     acceptor: TlsAcceptor,
     stack: Arc<StackConfig>,
     service: Arc<Service>,
@@ -52,9 +83,10 @@ pub(crate) async fn accept(
         };
         let (acceptor, stack, service) = (acceptor.clone(), stack.clone(), service.clone());
         connections.spawn(async move {
-            match scheme {
-                Scheme::Https => serve::secure(stream, acceptor, &stack, service).await,
-                Scheme::Http => serve::cleartext(stream, service).await,
+            match spoken.scheme(&stream).await {
+                Some(Scheme::Https) => serve::secure(stream, acceptor, &stack, service).await,
+                Some(Scheme::Http) => serve::cleartext(stream, service).await,
+                None => (),
             }
         });
     }

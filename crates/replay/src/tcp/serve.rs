@@ -25,7 +25,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
 /// A handshake over the slowest preset (760 ms, 6 % loss) may take many retransmissions.
-const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(60);
+pub(super) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(60);
 /// What nginx and Chromium's own default have in common: at least 100 (RFC 9113, section 6.5.2).
 const H2_STREAMS_MAX: u32 = 100;
 /// A browser that leaves a page resets all its streams at once; that is no attack here.

@@ -2,7 +2,10 @@
 
 use crate::common::{Recorded, Running, VERSIONS, pattern, site, stack};
 use bytes::Bytes;
-use eyelevel_replay::{Event, HttpVersion};
+use eyelevel_archive::Scheme;
+use eyelevel_replay::check::Client;
+use eyelevel_replay::tls::client_config;
+use eyelevel_replay::{Event, HttpVersion, TlsVersion};
 use http::{HeaderMap, Method};
 use tokio::task::JoinSet;
 
@@ -35,6 +38,52 @@ async fn a_large_body_comes_back_whole() {
             "{version:?}: {} bytes",
             fetched.body.len()
         );
+        running.stop().await;
+    }
+}
+
+/// A server that sends cleartext on to https is recorded like this: one host, one port, both schemes.
+#[tokio::test]
+async fn origins_of_both_schemes_share_a_port() {
+    let plain = format!("http://{HOST}:8443/");
+    let site = site(&[
+        Recorded::new(&format!("https://{HOST}:8443/"), pattern(1_000, 1)),
+        Recorded::new(&plain, pattern(2_000, 2)),
+    ]);
+    for version in VERSIONS {
+        let running = Running::start(site.clone(), stack(version));
+        let of = |scheme| {
+            let origins = running.site.origins().iter();
+            let mut of_scheme = origins.filter(|origin| origin.scheme == scheme);
+            running.address(of_scheme.next().unwrap())
+        };
+        let is_one = of(Scheme::Http) == of(Scheme::Https);
+        assert_eq!(
+            is_one,
+            version != HttpVersion::H3,
+            "QUIC has a port of its own"
+        );
+        let mut secure = Client::connect(
+            of(Scheme::Https),
+            HOST,
+            version,
+            client_config(&running.authority, version, TlsVersion::Tls13).unwrap(),
+        )
+        .await
+        .unwrap();
+        // A client that says nothing holds up nobody.
+        let _silent = tokio::net::TcpStream::connect(of(Scheme::Http))
+            .await
+            .unwrap();
+        let mut cleartext = Client::connect_cleartext(of(Scheme::Http)).await.unwrap();
+        for (client, url, bytes) in [
+            (&mut secure, format!("https://{HOST}:8443/"), 1_000),
+            (&mut cleartext, plain.clone(), 2_000),
+        ] {
+            let asked = client.fetch(Method::GET, &url, HeaderMap::new(), Bytes::new());
+            let fetched = asked.await.unwrap();
+            assert_eq!((fetched.status, fetched.body.len()), (200, bytes), "{url}");
+        }
         running.stop().await;
     }
 }
