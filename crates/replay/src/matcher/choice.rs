@@ -1,10 +1,12 @@
 //! Which of several exchanges with the same URL and method answers a request.
 
 use super::Request;
+use super::meaning;
 use super::range::{self, NOT_SATISFIABLE, PARTIAL, Part};
 use eyelevel_archive::Exchange;
+use std::borrow::Cow;
 
-const NOT_MODIFIED: u16 = 304;
+pub(super) const NOT_MODIFIED: u16 = 304;
 
 /// Leaves the candidates that answer best, in recorded order; none only where none of them holds the
 /// bytes that a right answer needs.
@@ -29,9 +31,7 @@ pub(super) fn narrow(
     keep_range(exchanges, request, &mut candidates);
     keep_best(&mut candidates, |at| varying_equal(&exchanges[at], request));
     if !request.body.is_empty() {
-        keep_best(&mut candidates, |at| {
-            body_likeness(&exchanges[at].request_body, request.body)
-        });
+        keep_best(&mut candidates, |at| body_likeness(&exchanges[at], request));
     }
     candidates
 }
@@ -92,13 +92,35 @@ fn varying_equal(exchange: &Exchange, request: &Request<'_>) -> isize {
         .sum()
 }
 
-/// More is more alike: equal bytes at both ends, and the same length.
-fn body_likeness(recorded: &[u8], asked: &[u8]) -> (bool, usize, bool) {
+/// Whether the request's body is the recorded one, or means the same.
+pub(super) fn is_body_equal(exchange: &Exchange, request: &Request<'_>) -> bool {
+    exchange.request_body == request.body || {
+        let (recorded, asked) = meanings(exchange, request);
+        recorded == asked
+    }
+}
+
+/// The recorded body and the one that is asked with, each by its type.
+fn meanings<'a>(exchange: &'a Exchange, request: &Request<'a>) -> (Cow<'a, [u8]>, Cow<'a, [u8]>) {
+    let asked = request.header("content-type");
+    let recorded = exchange.request_header("content-type").unwrap_or(asked);
+    (
+        meaning::of_body(recorded, &exchange.request_body),
+        meaning::of_body(asked, request.body),
+    )
+}
+
+/// More is more alike: the same bytes, the same meaning, equal bytes of it at both ends, and the same
+/// length.
+fn body_likeness(exchange: &Exchange, request: &Request<'_>) -> (bool, bool, usize, bool) {
+    let is_same = exchange.request_body == request.body;
+    let (recorded, asked) = meanings(exchange, request);
+    let (recorded, asked) = (&*recorded, &*asked);
     let count = |pairs: &mut dyn Iterator<Item = (&u8, &u8)>| {
         pairs.take_while(|(left, right)| left == right).count()
     };
     let prefix = count(&mut recorded.iter().zip(asked));
     let suffix = count(&mut recorded.iter().rev().zip(asked.iter().rev()));
     let same_length = recorded.len() == asked.len();
-    (recorded == asked, prefix + suffix, same_length)
+    (is_same, recorded == asked, prefix + suffix, same_length)
 }

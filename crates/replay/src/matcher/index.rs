@@ -1,3 +1,4 @@
+use super::meaning;
 use super::query::{Query, stem};
 use eyelevel_archive::{Exchange, Scheme};
 use std::collections::HashMap;
@@ -7,6 +8,8 @@ use std::collections::HashMap;
 pub(super) struct Index {
     /// Scheme, host, port, path and query -> exchanges in recorded order.
     pub by_url: HashMap<String, Vec<usize>>,
+    /// The same, by the meaning of path and query, of those that are spelled otherwise.
+    pub by_meaning: HashMap<String, Vec<usize>>,
     /// Scheme, host, port and path without its parameters -> exchanges with all parameters.
     pub by_path: HashMap<String, Vec<(usize, Query)>>,
     /// Scheme, host and port -> path and query with the first exchange, sorted by text.
@@ -28,12 +31,17 @@ impl Index {
             let origin = origin_key(url.scheme, &url.host, url.port);
             let target = &url.path_and_query;
             let by_url = index.by_url.entry(format!("{origin}{target}")).or_default();
-            let query = Query::new(target);
+            let meaning = meaning::of_target(target);
+            let query = Query::new(&meaning);
             let by_path = index
                 .by_path
-                .entry(format!("{origin}{}", stem(target)))
+                .entry(format!("{origin}{}", stem(&meaning)))
                 .or_default();
             by_path.push((position, query));
+            if *meaning != *target {
+                let by_meaning = index.by_meaning.entry(format!("{origin}{meaning}"));
+                by_meaning.or_default().push(position);
+            }
             if by_url.is_empty() {
                 let by_origin = index.by_origin.entry(origin).or_default();
                 by_origin.push((target.clone(), position));
@@ -45,6 +53,36 @@ impl Index {
             targets.sort_unstable();
         }
         index
+    }
+
+    /// The exchanges with the target as it is spelled, else those whose target means the same, of
+    /// those that are `wanted`.
+    pub fn equal(
+        &self,
+        origin: &str,
+        target: &str,
+        meaning: &str,
+        wanted: impl Fn(&usize) -> bool,
+    ) -> Vec<usize> {
+        let of = |found: Option<&Vec<usize>>| -> Vec<usize> {
+            found
+                .into_iter()
+                .flatten()
+                .copied()
+                .filter(&wanted)
+                .collect()
+        };
+        let spelled = of(self.by_url.get(&format!("{origin}{target}")));
+        if !spelled.is_empty() {
+            return spelled;
+        }
+        let key = format!("{origin}{meaning}");
+        let mut equal = of(self.by_meaning.get(&key));
+        if meaning != target {
+            equal.extend(of(self.by_url.get(&key)));
+            equal.sort_unstable();
+        }
+        equal
     }
 
     /// The recorded target of an origin that shares the longest prefix with `target`.

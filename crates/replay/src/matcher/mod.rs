@@ -4,6 +4,7 @@
 mod choice;
 mod how;
 mod index;
+mod meaning;
 mod query;
 pub(crate) mod range;
 mod request;
@@ -64,8 +65,11 @@ pub struct Miss {
 enum Found {
     /// An answer.
     Match { exchange: usize, how: How },
-    /// The URL, but not the bytes that are asked for.
-    OtherRange { nearest: usize },
+    /// The URL, but not what is asked for of it.
+    Other {
+        nearest: usize,
+        difference: &'static str,
+    },
 }
 
 /// How often each recorded request was answered: the state that repeated requests need, kept apart
@@ -102,23 +106,27 @@ impl Matcher {
             "HEAD" => &[("HEAD", false), ("GET", true)],
             method => &[(method, false)],
         };
+        let meaning = &*meaning::of_target(request.path_and_query);
         for (method, is_head) in methods {
-            match self.find(exchanges, request, &origin, method, progress) {
+            match self.find(exchanges, request, (&origin, meaning), method, progress) {
                 Some(Found::Match { exchange, how }) => {
                     let how = if *is_head { How::Head } else { how };
                     return Answer::Match { exchange, how };
                 }
-                Some(Found::OtherRange { nearest }) => {
+                Some(Found::Other {
+                    nearest,
+                    difference,
+                }) => {
                     return Answer::Miss(Miss {
                         nearest_url: Some(exchanges[nearest].url.to_string()),
-                        difference: "range",
+                        difference,
                     });
                 }
                 None => {}
             }
         }
         let same_url = format!("{origin}{}", request.path_and_query);
-        let same_path = format!("{origin}{}", stem(request.path_and_query));
+        let same_path = format!("{origin}{}", stem(meaning));
         if request.is_preflight() && self.index.by_path.contains_key(&same_path) {
             return Answer::Preflight;
         }
@@ -129,24 +137,17 @@ impl Matcher {
         &self,
         exchanges: &[Exchange],
         request: &Request<'_>,
-        origin: &str,
+        (origin, meaning): (&str, &str),
         method: &str,
         progress: &mut Progress,
     ) -> Option<Found> {
         let has_method = |at: &usize| exchanges[*at].method == method;
         let exact = self
             .index
-            .by_url
-            .get(&format!("{origin}{}", request.path_and_query));
-        let exact: Vec<usize> = exact
-            .into_iter()
-            .flatten()
-            .copied()
-            .filter(has_method)
-            .collect();
+            .equal(origin, request.path_and_query, meaning, has_method);
         let (candidates, how) = if !exact.is_empty() {
             (exact, How::Exact)
-        } else if let Some(alike) = self.alike(exchanges, request, origin, method) {
+        } else if let Some(alike) = self.alike(exchanges, meaning, origin, method) {
             alike
         } else if self.rules.longest_prefix {
             let nearest = self.index.longest_prefix(origin, request.path_and_query)?;
@@ -156,14 +157,28 @@ impl Matcher {
             return None;
         };
         let nearest = candidates[0];
+        // It answers who has the body, and nobody else (RFC 9110, section 15.4.5).
+        let is_for_owners = |at: &usize| exchanges[*at].status == choice::NOT_MODIFIED;
+        if !request.is_conditional() && candidates.iter().all(is_for_owners) {
+            let difference = "condition";
+            return Some(Found::Other {
+                nearest,
+                difference,
+            });
+        }
         let narrowed = choice::narrow(exchanges, request, candidates);
         if narrowed.is_empty() {
-            return Some(Found::OtherRange { nearest });
+            let difference = "range";
+            return Some(Found::Other {
+                nearest,
+                difference,
+            });
         }
         let exchange = progress.next(&narrowed);
-        let recorded = &exchanges[exchange].request_body;
+        let recorded = &exchanges[exchange];
         // Where no body was recorded there is nothing to compare.
-        let differs = !recorded.is_empty() && recorded != request.body;
+        let differs =
+            !recorded.request_body.is_empty() && !choice::is_body_equal(recorded, request);
         let how = match how {
             How::Exact if differs => How::Body,
             how => how,
@@ -175,15 +190,15 @@ impl Matcher {
     fn alike(
         &self,
         exchanges: &[Exchange],
-        request: &Request<'_>,
+        meaning: &str,
         origin: &str,
         method: &str,
     ) -> Option<(Vec<usize>, How)> {
         let recorded = self
             .index
             .by_path
-            .get(&format!("{origin}{}", stem(request.path_and_query)))?;
-        let asked = Query::new(request.path_and_query);
+            .get(&format!("{origin}{}", stem(meaning)))?;
+        let asked = Query::new(meaning);
         let candidates = recorded
             .iter()
             .filter(|(at, _)| exchanges[*at].method == method);

@@ -294,6 +294,72 @@ fn the_most_alike_body_answers_a_post() {
 }
 
 #[test]
+fn an_equal_meaning_comes_before_what_is_most_alike() {
+    let mut asker = Asker::new(
+        recording(&[
+            ("GET", "https://a.test/css?family=Lato%7CRoboto&x=1&y=2"),
+            ("GET", "https://a.test/css?family=Lato%7CArvo"),
+            ("GET", "https://a.test/%c3%bc?a%5b%5d=1"),
+        ]),
+        Rules::default(),
+    );
+    for (url, at) in [
+        ("https://a.test/css?family=Lato|Arvo", 1),
+        ("https://a.test/css?family=Lato|Roboto&x=1&y=2", 0),
+        ("https://a.test/%C3%BC?a[]=1", 2),
+    ] {
+        assert_eq!(asker.ask("GET", url), found(at, How::Exact), "{url}");
+    }
+    let other = asker.ask("GET", "https://a.test/css?family=Lato|Open");
+    assert_eq!(other.how(), How::Query);
+    let other = asker.ask("GET", "https://a.test/css?cb=42&family=Lato|Arvo");
+    assert_eq!(other, found(1, How::CacheBuster));
+}
+
+#[test]
+fn bodies_of_several_parts_are_compared_without_their_boundary() {
+    let url = "https://a.test/form";
+    let parts = |boundary: &str, value: &str| {
+        format!("--{boundary}\r\nX: y\r\n\r\n{value}\r\n--{boundary}--\r\n")
+    };
+    let kind = |boundary: &str| format!("multipart/form-data; boundary={boundary}");
+    let mut exchanges = recording(&[("POST", url), ("POST", url)]);
+    for (exchange, (boundary, value)) in exchanges
+        .iter_mut()
+        .zip([("AAAA", "red"), ("BBBB", "blue")])
+    {
+        let header = Header::new("Content-Type", kind(boundary));
+        exchange.request_headers.push(header);
+        exchange.request_body = parts(boundary, value).into();
+    }
+    let mut asker = Asker::new(exchanges, Rules::default());
+    for (boundary, value, at, how) in [
+        ("BBBA", "red", 0, How::Exact),
+        ("AAAB", "blue", 1, How::Exact),
+        ("AAAB", "blues", 1, How::Body),
+    ] {
+        let kind = kind(boundary);
+        let body = parts(boundary, value);
+        let answer = asker.ask_with("POST", url, &[("content-type", &kind)], body.as_bytes());
+        assert_eq!(answer, found(at, how), "{value}");
+    }
+}
+
+#[test]
+fn a_304_is_no_answer_to_who_has_nothing() {
+    let url = "https://a.test/x";
+    let mut exchanges = recording(&[("GET", url)]);
+    exchanges[0].status = 304;
+    let mut asker = Asker::new(exchanges, Rules::default());
+    let Answer::Miss(miss) = asker.ask("GET", url) else {
+        panic!("a 304")
+    };
+    assert_eq!(miss.difference, "condition");
+    let answer = asker.ask_with("GET", url, &[("if-none-match", "\"1\"")], b"");
+    assert_eq!(answer, found(0, How::Exact));
+}
+
+#[test]
 fn the_default_ports_are_those_of_the_schemes() {
     assert_eq!(
         (Scheme::Http.default_port(), Scheme::Https.default_port()),
