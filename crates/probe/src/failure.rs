@@ -28,13 +28,14 @@ pub enum FailureClass {
     QuicProtocol,
     HttpTimeout,
     HttpProtocol,
+    NoSession,
     Local,
 }
 
 use FailureClass as Class;
 
 /// Every class with its meaning.
-pub const FAILURE_CLASSES: [(FailureClass, &str); 21] = [
+pub const FAILURE_CLASSES: [(FailureClass, &str); 22] = [
     (
         Class::DnsNoSuchName,
         "the resolver says that the name does not exist",
@@ -91,6 +92,7 @@ pub const FAILURE_CLASSES: [(FailureClass, &str); 21] = [
     ),
     (Class::HttpTimeout, "no response in time"),
     (Class::HttpProtocol, "what came back is no HTTP response"),
+    (Class::NoSession, "the server gave no session to resume"),
     (
         Class::Local,
         "this machine could not make the attempt: a port, a descriptor, a route",

@@ -176,8 +176,8 @@ async fn looked_up(target: &Target, settings: &Settings) -> Vec<Looked> {
                 .await;
             families.push(looked.map(|found| Found {
                 address: found.addresses[0],
-                dns_us: Some(found.took_us),
-                cnames: Some(found.cnames),
+                dns_us: found.took_us,
+                cnames: found.cnames,
             }));
         }
     }

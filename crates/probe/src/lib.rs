@@ -30,7 +30,7 @@ pub mod wire {
 
 pub use answer::Answer;
 pub use attempt::{Plan, attempt, attempt_pair};
-pub use dns::{HttpsRecord, Resolved, Resolver, default_resolver};
+pub use dns::{HttpsRecord, Resolved, Resolver};
 pub use error::ProbeError;
 pub use failure::{FAILURE_CLASSES, Failure, FailureClass};
 pub use host::{Settings, Target, probe_host};

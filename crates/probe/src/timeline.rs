@@ -83,6 +83,13 @@ impl Timeline {
         Some(first.at_ns.saturating_sub(self.first_sent_ns?))
     }
 
+    /// When the first payload came that did so no sooner than then; what comes sooner after a
+    /// question than the path allows is no answer to it.
+    pub fn first_arrival_from(&self, at_ns: u64) -> Option<u64> {
+        let times = self.arrivals.iter().map(|arrival| arrival.at_ns);
+        times.filter(|came_ns| *came_ns >= at_ns).min()
+    }
+
     /// How many times the handshake waited for the other end.
     pub fn round_trips(&self) -> Option<u32> {
         let count = self.waits().count() as u32;
@@ -145,13 +152,12 @@ impl MachineDelay {
     }
 }
 
-/// Whether somebody between answered TCP's handshake in the server's place (Jaeger's thesis,
-/// figure 5.1): the TLS round trip is far longer than TCP's, and by more than this machine may
-/// have added itself.
-pub fn is_split(tcp_handshake_us: u64, tls_round_trip_us: u64, machine: MachineDelay) -> bool {
+/// Whether somebody between may have answered TCP's handshake in the server's place (Jaeger's
+/// thesis, figure 5.1): the least of all later waits is far longer than TCP's, and by more than this
+/// machine may have added itself. A server that takes as long to think each time looks the same.
+pub fn is_split(tcp_handshake_us: u64, wait_us_min: u64, machine: MachineDelay) -> bool {
     let unexplained_us = SPLIT_DIFFERENCE_US_MIN + MACHINE_DELAYS * machine.lately_us;
-    tls_round_trip_us > SPLIT_FACTOR * tcp_handshake_us
-        && tls_round_trip_us - tcp_handshake_us > unexplained_us
+    wait_us_min > SPLIT_FACTOR * tcp_handshake_us && wait_us_min - tcp_handshake_us > unexplained_us
 }
 
 #[cfg(test)]
@@ -193,6 +199,13 @@ mod tests {
             (Some(2), 3)
         );
         assert_eq!(Timeline::default().own_delay_ns(), 0);
+    }
+
+    #[test]
+    fn an_answer_comes_no_sooner_than_the_path_allows() {
+        let timeline = handshake(&[100, 101, 202, 240]);
+        assert_eq!(timeline.first_arrival_from(102 * MS), Some(202 * MS));
+        assert_eq!(timeline.first_arrival_from(241 * MS), None);
     }
 
     #[test]

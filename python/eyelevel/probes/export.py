@@ -35,7 +35,10 @@ COLUMNS: dict[str, tuple[pl.DataType, str]] = {
         "the names that `host` stands for (CNAME), in order; null: it was not looked up",
     ),
     "local_port": (_INT, "the port sent from"),
-    "dns_us": (_INT, "from query to answer, once for each host and family; in no other time"),
+    "dns_us": (
+        _INT,
+        "once for each host and family, in no other time; null: nobody was asked",
+    ),
     "tcp_handshake_us": (_INT, "from SYN to SYN-ACK, as the kernel measured if no SYN was lost"),
     "tls_handshake_us": (_INT, "from the ClientHello to the end of TLS's handshake"),
     "quic_handshake_us": (_INT, "from the first Initial to the end of the handshake"),
@@ -75,7 +78,7 @@ COLUMNS: dict[str, tuple[pl.DataType, str]] = {
     "resumed": (_BOOL, "and was resumed"),
     "early_data_offered": (_BOOL, "the request went out as early data, QUIC's 0-RTT"),
     "early_data_accepted": (_BOOL, "and was accepted"),
-    "split_connection": (_BOOL, "a proxy ends TCP: its handshake is far shorter than TLS's trips"),
+    "split_connection": (_BOOL, "TCP's handshake is far shorter than every later answer"),
     "crypto_us": (_INT, "inside the TLS library during the handshake, on this side"),
     "stamp_delay_us": (
         pl.Float64(),

@@ -41,6 +41,7 @@ FAILURE_CLASSES = {
     "quic-protocol": "the server's packets break the protocol",
     "http-timeout": "no response in time",
     "http-protocol": "what came back is no HTTP response",
+    "no-session": "the server gave no session to resume",
     "local": "this machine could not make the attempt: a port, a descriptor, a route",
 }
 """The closed list of failure classes, as the data plane writes them (crates/probe), and their

@@ -4,18 +4,13 @@ use crate::Error;
 use crate::emit::{emit, emit_or_exit};
 use eyelevel_netns::{RealtimePriority, request_realtime};
 use eyelevel_probe::{
-    LabTarget, Protocol, Resolver, Settings, Target, TargetConfig, Trust, WorkLeast,
-    default_resolver, probe_host,
+    LabTarget, Protocol, Resolver, Settings, Target, TargetConfig, Trust, WorkLeast, probe_host,
 };
 use eyelevel_units::{Seed, refusal};
 use serde::{Deserialize, Serialize};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// Used where this machine names no resolver; nothing answers there, and rows then say so.
-const RESOLVER_OF_NOBODY: SocketAddr =
-    SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 53);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -120,11 +115,7 @@ pub fn serve_target() -> Result<i32, Error> {
 
 /// The one asked for, else the machine's.
 pub fn resolver_or_default(asked_for: Option<SocketAddr>) -> Resolver {
-    Resolver(
-        asked_for
-            .or_else(default_resolver)
-            .unwrap_or(RESOLVER_OF_NOBODY),
-    )
+    asked_for.map_or_else(Resolver::of_this_machine, |server| Resolver::at(&[server]))
 }
 
 /// The first line of standard input.

@@ -130,7 +130,7 @@ fn timed_out(class: FailureClass, plan: &Plan) -> Failure {
 }
 
 fn no_ticket() -> Failure {
-    Failure::new(FailureClass::HttpTimeout, "the server gave no ticket")
+    Failure::new(FailureClass::NoSession, "the server gave no ticket")
 }
 
 fn unspecified(like: SocketAddr, port: u16) -> SocketAddr {

@@ -44,7 +44,7 @@ impl Shared {
                 match ready!(Pin::new(&mut *stream).poll_read(context, &mut buffer)) {
                     Ok(()) if buffer.filled().is_empty() => {
                         let detail = "the server closed and gave no ticket";
-                        return Poll::Ready(Err(Failure::new(FailureClass::Closed, detail)));
+                        return Poll::Ready(Err(Failure::new(FailureClass::NoSession, detail)));
                     }
                     Ok(()) => {}
                     Err(error) => return Poll::Ready(Err(stream.failure(&error))),

@@ -4,14 +4,14 @@ use super::{Connection, no_ticket, server_name, timed_out, unspecified};
 use crate::http::fetch;
 use crate::kernel::{self, tcp_measured};
 use crate::timeline::{MachineDelay, is_split};
-use crate::tls::{Observed, TlsStream, client_config};
+use crate::tls::{Observed, TICKET_WAIT, TlsStream, client_config};
 use crate::{Failure, FailureClass, Plan, Protocol, Row};
 use rustls::ClientConnection;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::{TcpSocket, TcpStream};
-use tokio::time::timeout_at;
+use tokio::time::{Instant, timeout_at};
 
 /// Connects, and speaks TLS where the protocol has it.
 ///
@@ -157,7 +157,8 @@ async fn tls_exchange(
     }
     drop(fetched);
     if connection.is_first && plan.protocol != Protocol::Tls12 {
-        let waited = timeout_at(deadline, shared.wait_for_ticket()).await;
+        let until = deadline.min(Instant::now() + TICKET_WAIT);
+        let waited = timeout_at(until, shared.wait_for_ticket()).await;
         row.no_session = waited.unwrap_or_else(|_| Err(no_ticket())).err();
     }
     Ok(())
@@ -199,11 +200,21 @@ fn note_tls(observed: &Mutex<Observed>, began_ns: u64, connected_ns: u64, row: &
     }
     let waits = u64::from(seen.timeline.round_trips().unwrap_or(1));
     // Early data can be answered before the handshake is complete; nothing is split then.
-    let round_trip_us = tls_us.saturating_sub(row.crypto_us) / waits;
+    let handshake_us = tls_us.saturating_sub(row.crypto_us) / waits;
+    // A server may be slow to make its ServerHello: one answer that came as soon as TCP's disproves
+    // a proxy, be it a ticket, and without a response nothing is claimed.
     let machine = machine_delay(row.stamp_delay_us.unwrap_or(0.0) as u64);
-    row.split_connection = row.tcp_handshake_us.is_some_and(|tcp_us| {
-        row.syn_retransmits == Some(0) && is_split(tcp_us, round_trip_us, machine)
+    let wait_us = seen.first_request_byte_ns.zip(row.tcp_handshake_us);
+    let wait_us = wait_us.and_then(|(asked_ns, tcp_us)| {
+        let came_ns = seen.timeline.first_arrival_from(asked_ns + tcp_us * 1000)?;
+        Some(handshake_us.min((came_ns - asked_ns) / 1000))
     });
+    row.split_connection = row.first_byte_us.is_some()
+        && row.syn_retransmits == Some(0)
+        && row
+            .tcp_handshake_us
+            .zip(wait_us)
+            .is_some_and(|(tcp_us, wait_us)| is_split(tcp_us, wait_us, machine));
     let expected = if row.version.as_deref() == Some("TLSv1_2") && !row.resumed {
         2
     } else {

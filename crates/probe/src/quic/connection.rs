@@ -2,6 +2,7 @@ use super::response::Response;
 use super::session::{ClientCrypto, SessionFacts};
 use crate::http::{Asked, Head};
 use crate::kernel::{self, Received};
+use crate::tls::TICKET_WAIT;
 use crate::{Answer, Failure, FailureClass, Timeline};
 use noq_proto::congestion::NewRenoConfig;
 use noq_proto::{
@@ -84,6 +85,9 @@ pub(super) struct Driver<'a> {
     /// As much of the body is there as is kept, or as comes.
     pub(super) is_body_over: bool,
     is_connected: bool,
+    /// When no ticket is waited for any more; none: not yet answered, or given up.
+    ticket_until: Option<Instant>,
+    is_ticket_given_up: bool,
     /// Cryptography before the first datagram went out, which is in no time.
     before_ns: u64,
     pub(super) last: Option<(Received, u64)>,
@@ -124,6 +128,8 @@ pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Re
         response: Response::default(),
         is_body_over: false,
         is_connected: false,
+        ticket_until: None,
+        is_ticket_given_up: false,
         before_ns: 0,
         last: None,
     };
@@ -167,7 +173,8 @@ impl Driver<'_> {
                 return Ok(());
             }
             self.transmit().map_err(|error| of_udp(&error))?;
-            let timeout = self.connection.poll_timeout();
+            let timeouts = [self.connection.poll_timeout(), self.ticket_until];
+            let timeout = timeouts.into_iter().flatten().min();
             tokio::select! {
                 ready = self.attempt.socket.readable() => {
                     ready.map_err(|error| of_udp(&error))?;
@@ -205,13 +212,28 @@ impl Driver<'_> {
         self.read_response()?;
         self.read_body();
         let has_response = self.attempt.asked.is_none() || self.outcome.head.is_some();
-        let has_ticket = !self.attempt.needs_ticket || {
-            self.note_facts();
-            self.outcome.facts.tickets > 0
-        };
         let has_body = self.outcome.answer.is_none() || self.is_body_over;
         self.outcome.is_answered = self.is_connected && has_response;
+        let has_ticket = !self.attempt.needs_ticket || {
+            self.note_facts();
+            self.outcome.facts.tickets > 0 || self.gives_up_the_ticket()
+        };
         Ok(self.outcome.is_answered && has_ticket && has_body)
+    }
+
+    /// Whether the server has answered and had its time to give a ticket.
+    fn gives_up_the_ticket(&mut self) -> bool {
+        if !self.outcome.is_answered || self.is_ticket_given_up {
+            return self.is_ticket_given_up;
+        }
+        let until = *self
+            .ticket_until
+            .get_or_insert_with(|| Instant::now() + TICKET_WAIT);
+        self.is_ticket_given_up = Instant::now() >= until;
+        if self.is_ticket_given_up {
+            self.ticket_until = None;
+        }
+        self.is_ticket_given_up
     }
 
     fn note_facts(&mut self) {

@@ -74,7 +74,7 @@ async fn look_up(scan: &Scan, row: &mut ScanRow) {
         }
         return;
     }
-    let (resolver, host) = (settings.resolver, row.host.clone());
+    let (resolver, host) = (&settings.resolver, row.host.clone());
     let (v4, v6, https) = tokio::join!(
         resolver.addresses(&host, false, settings.timeout),
         async {
@@ -115,9 +115,9 @@ fn note_addresses(
     };
     row.address = v4_found.iter().copied().find(&is_allowed);
     row.address6 = v6_found.iter().copied().find(&is_allowed);
-    row.dns_us = v4.as_ref().ok().map(|looked| looked.took_us);
+    row.dns_us = v4.as_ref().ok().and_then(|looked| looked.took_us);
     let looked = v4.as_ref().ok().or_else(|| v6.as_ref()?.as_ref().ok());
-    row.cnames = looked.map(|looked| looked.cnames.clone());
+    row.cnames = looked.and_then(|looked| looked.cnames.clone());
     row.ipv6 = v6.as_ref().and_then(|looked| match looked {
         Ok(_) => Some(true),
         // A lookup that failed tells nothing of the name.

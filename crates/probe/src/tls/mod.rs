@@ -7,3 +7,7 @@ mod trust;
 pub use heard::heard_by_a_client;
 pub use stream::{Observed, TlsStream};
 pub use trust::{Trust, client_config, warm_up};
+
+/// How long a ticket is waited for behind the answer to a request: servers send it with the end of
+/// the handshake, before they answer, so only one that was lost on the way comes later.
+pub const TICKET_WAIT: std::time::Duration = std::time::Duration::from_secs(1);

@@ -114,5 +114,5 @@ def failures(analysis: Analysis) -> Markup:
         split = row["split_connections"]
         cells = (row["protocol"], row["attempts"], row["failed"], classes or "none")
         rows.append((*cells, "not recorded" if split is None else split))
-    columns = ("protocol", "attempts", "failed", "by class", "split by a proxy")
+    columns = ("protocol", "attempts", "failed", "by class", "split, or slow to answer")
     return table("Every attempt ends in a time or in one class", columns, rows)
