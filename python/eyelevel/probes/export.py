@@ -131,6 +131,33 @@ def to_thesis_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
     return text.getvalue()
 
 
+def to_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
+    """Rows of `eyelevel probe` with all columns, commas between, failed attempts included.
+
+    What is null is an empty cell, names of a list have blanks between, truth is `true` or `false`.
+    """
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    if header:
+        lines.writerow(COLUMNS)
+    for row in rows:
+        lines.writerow(_cell(row.get(name)) for name in COLUMNS)
+    return text.getvalue()
+
+
+def _cell(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case list():
+            return guarded(" ".join(map(str, value)))
+        case str():
+            return guarded(value)
+    return str(value)
+
+
 _NEW_OR_OURS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
 """A link in the place of a file is refused."""
 

@@ -1,5 +1,7 @@
 """Files in, tables out."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -7,9 +9,10 @@ import numpy as np
 import pytest
 
 from eyelevel.errors import ProbeError
-from eyelevel.probes.export import to_thesis_csv, write_parquet
+from eyelevel.probes.export import COLUMNS, to_csv, to_thesis_csv, write_parquet
 from eyelevel.probes.intervals import quantile_estimates, share_estimates
 from eyelevel.probes.reading import read_file
+from eyelevel.probes.summary import Summary
 
 ROW = {
     "event": "attempt",
@@ -49,6 +52,36 @@ def test_the_thesis_csv_has_its_columns_and_quic_is_named_quicv1(tmp_path: Path)
     assert read["protocol"].to_list() == ["quic", "tls1.3"]
     assert read["vantage"].to_list() == ["desk", "desk"]
     assert read["connection_ms"].to_list() == [51.326, 51.326]
+
+
+def test_the_comma_csv_has_every_column_and_what_failed() -> None:
+    failed = ROW | {"failure": "refused", "failure_detail": 'no, a "b"', "connection_us": None}
+    guarded = ROW | {"server": "=cmd()", "split_connection": True}
+    written = to_csv([ROW]) + to_csv([failed, guarded], header=False)
+    first, second, third = csv.DictReader(io.StringIO(written))
+    assert list(first) == list(COLUMNS)
+    assert (first["connection_us"], first["failure"], first["resumed"]) == ("51326", "", "false")
+    assert first["cnames"] == "a.example.edge.example e.example"
+    assert (second["failure"], second["connection_us"]) == ("refused", "")
+    assert second["failure_detail"] == 'no, a "b"'
+    assert (third["server"], third["split_connection"]) == ("'=cmd()", "true")
+
+
+def test_a_summary_has_a_line_a_host_and_protocol() -> None:
+    summary = Summary()
+    times = {"resumption_offered": False, "first_byte_us": 70_000}
+    summary.take(ROW | times)
+    assert not summary.is_worth_showing
+    for connection_us in (30_000, 90_000):
+        summary.take(ROW | times | {"connection_us": connection_us})
+    for failure in ("refused", "reset", "refused"):
+        summary.take(ROW | times | {"failure": failure, "port": 8443})
+    assert summary.is_worth_showing
+    one, other = summary.lines()
+    assert (one.host, one.attempts, one.failed) == ("a.example", 3, 0)
+    assert (one.connection_us, one.first_byte_us, one.classes) == (51_326, 70_000, "")
+    assert (other.host, other.attempts, other.failed) == ("a.example:8443", 3, 3)
+    assert (other.connection_us, other.classes) == (None, "refused 2, reset 1")
 
 
 def test_json_lines_and_parquet_read_alike(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """A host where nothing listens: the command says so, and its exit status too."""
 
+import csv
+import io
 import json
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from eyelevel.cli import main
 
 
-@pytest.mark.parametrize("form", ["--json", "--csv"])
+@pytest.mark.parametrize("form", ["--json", "--csv", "--thesis-csv"])
 def test_a_probe_that_never_connects_has_no_result(
     form: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -17,5 +19,7 @@ def test_a_probe_that_never_connects_has_no_result(
     said = capsys.readouterr()
     assert said.err.startswith("eyelevel: all 2 attempts failed; the last one, on 127.0.0.1 over")
     assert "refused" in said.err
+    if form == "--csv":
+        assert [row["failure"] for row in csv.DictReader(io.StringIO(said.out))] == ["refused"] * 2
     if form == "--json":
         assert all(json.loads(line)["failure"] == "refused" for line in said.out.splitlines())

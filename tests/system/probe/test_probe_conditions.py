@@ -87,6 +87,8 @@ def test_one_run_has_full_handshakes_and_resumed_ones_over_both_families(tmp_pat
     said = eyelevel("probe", *lab, "--protocols", ",".join(saved), "--resume-session", "--out",
                     str(rows))  # fmt: skip
     said, _, where = said.partition("rows: ")
+    said, _, summary = said.partition("by host")
+    assert summary.count("resumed") == len(saved)
     assert where == f"{rows}\n"
     assert said.count("handshake") == 4 and said.count("resumed") == said.count("full") == 24
     read = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
@@ -106,5 +108,5 @@ def test_one_run_has_full_handshakes_and_resumed_ones_over_both_families(tmp_pat
         assert saved[row["protocol"]] or row["p50_ms"]["value"] < 0.5 * rtt_ms
     assert {row["what"] for row in report["conditions"]} == {"connection_ms"}
     assert {row["protocol"] for row in report["conditions"] if row["a"] == "v4"} == {*saved}
-    csv = eyelevel("probe", *lab, "--protocols", "quic", "--resume-session", "--csv")
+    csv = eyelevel("probe", *lab, "--protocols", "quic", "--resume-session", "--thesis-csv")
     assert len(csv.splitlines()) == 1 + 4, "a line a pair"

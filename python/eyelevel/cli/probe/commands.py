@@ -12,7 +12,7 @@ from eyelevel.cli.opening import end_at
 from eyelevel.cli.output import print_json
 from eyelevel.cli.probe.listed import measure_list, resumable
 from eyelevel.cli.probe.one_round import Request, sessions
-from eyelevel.cli.probe.output import Sink, make_sink
+from eyelevel.cli.probe.output import Form, Sink, make_sink
 from eyelevel.cli.probe.report import report
 from eyelevel.cli.probe.rounds import alone, repeat
 from eyelevel.cli.probe.servers import (
@@ -118,7 +118,10 @@ def measure(
     out: Annotated[Path | None, typer.Option(help="Append rows as JSON lines.")] = None,
     parquet: Annotated[Path | None, typer.Option(help="Write rows as Parquet.")] = None,
     as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print CSV with the thesis's columns.")
+        bool, typer.Option("--csv", help="Print CSV: every column, and failed attempts too.")
+    ] = False,
+    as_thesis_csv: Annotated[
+        bool, typer.Option("--thesis-csv", help="Print CSV with the thesis's columns.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print rows as JSON lines.")] = False,
 ) -> None:
@@ -146,7 +149,10 @@ def measure(
     if in_lab and lab_hosts > 1:
         hosts = [f"{LAB}{number}" for number in range(1, lab_hosts + 1)]
     of_sessions = sessions(resumed=resume_session, early=early)
-    if print_ and as_csv:
+    if as_csv + as_thesis_csv + as_json > 1:
+        raise ProbeError("--csv, --thesis-csv and --json exclude one another: give one of them")
+    form = Form.of(csv=as_csv, thesis_csv=as_thesis_csv, json=as_json)
+    if print_ and form in (Form.CSV, Form.THESIS_CSV):
         raise ProbeError("--print writes answers between rows, which CSV cannot hold: use --json")
     if protocols and stack:
         raise ProbeError(
@@ -177,12 +183,13 @@ def measure(
     }
     request = Request(config, compose(words, read_stages) if in_lab else None, stack)
     if every is None and for_ is None:
-        with make_sink(out, parquet, as_csv=as_csv, as_json=as_json) as sink:
+        with make_sink(out, parquet, form) as sink:
             if list_ is not None:
                 measure_list(config, sink, resumed)
             else:
                 _drain(request.rows(), sink)
-        _end(out, parquet, is_for_machines=as_csv or as_json)
+            sink.all_over()
+        _end(out, parquet, is_for_machines=form is not Form.TABLE)
         if resumed is None:
             _end_if_all_failed(sink)
         return
@@ -194,10 +201,10 @@ def measure(
     # The lock first: opening cuts half a line, which another process might just be writing.
     with (
         alone(out) as state_path,
-        make_sink(out, parquet, as_csv=as_csv, as_json=as_json) as sink,
+        make_sink(out, parquet, form) as sink,
     ):
         repeat(state_path, every_s, for_s, lambda: _drain(request.rows(), sink))
-    _end(out, parquet, is_for_machines=as_csv or as_json)
+    _end(out, parquet, is_for_machines=form is not Form.TABLE)
     _end_if_all_failed(sink)
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from enum import Enum
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -11,9 +12,26 @@ from eyelevel.cli.probe.answers import show_answer
 from eyelevel.cli.probe.appended import mend
 from eyelevel.disk.results import writing
 from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.probes.export import ParquetRows, to_thesis_csv
+from eyelevel.probes.export import ParquetRows, to_csv, to_thesis_csv
+from eyelevel.probes.summary import Summary
 
 Row = JsonMapping
+
+
+class Form(Enum):
+    """What rows are printed as."""
+
+    TABLE = "table"
+    CSV = "csv"
+    THESIS_CSV = "thesis-csv"
+    JSON = "json"
+
+    @classmethod
+    def of(cls, *, csv: bool, thesis_csv: bool, json: bool) -> Self:
+        """Of the options, of which one at most is given."""
+        given = {"csv": csv, "thesis-csv": thesis_csv, "json": json}
+        return cls(next((name for name, is_given in given.items() if is_given), "table"))
+
 
 TIMES = (
     ("dns", "dns_us"),
@@ -48,6 +66,19 @@ def show(rows: Iterable[Row]) -> None:
         for (protocol, note), count in notes.items():
             times = f" ({count} times)" if count > 1 else ""
             results.print(f"{protocol}: {note}{times}", markup=False, soft_wrap=True)
+
+
+def show_summary(summary: Summary) -> None:
+    """Medians of each host by protocol, and how many attempts failed, with the commonest class."""
+    numbers = ("attempts", "failed", "connected", "first byte")
+    results.print("by host, medians in ms", markup=False, style="bold")
+    shown = table("host", "protocol", *numbers, "failures", right=numbers, whole=("host",))
+    for line in summary.lines():
+        times = (line.connection_us, line.first_byte_us)
+        medians = ["" if each is None else f"{each / 1000:.2f}" for each in times]
+        failed = str(line.failed) if line.failed else ""
+        shown.add_row(line.host, line.protocol, str(line.attempts), failed, *medians, line.classes)
+    results.print(shown)
 
 
 def _times(rows: list[Row]) -> object:
@@ -90,8 +121,8 @@ def _note(row: Row) -> str:
         (f"{row['failure']}: {row['failure_detail']}", row["failure"]),
         (
             (
-                "a proxy splits the connection: TCP's handshake is far shorter than a round "
-                "trip of TLS"
+                "TCP's handshake is far shorter than every later answer: a proxy splits the "
+                "connection, or the server is slow to answer"
             ),
             row["split_connection"],
         ),
@@ -119,13 +150,11 @@ def _text(value: object) -> str:
 class Sink:
     """Takes rows one by one and writes each at once, but for the table and Parquet."""
 
-    def __init__(
-        self, out: IO[str] | None, parquet: Path | None, *, as_csv: bool, as_json: bool
-    ) -> None:
+    def __init__(self, out: IO[str] | None, parquet: Path | None, form: Form = Form.TABLE) -> None:
         self._out = out
         self._parquet = ParquetRows(parquet) if parquet else None
-        self._as_csv = as_csv
-        self._as_json = as_json
+        self._form = form
+        self._summary = Summary()
         self._has_header = False
         self._shown: list[JsonObject] = []
         self._last: JsonObject = {"first_of_pair": False, "resumption_offered": False}
@@ -159,17 +188,19 @@ class Sink:
             self._out.flush()
         if self._parquet is not None and is_row:
             self._parquet.take(row)
-        if not is_row and not self._as_json:
+        if not is_row and self._form is not Form.JSON:
             # It follows its row.
             is_of_two = self._last["first_of_pair"] or self._last["resumption_offered"]
             show_answer(row, _handshake(self._last) if is_of_two else "")
-        elif self._as_csv:
-            print(to_thesis_csv([row], header=not self._has_header), end="", flush=True)
-            self._has_header = True
-        elif self._as_json:
+        elif self._form is Form.JSON:
             print(line, flush=True)
-        else:
+        elif self._form is Form.TABLE:
             self._shown.append(row)
+            self._summary.take(row)
+        else:
+            written = to_csv if self._form is Form.CSV else to_thesis_csv
+            print(written([row], header=not self._has_header), end="", flush=True)
+            self._has_header = True
 
     def _count(self, row: JsonObject) -> None:
         self.attempts += 1
@@ -195,12 +226,17 @@ class Sink:
             show(self._shown)
             self._shown.clear()
 
+    def all_over(self) -> None:
+        """Show a line a host and protocol, where the tables have more than one attempt on each."""
+        if self._form is Form.TABLE and self._summary.is_worth_showing:
+            show_summary(self._summary)
 
-def make_sink(out: Path | None, parquet: Path | None, *, as_csv: bool, as_json: bool) -> Sink:
+
+def make_sink(out: Path | None, parquet: Path | None, form: Form) -> Sink:
     """Opens what is to be written. Raises WriteError."""
     stream = None
     if out is not None:
         mend(out)
         with writing(out):
             stream = out.open("a", encoding="utf-8")
-    return Sink(stream, parquet, as_csv=as_csv, as_json=as_json)
+    return Sink(stream, parquet, form)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from eyelevel.cli.probe.answers import show_answer
-from eyelevel.cli.probe.output import Sink
+from eyelevel.cli.probe.output import Form, Sink
 
 ANSWER: dict[str, Any] = {
     "event": "answer", "host": "a.example", "port": 8443, "path": "/x", "protocol": "tls1.2",
@@ -32,11 +32,11 @@ def test_head_and_body_are_text_and_steer_no_terminal(capsys: pytest.CaptureFixt
 
 
 def test_answers_stand_between_rows_and_are_none(capsys: pytest.CaptureFixture[str]) -> None:
-    with Sink(None, None, as_csv=False, as_json=False) as sink:
+    with Sink(None, None) as sink:
         sink.take(ANSWER)
         sink.round_over()
     assert capsys.readouterr().out.count("a.example") == 1, "no table of an answer"
-    with Sink(None, None, as_csv=False, as_json=True) as sink:
+    with Sink(None, None, Form.JSON) as sink:
         sink.take(ANSWER)
     line = capsys.readouterr().out
     assert line.count("\n") == 1 and "\x1b" not in line and "\u202e" not in line
