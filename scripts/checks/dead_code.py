@@ -34,6 +34,7 @@ USED = {
     "handle_endtag": "html.parser calls it",
     "handle_starttag": "html.parser calls it",
     "heartbeat": "Dask's scheduler calls it",
+    "list_directory": "http.server calls it",
     "log_message": "http.server calls it",
     "observe_tasks": "Dask's scheduler calls it",
     "quic_event_received": "aioquic calls it",
@@ -41,6 +42,7 @@ USED = {
     "traceback": "the third argument of __exit__, which Python passes",
     # Set for a library, which reads it.
     "no_wrap": "rich reads it",
+    "protocol_version": "http.server reads it",
     # Registered by a decorator with a name of its own.
     "expand_": "`eyelevel plan expand`",
     "from_csv": "`eyelevel network from-csv`",

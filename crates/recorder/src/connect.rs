@@ -1,6 +1,6 @@
 //! Finds servers and connects to them, and times the handshake.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use eyelevel_replay::tcp::tcp_info;
@@ -8,6 +8,7 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
 use crate::RecordError;
+use crate::admission::reach::is_localhost;
 use crate::admission::target::Target;
 use crate::shared::Shared;
 
@@ -51,12 +52,14 @@ async fn allowed(shared: &Shared, target: &Target) -> Result<Vec<SocketAddr>, Re
         return Ok(vec![*address]); // the command line names it
     }
     let failed = |error| RecordError::upstream("looking up", target.authority(), error);
-    let found = lookup_host((target.host.as_str(), target.port)).await;
     let mut addresses = Vec::new();
     let mut refused = None;
-    for address in found.map_err(|error: std::io::Error| failed(error.to_string()))? {
+    let found = looked_up(target).await;
+    for address in found.map_err(|error| failed(error.to_string()))? {
         match shared.reach.judge(target, address) {
             Ok(()) => addresses.push(address),
+            // One sentence is enough for this machine's two addresses.
+            Err(_) if refused.is_some() && is_localhost(&target.host) => {}
             Err(reason) => {
                 shared.store.refuse(&reason);
                 refused = Some(RecordError::Refused { reason });
@@ -68,4 +71,17 @@ async fn allowed(shared: &Shared, target: &Target) -> Result<Vec<SocketAddr>, Re
         _ if addresses.is_empty() => Err(failed("no address".to_owned())),
         _ => Ok(addresses),
     }
+}
+
+/// A server's addresses. `localhost` and all below it are loopback, as in browsers: the system's
+/// resolver has only what its hosts file has (RFC 6761, section 6.3).
+async fn looked_up(target: &Target) -> std::io::Result<Vec<SocketAddr>> {
+    if is_localhost(&target.host) {
+        let both = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+        let at_port = |address| SocketAddr::new(address, target.port);
+        return Ok(both.map(at_port).into());
+    }
+    Ok(lookup_host((target.host.as_str(), target.port))
+        .await?
+        .collect())
 }

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 /// Different sentences; of the rest it is counted how many there were.
 const SENTENCES_MAX: usize = 1000;
 
+/// What stands before a server that may not be reached, and why.
+pub const REFUSED: &str = "refused: ";
+
 #[derive(Debug, Default)]
 pub struct Notes {
     times: BTreeMap<String, u64>,
@@ -71,7 +74,6 @@ impl LeftOut {
     /// The first sentence that names what is asked for, with the way out where there is one.
     pub fn about(&self, host: &str) -> Option<String> {
         let refused = self.refused.about(host);
-        let and_how = |text| format!("{text}; `--allow {host}` if it is meant");
         let others = self.asked.about(host).or(self.unknown.about(host));
         refused.map(and_how).or(others.cloned())
     }
@@ -79,8 +81,9 @@ impl LeftOut {
     /// Why nothing was stored. What became of a request that was let through says more than who was
     /// turned away.
     pub fn reason_for_nothing(&self, open: u64) -> String {
-        let asked = self.refused.first().or(self.asked.first()).cloned();
-        asked
+        let refused = self.refused.first().map(and_how);
+        refused
+            .or(self.asked.first().cloned())
             .or(unfinished(open))
             .or(self.unknown.first().cloned())
             .unwrap_or_else(|| "no request came through the proxy".to_owned())
@@ -95,6 +98,15 @@ impl LeftOut {
         told.extend(unfinished(open));
         told
     }
+}
+
+/// A refusal, with the option that would let its server be reached: it is the first thing named.
+fn and_how(refusal: &String) -> String {
+    let server = refusal.trim_start_matches(REFUSED).split(' ').next();
+    format!(
+        "{refusal}; `--allow {}` if it is meant",
+        server.unwrap_or_default()
+    )
 }
 
 /// A sentence about answers that were still on their way at the end.
@@ -133,6 +145,14 @@ mod tests {
         assert_eq!(left_out.reason_for_nothing(1), unfinished);
         left_out.asked.add("its answer was cut".to_owned());
         assert_eq!(left_out.reason_for_nothing(1), "its answer was cut");
+        left_out
+            .refused
+            .add(format!("{REFUSED}[::1]:8000 is loopback"));
+        let with_the_way_out =
+            "refused: [::1]:8000 is loopback; `--allow [::1]:8000` if it is meant";
+        assert_eq!(left_out.reason_for_nothing(1), with_the_way_out);
+        assert_eq!(left_out.about("::1").unwrap(), with_the_way_out);
+        left_out.refused = Notes::default();
         let told = left_out.told(|_| true, 1);
         assert_eq!(told, ["its answer was cut", "a stranger", unfinished]);
     }

@@ -18,7 +18,7 @@ pub use writing::Writing;
 use crate::RecordError;
 use crate::admission::target::Target;
 use crate::certificate::Certificate;
-use crate::notes::LeftOut;
+use crate::notes::{LeftOut, REFUSED};
 use crate::spool::Spool;
 use crate::tee::Budget;
 use crate::under_way::UnderWay;
@@ -172,7 +172,7 @@ impl Store {
         self.lock()
             .left_out
             .refused
-            .add(format!("refused: {reason}"));
+            .add(format!("{REFUSED}{reason}"));
     }
 
     /// Notes what cannot be stored.

@@ -157,6 +157,24 @@ async fn what_is_allowed_is_reached_and_what_stands_beside_it_is_not() {
 }
 
 #[tokio::test]
+async fn names_below_localhost_are_loopback_and_open_as_any_other() {
+    let (server, count) = counted();
+    let named = format!("tags.localhost:{}", server.port());
+    let mut options = RecorderOptions::default();
+    options.reach.allow(&named).unwrap();
+    let ask = move |proxy| {
+        let get = |host: &str| format!("GET http://{host}/ HTTP/1.1\r\nhost: {host}\r\n\r\n");
+        let other = format!("other.localhost:{}", server.port());
+        [named.clone(), other].map(|host| first_line(proxy, &get(&host)))
+    };
+    let (answers, store) = recorded(options, ask).await;
+    assert_eq!(answers, ["HTTP/1.1 200 OK", "HTTP/1.1 403 Forbidden"]);
+    assert_eq!(connections(server, &count), 1);
+    let way_out = format!("`--allow other.localhost:{}` if it is meant", server.port());
+    assert!(store.left_out_of("other").unwrap().ends_with(&way_out));
+}
+
+#[tokio::test]
 async fn a_client_without_the_runs_credentials_gets_nothing() {
     let (server, count) = counted();
     let credentials = Credentials::new().unwrap();

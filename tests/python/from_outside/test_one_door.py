@@ -69,6 +69,7 @@ ELSEWHERE = {
     "run/trial/trial.py": "our own servers wrote it during this load",
     "settings.py": "what was parsed before, as pydantic wants it",
     "sites/contents.py": OURS,
+    "sites/served_folder.py": KERNEL,
     "store/directory.py": "a record that was unpacked by its bounds, by its schema",
     "store/messages.py": "the same",
     "validation/bulk.py": OURS,

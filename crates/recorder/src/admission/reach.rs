@@ -43,7 +43,7 @@ impl Reach {
         let (host, port) = (url.host.trim_matches(['[', ']']).to_owned(), url.port);
         if let Ok(address) = host.parse() {
             self.named.push(Named::Address { address, port });
-        } else if host == "localhost" || host.ends_with(".localhost") {
+        } else if is_localhost(&host) {
             self.named.push(Named::Localhost { host, port });
         }
     }
@@ -103,6 +103,12 @@ impl Named {
     }
 }
 
+/// `localhost` or a name below it.
+pub(crate) fn is_localhost(host: &str) -> bool {
+    let rest = host.trim_end_matches('.').strip_suffix("localhost");
+    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
 fn parse(text: &str) -> Option<Named> {
     if let Ok(range) = text.trim_matches(['[', ']']).parse() {
         return Some(Named::Range { range, port: None });
@@ -143,6 +149,16 @@ mod tests {
         let mut reach = Reach::new(vec!["8.8.4.4".parse().unwrap()]);
         reach.allow_page(&url.parse().unwrap());
         reach
+    }
+
+    #[test]
+    fn localhost_and_all_below_it_are_local() {
+        for host in ["localhost", "tags.localhost", "a.b.localhost."] {
+            assert!(is_localhost(host), "{host}");
+        }
+        for host in ["mylocalhost", "localhost.example", "", "."] {
+            assert!(!is_localhost(host), "{host}");
+        }
     }
 
     #[test]

@@ -23,6 +23,7 @@ from eyelevel.cli.site.behind_path import record_behind
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.disk.results import check_file
+from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import ExpectedError
 from eyelevel.from_outside.files import read_text
 from eyelevel.from_outside.limits import SCRIPT
@@ -34,6 +35,9 @@ from eyelevel.networks.compose import NetworkWords
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.steps import STEPS_MAX, Step, parse_step
 from eyelevel.settings import Units
+from eyelevel.sites.cleartext import make_secure
+from eyelevel.sites.recorded import site_info
+from eyelevel.sites.served_folder import served
 
 LOAD_TIMEOUT_S = 120.0
 BUSY_S_MAX = 60.0
@@ -45,6 +49,10 @@ VIEWPORT = "1366x768"
 WEBP_QUALITY = 80
 
 
+REFUSED = "refused: "
+"""What the recorder puts before a server that a page may not reach."""
+
+
 class RecordError(ExpectedError):
     """A page could not be recorded."""
 
@@ -52,7 +60,12 @@ class RecordError(ExpectedError):
 @with_network_options("this machine's own")
 def record(
     urls: Annotated[
-        list[str] | None, typer.Argument(help="The page, and any others to visit after it.")
+        list[str] | None,
+        typer.Argument(
+            metavar="URL|FOLDER",
+            help="The page, and any others to visit after it; or a folder of static files, which "
+            "is served meanwhile.",
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="The WACZ to write.")] = Path("site.wacz"),
     wait_idle: Annotated[
@@ -95,9 +108,10 @@ def record(
     the recorded round trips include both.
     """
     if bool(urls) == (proxy is not None):
-        raise RecordError("give the URL of a page, or `--proxy PORT`")
+        raise RecordError("give the URL of a page, a folder, or `--proxy PORT`")
+    folder = _folder_of(urls or ())
     for url in urls or ():
-        if not is_page_url(url):
+        if folder is None and not is_page_url(url):
             raise RecordError(f"`{url}` is not a page's URL; write it as `{EXAMPLE}`")
     if words.given():
         if proxy is not None:
@@ -111,15 +125,22 @@ def record(
     except ValueError as error:
         raise RecordError(str(error)) from error
     check_file(out)
-    recorder = Recorder(
-        out,
-        port=proxy,
-        upstream_ca=upstream_ca,
-        pages=urls or (),
-        allow=allow or (),
-        keep_cookies=keep_cookies,
-    )
-    with recorder:
+    with ExitStack() as stack:
+        made, resolve = out, []
+        if folder is not None:
+            its = stack.enter_context(served(folder))
+            urls, resolve = [its.url], [its.resolve]
+            made = stack.enter_context(folder_beside(out)) / out.name
+        recorder = Recorder(
+            made,
+            port=proxy,
+            upstream_ca=upstream_ca,
+            resolve=resolve,
+            pages=urls or (),
+            allow=allow or (),
+            keep_cookies=keep_cookies,
+        )
+        stack.enter_context(recorder)
         if urls:
             settings = _settings(recorder, wait_idle, viewport, mobile)
             after = tuple(step.text for step in steps)
@@ -127,11 +148,27 @@ def record(
             written = _record_visits(recorder, settings, urls, visits)
         else:
             written = _record_clients(recorder)
+        info = written["info"]
+        if folder is not None:
+            twin = made.with_name(f"secure-{out.name}")
+            make_secure(made, twin)
+            twin.rename(out)
+            info = site_info(out)
     if as_json:
-        print_json(written["info"])
+        print_json(info)
     else:
-        _print(written["info"])
+        _print(info)
+        if folder is not None:
+            hints.print(f"served {folder} as {info['main_url']}, over https", markup=False)
     end_at("site", out, as_json=as_json)
+
+
+def _folder_of(given: Sequence[str]) -> Path | None:
+    """The folder of static files that is given in the place of a page."""
+    folders = [Path(word) for word in given if not is_page_url(word) and Path(word).is_dir()]
+    if folders and len(given) > 1:
+        raise RecordError(f"{folders[0]} is a folder: give it alone, it is recorded as one page")
+    return folders[0] if folders else None
 
 
 def record_page(
@@ -273,7 +310,13 @@ def _print(info: JsonMapping) -> None:
         markup=False,
     )
     for sentence in left_out[:20]:
-        say(hints, f"  not stored: {sentence}")
+        say(hints, f"  not stored: {sentence}{_way_out(sentence)}")
+
+
+def _way_out(sentence: str) -> str:
+    """The option that opens a server which a page was refused; none for what failed otherwise."""
+    _, is_refusal, rest = sentence.partition(REFUSED)
+    return f"; `--allow {rest.split(' ')[0]}` if it is meant" if is_refusal else ""
 
 
 def read_script(file: Path) -> tuple[Step, ...]:
