@@ -196,7 +196,5 @@ fn media_type(content: &Content<'_>, headers: &[Header]) -> Option<String> {
 /// Whether bodies of a media type, in lower case and without parameters, are texts.
 pub fn is_text_type(kind: &str) -> bool {
     let is_text = |text: &&str| kind.starts_with(*text);
-    TEXT_TYPES.iter().any(|text| is_text(&text))
-        || kind.ends_with("+xml")
-        || kind.ends_with("+json")
+    TEXT_TYPES.iter().any(is_text) || kind.ends_with("+xml") || kind.ends_with("+json")
 }
