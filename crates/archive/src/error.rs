@@ -74,6 +74,16 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
+    /// A zip file of another tool.
+    #[error(
+        "{} is no WACZ but a HAR in a zip file, with its bodies beside it, as Playwright writes it; \
+         record it again as a .har file with the bodies in it (content: \"embed\") and import that",
+        one_line(file)
+    )]
+    HarInZip {
+        /// The file.
+        file: String,
+    },
     /// The manifest of a site to pack cannot be used.
     #[error("cannot pack {}: {}", path.display(), one_line(reason))]
     Manifest {

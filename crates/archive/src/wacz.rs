@@ -45,10 +45,9 @@ pub struct Resource {
 
 #[derive(Debug, Deserialize)]
 struct DataPackage {
-    #[serde(default)]
-    resources: Vec<Resource>,
+    resources: Option<Vec<Resource>>,
     #[serde(alias = "mainPageURL", alias = "mainPageUrl")]
-    main_page_url: Option<String>,
+    main_page_url: Option<serde_json::Value>,
     eyelevel: Option<Provenance>,
 }
 
@@ -170,13 +169,24 @@ fn inflate(entry: impl Read, budget: &mut ReadBudget) -> Result<Bytes, String> {
     Ok(content.into())
 }
 
-/// Reads what of a WACZ is used; refuses one whose directory lacks a listed resource.
+/// Reads what of a WACZ is used, also of those in it, as a collection is exported; refuses one whose
+/// directory lacks a listed resource.
 pub fn read(file: &str, content: &Bytes, budget: &mut ReadBudget) -> Result<Wacz, Error> {
+    read_one(file, content, budget, true)
+}
+
+fn read_one(
+    file: &str,
+    content: &Bytes,
+    budget: &mut ReadBudget,
+    may_hold_others: bool,
+) -> Result<Wacz, Error> {
     let mut container = Container::open(file, content)?;
     let package = read_package(&mut container, budget)?;
+    let resources = package.resources.unwrap_or_default();
     let names = container.names.clone();
     let mut listed = HashSet::new();
-    for Resource { path, .. } in &package.resources {
+    for Resource { path, .. } in &resources {
         if names.binary_search(path).is_err() {
             return Err(container.error(path, "datapackage.json lists it, but it lacks"));
         }
@@ -187,8 +197,10 @@ pub fn read(file: &str, content: &Bytes, budget: &mut ReadBudget) -> Result<Wacz
     let mut wacz = Wacz {
         is_ours: package.eyelevel.is_some(),
         provenance: package.eyelevel.unwrap_or_default(),
-        main_url: package.main_page_url.and_then(|url| url.parse().ok()),
-        resources: package.resources,
+        main_url: package
+            .main_page_url
+            .and_then(|url| url.as_str()?.parse().ok()),
+        resources,
         ..Wacz::default()
     };
     for name in &names {
@@ -202,6 +214,19 @@ pub fn read(file: &str, content: &Bytes, budget: &mut ReadBudget) -> Result<Wacz
             });
         }
     }
+    for name in names
+        .iter()
+        .filter(|name| may_hold_others && name.ends_with(".wacz"))
+    {
+        let content = container.read(name, budget)?.unwrap_or_default();
+        let inner = read_one(&format!("{file}!{name}"), &content, budget, false)?;
+        if wacz.warc_files.is_empty() {
+            (wacz.is_ours, wacz.provenance) = (inner.is_ours, inner.provenance);
+        }
+        wacz.is_ours &= inner.is_ours;
+        wacz.main_url = wacz.main_url.or(inner.main_url);
+        wacz.warc_files.extend(inner.warc_files);
+    }
     if wacz.main_url.is_none() {
         wacz.main_url = first_page(&mut container, budget)?;
     }
@@ -214,6 +239,10 @@ fn read_package(
 ) -> Result<DataPackage, Error> {
     const NAME: &str = "datapackage.json";
     let json = container.read(NAME, budget)?;
+    if json.is_none() && container.names.iter().any(|name| name.ends_with(".har")) {
+        let file = container.file.to_owned();
+        return Err(Error::HarInZip { file });
+    }
     let json = json.ok_or_else(|| container.error(NAME, "it lacks, but every WACZ has one"))?;
     if json.len() as u64 > METADATA_BYTES_MAX {
         return Err(container.error(

@@ -159,6 +159,67 @@ fn containers_that_lie_are_refused() {
     }
 }
 
+/// The bytes of a zip file.
+fn zipped(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, content) in entries {
+        zip.start_file(*name, stored).unwrap();
+        zip.write_all(content).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+#[test]
+fn containers_of_containers_are_read_and_checked_alike() {
+    let package = (
+        "datapackage.json",
+        &br#"{"resources": null, "mainPageUrl": 5}"#[..],
+    );
+    let warcs = [page("1", A), page("2", "https://b.test/")];
+    let inner = warcs
+        .each_ref()
+        .map(|warc| zipped(&[package, ("archive/x.warc", warc)]));
+    let outer = [
+        package,
+        ("crawl-0.wacz", &inner[0]),
+        ("crawls/crawl-1.wacz", &inner[1]),
+    ];
+    let site = wacz(&outer).unwrap();
+    let urls: Vec<String> = site
+        .exchanges()
+        .iter()
+        .map(|each| each.url.to_string())
+        .collect();
+    assert_eq!(urls, [A, "https://b.test/"]);
+    // What is wrong in one of them refuses the file; deeper nobody looks.
+    let mut damaged = inner[1].clone();
+    let at = damaged
+        .windows(3)
+        .position(|bytes| bytes == b"<p>")
+        .unwrap();
+    damaged[at] ^= 1;
+    let error = wacz(&[outer[0], outer[1], ("crawl-1.wacz", &damaged)])
+        .unwrap_err()
+        .to_string();
+    let expected = "test.wacz!crawl-1.wacz is not a sound WACZ at archive/x.warc";
+    assert!(error.contains(expected), "{error}");
+    let deep = zipped(&outer);
+    let error = wacz(&[package, ("all.wacz", &deep)]).unwrap_err();
+    assert!(matches!(error, Error::Empty { records: 0, .. }), "{error}");
+}
+
+#[test]
+fn a_har_in_a_zip_file_is_named() {
+    let error = wacz(&[("har.har", b"{}"), ("abc.js", b"x")])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("as Playwright writes it") && error.contains("embed"),
+        "{error}"
+    );
+}
+
 #[test]
 fn entries_that_share_bytes_are_refused() {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
