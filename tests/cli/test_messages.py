@@ -126,7 +126,7 @@ LIVE_URL = "https://a.example/"
         (("record", "www.example.org"), 2, "`www.example.org` is not a page's URL; write it as `h"),
         (("record", "https://[", "--out", "x.wacz"), 2, "`https://[` is not a page's URL"),
         (("report", "./nowhere"), 2, "nowhere"),
-        (("record",), 2, "give the URL of a page, or `--proxy PORT`"),
+        (("record",), 2, "give the URL of a page, a folder, or `--proxy PORT`"),
         (("list", "nets"), 2, "nets"),
         (("lod",), 2, "lod"),
     ],
