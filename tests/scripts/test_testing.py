@@ -9,6 +9,7 @@ import pytest
 from repository import ROOT
 
 from scripts.testing import run
+from scripts.testing.mutations import read_mutations
 from scripts.testing.run import Lane, Runner
 from scripts.testing.select import command_of
 
@@ -76,3 +77,10 @@ def test_an_interrupted_lane_starts_no_further_command(monkeypatch, tmp_path):
     runner.interrupt()
     thread.join()
     assert not begun.exists() and runner.has_failed(lane)
+
+
+@pytest.mark.parametrize("mutation", read_mutations(), ids=lambda mutation: mutation["name"])
+def test_a_mutation_has_one_place_to_be_planted_in(mutation):
+    """One that no longer applies would hold nothing, and nothing but the long run would show it."""
+    assert (ROOT / mutation["file"]).read_text(encoding="utf-8").count(mutation["find"]) == 1
+    assert command_of(mutation["test"])

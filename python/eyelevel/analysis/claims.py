@@ -14,9 +14,19 @@ FIRST_LOOK_BLOCKS = 6
 """Below it a run is a first look: it finds only what looks large, and so overstates it."""
 
 
+def counted_blocks(contents: Contents) -> int:
+    """Return the fewest blocks that a gain of the primary metric rests on.
+
+    What was planned is no answer: a network may have lost half of it.
+    """
+    primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
+    counts = [gain.gain.n for gain in primary if gain.gain.determined]
+    return min(counts, default=int(contents.plan["blocks"]))
+
+
 def is_first_look(contents: Contents) -> bool:
     """Return whether its claims are worded and coloured as those of so few blocks."""
-    return int(contents.plan["blocks"]) < FIRST_LOOK_BLOCKS
+    return counted_blocks(contents) < FIRST_LOOK_BLOCKS
 
 
 def undecided(contents: Contents) -> list[NetworkGain]:

@@ -48,7 +48,7 @@ def lag_one(differences: ArrayLike) -> Estimate:
         return undetermined(f"{n} blocks are too few to see a drift in", n)
     z = _standardised(d)
     if not z.size:
-        return undetermined("the runs show no spread at all", n)
+        return undetermined("the runs show no spread", n)
     likeness = z.T @ z / np.square(z).sum()
     orders = _orders(n)
     found = likeness[orders[:, :-1], orders[:, 1:]].sum(axis=1)

@@ -31,7 +31,7 @@ def bootstrap_difference(
     if n < PAIRS_MIN:
         return undetermined(f"{n} blocks are too few to resample", n, value)
     if np.ptp(differences) == 0:
-        return undetermined("the differences show no spread at all", n, value)
+        return undetermined("the differences show no spread", n, value)
     resampled = scipy.stats.bootstrap(
         (differences,),
         np.mean,

@@ -45,7 +45,7 @@ def fit_line(x: ArrayLike, y: ArrayLike, confidence: float = CONFIDENCE) -> Line
     held_out = residuals / kept
     error = float(np.sqrt(np.sum((centred * held_out) ** 2))) / total
     if error <= 0:
-        return Line(undetermined("the points show no spread at all", n, slope))
+        return Line(undetermined("the points show no spread", n, slope))
     of_mean = spread * n / (n - 1)
     return Line(
         t_estimate(slope, error, n - 2.0, n, confidence),

@@ -58,7 +58,7 @@ def gain_over_sites(
     joined = np.concatenate(ratios)
     if np.ptp(joined) == 0:
         value = math.expm1(joined[0])
-        return SitesModel(undetermined("the runs show no spread at all", len(pairs), value))
+        return SitesModel(undetermined("the runs show no spread", len(pairs), value))
     return _fitted(ratios, confidence)
 
 

@@ -119,11 +119,11 @@ def _with_interval(log: float, draws: Floats, n: int, confidence: float) -> Esti
         low = float(np.quantile(draws, tail, method="lower"))
         high = float(np.quantile(draws, 1 - tail, method="higher"))
         if low == high and math.expm1(low) not in ENDS:
-            return undetermined("the runs show no spread at all", n, value)
+            return undetermined("the runs show no spread", n, value)
         return Estimate(value, math.expm1(low), math.expm1(high), n=n)
     error = float(draws.std(ddof=1))
     if error <= 1e-12:
-        return undetermined("the runs show no spread at all", n, value)
+        return undetermined("the runs show no spread", n, value)
     low, high = math.expm1(log - reach * error), math.expm1(log + reach * error)
     return Estimate(value, low, high, None, error, n - 1, n)
 

@@ -23,7 +23,7 @@ from eyelevel.stats.estimate import (
 )
 from eyelevel.stats.paired import median_estimate
 
-NO_SPREAD = "the runs show no spread at all"
+NO_SPREAD = "the runs show no spread"
 NO_RATIO = "a load's value is 0, so there is no ratio"
 
 

@@ -115,12 +115,16 @@ def test_few_blocks_are_warned_of(contents):
 
 @pytest.mark.parametrize("blocks", [5, 6])
 def test_a_first_look_says_that_what_it_finds_is_overstated_and_has_faint_colours(contents, blocks):
-    few = replace(contents, plan={**contents.plan, "blocks": blocks})
+    """What counts is how many blocks were left, not how many were planned."""
+    gains = tuple(replace(gain, gain=replace(gain.gain, n=blocks)) for gain in contents.gains)
+    few = replace(contents, plan={**contents.plan, "blocks": 12}, gains=gains)
     texts = [text for _, text in warnings(few) if "overstated" in text]
     page = opening(few, PageData(few)) + overview_section(few, PageData(few))
     assert len(texts) == (blocks == 5)
     assert page.count("first-look") == (2 if blocks == 5 else 0)
     assert opening_json(few)["is_first_look"] == (blocks == 5)
+    assert f"at least {blocks} loads of each" in page
+    assert f"Only {blocks} blocks of 12 per site and network." in dict(warnings(few))
     said = [each for each in opening_json(few)["answer"] if " was faster than " in each]
     assert said and all(each.endswith("; a first look.") == (blocks == 5) for each in said)
     assert ("first-look" in gains_section(few)) == (blocks == 5)

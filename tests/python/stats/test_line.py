@@ -60,7 +60,7 @@ def test_a_line_that_foretells_worse_than_the_mean_is_below_zero():
         (range(POINTS_MIN - 1), range(POINTS_MIN - 1), "4 sites are too few"),
         ([1] * 6, range(6), "do not differ in it"),
         ([0] * 5 + [1], range(6), "but for one site"),
-        (range(6), range(6), "no spread at all"),
+        (range(6), range(6), "no spread"),
     ],
 )
 def test_what_has_no_line_says_why(x, y, reason):

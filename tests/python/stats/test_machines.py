@@ -134,4 +134,4 @@ def test_a_machine_without_a_block_has_no_gain_and_takes_none_from_the_others(gi
 
 def test_blocks_without_spread_show_nothing():
     found = gain_over_machines(np.full(8, 0.1), [0] * 8, [0, 1] * 4, 2)
-    assert found.test.reason == "the runs show no spread at all"
+    assert found.test.reason == "the runs show no spread"

@@ -155,7 +155,7 @@ def _verdict(contents: Contents, gain: NetworkGain) -> Verdict:
     word = _WORDS.get(finding, finding or "")
     estimate = gain.gain
     if estimate.value is None:
-        return Verdict(gain.network, "undetermined", "", estimate.reason, "")
+        return Verdict(gain.network, word or "undetermined", "", estimate.reason, "")
     interval = estimate.reason
     if estimate.low is not None and estimate.high is not None:
         interval = interval_in_words(estimate, claimed=bool(claim))

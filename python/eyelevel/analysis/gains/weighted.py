@@ -72,5 +72,5 @@ def _of_errors(
         squares += square
         shares += square**2 / gain.degrees_of_freedom
     if squares == 0:
-        return undetermined("the runs show no spread at all", len(gains), value)
+        return undetermined("the runs show no spread", len(gains), value)
     return with_interval(value, math.sqrt(squares), squares**2 / shares, len(gains), CONFIDENCE)

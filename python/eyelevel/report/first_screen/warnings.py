@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from eyelevel.analysis.claims import is_first_look
+from eyelevel.analysis.claims import counted_blocks, is_first_look
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL
 from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
@@ -63,7 +63,7 @@ def of_answer(contents: Contents) -> list[Warning]:
     found += without_verdict(contents)
     found += machines_deviate(contents)
     found += drift_seen(contents)
-    if (blocks := contents.plan["blocks"]) < FEW_BLOCKS and not contents.may_stop:
+    if (blocks := counted_blocks(contents)) < FEW_BLOCKS and not contents.may_stop:
         found.append(_few_blocks(contents, blocks))
     return found
 
@@ -111,7 +111,7 @@ def outcomes_differ(contents: Contents) -> list[Warning]:
         if test.p is not None and test.p <= SIGNIFICANCE_LEVEL:
             text = (
                 f"Loads {what} more often with some stacks than with others (p = {test.p:.2g}); "
-                "see “Outcomes” below. The remaining loads may not be comparable."
+                "see “Outcomes” under “For reviewers”."
             )
             warnings_found.append(("Outcomes differ between stacks.", text))
     return warnings_found
@@ -139,7 +139,9 @@ def _few_blocks(contents: Contents, blocks: int) -> Warning:
     if is_first_look(contents):
         text += f" {OVERSTATED}"
     counted = f"{blocks} {'block' if blocks == 1 else 'blocks'}"
-    return (f"Only {counted} per site and network.", text)
+    planned = int(contents.plan["blocks"])
+    of_planned = f" of {planned}" if blocks < planned else ""
+    return (f"Only {counted}{of_planned} per site and network.", text)
 
 
 def _format_effects(found: Sequence[Sensitivity]) -> str:

@@ -45,7 +45,7 @@ def anova_of_two(
     if not (np.isfinite(x).all() and np.isfinite(r).all()):
         return Anova("undetermined", reason="a load timed out, so there is no mean")
     if np.ptp(x) == 0 and np.ptp(r) == 0:
-        return Anova("undetermined", reason="the runs show no spread at all")
+        return Anova("undetermined", reason="the runs show no spread")
     f, p = _f_of_two(x, r)
     if not np.isfinite(p):
         return Anova("undetermined", reason="the test gave no number")
@@ -68,7 +68,7 @@ def welch_anova(groups: Sequence[ArrayLike]) -> DifferenceTest:
     if reason := why_untestable(runs, means=True):
         return DifferenceTest(reason=reason)
     if any(np.ptp(group) == 0 for group in runs):
-        return DifferenceTest(reason="the runs of a stack show no spread at all")
+        return DifferenceTest(reason="the runs of a stack show no spread")
     result = anova_oneway(runs, use_var="unequal", welch_correction=True)
     freedom = (float(result.df_num), float(result.df_denom))
     return checked(float(result.statistic), float(result.pvalue), freedom)

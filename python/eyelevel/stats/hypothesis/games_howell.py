@@ -46,7 +46,7 @@ def games_howell(
         pairs = [(name, against) for name in runs if name != against]
     reason = why_untestable(list(runs.values()), means=True)
     if not reason and any(np.ptp(group) == 0 for group in runs.values()):
-        reason = "the runs of a stack show no spread at all"
+        reason = "the runs of a stack show no spread"
     if reason:
         return [PairDifference(a, b, reason=reason) for a, b in pairs]
     return [

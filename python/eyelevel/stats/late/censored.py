@@ -28,7 +28,7 @@ def restricted_mean_difference(
         return undetermined("no complete block is left")
     value = float(differences.mean())
     if n < 2 or np.ptp(differences) == 0:
-        return undetermined("the differences show no spread at all", n, value)
+        return undetermined("the differences show no spread", n, value)
     error = float(differences.std(ddof=1)) / math.sqrt(n)
     return t_estimate(value, error, n - 1, n, confidence)
 

@@ -9,6 +9,7 @@ from eyelevel.analysis.answers.headline import comparison_verdicts, headline, he
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.plan.presets import preset_text
 from eyelevel.stats.estimate import Estimate
+from eyelevel.stats.late.timeouts import Timeouts
 
 
 @pytest.fixture(scope="module")
@@ -17,11 +18,11 @@ def contents(tmp_path_factory):
     return read_run(tmp_path_factory.mktemp("run"), text=text)
 
 
-FASTER = Estimate(-0.1, -0.12, -0.08, p=1e-6)
-SLOWER = Estimate(0.1, 0.08, 0.12, p=1e-6)
-UNCLEAR = Estimate(-0.01, -0.2, 0.2, p=0.9)
-ALIKE = Estimate(0.001, -0.004, 0.006, p=0.8, standard_error=0.002, degrees_of_freedom=9)
-SMALL = Estimate(-0.02, -0.021, -0.019, p=1e-6, standard_error=1e-4, degrees_of_freedom=9)
+FASTER = Estimate(-0.1, -0.12, -0.08, p=1e-6, n=6)
+SLOWER = Estimate(0.1, 0.08, 0.12, p=1e-6, n=6)
+UNCLEAR = Estimate(-0.01, -0.2, 0.2, p=0.9, n=6)
+ALIKE = Estimate(0.001, -0.004, 0.006, 0.8, 0.002, 9, n=6)
+SMALL = Estimate(-0.02, -0.021, -0.019, 1e-6, 1e-4, 9, n=6)
 UNKNOWN = Estimate(None, reason="no pairs")
 
 
@@ -82,6 +83,18 @@ def test_one_line_answers_the_title(contents, estimates, said):
     assert line(contents, *estimates) == said
 
 
+def test_a_stack_that_finishes_fewer_loads_has_that_as_its_finding(contents):
+    late = Timeouts(7, 0, 20, 0.01, 0.001, 1.0)
+    gains = [
+        replace(gain, gain=UNKNOWN, timeouts=late, p_timeouts_holm=0.01)
+        if gain.metric == contents.primary_metric
+        else gain
+        for gain in contents.gains
+    ]
+    rows = comparison_verdicts(replace(contents, gains=tuple(gains)))
+    assert {each.finding for row in rows for each in row.verdicts} == {"fewer loads finished"}
+
+
 def test_no_verdict_is_given_before_a_run_is_complete(contents):
     part = replace(contents, unfinished="30 of 36 loads are there")
     assert headline(part) == "No verdict yet: 30 of 36 loads are there."
@@ -102,6 +115,6 @@ def test_the_headlines_network_is_the_first_that_it_names(contents):
 
 @pytest.mark.parametrize("found", [FASTER, UNCLEAR])
 def test_fewer_than_six_blocks_are_worded_as_a_first_look(contents, found):
-    few = replace(contents, plan={**contents.plan, "blocks": 5})
-    whole, first = line(contents, found, found), line(few, found, found)
+    few = replace(found, n=5)
+    whole, first = line(contents, found, found), line(contents, found, few)
     assert first.lower() == f"a first look: {whole.lower()}"
