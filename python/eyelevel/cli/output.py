@@ -145,7 +145,10 @@ class _Fitting(Table):
         cells = [[_text(console, cell) for cell in _cells_of(each)] for each in self.columns]
         natural = [max(map(cell_len, each)) for each in cells]
         if sum(natural) > room:
-            widths = [_least_width(each) for each in cells]
+            widths = [
+                full if column.no_wrap else _least_width(each)
+                for column, each, full in zip(self.columns, cells, natural, strict=True)
+            ]
             if sum(widths) > room:
                 yield from self._lists(cells)
                 return

@@ -50,3 +50,12 @@ def test_what_fits_stays_a_table_and_what_does_not_is_a_list() -> None:
     wide.add_row("a.example", *["1234567.89"] * 8, "")
     lines = [line.rstrip() for line in printed(wide, 60).splitlines()]
     assert lines == ["a.example", *(f"  n{n} 1234567.89" for n in range(8))]
+
+
+def test_a_name_that_is_there_to_be_copied_is_never_cut() -> None:
+    shown = table("name", "of", "ms", right=("ms",))
+    shown.columns[0].no_wrap = True
+    name = "a-name-of-more-letters-than-other-words-have"
+    shown.add_row(name, "several words that give way", "1234.5")
+    for width in (70, 60, 46):
+        assert name in printed(shown, width).split()
