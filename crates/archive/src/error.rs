@@ -40,6 +40,19 @@ pub enum Error {
         /// Why the first response that was there is left out.
         left_out: Option<String>,
     },
+    /// The page is broken, and what else there is must not pass for it.
+    #[error(
+        "the {left} exchanges of {file} that can be replayed hold no page (left out: {left_out}); \
+         record the page again"
+    )]
+    NoPage {
+        /// The file.
+        file: String,
+        /// Exchanges that can be replayed.
+        left: usize,
+        /// What is left out, and why.
+        left_out: String,
+    },
     /// A record cannot be what was written.
     #[error(
         "{} is damaged at record {record}, byte {offset}: {reason}; copy or record it again",

@@ -69,10 +69,27 @@ impl Site {
             exchanges,
             notes,
             altered,
+            broken,
             screenshot,
         } = index.finish(&mut budget)?;
         let mut provenance = container.provenance;
         provenance.altered.extend(altered);
+        // What is left must not pass for the page.
+        let is_named = |url: &Url| container.main_url.as_ref() == Some(url);
+        let page = broken.iter().find(|(url, _)| is_named(url));
+        let has_page = match page {
+            Some((url, _)) => exchanges.iter().any(|each| each.url == *url),
+            None => broken.is_empty() || exchanges.iter().any(Exchange::is_html),
+        };
+        if let (false, false, Some((_, left_out))) =
+            (has_page, exchanges.is_empty(), page.or(broken.first()))
+        {
+            return Err(Error::NoPage {
+                file: file_name.to_owned(),
+                left: exchanges.len(),
+                left_out: eyelevel_units::one_line(left_out),
+            });
+        }
         let named = container
             .main_url
             .filter(|url| exchanges.iter().any(|each| each.url == *url));

@@ -24,6 +24,8 @@ pub struct Index {
     notes: Vec<Note>,
     /// What was put right, a sentence each.
     altered: Vec<String>,
+    /// The broken answers that are left out, with their notes.
+    broken: Vec<(Url, String)>,
     /// Whether this project wrote the files, which has checked what it wrote.
     is_ours: bool,
     screenshot: Option<Screenshot>,
@@ -45,6 +47,8 @@ pub struct Found {
     pub notes: Vec<Note>,
     /// What is put right.
     pub altered: Vec<String>,
+    /// The broken answers of what is left out, with their notes.
+    pub broken: Vec<(Url, String)>,
     /// The first one.
     pub screenshot: Option<Screenshot>,
 }
@@ -124,7 +128,8 @@ impl Index {
                 reason,
             })?;
             if let Err(reason) = self.check(&mut exchange) {
-                revisit.place.message = eyelevel_units::one_line(&reason);
+                let message = self.leave_out(&exchange.url, &reason);
+                revisit.place.message = eyelevel_units::one_line(&message);
                 left_out.insert(position, revisit.place);
             }
             self.exchanges[position] = exchange;
@@ -151,6 +156,7 @@ impl Index {
             exchanges: self.exchanges,
             notes: self.notes,
             altered: self.altered,
+            broken: self.broken,
             screenshot: self.screenshot,
         })
     }
@@ -182,15 +188,21 @@ impl Index {
         found.map(|(at, each)| (each.url.clone(), at)).collect()
     }
 
+    /// Remembers what is broken; returns the note.
+    fn leave_out(&mut self, url: &Url, reason: &str) -> String {
+        let note = format!("{url}: {reason}");
+        self.broken.push((url.clone(), note.clone()));
+        note
+    }
+
     /// Has an exchange checked where nobody did; the error says why it is left out.
     fn check(&mut self, exchange: &mut Exchange) -> Result<(), String> {
         if self.is_ours {
             return Ok(());
         }
         let checked = whole::check(exchange);
-        let of_url = |sentence: String| format!("{}: {sentence}", exchange.url);
-        if let Some(changed) = checked.map_err(of_url)? {
-            let sentence = of_url(changed);
+        if let Some(changed) = checked? {
+            let sentence = format!("{}: {changed}", exchange.url);
             self.altered.push(eyelevel_units::one_line(&sentence));
         }
         Ok(())
@@ -241,16 +253,16 @@ impl Index {
             exchange.body = record.block.clone();
         } else if let Err(reason) = fill_response(&mut exchange, record, budget)? {
             requests.join(located, &mut exchange, budget)?.ok(); // nobody else's any more
-            return Ok(Some(format!("{}: {reason}", exchange.url)));
+            return Ok(Some(self.leave_out(&exchange.url, &reason)));
         }
         if exchange.status < 200 {
             return Ok(Some(format!("{}: an interim response", exchange.url)));
         }
         if let Err(reason) = requests.join(located, &mut exchange, budget)? {
-            return Ok(Some(format!("{}: {reason}", exchange.url)));
+            return Ok(Some(self.leave_out(&exchange.url, &reason)));
         }
         if let Err(reason) = self.check(&mut exchange) {
-            return Ok(Some(reason));
+            return Ok(Some(self.leave_out(&exchange.url, &reason)));
         }
         if exchange.status == 304 {
             let note = format!("{}: {}", exchange.url, whole::ALONE_NOT_MODIFIED);
@@ -277,16 +289,16 @@ impl Index {
         let mut exchange = new_exchange(record, url);
         let has_head = record.block.starts_with(b"HTTP/");
         if has_head && let Err(reason) = fill_response(&mut exchange, record, budget)? {
-            return Ok(Some(format!("{}: {reason}", exchange.url)));
+            return Ok(Some(self.leave_out(&exchange.url, &reason)));
         }
         if let Err(reason) = requests.join(located, &mut exchange, budget)? {
-            return Ok(Some(format!("{}: {reason}", exchange.url)));
+            return Ok(Some(self.leave_out(&exchange.url, &reason)));
         }
         if let Some(original) = self.original_of(record) {
             let original = &self.exchanges[original];
             fill_revisit(&mut exchange, original, has_head, budget)?;
             if let Err(reason) = self.check(&mut exchange) {
-                return Ok(Some(reason));
+                return Ok(Some(self.leave_out(&exchange.url, &reason)));
             }
         } else {
             let revisit = Revisit {

@@ -100,6 +100,21 @@ fn an_endless_head_leaves_its_exchange_out_and_an_empty_file_names_why() {
 }
 
 #[test]
+fn what_is_left_does_not_pass_for_a_broken_page() {
+    let script = response(
+        "1",
+        "https://a.test/a.js",
+        &[],
+        "HTTP/1.1 200 OK\r\nContent-Type: text/javascript\r\n\r\nx",
+    );
+    let cut = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 9\r\n\r\n<p>";
+    let error = open(&[response("2", PAGE, &[], cut), script.clone()]).unwrap_err();
+    let expected = "hold no page (left out: https://a.test/: its body has 3 of 9 bytes)";
+    assert!(error.to_string().contains(expected), "{error}");
+    assert!(open(&[script]).is_ok());
+}
+
+#[test]
 fn damage_to_the_container_still_refuses_the_file() {
     let sound = gzip(&page("page", PAGE));
     let odd = record(
