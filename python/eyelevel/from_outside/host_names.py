@@ -39,6 +39,14 @@ def name_in_dns(name: str) -> str:
         raise ValueError(str(error)) from error
 
 
+def spelt_in_dns(name: str) -> str:
+    """Return `name_in_dns`, or the name as it is where a browser would refuse it."""
+    try:
+        return name_in_dns(name)
+    except ValueError:
+        return name
+
+
 def _decoded(label: str) -> str:
     """A label's characters. One that is spelled in Punycode must be what UTS 46 would map it to."""
     import idna

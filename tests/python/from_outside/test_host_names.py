@@ -8,11 +8,16 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hang import HANG_S
 from opened_page import chromium_of_playwright
 
-from eyelevel.from_outside.host_names import NAME, name_in_dns
+from eyelevel.cli.site.record import host_of
+from eyelevel.cli.validate.live_recording import is_same_page
+from eyelevel.from_outside.host_names import NAME, name_in_dns, spelt_in_dns
+from eyelevel.probes.selection import only_hosts
+from eyelevel.run.live.load import LivePage
 
 MAPPED = {
     "stra\u00dfe.test": "xn--strae-oqa.test",
@@ -124,3 +129,13 @@ def test_what_can_be_a_name_is_found_in_linear_time() -> None:
     assert NAME.fullmatch("www.example.com.") and NAME.fullmatch("_dmarc.example.com")
     assert NAME.fullmatch("a" * 63 + ".example") and not NAME.fullmatch("a" * 64 + ".example")
     assert not NAME.fullmatch("a..b") and not NAME.fullmatch("-a.example")
+
+
+def test_whoever_takes_a_url_or_a_host_means_the_same_one() -> None:
+    url, host = "https://stra\u00dfe.test/", "xn--strae-oqa.test"
+    assert LivePage(url).origin == (f"{host}:443",)
+    assert host_of(url) == host
+    assert is_same_page(url, f"https://{host}/")
+    assert not is_same_page(url, "https://strasse.test/")
+    assert len(only_hosts([pl.DataFrame({"host": [host]})], ["stra\u00dfe.test"])[0]) == 1
+    assert spelt_in_dns("\u00fc\ufffd") == "\u00fc\ufffd", "what browsers refuse stays"

@@ -26,6 +26,7 @@ from eyelevel.disk.results import check_file
 from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import ExpectedError
 from eyelevel.from_outside.files import read_text
+from eyelevel.from_outside.host_names import spelt_in_dns
 from eyelevel.from_outside.limits import SCRIPT
 from eyelevel.from_outside.pictures import open_picture
 from eyelevel.from_outside.source import Source
@@ -255,7 +256,7 @@ def _as_webp(png: bytes, file: Path) -> str | None:
 
 def host_of(url: str) -> str:
     """As the recorder has it: lower case, an IPv6 address in brackets."""
-    host = urlsplit(url).hostname or ""
+    host = spelt_in_dns(urlsplit(url).hostname or "")
     return f"[{host}]" if ":" in host else host
 
 

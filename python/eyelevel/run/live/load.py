@@ -1,6 +1,5 @@
 """One live load: the page from its real servers, with the record of any other trial."""
 
-import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.browser.same_requests import SameRequests
 from eyelevel.errors import BrowserStartError, LabError
 from eyelevel.from_outside.files import read_text
-from eyelevel.from_outside.host_names import name_in_dns
+from eyelevel.from_outside.host_names import spelt_in_dns
 from eyelevel.from_outside.limits import CERTIFICATES
 from eyelevel.from_outside.source import Source
 from eyelevel.lab.client import LabSummary
@@ -55,10 +54,7 @@ class LivePage:
         parts = urlsplit(self.url)
         if parts.scheme != "https":
             return ()
-        host = parts.hostname or ""
-        with contextlib.suppress(ValueError):  # a name that the browser refuses as well
-            host = name_in_dns(host)
-        return (f"{host}:{parts.port or 443}",)
+        return (f"{spelt_in_dns(parts.hostname or '')}:{parts.port or 443}",)
 
 
 def run_live_trial(trial: Trial, page: LivePage, host_wait: HostWait | None = None) -> TrialResult:
