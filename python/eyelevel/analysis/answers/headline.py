@@ -159,6 +159,8 @@ def _verdict(contents: Contents, gain: NetworkGain) -> Verdict:
     interval = estimate.reason
     if estimate.low is not None and estimate.high is not None:
         interval = interval_in_words(estimate, claimed=bool(claim))
+        if finding == "no clear difference" and estimate.excludes_zero:
+            interval += "; not clear after correction"
         if gain.signs_disagree:
             interval += f"; median {format_change(gain.median.value or 0.0)}"
         if bounds := bounds_in_words(gain, finding or ""):

@@ -115,9 +115,15 @@ class NetworkGain(Compared):
     """How many tests are corrected together, of the primary metric on all networks."""
 
     @property
-    def has_zeros(self) -> bool:
-        """Return whether a load's value is 0: there is a difference then, and no ratio."""
-        return self.gain.value is None and self.gain.reason == NO_RATIO
+    def is_absolute(self) -> bool:
+        """Return whether its difference is reported in the place of a ratio.
+
+        A load's value may be 0, and then there is no ratio. Of a score it misleads: a layout shift
+        of 0.002 against 0.001 is no "+100 %" that anyone would see.
+        """
+        return self.metric.endswith("_score") or (
+            self.gain.value is None and self.gain.reason == NO_RATIO
+        )
 
     @property
     def signs_disagree(self) -> bool:

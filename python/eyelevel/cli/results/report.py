@@ -98,11 +98,11 @@ def print_summary(summary: Summary) -> None:
 def _cell(gain: NetworkGain | None) -> str:
     """A gain with its interval in whole percents: three stacks fit a terminal of 80 columns.
 
-    Where a load's value is 0, as a layout that never shifts, the difference stands in its place.
+    Of a score, and where a load's value is 0, the difference stands in its place.
     """
     if gain is None:
         return "no data"
-    if gain.has_zeros:
+    if gain.is_absolute:
         unit = " ms" if gain.metric.endswith("_ms") else ""
         form = "+.0f" if unit else "+.3f"
         return _cell_of(gain.difference, lambda value: format_number(value, form), unit)

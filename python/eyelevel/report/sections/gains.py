@@ -66,7 +66,7 @@ class GainCell:
     def _shown(self) -> tuple[Estimate, Callable[[float], str]]:
         """Return what the page shows, and how: the difference where there is no ratio."""
         gain = self.tests.gain
-        if gain.has_zeros:
+        if gain.is_absolute:
             return gain.difference, lambda value: format_signed(value, gain.metric)
         return gain.gain, format_percent
 
