@@ -26,7 +26,9 @@ def exclusions_said(contents: Contents) -> str:
         f"{loads} {left_out} left out because the instrument failed ({', '.join(by_stack)}), "
         f"with the pairs that {they_were} part of. "
     )
-    valued = [effect for effect in effects if effect.blocks_with_values]
+    valued = _valued(contents)
+    if not valued and any(effect.network in contents.too_disturbed for effect in effects):
+        return f"{said}What they would change is withheld where the answer is."
     if not valued:
         return (
             f"{said}None of these pairs has values for both stacks, so it is unknown what "
@@ -46,8 +48,16 @@ def exclusions_said(contents: Contents) -> str:
 
 def findings_changed(contents: Contents) -> int:
     """How many findings would be others with the excluded pairs that have values."""
-    valued = [effect for effect in contents.exclusions if effect.blocks_with_values]
-    return sum(_finding_changes(contents, effect) for effect in valued)
+    return sum(_finding_changes(contents, effect) for effect in _valued(contents))
+
+
+def _valued(contents: Contents) -> list[ExclusionEffect]:
+    """Return the effects that can be stated: there are values, and the network has an answer."""
+    return [
+        effect
+        for effect in contents.exclusions
+        if effect.blocks_with_values and effect.network not in contents.too_disturbed
+    ]
 
 
 def _said(gain: NetworkGain) -> str:

@@ -194,13 +194,16 @@ def _of_handshakes(contents: Contents, gain: NetworkGain) -> Iterator[str]:
     )
     if not _agrees(connections, gain) or own is None or other is None:
         return
-    count = _counted(own) + ("" if own == other else f" instead of {_numbered(other)}")
     way = "less" if (connections.value or 0.0) < 0 else "more"
     whole = paint.whole.difference
-    yield (
-        f"before its first paint, {gain.stack} waited for {count}, {_sized(connections)} {way} "
-        f"than {gain.reference}, of {_ms(whole.value)} by which it painted {_way(whole)}."
-    )
+    price = f"took {_sized(connections)} {way}"
+    if own == other:
+        waits = f"both waited for {_counted(own)}: {gain.stack}'s {price}"
+    else:
+        waits = (
+            f"{gain.stack} waited for {_counted(own)} instead of {_numbered(other)}, which {price}"
+        )
+    yield f"before the first paint, {waits}, and it painted {_ms(whole.value)} {_way(whole)}."
 
 
 def _of_part(part: VisiblePart, gain: NetworkGain) -> str:
@@ -238,12 +241,18 @@ def _certain(parts: NetworkParts, gain: NetworkGain) -> list[tuple[str, Estimate
 
 
 def _waits_said(parts: NetworkParts, gain: NetworkGain) -> str:
-    """`136 ms (125 to 147 ms) less waiting for connections, and ...`; empty if none is sure."""
-    said = []
+    """`136 ms (125 to 147 ms) less waiting for connections, and ...`; empty if none is sure.
+
+    What the other parts took back is stated where the named ones exceed the whole.
+    """
+    said, named_ms = [], 0.0
     for name, part in _certain(parts, gain):
         way = "less" if (part.value or 0.0) < 0 else "more"
         said.append(f"{_sized(part)} {way} {_WAITED[name.rsplit('_', 1)[0]]}")
-    return " and ".join(said) if len(said) < 3 else f"{', '.join(said[:-1])} and {said[-1]}"
+        named_ms += part.value or 0.0
+    waits = " and ".join(said) if len(said) < 3 else f"{', '.join(said[:-1])} and {said[-1]}"
+    back_ms = abs(named_ms) - abs(parts.whole.difference.value or 0.0)
+    return f"{waits}; the other parts took {_ms(back_ms)} back" if said and back_ms >= 1 else waits
 
 
 _WAITED = {

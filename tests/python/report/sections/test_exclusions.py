@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,6 +54,14 @@ def test_a_comparison_has_its_gain_with_and_without_and_who_failed(contents):
         if (each.network, each.stack, each.metric) == ("dsl", "quic", "speed_index_ms")
     )
     assert quic["gain"] == answered.as_json()
+
+
+def test_a_withheld_answer_is_not_stated_beside_what_was_left_out(contents):
+    withheld = replace(contents, too_disturbed={"dsl": "too busy to answer"})
+    assert "would be" in said(contents)
+    text = said(withheld)
+    assert text.endswith("What they would change is withheld where the answer is.")
+    assert "faster" not in text and "undetermined" not in text
 
 
 def test_with_them_it_is_the_gain_as_if_none_had_failed(contents, tmp_path):

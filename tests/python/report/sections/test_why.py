@@ -115,7 +115,7 @@ def test_each_part_that_is_named_has_an_interval_that_excludes_zero_on_the_side_
     assert explained(contents, speed) == (
         "On dsl, the average visible part came 141 ms (122 to 160 ms) earlier with quic than with "
         "tcp: 149 ms (138 to 160 ms) less waiting for connections and 31 ms (22 to 40 ms) less "
-        "waiting for bytes."
+        "waiting for bytes; the other parts took 39 ms back."
     )
     assert explained(contents, times("dsl", NONE, speed_index_connections_ms=LESS)) == ""
     assert explained(contents, times("dsl", MORE, speed_index_connections_ms=MORE)) == ""
@@ -126,18 +126,18 @@ def test_each_part_that_is_named_has_an_interval_that_excludes_zero_on_the_side_
 @pytest.mark.parametrize(
     ("handshakes", "said"),
     [
-        ((2.0, 2.0), "two handshakes"),
-        ((1.0, 2.0), "one handshake instead of two"),
-        ((1.0, 1.0), "one handshake"),
-        ((9.0, 9.0), "9 handshakes"),
+        ((2.0, 2.0), "both waited for two handshakes: quic's took"),
+        ((1.0, 2.0), "quic waited for one handshake instead of two, which took"),
+        ((1.0, 1.0), "both waited for one handshake: quic's took"),
+        ((9.0, 9.0), "both waited for 9 handshakes: quic's took"),
     ],
 )
 def test_handshakes_before_the_first_paint_are_counted_and_priced(contents, handshakes, said):
     nothing = times("dsl", NONE, speed_index_connections_ms=NONE)
     paint = times("dsl", WHOLE, first_paint_connections_ms=LESS)
     assert explained(contents, nothing, paint, handshakes) == (
-        f"On dsl, before its first paint, quic waited for {said}, 149 ms (138 to 160 ms) less than "
-        "tcp, of 141 ms by which it painted earlier."
+        f"On dsl, before the first paint, {said} 149 ms (138 to 160 ms) less, and it painted "
+        "141 ms earlier."
     )
     unsure = times("dsl", WHOLE, first_paint_connections_ms=NONE)
     assert explained(contents, nothing, unsure, handshakes) == ""
