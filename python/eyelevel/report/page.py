@@ -38,7 +38,7 @@ from eyelevel.report.shell import shell
 REPORT_FILE = "report.html"
 SCRIPTS = ("tables.js", "filmstrips.js", "page.js")
 
-REVIEWERS = "every table, test, figure and setting, the methods, and the plan to run it again"
+REVIEWERS = "every table, test, setting and figure, methods, and the plan"
 
 Html = Callable[[Contents, PageData], Markup]
 

@@ -118,7 +118,7 @@ def test_a_first_look_says_that_what_it_finds_is_overstated_and_has_faint_colour
     """What counts is how many blocks were left, not how many were planned."""
     gains = tuple(replace(gain, gain=replace(gain.gain, n=blocks)) for gain in contents.gains)
     few = replace(contents, plan={**contents.plan, "blocks": 12}, gains=gains)
-    texts = [text for _, text in warnings(few) if "overstated" in text]
+    texts = [text for _, text in warnings(few) if "overstates" in text]
     page = opening(few, PageData(few)) + overview_section(few, PageData(few))
     assert len(texts) == (blocks == 5)
     assert page.count("first-look") == (2 if blocks == 5 else 0)

@@ -17,9 +17,9 @@ from eyelevel.stats.late.timeouts import Bound, Timeouts
 SENTENCES_MAX = 3  # of one comparison; on more networks they are counted
 
 _BOUNDS: dict[Bound, str] = {
-    "at least": "with a longer limit the gain could only be higher",
-    "at most": "with a longer limit the gain could only be lower",
-    "either way": "a longer limit could move the gain either way",
+    "at least": "a longer one could only raise the gain",
+    "at most": "a longer one could only lower the gain",
+    "either way": "a longer one could move the gain either way",
     "": "",
 }
 
@@ -55,9 +55,7 @@ def _timeout_sentence(gain: NetworkGain, counts: Timeouts) -> str:
     sentence += f"; each counts as the limit{f' ({bound})' if bound else ''}"
     mean = gain.difference
     if mean.value is not None:
-        sentence += (
-            f", and the mean difference up to the limit is {format_signed_ms(mean.value, math.inf)}"
-        )
+        sentence += f"; the mean difference is then {format_signed_ms(mean.value, math.inf)}"
         if mean.low is not None and mean.high is not None:
             low, high = (format_signed_ms(bound, math.inf) for bound in (mean.low, mean.high))
             sentence += f" ({low} to {high})"

@@ -153,7 +153,7 @@ def _format_effects(found: Sequence[Sensitivity]) -> str:
     return f"about {low} ({ordered[0].network}) to {high} ({ordered[-1].network})"
 
 
-OVERSTATED = "In a first look, only gains that look large are found, so they are overstated."
+OVERSTATED = "A first look finds only gains that look large, and so overstates them."
 """The winner's curse (Gelman and Carlin, Perspectives on Psychological Science 9, 2014)."""
 
 NAMED_MAX = 3  # comparisons; more would bury what they say

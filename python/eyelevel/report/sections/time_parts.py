@@ -245,13 +245,17 @@ def _waits_said(parts: NetworkParts, gain: NetworkGain) -> str:
 
     What the other parts took back is stated where the named ones exceed the whole.
     """
-    said, named_ms = [], 0.0
-    for name, part in _certain(parts, gain):
+    said, named_ms, certain = [], 0.0, _certain(parts, gain)
+    whole_ms = parts.whole.difference.value or 0.0
+    if len(certain) == 1 and abs((certain[0][1].value or 0.0) - whole_ms) < 1:
+        way = "less" if whole_ms < 0 else "more"
+        return f"all of it {way} {_WAITED[certain[0][0].rsplit('_', 1)[0]]}"
+    for name, part in certain:
         way = "less" if (part.value or 0.0) < 0 else "more"
         said.append(f"{_sized(part)} {way} {_WAITED[name.rsplit('_', 1)[0]]}")
         named_ms += part.value or 0.0
     waits = " and ".join(said) if len(said) < 3 else f"{', '.join(said[:-1])} and {said[-1]}"
-    back_ms = abs(named_ms) - abs(parts.whole.difference.value or 0.0)
+    back_ms = abs(named_ms) - abs(whole_ms)
     return f"{waits}; the other parts took {_ms(back_ms)} back" if said and back_ms >= 1 else waits
 
 

@@ -78,9 +78,8 @@ def test_the_answer_says_how_many_did_not_come(contents):
     said = answer_of(contents)
     assert (
         "Unfinished loads on lte: 1 of 6 with quic and 0 of 6 with tcp did not finish within 180 "
-        "s (corrected p = 1); each counts as the limit (with a "
-        "longer limit the gain could only be higher), and the mean difference up to the limit "
-        "is +"
+        "s (corrected p = 1); each counts as the limit (a longer one could only raise the gain); "
+        "the mean difference is then +"
     ) in said
     assert said.count("Unfinished") == 1
 
@@ -94,7 +93,7 @@ def test_too_many_are_said_with_why_there_is_no_gain(tmp_path):
         in said
     )
     assert "Unfinished loads on lte: 2 of 6 with quic and 0 of 6" in said
-    assert "each counts as the limit, and the mean difference up to the limit is +" in said
+    assert "each counts as the limit; the mean difference is then +" in said
 
 
 def test_timeouts_on_many_networks_are_one_sentence(tmp_path):
