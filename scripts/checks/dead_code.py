@@ -41,7 +41,6 @@ USED = {
     "model_config": "pydantic reads it",
     "traceback": "the third argument of __exit__, which Python passes",
     # Set for a library, which reads it.
-    "no_wrap": "rich reads it",
     "protocol_version": "http.server reads it",
     # Registered by a decorator with a name of its own.
     "expand_": "`eyelevel plan expand`",

@@ -22,8 +22,8 @@ def frames() -> Frames:
 
 def test_the_video_changes_when_the_page_did(tmp_path):
     write_video(frames(), "site network stack", tmp_path / "load.mp4")
-    read, _ = read_video(tmp_path / "load.mp4", cropped=False)
-    seen = [(at_ms, picture[60, 200].astype(int)) for at_ms, picture in read]
+    read = read_video(tmp_path / "load.mp4", cropped=False)
+    seen = [(at_ms, picture[60, 200].astype(int)) for at_ms, picture in read.frames]
     changes = [
         after_ms
         for (_, before), (after_ms, after) in itertools.pairwise(seen)
