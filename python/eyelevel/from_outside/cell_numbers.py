@@ -51,7 +51,8 @@ class NumberStyle:
         if len(signs) == 2 and self.open and self.open in plain:
             small, large = plain.replace(self.open, "."), plain.replace(self.open, "")
             fault = f"`{quoted(text)}` may be {quoted(small)} or {quoted(large)}"
-            remedy = f"write {quoted(large)} or {quoted(small.rstrip('0'))}, whichever it is"
+            short = small.rstrip("0").rstrip(".")
+            remedy = f"write {quoted(large)} or {quoted(short)}, whichever it is"
             raise source.refusal(fault, place, remedy)
         if self.decimal not in signs:
             right = plain.replace(self.decimal, "").replace(other, self.decimal)
@@ -65,19 +66,20 @@ class NumberStyle:
 def style_of(separator: str, cells: Iterable[tuple[str, str]]) -> NumberStyle:
     """Return the style of a table: by what separates its cells, then by the numbers in them.
 
-    `cells` are places and texts. Where commas separate, and in JSON, a point is the decimal sign.
-    Elsewhere the first number that can be read in one way alone decides. Without one, a semicolon
-    separates since the comma is the decimal sign, and tabs have a point.
+    `cells` are places and texts. Where commas separate, and in JSON, a point is the decimal sign,
+    and a number such as `1,234,567` decides that commas separate thousands. Elsewhere the first
+    number that can be read in one way alone decides. Without one, a semicolon separates since the
+    comma is the decimal sign, and tabs have a point.
     """
-    if separator not in (",", ""):
-        for place, text in cells:
-            plain = _without_spaces(text)
-            signs = _decimal_signs(plain)
-            if len(signs) == 1 and ("," in plain or "." in plain):
-                return NumberStyle(signs, f"`{quoted(text)}` in line {place}")
-        if separator == ";":
-            return NumberStyle(",", open=".")
-    return NumberStyle(".", open=",")
+    has_point = separator in (",", "")
+    for place, text in cells:
+        plain = _without_spaces(text)
+        signs = _decimal_signs(plain)
+        decides = signs == "." and "," in plain if has_point else "," in plain or "." in plain
+        if len(signs) == 1 and decides:
+            where = f"line {place}" if place.isdecimal() else place
+            return NumberStyle(signs, f"`{quoted(text)}` in {where}")
+    return NumberStyle(",", open=".") if separator == ";" else NumberStyle(".", open=",")
 
 
 def _decimal_signs(text: str) -> str:

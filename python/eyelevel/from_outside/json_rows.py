@@ -8,7 +8,7 @@ from eyelevel.from_outside.csv_rows import Table
 from eyelevel.from_outside.json_text import check_size, parse_json
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
-from eyelevel.json_types import JsonObject
+from eyelevel.json_types import JsonMapping, JsonObject
 
 _AGAIN = "export it again, as an array of objects, as an object a line, or as CSV"
 _ROWS = 'write an object a row, such as {"rtt_ms": 40, "down_mbit_s": 20}'
@@ -22,7 +22,9 @@ def is_json(text: str) -> bool:
 def json_records(text: str, source: Source) -> list[tuple[str, JsonObject]]:
     """Return the objects of JSON text, each with its place: its line, or `[0]` and so on.
 
-    One object may stretch over lines. Raises the source's error for what is no object.
+    One object may stretch over lines. A list of objects within one, as of an API's `data` or of a
+    repeated struct, is a row each, beside what else the object has. Raises the source's error for
+    what is no object.
     """
     content = text.lstrip("\ufeff").encode("utf-8", "surrogatepass")
     check_size(content, source)
@@ -39,15 +41,32 @@ def json_records(text: str, source: Source) -> list[tuple[str, JsonObject]]:
     for place, record in records:
         if not isinstance(record, Mapping):
             raise source.refusal(f"`{quoted(record)[:40]}` is no object", place, _ROWS)
-        found.append((place, dict(record)))
+        found += _unnested(place, dict(record))
     return found
+
+
+def _unnested(place: str, record: JsonObject) -> list[tuple[str, JsonObject]]:
+    lists = [(name, rows) for name, value in record.items() if (rows := _objects(value))]
+    if len(lists) != 1:
+        return [(place, record)]
+    ((name, rows),) = lists
+    others = {each: value for each, value in record.items() if each != name}
+    return [
+        (f"{place}.{quoted(name)}[{index}]", {**others, name: row} if others else dict(row))
+        for index, row in enumerate(rows)
+    ]
+
+
+def _objects(value: object) -> list[JsonMapping]:
+    """Return the objects of a list that holds nothing else; else none."""
+    listed = value if isinstance(value, list) else []
+    return listed if all(isinstance(each, Mapping) for each in listed) else []
 
 
 def is_row(record: Mapping[str, object]) -> bool:
     """Return whether an object is a row of a table: values under names, a struct at most."""
-    return bool(record) and all(
-        not isinstance(value, list)
-        and not (isinstance(value, Mapping) and any(map(_is_nested, value.values())))
+    return bool(record) and not any(
+        isinstance(value, Mapping) and any(map(_is_nested, value.values()))
         for value in record.values()
     )
 

@@ -187,6 +187,10 @@ def _numbers(
             fault = f"{name} is `{quoted(text)}`, which is not a number"
             raise source.refusal(fault, place, "write one, such as 40, or remove the row")
         read.append(value * scale)
+    if name == "percentile" and 0 < max(read) <= 1 and not any(percents):
+        fault = f"percentiles from {min(read):g} to {max(read):g} are shares of 1"
+        remedy = f"write {100 * max(read):g} for {max(read):g}, and so in each row"
+        raise source.refusal(fault, cells[0][0], remedy)
     return read
 
 
@@ -222,8 +226,7 @@ def _name(text: str, where: str) -> str:
             f"{where}: the name `{text[:NAME_LENGTH_MAX]}`; use up to {NAME_LENGTH_MAX} letters, "
             "digits and . _ + @ -"
         )
-    # A plan takes a preset's name for the preset.
-    return f"users-{text}" if network_named(text) else text
+    return text
 
 
 Rows = Sequence[tuple[str, Mapping[str, float | str]]]
@@ -233,15 +236,20 @@ def _of_classes(rows: Rows, file: str) -> list[WeightedNetwork]:
     weights = [float(row.get("weight", 1.0)) for _, row in rows]
     if not (total := sum(weights)) > 0:
         raise NetworkError(f"{file}: all weights are 0; give the share of the users or their count")
-    names: set[str] = set()
+    names: dict[str, str] = {}
     networks = []
     for index, ((number, row), weight) in enumerate(zip(rows, weights, strict=True), start=1):
-        name = str(row.get("name", f"users-{index}"))
-        if name in names:
-            raise NetworkError(
-                f"{file}:{number}: the name `{quoted(name)}` is used twice; rename one"
-            )
-        names.add(name)
+        written = str(row.get("name", f"users-{index}"))
+        # A plan takes a preset's name for the preset.
+        name = f"users-{written}" if network_named(written) else written
+        if (other := names.get(name)) is not None:
+            fault = "is used twice"
+            if other != written:
+                preset = min(other, written, key=len)
+                fault = f"is the one that `{quoted(preset)}` gets beside the preset"
+            shown = quoted(max(other, written, key=len))
+            raise NetworkError(f"{file}:{number}: the name `{shown}` {fault}; rename one")
+        names[name] = written
         if weight > 0:
             networks.append(WeightedNetwork(_network(name, row), weight / total))
     return networks

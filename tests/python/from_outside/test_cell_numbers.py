@@ -40,6 +40,9 @@ def refusal(separator: str, *cells: str) -> str:
         ("\t", ["94,5", "1.200"], [94.5, 1200]),
         ("\t", ["1.234", "2.345"], [1.234, 2.345]),
         ("", ["1.234", "1e3"], [1.234, 1000]),
+        (",", ["1,234,567", "234,567"], [1234567, 234567]),
+        (",", ["234,567", "1,234.5"], [234567, 1234.5]),
+        ("", ["1,234,567", "1,200"], [1234567, 1200]),
     ],
 )
 def test_a_number_is_read_as_its_table_writes_them(separator, cells, values):
@@ -71,6 +74,13 @@ def test_what_is_no_number_is_none(separator, cell):
             "f:3: `7.25` is not written with a decimal comma, as `94,5` in line 2 is; write 7,25",
         ),
         (";", ["94.5", "7,25"], "f:3: `7,25` is not written with a decimal point, as `94.5` in"),
+        (",", ["20,000"], "f:2: `20,000` may be 20.000 or 20000; write 20000 or 20, whichever"),
+        (";", ["20.000"], "f:2: `20.000` may be 20.000 or 20000; write 20000 or 20, whichever"),
+        (
+            ",",
+            ["1,234,567", "0,5"],
+            "f:3: `0,5` is not written with a decimal point, as `1,234,567` in line 2 is; write 0",
+        ),
     ],
 )
 def test_what_could_be_two_numbers_is_refused_with_both(separator, cells, said):
@@ -78,10 +88,12 @@ def test_what_could_be_two_numbers_is_refused_with_both(separator, cells, said):
 
 
 @pytest.mark.parametrize(
-    ("separator", "cell"), [(",", "1,234"), (";", "1.200"), (",", "0,5"), ("\t", "1,250")]
+    ("separator", "cell"),
+    [(",", "1,234"), (";", "1.200"), (",", "0,5"), ("\t", "1,250"), (",", "20,000")],
 )
 def test_what_a_refusal_proposes_is_read(separator, cell):
     _, _, remedy = refusal(separator, cell).partition("; write")
+    assert not re.search(r"[0-9]\.(?![0-9])", remedy), "a number ends in a digit"
     proposed = re.findall(r"[0-9.]*[0-9]", remedy)
     assert proposed and all(read(separator, each) == [float(each)] for each in proposed)
 
@@ -114,9 +126,13 @@ def test_a_column_is_read_right_or_refused_but_never_otherwise(seed):
         not each and ("." in cell or "," in cell) for cell, each in zip(cells, is_open, strict=True)
     )
     usual = {",": (".",), "\t": (".",), ";": (",",)}[separator]
+    grouped = thousands == "," and any(
+        "," in cell and not each for cell, each in zip(cells, is_open, strict=True)
+    )
     try:
         found = read(separator, *cells)
     except OutsideError:
+        assert not grouped, ("a cell decides", separator, cells)
         # Nothing is refused that has the separator's own decimal sign and no second meaning.
         assert any(is_open) or decimal not in usual, (separator, cells)
         return

@@ -55,6 +55,8 @@ def test_a_spreadsheets_table_has_the_values_that_it_shows(text, encoding, tmp_p
         '{"name":"Mobile","rtt_ms":"85","down_mbit_s":"7.25","weight":4e1}\n',
         '[\n {"weight": 60, "name": "Fiber", "rtt_ms": 12, "down_mbit_s": 94.5},\n'
         ' {"weight": 40, "name": "Mobile", "rtt_ms": 85, "down_mbit_s": 7.25}\n]\n',
+        '{"data": [{"weight": 60, "name": "Fiber", "rtt_ms": 12, "down_mbit_s": 94.5},\n'
+        ' {"weight": 40, "name": "Mobile", "rtt_ms": 85, "down_mbit_s": 7.25}]}\n',
     ],
 )
 def test_rows_of_json_are_those_of_csv(text, tmp_path):
@@ -72,6 +74,10 @@ CRUX_CSV = "start,end,density\n0,75,0.5\n75,275,0.4\n275,,0.1\n"
         "\n".join(json.dumps(dict(zip(BIN_NAMES, row, strict=True))) for row in BINS),
         json.dumps([dict(zip(BIN_NAMES, row, strict=True)) for row in BINS], indent=1),
         "\n".join(json.dumps({"bin": dict(zip(BIN_NAMES, row, strict=True))}) for row in BINS),
+        json.dumps(
+            [{"origin": "o", "bin": [dict(zip(BIN_NAMES, row, strict=True)) for row in BINS]}]
+        ),
+        json.dumps({"bin": [dict(zip(BIN_NAMES, row, strict=True)) for row in BINS]}),
         "sep=;\nstart;end;density\n0;75;0,5\n75;275;0,4\n275;;0,1\n",
         "start\tend\tdensity\n0\t75\t50%\n75\t275\t40 %\n275\t\t10%\n",
         "start,end,density (%)\n0,75,50\n75,275,40\n275,,10\n",
@@ -81,6 +87,34 @@ def test_cruxs_bins_are_the_same_in_all_forms(text, tmp_path, capsys):
     file = tmp_path / "bins"
     file.write_text(text)
     assert toml_of(read_users(file)) == toml_of(networks_from_crux(CRUX_CSV, "f"))
+
+
+@pytest.mark.parametrize("text", ["start,end,density\n0,75,0.5\n", '{"error": {"message": "x"}}'])
+def test_what_is_refused_has_no_note_before_it(text, tmp_path, capsys):
+    file = tmp_path / "bins"
+    file.write_text(text)
+    with pytest.raises(NetworkError):
+        read_users(file)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"data": [{"rtt_ms": "x", "down_mbit_s": 20}]}', "users:1.data[0]: rtt_ms is `x`"),
+        ('[{"data": [{"rtt_ms": 4, "down_mbit_s": ""}]}]', "users:[0].data[0]: down_mbit_s is ``"),
+        ('{"rtt_ms": [40, 60], "down_mbit_s": [20, 10]}', "users:1: `rtt_ms` is [40, 60], no numb"),
+        ('{"rows": [{"rtt_ms": 4, "down_mbit_s": 2}], "total": 1}', "users:1: unknown column `tot"),
+        ('{"data": []}', "users:1: `data` is [], no number"),
+        ('{"a": {"b": {"c": 1}}}', "users:record.metrics.round_trip_time: it has no such metric"),
+    ],
+)
+def test_a_users_object_is_no_answer_of_the_api(text, said, tmp_path):
+    file = tmp_path / "users"
+    file.write_text(text)
+    with pytest.raises(NetworkError) as error:
+        read_users(file)
+    assert str(error.value).removeprefix(f"{tmp_path}/").startswith(said)
 
 
 def test_a_browsers_rounded_zero_is_the_middle_of_what_it_stands_for(tmp_path, capsys):
@@ -124,6 +158,17 @@ HEAD = "name,rtt_ms,down_mbit_s,users\n"
         ('[{"rtt_ms":true,"down_mbit_s":20}]', "f:[0]: `rtt_ms` is True, no number"),
         ('[{"rtt_ms":"1,234","down_mbit_s":20}]', "f:[0]: `1,234` may be"),
         ("[]", "f: no rows; write"),
+        (
+            "percentile,rtt_ms,down_mbit_s\n0.25,30,50\n0.5,60,20\n0.75,120,5\n",
+            "f:2: percentiles from 0.25 to 0.75 are shares of 1; write 75 for 0.75",
+        ),
+        ("p,rtt_ms,down_mbit_s\np0.5,30,50\np1,60,20\n", "f:2: percentiles from 0.5 to 1 are"),
+        (HEAD + "4g,40,20,1\n4g,50,20,1\n", "f:3: the name `4g` is used twice; rename one"),
+        (
+            HEAD + "4g,40,20,1\nusers-4g,50,20,1\n",
+            "f:3: the name `users-4g` is the one that `4g` gets beside the preset; rename one",
+        ),
+        ('{"rtt_ms":[40,60],"down_mbit_s":[20,10]}', "f:1: `rtt_ms` is [40, 60], no number and no"),
     ],
 )
 def test_what_is_refused_has_a_place_and_a_remedy_of_its_own(text, said):
@@ -162,7 +207,8 @@ def saved(rng: random.Random, rows: list[tuple[str, float, float, int]]) -> tupl
         if rng.random() < 0.5:
             records = [{key: str(value) for key, value in each.items()} for each in records]
         lines = [json.dumps(each) for each in records]
-        return rng.choice(["\n".join(lines), json.dumps(records, indent=2)]), encoding
+        wrapped = json.dumps({rng.choice(["data", "rows"]): records})
+        return rng.choice(["\n".join(lines), json.dumps(records, indent=2), wrapped]), encoding
     separator = rng.choice([",", ";", "\t", "|"])
     decimal = "." if separator == "," else rng.choice(".,")
     thousands = rng.choice(["", "\u00a0", "'", "\u202f"])

@@ -63,6 +63,7 @@ def read_users(file: Path, rate: str | None = None) -> list[WeightedNetwork]:
     source = Source(str(file), TABLE, NetworkError)
     text = text_of(utf8_of(read_bytes(file, source), source), source)
     if is_crux(text, str(file)):
+        users = networks_from_crux(text, str(file), _mbit_s(rate))
         if rate is None:
             say(
                 hints,
@@ -70,7 +71,7 @@ def read_users(file: Path, rate: str | None = None) -> list[WeightedNetwork]:
                 "(docs/reference/networks.md). To set a rate, use --rate, or --users-rate of "
                 "`ask`",
             )
-        return networks_from_crux(text, str(file), _mbit_s(rate))
+        return users
     if rate is not None:
         raise NetworkError(f"--rate {rate}: {file} has its own rates; leave this option out")
     return networks_from_csv(text, str(file), lambda line: say(hints, line))
