@@ -60,7 +60,7 @@ def changed(rng: random.Random, content: bytes) -> bytes:
 
 def opportunities(rng: random.Random) -> bytes:
     values = sorted(rng.randrange(rng.choice([3, 100, 10**6])) for _ in range(rng.randrange(6)))
-    end = rng.choice(["\n", "\n", "\r\n"])
+    end = rng.choice(["\n", "\n", "\r\n", "\r", " \n", "\n "])
     text = end.join(map(str, values)) + rng.choice([end, "", end + end])
     return changed(rng, text.encode())
 

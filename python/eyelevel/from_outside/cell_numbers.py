@@ -82,6 +82,11 @@ def style_of(separator: str, cells: Iterable[tuple[str, str]]) -> NumberStyle:
     return NumberStyle(",", open=".") if separator == ";" else NumberStyle(".", open=",")
 
 
+def is_written_number(text: str) -> bool:
+    """Return whether a cell is a number in one style or another."""
+    return bool(_decimal_signs(_without_spaces(text)))
+
+
 def _decimal_signs(text: str) -> str:
     """Return the decimal signs with which `text` is a number; a whole one has both."""
     return "".join(sign for sign in ".," if _AS[sign].fullmatch(text))

@@ -27,7 +27,7 @@ class Table:
 
 
 def utf8_of(content: bytes, source: Source) -> bytes:
-    """Return a table's bytes as UTF-8 without a byte order mark.
+    """Return a table's bytes as UTF-8 without a byte order mark, its lines with LF.
 
     Excel's "Unicode text" and PowerShell's `>` write UTF-16, the latter sometimes without a mark;
     no table in UTF-8 begins with a NUL or has one behind its first letter.
@@ -37,12 +37,17 @@ def utf8_of(content: bytes, source: Source) -> bytes:
     elif content[:2].count(0) == 1:
         encoding = "utf-16-be" if content[0] == 0 else "utf-16-le"
     else:
-        return content.removeprefix(codecs.BOM_UTF8)
+        return _with_lf(content.removeprefix(codecs.BOM_UTF8))
     try:
-        return content.decode(encoding).encode("utf-8")
+        return _with_lf(content.decode(encoding).encode("utf-8"))
     except UnicodeError as error:
         fault = f"damaged, not whole UTF-16 ({quoted(error)})"
         raise source.refusal(fault, "", "save the file as UTF-8") from error
+
+
+def _with_lf(content: bytes) -> bytes:
+    """Return the content with LF where its lines end in CR alone."""
+    return content if b"\n" in content else content.replace(b"\r", b"\n")
 
 
 def stated_separator(line: str, number: int, source: Source) -> str | None:
@@ -105,6 +110,8 @@ def _rows(text: str, source: Source) -> Iterator[tuple[int, list[str], str]]:
 
 def csv_cells(line: str, separator: str, number: int, source: Source) -> list[str]:
     """Return the cells of one line. Raises the source's error where it is no CSV."""
+    if "\r" in line:
+        raise source.refusal("a line end of CR alone", str(number), "save it with LF or CR LF")
     try:
         cells = next(csv.reader([line], delimiter=separator))
     except (csv.Error, StopIteration) as error:

@@ -7,14 +7,14 @@ stages `trace` and `jitter recorded` replay.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.errors import TraceError
-from eyelevel.from_outside.cell_numbers import style_of
+from eyelevel.from_outside.cell_numbers import is_written_number, style_of
 from eyelevel.from_outside.csv_rows import (
     SEPARATORS,
     csv_cells,
@@ -31,7 +31,7 @@ from eyelevel.from_outside.headings import (
     rate_words,
     read_heading,
 )
-from eyelevel.from_outside.number_columns import is_number, kept_lines, number_columns
+from eyelevel.from_outside.number_columns import kept_lines, number_columns
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
 from eyelevel.traces.rates import RateSeries
@@ -50,6 +50,8 @@ _QUANTITIES = (
     Quantity("down", RATE, rate_words("down", alone=True)),
     Quantity("up", RATE, rate_words("up")),
 )
+_GROUPS = re.compile(rb"[0-9](?:[ ']|\xc2\xa0|\xe2\x80[\x89\x99\xaf])[0-9]{3}")
+"""What may be thousands set apart by a blank or an apostrophe, in UTF-8."""
 EXAMPLE = "time_s,rtt_ms,down_mbit_s,up_mbit_s"
 
 LAST_MS = 1000.0
@@ -139,17 +141,13 @@ def _rows(content: bytes, source: Source) -> _Rows:
         first, _, rest = body.partition(b"\n")
         head = first.decode("utf-8", "replace")
     cells = csv_cells(head, separator, line(skipped), source) if head else []
-    if not cells or _may_be_number(cells[0]):  # no heading begins with a number
+    if not cells or is_written_number(cells[0]):  # no heading begins with a number
         return _Rows(body, separator, lambda row: line(row + skipped), cells, None)
     place = str(line(skipped))
     columns = read_heading(cells, _TIMES, place, source)
     if columns:  # else it is another table, whose units are its own
         columns |= read_heading(cells, _QUANTITIES, place, source)
     return _Rows(rest, separator, lambda row: line(row + skipped + 1), cells, columns)
-
-
-def _may_be_number(cell: str) -> bool:
-    return is_number(cell.replace(",", ".").encode())
 
 
 def parse_delay_rate(content: bytes, source: Source) -> DelayRate:
@@ -176,7 +174,8 @@ def parse_delay_rate(content: bytes, source: Source) -> DelayRate:
         raise source.refusal(f"columns {both} for one thing", heading, "keep one of them")
     if not rows.body:
         raise source.refusal("no line with a time", heading, "write a row a time")
-    if rows.body.partition(b"\n")[0].count(rows.separator.encode()) + 1 != len(rows.cells):
+    first = next(_cells_of(rows, source))
+    if len(first) < len(rows.cells) or any(first[len(rows.cells) :]):
         raise source.refusal(
             "not as many cells as the heading", str(line(0)), "write as many in each row"
         )
@@ -207,7 +206,7 @@ def _values(
     """Return each quantity's values, in ms since the first row and in Mbit/s."""
     wanted = [column.index for column in columns.values()]
     body, separator = rows.body, rows.separator
-    if separator != "," and b"," in body:
+    if not _is_plain(rows, wanted, source):
         body, separator = _with_points(rows, wanted, source), "\t"
         wanted = [*range(len(wanted))]
     found = number_columns(body, wanted, separator, rows.line, source)
@@ -231,16 +230,44 @@ def _since_first(times: NDArray[np.float64], scale: float) -> NDArray[np.float64
     return since
 
 
-def _with_points(rows: _Rows, wanted: Sequence[int], source: Source) -> bytes:
-    """Return the wanted columns with decimal points in the place of commas, tabs between them."""
-    sign = rows.separator.encode()
-    cells: list[list[str]] = []
+def _cells_of(rows: _Rows, source: Source) -> Iterator[list[str]]:
+    """Yield the cells of each row."""
     for row, text in enumerate(rows.body.split(b"\n")):
-        parts = text.replace(b'"', b"").split(sign)
-        if len(parts) != len(rows.cells):
-            fault = f"{len(parts)} cells, and the first row has {len(rows.cells)}"
+        line = text.decode("utf-8", "replace")
+        yield csv_cells(line, rows.separator, rows.line(row), source)
+
+
+def _is_plain(rows: _Rows, wanted: Sequence[int], source: Source) -> bool:
+    """Return whether each number is one to numpy: decimals with a point, and no thousands."""
+    body, sign = rows.body, rows.separator.encode()
+    end = re.escape(sign)
+    if sign != b"," and b"," in body:
+        return False
+    if _GROUPS.search(body) or re.search(end + rb"[\t ]*(?:\n|\Z)", body):
+        return False
+    if b'"' in body and b'"' in re.sub(rb'"[^"\n' + end + rb']*"', b"", body):
+        return False  # a separator stands between quotes
+    if sign == b"," or b"." not in body:
+        return True
+    places = (
+        (str(rows.line(row)), cells[at])
+        for row, cells in enumerate(_cells_of(rows, source))
+        for at in wanted
+        if at < len(cells)
+    )
+    return style_of(rows.separator, places).decimal == "."
+
+
+def _with_points(rows: _Rows, wanted: Sequence[int], source: Source) -> bytes:
+    """Return the wanted columns as numbers with decimal points alone, tabs between them."""
+    cells: list[list[str]] = []
+    width = len(rows.cells)
+    for row, parts in enumerate(_cells_of(rows, source)):
+        # Empty cells at the end are none, as in users' tables.
+        if len(parts) < width or any(parts[width:]):
+            fault = f"{len(parts)} cells, and the first row has {width}"
             raise source.refusal(fault, str(rows.line(row)), "write as many in each row")
-        cells.append([parts[at].decode("utf-8", "replace").strip() for at in wanted])
+        cells.append([parts[at].replace("\t", " ") for at in wanted])
     style = style_of(
         rows.separator,
         ((str(rows.line(row)), cell) for row, each in enumerate(cells) for cell in each),

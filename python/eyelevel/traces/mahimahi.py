@@ -30,6 +30,8 @@ def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
         # The path reads none, and what it refuses is refused here.
         raise TraceError(f"{name}:1: a byte order mark; save the file as UTF-8 without one")
     content = lines_without_ends(text.encode("utf-8", "surrogatepass"))
+    if b"\r" in content and b"\n" not in content:
+        raise TraceError(f"{name}: its lines end in CR alone; save it with LF or CR LF")
     # As Mahimahi and the path read it: digits and nothing else.
     wrong = -1
     if content.translate(None, b"0123456789\n") or _has_empty_line(content):
@@ -42,6 +44,9 @@ def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
     _check_order(values, content, name)
     if wrong >= 0:
         line = before[wrong].partition(b"\n")[0].decode("utf-8", "replace")
+        if (plain := line.strip()).isdecimal() and plain.isascii():
+            fault = f"a blank beside `{quoted(plain)[:40]}`"
+            raise TraceError(f"{name}:{wrong + 1}: {fault}; remove it, each line is a whole number")
         shown = f"`{quoted(line)[:40]}`" if line else "an empty line"
         raise TraceError(
             f"{name}:{wrong + 1}: {shown} is not a whole number of milliseconds; write one per line"

@@ -67,6 +67,53 @@ def test_info_and_convert_refuse_what_is_no_series_of_one_rate(content, said, tm
     assert said in refused(lambda: read_trace(file))
 
 
+@pytest.mark.parametrize(
+    ("content", "down_mbit_s"),
+    [
+        (b"time_s;down_kbit_s\n0;10.500\n1;12.000\n2;1.250,5\n", [10.5, 12, 1.2505]),
+        (b"time_s;down_kbit_s\n0;10.500\n0.5;12.000\n", [0.0105, 0.012]),
+        ("time_s;down_kbps\n0;1 234\n1;1\u00a0300\n".encode(), [1.234, 1.3]),
+        (b"time_s\tdown_kbps\n0\t1'234\n1\t1'234'567\n", [1.234, 1234.567]),
+        (b'time_s,down_kbps\n0,"1,234,567"\n1,"234,567"\n', [1234.567, 234.567]),
+        (b"time_s,name,kbps\n0,a 100,1 234\n1,b,300\n", [1.234, 0.3]),
+        (b"0;1 234\n1;5\n", [1234, 5]),
+        (b"1 000;7\n1 001;5\n", [7, 5]),
+        (b"time_s,mbps\n0,10,\n1,20,\n", [10, 20]),
+        (b"time_s,mbps\n0,10,\n1,20\n", [10, 20]),
+        (b"time_s,mbps\n0,10\n1,20,\n", [10, 20]),
+        (b"time_s,mbps\r0,10\r1,20\r", [10, 20]),
+    ],
+)
+def test_a_series_has_the_numbers_of_users_tables(content, down_mbit_s):
+    assert series(content).down_mbit_s.tolist() == down_mbit_s
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"time_s;down_kbit_s\n0;10.500\n1;12.000\n", "f:2: `10.500` may be 10.500 or 10500; wri"),
+        (b"time_s;down_kbps\n0;1.234\n1;1.300\n", "f:2: `1.234` may be 1.234 or 1234; write 1234"),
+        (b'time_s,down_mbps\n0,"1,234"\n1,"1,300"\n', "f:2: `1,234` may be 1.234 or 1234; write"),
+        (b"time_s,down_mbps\n0,1,234\n", "f:2: not as many cells as the heading; write as many"),
+        (b"time_s,down_mbps\n0,1\n1,2,3\n", "f:3: 3 cells, and the first row has 2"),
+    ],
+)
+def test_a_series_refuses_the_numbers_that_users_tables_refuse(content, said):
+    assert refused(lambda: series(content)).startswith(said)
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\x0c", "\xa0"])
+def test_a_blank_beside_an_opportunity_is_named(blank):
+    for line in (f"2{blank}", f"{blank}2"):
+        said = refused(lambda line=line: parse_mahimahi(f"1\n{line}\n3\n", "f"))
+        assert said == "f:2: a blank beside `2`; remove it, each line is a whole number"
+
+
+def test_line_ends_of_cr_alone_are_named():
+    said = refused(lambda: parse_mahimahi("1\r2\r3\r", "f"))
+    assert said == "f: its lines end in CR alone; save it with LF or CR LF"
+
+
 def test_a_table_of_another_kind_keeps_its_own_units():
     """Without a time its columns are nobody's, whatever their units."""
     said = refused(lambda: imported("f", b"unit_id,dtime,bytes_sec\n1,2,3\n"))
@@ -96,7 +143,9 @@ def test_a_series_in_any_form_is_the_same_series(seed, tmp_path):
     for at, rate in zip(at_s, mbit_s, strict=True):
         cells = [f"{(start + at) * time_factor:.5f}", f"{rate * factor:.8f}"]
         rows.append(separator.join(cell.replace(".", decimal) for cell in cells))
-    end = rng.choice(["\n", "\r\n"])
+    if separator == "," and rng.random() < 0.3:
+        rows = [rows[0], *(row + "," * rng.choice([1, 1, 2]) for row in rows[1:])]
+    end = rng.choice(["\n", "\r\n", "\r"])
     stated = separator != " " and rng.random() < 0.3
     text = end.join([f"sep={separator}"] * stated + ["# made"] * (seed % 2) + rows) + end
     content = text.encode(rng.choice(["utf-8", "utf-8-sig", "utf-16", "utf-16-be"]))
