@@ -2,16 +2,17 @@
 
 A line is `HOST[:PORT][/PATH]`, a URL, or a row of a published list: Tranco's, Alexa's and
 Umbrella's have a rank before the name, CrUX's behind it, and others a heading that names the
-column.
+column. A line without a host is left out and counted, so that one in a million refuses no list.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from urllib.parse import quote
 
+from eyelevel.errors import ExpectedError
 from eyelevel.from_outside.csv_rows import SEPARATORS, csv_cells, stated_separator
 from eyelevel.from_outside.files import lines_of
 from eyelevel.from_outside.host_names import NAME, name_in_dns
@@ -19,10 +20,16 @@ from eyelevel.from_outside.limits import WORD_LINE_BYTES_MAX
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
 
-COLUMNS = ("domain", "root domain", "origin", "hostname", "host", "url", "name", "site", "website")
+COLUMNS = (
+    *("domain", "root domain", "origin", "hostname", "host", "url", "name", "site", "website"),
+    "page",
+)
 """Headings of the column that has the hosts, the first of them that a list has."""
 _ALONE = ("domain", "origin", "hostname", "url")
-"""Those that are headings without a second column; a machine may be called `site`."""
+"""Those that are headings without a second column. A machine may be called `site`: the others are
+where the next line has a dot or a colon, as no such machine's neighbour has."""
+SHOWN = 3
+"""Lines left out that are quoted."""
 
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
 _PORT = re.compile(r"(.*):(\d{1,5})", re.DOTALL)
@@ -38,6 +45,34 @@ class Host:
     port: int | None
     path: str
     """Begins with a slash; `/` where none was written."""
+
+
+@dataclass
+class LeftOut:
+    """The lines of a list that have no host: how many, and what is wrong with the first."""
+
+    count: int = 0
+    first: list[Exception] = field(default_factory=list)
+
+    def take(self, fault: Exception) -> None:
+        """Count a line."""
+        self.count += 1
+        if len(self.first) < SHOWN:
+            self.first.append(fault)
+
+    def report(self, note: Callable[[str], None]) -> None:
+        """Note the count and the first lines, where there are any."""
+        if self.count:
+            lines = "1 line is" if self.count == 1 else f"{self.count:,} lines are"
+            shown = "" if self.count <= SHOWN else f", the first {SHOWN} of them"
+            note(f"{lines} left out{shown}:")
+        for fault in self.first:
+            note(str(fault))
+
+    def refusal(self, source: Source) -> Exception:
+        """Return the error of a list without a host."""
+        remedy = "write one HOST[:PORT][/PATH] per line"
+        return self.first[0] if self.first else source.refusal("it names no host", "", remedy)
 
 
 def parse_host(text: str) -> Host:
@@ -56,17 +91,30 @@ def parse_host(text: str) -> Host:
     return Host(name, port, path if path.startswith("/") else f"/{path}")
 
 
-def read_hosts(path: Path, source: Source) -> Iterator[tuple[int, Host]]:
+def read_hosts(path: Path, source: Source, left_out: LeftOut) -> Iterator[tuple[int, Host]]:
     """Read each host of a file with its line's number, one at a time and repeated ones again.
 
-    Raises the source's error naming the line that has none.
+    Raises the source's error where the file cannot be read.
     """
-    return hosts_of(lines_of(path, source, WORD_LINE_BYTES_MAX), source)
+    for number, text, columns in _rows(lines_of(path, source, WORD_LINE_BYTES_MAX), source):
+        try:
+            word = columns.host_in(text, number, source)
+        except ExpectedError as error:
+            left_out.take(error)
+            continue
+        try:
+            yield number, parse_host(word.strip())
+        except ValueError as error:
+            fault = f"`{quoted(text)}` is not a HOST[:PORT][/PATH] ({quoted(error)})"
+            left_out.take(source.refusal(fault, str(number), "correct the line, or drop it"))
 
 
-def hosts_of(lines: Iterable[tuple[int, str]], source: Source) -> Iterator[tuple[int, Host]]:
-    """Return each host of a list's lines; `#` begins a comment."""
+def _rows(
+    lines: Iterable[tuple[int, str]], source: Source
+) -> Iterator[tuple[int, str, "_Columns"]]:
+    """Yield a list's lines without its heading and comments, which `#` begins."""
     columns: _Columns | None = None
+    held: tuple[int, str] | None = None
     for number, line in lines:
         # A tab at an end has an empty cell beside it.
         text = line.lstrip("\ufeff").partition("#")[0].strip(" ")
@@ -79,12 +127,13 @@ def hosts_of(lines: Iterable[tuple[int, str]], source: Source) -> Iterator[tuple
                 continue
         if columns.take_heading(text, number, source):
             continue
-        word = columns.host_in(text, number, source)
-        try:
-            yield number, parse_host(word.strip())
-        except ValueError as error:
-            fault = f"`{quoted(text)}` is not a HOST[:PORT][/PATH] ({quoted(error)})"
-            raise source.refusal(fault, str(number), "correct the line, or drop it") from error
+        if columns.is_first_row() and text.strip('" ').lower() in COLUMNS:
+            held = number, text
+            continue
+        if held is not None and not re.search(r"[.:]", text):
+            yield *held, columns
+        held = None
+        yield number, text, columns
 
 
 class _Columns:
@@ -94,6 +143,12 @@ class _Columns:
         self._separators = separators
         self._is_new = True
         self._at: int | None = None
+        self._rows = 0
+
+    def is_first_row(self) -> bool:
+        """Count a row, and return whether it is the first."""
+        self._rows += 1
+        return self._rows == 1 and self._at is None
 
     def take_heading(self, text: str, number: int, source: Source) -> bool:
         """Whether the list's first line is a heading, whose column then holds for all lines."""

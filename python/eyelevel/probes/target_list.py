@@ -1,10 +1,11 @@
 """Lists of hosts to probe, and which of them a file of rows has already."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from eyelevel.errors import ProbeError
 from eyelevel.from_outside.files import lines_of
-from eyelevel.from_outside.host_lists import read_hosts
+from eyelevel.from_outside.host_lists import LeftOut, read_hosts
 from eyelevel.from_outside.json_text import parse_object
 from eyelevel.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PROBES, TARGETS
 from eyelevel.from_outside.source import Source
@@ -15,15 +16,17 @@ Key = tuple[str, int, str]
 """A target's host, port and path."""
 
 
-def read_targets(path: Path) -> list[ProbeTargetName]:
+def read_targets(path: Path, note: Callable[[str], None] = lambda _: None) -> list[ProbeTargetName]:
     """Read the targets of a list, each once and in its order.
 
-    Raises ProbeError naming the line that is none.
+    `note` gets the lines that are left out. Raises ProbeError where there is no target.
     """
-    hosts = read_hosts(path, Source(str(path), TARGETS, ProbeError))
+    source, left_out = Source(str(path), TARGETS, ProbeError), LeftOut()
+    hosts = read_hosts(path, source, left_out)
     found = list(dict.fromkeys(target_of(host) for _, host in hosts))
     if not found:
-        raise ProbeError(f"{path} names no host: write one HOST[:PORT][/PATH] per line")
+        raise left_out.refusal(source)
+    left_out.report(note)
     return found
 
 

@@ -6,13 +6,13 @@ addresses.
 """
 
 import ipaddress
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
 from eyelevel.errors import ScanError
 from eyelevel.from_outside.files import lines_of
-from eyelevel.from_outside.host_lists import parse_host, read_hosts
+from eyelevel.from_outside.host_lists import LeftOut, parse_host, read_hosts
 from eyelevel.from_outside.limits import NAMES, OPT_OUT, WORD_LINE_BYTES_MAX
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
@@ -34,23 +34,40 @@ class OptOut:
 
 
 def read_names(
-    path: Path, top: int | None = None, port: int = HTTPS_PORT
+    path: Path,
+    top: int | None = None,
+    port: int = HTTPS_PORT,
+    left_out: LeftOut | None = None,
 ) -> Generator[str, None, None]:
     """Read the list's names in order, each once, the first `top` of them, one at a time.
 
-    Raises ScanError naming the line that has no name, or another port than all are asked at.
+    `left_out` gets the lines that have no name, or another port than all are asked at.
     """
     source = Source(str(path), NAMES, ScanError)
+    left_out = left_out or LeftOut()
     seen: set[str] = set()
-    for number, host in read_hosts(path, source):
+    for number, host in read_hosts(path, source, left_out):
         if host.port not in (None, port):
             fault = f"`{quoted(host.name)}` has port {host.port}, and a scan asks all at {port}"
-            raise source.refusal(fault, str(number), "drop the port, or scan such names by --port")
-        if host.name not in seen:
+            remedy = "drop the port, or scan such names by --port"
+            left_out.take(source.refusal(fault, str(number), remedy))
+        elif host.name not in seen:
             seen.add(host.name)
             yield host.name
             if len(seen) == top:
                 return
+
+
+def count_names(path: Path, top: int | None, port: int, note: Callable[[str], None]) -> int:
+    """Return how many names the list has; `note` gets the lines that are left out.
+
+    Raises ScanError where it has none.
+    """
+    left_out = LeftOut()
+    if not (count := sum(1 for _ in read_names(path, top, port, left_out))):
+        raise left_out.refusal(Source(str(path), NAMES, ScanError))
+    left_out.report(note)
+    return count
 
 
 def read_opt_out(path: Path) -> OptOut:

@@ -1,6 +1,7 @@
 """Lists of hosts: every form that is published, and the same rules for whoever reads one."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from eyelevel.errors import ProbeError, ScanError
 from eyelevel.from_outside.host_lists import COLUMNS, parse_host
 from eyelevel.probes.target_list import read_targets
 from eyelevel.probes.targets import parse_target
-from eyelevel.scans.names import read_names, read_opt_out
+from eyelevel.scans.names import count_names, read_names, read_opt_out
 
 LISTS = {
     "names": "www.d.test\nAPI.d.test.\n",
@@ -25,6 +26,10 @@ LISTS = {
     "semicolons": "www.d.test;7\napi.d.test;6\n",
     "comments": "\ufeff# all\nwww.d.test # the first\n\n#\n https://api.d.test/#top\n",
     "quoted": '"www.d.test"\n"api.d.test"\n',
+    "pages": "page\nhttps://www.d.test/\nhttps://api.d.test/x\n",
+    "a heading of one word": 'sep=;\n"Host"\n"www.d.test"\napi.d.test\n',
+    "names alone": "name\nwww.d.test\napi.d.test\n",
+    "with other lines": "www.d.test\n*.d.test\nb c\n-x.test\na\rb\napi.d.test\n",
     "repeated": "www.d.test\nWWW.D.TEST\napi.d.test\nwww.d.test.\n2,www.d.test\n",
 }
 
@@ -75,15 +80,21 @@ ODD = (
 
 
 @pytest.mark.parametrize("line", ODD)
-def test_what_is_no_host_is_refused_by_both_with_its_line(line: str, tmp_path: Path) -> None:
+def test_what_is_no_host_is_left_out_by_both_with_its_line(line: str, tmp_path: Path) -> None:
     if line == "a.example,":  # the empty cell of a spreadsheet is none
         assert parse_target("a.example") in read_targets(listed(tmp_path, f"b.example\n{line}\n"))
         return
     path = listed(tmp_path, f"b.example\n{line}\n")
+    for_probe, for_scan = list[str](), list[str]()
+    assert read_targets(path, for_probe.append) == [parse_target("b.example")]
+    assert (count_names(path, None, 443, for_scan.append), *read_names(path)) == (1, "b.example")
+    assert for_probe == for_scan and for_scan[0] == "1 line is left out:"
+    assert re.search(r"list:2: .*correct the line", for_scan[1])
+    path = listed(tmp_path, f"\n{line}\n")
     with pytest.raises(ProbeError, match=r"list:2: .*correct the line"):
         read_targets(path)
     with pytest.raises(ScanError, match=r"list:2: .*correct the line"):
-        list(read_names(path))
+        count_names(path, None, 443, for_scan.append)
     with pytest.raises(ProbeError, match="HOST"):
         parse_target(line)
 
@@ -106,13 +117,43 @@ def test_generated_tables_give_their_hosts_whatever_stands_beside(tmp_path: Path
 
 
 def test_a_scan_has_one_port_for_all(tmp_path: Path) -> None:
-    path = listed(tmp_path, "a.example:443\nb.example:8443\n")
-    with pytest.raises(ScanError, match=r"list:2: `b.example` has port 8443.*--port"):
-        list(read_names(path))
+    path = listed(tmp_path, "origin,rank\nhttps://a.example:443,5\nhttps://b.example:8443,6\n")
+    notes = list[str]()
+    assert (count_names(path, None, 443, notes.append), *read_names(path)) == (1, "a.example")
+    assert notes[0] == "1 line is left out:"
+    assert re.search(r"list:3: `b.example` has port 8443.*--port", notes[1])
     assert list(read_names(listed(tmp_path, "a.example:8443\nb.example\n"), port=8443)) == [
         "a.example",
         "b.example",
     ]
+
+
+@pytest.mark.parametrize("text", ["", "# none\n", "rank,domain\n", "domain\n", "host\n", "page\n"])
+def test_a_list_without_a_host_is_refused_by_both(text: str, tmp_path: Path) -> None:
+    path = listed(tmp_path, text)
+    with pytest.raises(ProbeError, match=r"list: it names no host; write one HOST"):
+        read_targets(path)
+    with pytest.raises(ScanError, match=r"list: it names no host; write one HOST"):
+        count_names(path, None, 443, print)
+
+
+def test_machines_may_be_called_as_headings_are(tmp_path: Path) -> None:
+    assert list(read_names(listed(tmp_path, "site\nother\nwww.d.test\n"))) == [
+        *("site", "other", "www.d.test")
+    ]
+
+
+def test_of_many_lines_left_out_the_count_and_the_first_are_noted(tmp_path: Path) -> None:
+    drawn = random.Random(9)
+    lines = [f"{n}.example" if drawn.random() < 0.7 else f"*.{n}.example" for n in range(500)]
+    bad = [at for at, line in enumerate(lines, start=1) if line.startswith("*")]
+    notes = list[str]()
+    path = listed(tmp_path, "\n".join(lines))
+    assert count_names(path, None, 443, notes.append) == 500 - len(bad)
+    assert notes[0] == f"{len(bad)} lines are left out, the first 3 of them:"
+    assert [int(note.split(":")[1]) for note in notes[1:]] == bad[:3]
+    read_targets(path, (again := list[str]()).append)
+    assert again == notes
 
 
 def test_an_opt_out_covers_what_is_below_it_and_ranges_of_addresses(tmp_path: Path) -> None:

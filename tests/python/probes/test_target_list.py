@@ -22,7 +22,7 @@ def test_each_target_of_a_list_is_read_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text, said", [("# none\n", "names no host"), ("a\nb c\n", "hosts:2: `b c`")]
+    "text, said", [("# none\n", "names no host"), ("\nb c\n", "hosts:2: `b c`")]
 )
 def test_what_is_no_list_is_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "hosts"

@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.opening import end_at
-from eyelevel.cli.output import print_json
+from eyelevel.cli.output import hints, print_json, say
 from eyelevel.cli.probe.listed import measure_list, resumable
 from eyelevel.cli.probe.one_round import Request, sessions
 from eyelevel.cli.probe.output import Form, Sink, make_sink
@@ -163,7 +163,11 @@ def measure(
     both = v4 == v6
     if connect:
         connect = parse_connect(connect, v4=v4 or both, v6=v6 or both)
-    targets = read_targets(list_) if list_ else [parse_target(host) for host in hosts or []]
+    targets = (
+        read_targets(list_, lambda line: say(hints, line))
+        if list_
+        else [parse_target(host) for host in hosts or []]
+    )
     config: JsonObject = {
         "targets": [target.as_config(connect) for target in targets],
         "protocols": parse_protocols(protocols or PROTOCOLS),

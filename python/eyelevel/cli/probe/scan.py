@@ -18,7 +18,7 @@ from eyelevel.errors import INTERRUPTS, ScanError
 from eyelevel.from_outside.words import quoted
 from eyelevel.lab.prober import probe_events
 from eyelevel.probes.targets import parse_duration_s, parse_resolver
-from eyelevel.scans.names import OptOut, read_names, read_opt_out
+from eyelevel.scans.names import OptOut, count_names, read_names, read_opt_out
 from eyelevel.scans.rows import parse_wanted, read_rows, targets_with
 from eyelevel.scans.summary import FEATURES, Summary
 
@@ -103,6 +103,7 @@ def scan(
     """
     out = out or Path(f"{list_.stem}.scan.jsonl")
     if names_with is not None:
+        count_names(list_, top, port, lambda line: say(hints, line))
         _print_names(list_, read_names(list_, top, port), out, names_with, opt_out, as_json=as_json)
         return
     chosen = _chosen(only)
@@ -128,7 +129,7 @@ def scan(
     }
     summary = Summary()
     done = _done(out, summary, resume=resume)
-    total = sum(1 for _ in read_names(list_, top, port))
+    total = count_names(list_, top, port, lambda line: say(hints, line))
     names = _names_left(read_names(list_, top, port), done, excluded, summary)
     with writing(out):
         stream = out.open("a", encoding="utf-8")
