@@ -18,6 +18,7 @@ mod notes;
 mod pending;
 mod privacy;
 mod recorder;
+mod refused;
 mod rewound;
 mod shared;
 mod spool;

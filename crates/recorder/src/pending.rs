@@ -1,5 +1,6 @@
 //! An exchange whose response is on its way, and what is stored of it once it has ended.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -24,6 +25,8 @@ pub struct ResponseStart {
     protocol: &'static str,
     address: std::net::IpAddr,
     times: Times,
+    /// Names of fields that a browser would take and hyper does not.
+    lost: Vec<String>,
 }
 
 impl ResponseStart {
@@ -47,15 +50,16 @@ impl ResponseStart {
             protocol,
             address: answer.address,
             times: answer.times,
+            lost: Vec::new(),
         };
         // Interim responses come before the one that counts.
         while let Some(head) = answer.head.as_ref().and_then(|head| head.lock().take()) {
             match response_head(&head) {
                 Ok((line, headers)) if line.status == start.status => {
-                    // A head that hyper reads otherwise than we do is stored as hyper has it.
-                    if headers.len() == start.headers.len() {
-                        (start.headers, start.reason) = (headers, line.reason);
-                    }
+                    let with_controls = headers.iter().filter(|header| has_controls(header));
+                    start.lost = with_controls.map(|header| header.name.clone()).collect();
+                    start.headers = as_on_the_wire(headers, start.headers);
+                    start.reason = line.reason;
                     break;
                 }
                 _ => {}
@@ -63,6 +67,28 @@ impl ResponseStart {
         }
         start
     }
+}
+
+/// Whether a value has what hyper takes in none, and a browser in any.
+fn has_controls(header: &Header) -> bool {
+    let is_control = |&byte: &u8| byte != b'\t' && byte.is_ascii_control();
+    header.value.iter().any(is_control)
+}
+
+/// The fields that hyper `took`, which are those that the page gets, in the order and case that they
+/// had `on_the_wire`. Fields that we read otherwise than hyper stand behind them as hyper has them.
+fn as_on_the_wire(on_the_wire: Vec<Header>, took: Vec<Header>) -> Vec<Header> {
+    let key = |header: &Header| (header.name.to_ascii_lowercase(), header.value.clone());
+    let mut untold: HashMap<(String, Bytes), usize> = HashMap::new();
+    for header in &took {
+        *untold.entry(key(header)).or_default() += 1;
+    }
+    let mut is_untold = |header: &Header| {
+        let count = untold.get_mut(&key(header)).filter(|count| **count > 0);
+        count.map(|count| *count -= 1).is_some()
+    };
+    let all = on_the_wire.into_iter().chain(took);
+    all.filter(|header| is_untold(header)).collect()
 }
 
 /// An exchange whose response is on its way.
@@ -148,6 +174,10 @@ impl Pending {
             check_writable(&exchange)?;
             Ok((exchange, request_body, body))
         });
+        for name in start.lost {
+            let fault = "has a control character; the page did not get it";
+            store.leave_out(format!("{}: its field `{name}` {fault}", self.url));
+        }
         store.end(ticket, whole);
     }
 }

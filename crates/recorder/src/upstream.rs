@@ -19,6 +19,7 @@ use crate::RecordError;
 use crate::admission::target::Target;
 use crate::certificate::Certificate;
 use crate::connect::{CONNECT_TIMEOUT, connect};
+use crate::refused::{self, FIELDS_MAX, HEAD_BYTES_MAX};
 use crate::shared::Shared;
 use crate::stamped::arrival::{Arrival, Stamped};
 use crate::stamped::streams::{Streams, Times, Watched};
@@ -28,7 +29,6 @@ use crate::tee::Tee;
 /// Chromium's own windows (6 MB a stream, 15 MB a connection), so that the recorder is no brake.
 const STREAM_WINDOW_BYTES: u32 = 6 << 20;
 const CONNECTION_WINDOW_BYTES: u32 = 15 << 20;
-const HEADER_LIST_BYTES_MAX: u32 = 256 * 1024;
 /// The second attempt is for a kept connection that the server had closed meanwhile.
 const ATTEMPTS: usize = 2;
 
@@ -117,14 +117,16 @@ impl Upstream {
                 None => kept.insert(self.connect_again().await?),
             };
             if let Err(error) = link.sender.ready().await {
-                (reason, *kept) = (error.to_string(), None);
+                (reason, *kept) = (refused::reason(&error, b""), None);
                 continue;
             }
             let address = link.address;
             let handed_ns = monotonic_ns();
+            let mut read_head = SharedHead::default();
             let sent = match &mut link.sender {
                 Sender::H1(sender, head) => {
                     let head = head.clone();
+                    read_head = head.clone();
                     // Locked until the head is there: HTTP/1.1 has one request at a time.
                     let answered = sender.try_send_request(request).await;
                     if answered.is_err() {
@@ -167,7 +169,7 @@ impl Upstream {
                     });
                 }
                 Err(mut error) => {
-                    reason = error.error().to_string();
+                    reason = refused::reason(error.error(), read_head.lock().read());
                     match error.take_message() {
                         Some(unsent) => request = unsent,
                         None => break,
@@ -267,7 +269,7 @@ async fn handshake(
     let (sender, connection) = http2::Builder::new(TokioExecutor::new())
         .initial_stream_window_size(STREAM_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
-        .max_header_list_size(HEADER_LIST_BYTES_MAX)
+        .max_header_list_size(HEAD_BYTES_MAX as u32)
         .handshake(TokioIo::new(stream))
         .await
         .map_err(|error| failed(error.to_string()))?;
@@ -286,8 +288,14 @@ where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
     let (stream, head) = Tap::new(stream, arrival);
+    // What Chromium takes of a head: it skips lines that are no fields, and joins those that go on.
     let (sender, connection) = http1::Builder::new()
         .preserve_header_case(true)
+        .ignore_invalid_headers_in_responses(true)
+        .allow_spaces_after_header_name_in_responses(true)
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .max_headers(FIELDS_MAX)
+        .max_header_size(HEAD_BYTES_MAX)
         .handshake(TokioIo::new(stream))
         .await
         .map_err(|error| RecordError::upstream("connecting to", &target.host, error))?;

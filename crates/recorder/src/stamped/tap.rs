@@ -10,12 +10,9 @@ use bytes::{Bytes, BytesMut};
 use eyelevel_netns::socket_times::monotonic_ns;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::refused::HEAD_BYTES_MAX;
 use crate::stamped::arrival::Arrival;
 use crate::stamped::streams::Times;
-
-/// Longest head that is kept; what Chromium accepts of a response. A longer one is stored as hyper
-/// has it.
-const HEAD_BYTES_MAX: usize = 256 * 1024;
 
 /// The head of the message that is being read on a connection.
 #[derive(Debug, Default)]
@@ -69,6 +66,11 @@ impl ReadHead {
     /// Of a message that answers what was written.
     pub fn times(&self) -> Option<Times> {
         self.times
+    }
+
+    /// What was read of heads that were not taken.
+    pub fn read(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// The next head, its empty line included; what is read from then on is a body, unless the head

@@ -1,0 +1,171 @@
+//! Heads that break HTTP and that a browser takes are recorded as the page gets them; what cannot be
+//! is named.
+
+mod recording;
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::thread;
+
+use eyelevel_archive::Exchange;
+use recording::{aside, recording};
+
+const BODY: &str = "window.x=1;";
+
+/// A server that answers each request with these bytes and closes the connection.
+fn blurting(answer: Vec<u8>) -> SocketAddr {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in server.incoming() {
+            let mut stream = stream.unwrap();
+            let mut asked = Vec::new();
+            while !asked.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).unwrap();
+                asked.push(byte[0]);
+            }
+            let _ = stream.write_all(&answer);
+        }
+    });
+    address
+}
+
+/// All that the proxy answers.
+fn got(proxy: SocketAddr, server: SocketAddr) -> Vec<u8> {
+    let mut stream = TcpStream::connect(proxy).unwrap();
+    let request =
+        format!("GET http://{server}/a HTTP/1.1\r\nhost: {server}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    answer
+}
+
+/// What a server's bytes become: at the page, and in the recording or why they are not in it.
+async fn passed(answer: Vec<u8>) -> (Vec<u8>, Result<Exchange, String>) {
+    let server = blurting(answer);
+    let recording = recording(server).await;
+    let proxy = recording.proxy;
+    let page = aside(move || got(proxy, server)).await;
+    recording.store.settle().await;
+    match recording.store.left_out_of("127.0.0.1") {
+        Some(note) => (page, Err(note)),
+        None => (page, Ok(recording.written().await.remove(0))),
+    }
+}
+
+fn with_fields(fields: &[u8]) -> Vec<u8> {
+    let length = format!("Content-Length: {}\r\n\r\n{BODY}", BODY.len());
+    let start = &b"HTTP/1.1 200 OK\r\nContent-Type: text/javascript\r\n"[..];
+    [start, fields, length.as_bytes()].concat()
+}
+
+/// The fields of a head that is in order, without those of a connection.
+fn fields_of(head: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let end = head
+        .windows(4)
+        .position(|four| four == b"\r\n\r\n")
+        .unwrap();
+    let lines = head[..end].split(|&byte| byte == b'\n').skip(1);
+    let fields = lines.map(|line| {
+        let colon = line.iter().position(|&byte| byte == b':').unwrap();
+        let name = String::from_utf8(line[..colon].to_vec()).unwrap();
+        (name, line[colon + 1..].trim_ascii().to_vec())
+    });
+    let mut fields: Vec<_> = fields
+        .filter(|(name, _)| !name.eq_ignore_ascii_case("connection"))
+        .collect();
+    fields.sort();
+    fields
+}
+
+#[tokio::test]
+async fn what_a_browser_takes_is_recorded_as_the_page_gets_it() {
+    let many = |count: usize| -> Vec<u8> {
+        (0..count)
+            .flat_map(|n| format!("X-F{n}: v\r\n").into_bytes())
+            .collect()
+    };
+    let big = [&b"X-Big: "[..], &[b'b'; 250_000], b"\r\n"].concat();
+    let odd: [(&[u8], &[u8]); 11] = [
+        (b"PHP Warning: Module already loaded\r\n", b""),
+        (b"preload\r\n", b""),
+        (b": empty name\r\n", b""),
+        (b"<b>Warning</b>: a warning\r\nX-A: 1\r\n", b"X-A: 1\r\n"),
+        (b"X-Spaced \t: 1\r\n", b"X-Spaced: 1\r\n"),
+        (b"X-Fold: a;\r\n \t b\r\n c\r\n", b"X-Fold: a; b c\r\n"),
+        (b"X-Lone: 1\nX-Two: 2\r\n", b"X-Lone: 1\r\nX-Two: 2\r\n"),
+        (
+            b"x-repeated: 1\r\nX-B: 2\r\nX-Repeated: 3\r\n",
+            b"x-repeated: 1\r\nX-B: 2\r\nX-Repeated: 3\r\n",
+        ),
+        (b"X-Latin: \xe9t\xe9\r\n", b"X-Latin: \xe9t\xe9\r\n"),
+        (&many(1500), &many(1500)),
+        (&big, &big),
+    ];
+    for (sent, right) in odd {
+        let subject = String::from_utf8_lossy(&sent[..sent.len().min(60)]).into_owned();
+        let (page, recorded) = passed(with_fields(sent)).await;
+        let recorded = recorded.unwrap_or_else(|note| panic!("{subject}: {note}"));
+        assert!(page.ends_with(BODY.as_bytes()), "{subject}");
+        assert_eq!(recorded.body, BODY, "{subject}");
+        let kept = recorded.response_headers.iter();
+        let mut kept: Vec<_> = kept
+            .map(|each| (each.name.clone(), each.value.to_vec()))
+            .collect();
+        kept.sort();
+        assert_eq!(kept, fields_of(&with_fields(right)), "{subject}");
+        assert_eq!(kept, fields_of(&page), "{subject}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_library_refuses_is_named() {
+    let start = |line: &str| {
+        let rest = format!("\r\nContent-Length: {}\r\n\r\n{BODY}", BODY.len());
+        [line, &rest].concat().into_bytes()
+    };
+    let wide = [&b"X-Big: "[..], &[b'b'; 300_000], b"\r\n"].concat();
+    for (sent, place) in [
+        (
+            start("HTTP/1.1  200 OK"),
+            "its status line is `HTTP/1.1  200 OK`",
+        ),
+        (
+            start("http/1.1 200 OK"),
+            "its status line is `http/1.1 200 OK`",
+        ),
+        (start("ICY 200 OK"), "its status line is `ICY 200 OK`"),
+        (with_fields(b"X-N: a\0b\r\n"), "its field `X-N` has a NUL"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: +11\r\n\r\nwindow.x=1;".to_vec(),
+            "its field `Content-Length` is not a number",
+        ),
+        (
+            b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 2x0\r\n\r\n".to_vec(),
+            "its status line is `HTTP/1.1 2x0`",
+        ),
+        (with_fields(&wide), "over 262144 bytes or 16384 fields"),
+    ] {
+        let (page, recorded) = passed(sent).await;
+        let note = recorded.unwrap_err();
+        assert!(note.contains("GET http://127.0.0.1:"), "{note}");
+        assert!(note.ends_with(place), "{note} is not {place}");
+        let page = String::from_utf8(page).unwrap();
+        assert!(
+            page.starts_with("HTTP/1.1 502 ") && page.contains(&note),
+            "{page}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_field_that_the_library_drops_is_named() {
+    let (page, recorded) = passed(with_fields(b"X-A: 1\r\nX-Ctl: a\x01b\r\n")).await;
+    assert_eq!(fields_of(&page), fields_of(&with_fields(b"X-A: 1\r\n")));
+    let note = recorded.unwrap_err();
+    assert!(
+        note.ends_with("/a: its field `X-Ctl` has a control character; the page did not get it")
+    );
+}
