@@ -20,6 +20,11 @@ const QUIC_PACKET_BYTES: u16 = 1250;
 const STREAM_RECEIVE_WINDOW_BYTES: u32 = 6 * 1024 * 1024;
 const RECEIVE_WINDOW_BYTES: u32 = 15 * 1024 * 1024;
 
+/// What Chromium takes of a response's head (`kMaxHeaderBufSize`), and more fields than such a head
+/// has but for the oddest; hyper needs a bound.
+const HEAD_BYTES_MAX: usize = 256 * 1024;
+const FIELDS_MAX: usize = 16_384;
+
 impl Client {
     /// Connects to `host` at `address` over TLS or QUIC. Where `tls` enables early data and holds a
     /// ticket, requests go out with the first flight.
@@ -90,6 +95,7 @@ impl Client {
             let (session, connection) = http2::Builder::new(TokioExecutor::new())
                 .initial_stream_window_size(STREAM_RECEIVE_WINDOW_BYTES)
                 .initial_connection_window_size(RECEIVE_WINDOW_BYTES)
+                .max_header_list_size(HEAD_BYTES_MAX as u32)
                 .handshake(stream)
                 .await
                 .map_err(failed)?;
@@ -98,7 +104,12 @@ impl Client {
             });
             Session::H2(session)
         } else {
-            let (session, connection) = http1::handshake(stream).await.map_err(failed)?;
+            let (session, connection) = http1::Builder::new()
+                .max_headers(FIELDS_MAX)
+                .max_header_size(HEAD_BYTES_MAX)
+                .handshake(stream)
+                .await
+                .map_err(failed)?;
             driver.spawn(async move {
                 let _ = connection.await;
             });
@@ -149,6 +160,7 @@ impl Client {
         let certificate_bytes = chain_bytes(identity.as_deref().map(Vec::as_slice));
         let (mut connection, session) = h3::client::builder()
             .send_grease(false)
+            .max_field_section_size(HEAD_BYTES_MAX as u64)
             .build::<_, _, Bytes>(H3Connection::new(connection))
             .await
             .map_err(|error| other(&error))?;

@@ -42,6 +42,30 @@ async fn a_large_body_comes_back_whole() {
     }
 }
 
+/// Content security policies of 20 kB are common; hyper's own bounds are 100 fields and 16 kB.
+#[tokio::test]
+async fn a_head_that_a_browser_takes_comes_back_whole() {
+    let many: String = (0..1_000).map(|n| format!("x-f{n}: v\r\n")).collect();
+    let large: String = (0..4)
+        .map(|n| format!("x-f{n}: {}\r\n", "a".repeat(60_000)))
+        .collect();
+    for (fields, count) in [(many, 1_000), (large, 4)] {
+        let mut recorded = Recorded::new(&url("/"), pattern(10, 1));
+        recorded.fields.push_str(&fields);
+        let site = site(&[recorded]);
+        for version in VERSIONS {
+            let running = Running::start(site.clone(), stack(version));
+            let fetched = get(&mut running.client(HOST).await, "/").await;
+            let names = fetched.headers.keys();
+            let came = names
+                .filter(|name| name.as_str().starts_with("x-f"))
+                .count();
+            assert_eq!(came, count, "{version:?}");
+            running.stop().await;
+        }
+    }
+}
+
 /// A server that sends cleartext on to https is recorded like this: one host, one port, both schemes.
 #[tokio::test]
 async fn origins_of_both_schemes_share_a_port() {
