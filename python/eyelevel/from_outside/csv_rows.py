@@ -108,10 +108,15 @@ def _rows(text: str, source: Source) -> Iterator[tuple[int, list[str], str]]:
         yield number, csv_cells(line, separator, number, source), separator
 
 
-def csv_cells(line: str, separator: str, number: int, source: Source) -> list[str]:
-    """Return the cells of one line. Raises the source's error where it is no CSV."""
+def refuse_cr(line: str, number: int, source: Source) -> None:
+    """Raise the source's error for a line with a CR in it, which ended lines once."""
     if "\r" in line:
         raise source.refusal("a line end of CR alone", str(number), "save it with LF or CR LF")
+
+
+def csv_cells(line: str, separator: str, number: int, source: Source) -> list[str]:
+    """Return the cells of one line. Raises the source's error where it is no CSV."""
+    refuse_cr(line, number, source)
     try:
         cells = next(csv.reader([line], delimiter=separator))
     except (csv.Error, StopIteration) as error:

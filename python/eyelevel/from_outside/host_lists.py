@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from eyelevel.errors import ExpectedError
-from eyelevel.from_outside.csv_rows import SEPARATORS, csv_cells, stated_separator
+from eyelevel.from_outside.csv_rows import SEPARATORS, csv_cells, refuse_cr, stated_separator
 from eyelevel.from_outside.files import lines_of
 from eyelevel.from_outside.host_names import NAME, name_in_dns
 from eyelevel.from_outside.limits import WORD_LINE_BYTES_MAX
@@ -153,7 +153,8 @@ class _Columns:
     def take_heading(self, text: str, number: int, source: Source) -> bool:
         """Whether the list's first line is a heading, whose column then holds for all lines."""
         is_first, self._is_new = self._is_new, False
-        for separator in self._separators if is_first else "":
+        # A line with a CR is no heading: it is left out as a row, and the others are read.
+        for separator in self._separators if is_first and "\r" not in text else "":
             cells = [cell.lower() for cell in csv_cells(text, separator, number, source)]
             known = COLUMNS if len(cells) > 1 else _ALONE
             named = next((name for name in known if name in cells), None)
@@ -164,6 +165,7 @@ class _Columns:
 
     def host_in(self, text: str, number: int, source: Source) -> str:
         """Return the cell with the host, or the whole line where it is none of a table."""
+        refuse_cr(text, number, source)
         for separator in self._separators:
             if separator not in text and not (self._at or text.startswith('"')):
                 continue

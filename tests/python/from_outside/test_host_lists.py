@@ -137,6 +137,18 @@ def test_a_list_without_a_host_is_refused_by_both(text: str, tmp_path: Path) -> 
         count_names(path, None, 443, print)
 
 
+def test_line_ends_of_cr_alone_are_named_and_refuse_no_other_line(tmp_path: Path) -> None:
+    with pytest.raises(ScanError, match="list:1: a line end of CR alone; save it with LF"):
+        count_names(listed(tmp_path, "a.example\rb.example\r"), None, 443, print)
+    notes = list[str]()
+    path = tmp_path / "list"
+    path.write_bytes(b"a\rb\nx.example\ny\rz\n")
+    assert count_names(path, None, 443, notes.append) == 1
+    assert [note.partition(": ")[2] for note in notes[1:]] == [
+        "a line end of CR alone; save it with LF or CR LF"
+    ] * 2
+
+
 def test_machines_may_be_called_as_headings_are(tmp_path: Path) -> None:
     assert list(read_names(listed(tmp_path, "site\nother\nwww.d.test\n"))) == [
         *("site", "other", "www.d.test")
