@@ -10,6 +10,11 @@ use crate::limits::{
 /// The least that an allocator hands out for a name (glibc, 64 bit: `MINSIZE` of malloc.c), bytes.
 const ALLOCATION_BYTES_MIN: usize = 32;
 
+/// The most that is decoded of one body for a look at its coding, and the least, which shows what a
+/// decoder gives of something else, bytes.
+const LOOK_BYTES_MAX: u64 = 16 << 20;
+const LOOK_BYTES_MIN: u64 = 256;
+
 /// What one file may still take, over all its members: records, and bytes of memory for what is
 /// inflated, for lists of fields and for what is kept more than once.
 ///
@@ -20,6 +25,7 @@ pub struct ReadBudget {
     bytes_max: u64,
     bytes_left: u64,
     records_left: u64,
+    looks_left: u64,
 }
 
 impl ReadBudget {
@@ -31,6 +37,7 @@ impl ReadBudget {
             bytes_max,
             bytes_left: bytes_max,
             records_left: RECORDS_MAX,
+            looks_left: bytes_max,
         }
     }
 
@@ -58,6 +65,17 @@ impl ReadBudget {
             bytes_max: self.bytes_max,
         })?;
         Ok(())
+    }
+
+    /// How much of a body is decoded to see whether it has its coding, bytes: nothing of it is kept,
+    /// and what is decoded of all bodies of a file is bounded.
+    pub fn looks_left(&self) -> u64 {
+        self.looks_left.clamp(LOOK_BYTES_MIN, LOOK_BYTES_MAX)
+    }
+
+    /// Takes `bytes` that were decoded for such a look.
+    pub fn look(&mut self, bytes: u64) {
+        self.looks_left = self.looks_left.saturating_sub(bytes);
     }
 
     /// Refuses where `bytes` of memory, needed for a moment, are more than what is left.

@@ -127,9 +127,14 @@ fn inflate(body: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
     }
 }
 
+/// Whether a body begins as brotli with a large window, up to 1 GiB, does: with a pattern that is no
+/// brotli (RFC 7932, section 9.1).
+pub fn has_large_window(body: &[u8]) -> bool {
+    body.first().is_some_and(|first| first & 0x7f == 0x11)
+}
+
 fn unbrotli(body: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
-    // Large windows, up to 1 GiB, begin with a pattern that is no brotli (RFC 7932, section 9.1).
-    if body.first().is_some_and(|first| first & 0x7f == 0x11) {
+    if has_large_window(body) {
         return Err("its brotli window is not one of RFC 7932".to_owned());
     }
     read_bounded(brotli::Decompressor::new(body, BUFFER_BYTES), bytes_max)

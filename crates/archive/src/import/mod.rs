@@ -149,7 +149,7 @@ impl Imported {
     /// # Errors
     /// Where there are more than a site may have.
     fn push(&mut self, mut exchange: Exchange, budget: &mut ReadBudget) -> Result<(), Refusal> {
-        match whole::check(&mut exchange) {
+        match whole::check(&mut exchange, budget) {
             Ok(None) => {}
             Ok(Some(changed)) => self.alter(format!("{}: {changed}", exchange.url)),
             Err(reason) => {

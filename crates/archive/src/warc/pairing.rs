@@ -127,7 +127,7 @@ impl Index {
                 offset: revisit.place.offset,
                 reason,
             })?;
-            if let Err(reason) = self.check(&mut exchange) {
+            if let Err(reason) = self.check(&mut exchange, budget) {
                 let message = self.leave_out(&exchange.url, &reason);
                 revisit.place.message = eyelevel_units::one_line(&message);
                 left_out.insert(position, revisit.place);
@@ -196,11 +196,11 @@ impl Index {
     }
 
     /// Has an exchange checked where nobody did; the error says why it is left out.
-    fn check(&mut self, exchange: &mut Exchange) -> Result<(), String> {
+    fn check(&mut self, exchange: &mut Exchange, budget: &mut ReadBudget) -> Result<(), String> {
         if self.is_ours {
             return Ok(());
         }
-        let checked = whole::check(exchange);
+        let checked = whole::check(exchange, budget);
         if let Some(changed) = checked? {
             let sentence = format!("{}: {changed}", exchange.url);
             self.altered.push(eyelevel_units::one_line(&sentence));
@@ -261,7 +261,7 @@ impl Index {
         if let Err(reason) = requests.join(located, &mut exchange, budget)? {
             return Ok(Some(self.leave_out(&exchange.url, &reason)));
         }
-        if let Err(reason) = self.check(&mut exchange) {
+        if let Err(reason) = self.check(&mut exchange, budget) {
             return Ok(Some(self.leave_out(&exchange.url, &reason)));
         }
         if exchange.status == 304 {
@@ -297,7 +297,7 @@ impl Index {
         if let Some(original) = self.original_of(record) {
             let original = &self.exchanges[original];
             fill_revisit(&mut exchange, original, has_head, budget)?;
-            if let Err(reason) = self.check(&mut exchange) {
+            if let Err(reason) = self.check(&mut exchange, budget) {
                 return Ok(Some(self.leave_out(&exchange.url, &reason)));
             }
         } else {

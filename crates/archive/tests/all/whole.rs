@@ -1,6 +1,6 @@
 //! Bodies and answers that are not what they declare, in every format.
 
-use std::io::Write;
+use std::io::{Read, Write};
 
 use crate::support::{gzip, open, page, record, response};
 use eyelevel_archive::{Exchange, Format, Imported, Site, import_content, write_wacz};
@@ -124,6 +124,146 @@ fn a_coding_that_the_body_does_not_have_goes() {
     let site = beside(&message("Content-Encoding: gzip, gzip\r\n", &twice));
     assert_eq!(&*odd(&site).decoded_body(1000).unwrap(), text);
     assert!(site.provenance().altered.is_empty());
+}
+
+/// The coding and the body that are left of `body` under `coding` and what is told of it.
+fn left_of(coding: &str, media_type: &str, body: &[u8]) -> (Option<String>, Vec<u8>, Vec<String>) {
+    let fields = format!("Content-Type: {media_type}\r\nContent-Encoding: {coding}\r\n");
+    let site = beside(&message(&fields, body));
+    let coding = odd(&site).response_header("content-encoding");
+    let (coding, body) = (coding.map(str::to_owned), odd(&site).body.to_vec());
+    (coding, body, site.provenance().altered.clone())
+}
+
+fn assert_plain(coding: &str, body: &[u8]) {
+    let (left, same, altered) = left_of(coding, "text/javascript", body);
+    let shown = String::from_utf8_lossy(&body[..body.len().min(40)]).into_owned();
+    assert_eq!(left, None, "{coding}: {shown}");
+    assert_eq!(same, body, "{coding}: {shown}");
+    let expected = format!("{ODD}: its fields say `{coding}`, which its body does not have");
+    assert!(altered[0].starts_with(&expected), "{altered:?}");
+}
+
+#[test]
+fn no_text_passes_for_a_coded_one_by_its_first_letter() {
+    for first in b' '..=b'~' {
+        for rest in ["\"a\":1,\"b\":2}", " text here", "function(){}"] {
+            for count in [1, 400] {
+                let text = [&[first][..], rest.repeat(count).as_bytes()].concat();
+                ["br", "deflate", "gzip, br"]
+                    .iter()
+                    .for_each(|coding| assert_plain(coding, &text));
+            }
+        }
+    }
+    assert_plain("gzip", b"\x1f\x8bnot gzip at all");
+}
+
+/// Bytes that look like those of an image: the same ones in every run.
+fn noise(count: u32) -> Vec<u8> {
+    let bytes = (0..count).map(|n| n.wrapping_mul(2_654_435_761).rotate_left(n) >> 13);
+    bytes.map(|byte| byte as u8).collect()
+}
+
+#[test]
+fn decoded_bodies_that_are_no_utf_8_are_not_coded() {
+    let latin_1 = b"// \xe9\nvar a=1;";
+    let page = b"<!DOCTYPE html><meta charset=iso-8859-1><p>\xe9</p>";
+    let shift_jis = b"\x82\xb1\x82\xf1\x82\xc9\x82\xbf\x82\xcd".repeat(90);
+    for coding in ["br", "deflate", "gzip"] {
+        for text in [&latin_1[..], &latin_1.repeat(600), page, &shift_jis] {
+            assert_plain(coding, text);
+        }
+        for mark in [
+            &b"\x89PNG\r\n\x1a\n"[..],
+            b"wOF2",
+            b"\xff\xd8\xff\xe0",
+            b"GIF89a",
+        ] {
+            for count in [40, 600, 5000] {
+                assert_plain(coding, &[mark, &noise(count)].concat());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_body_in_another_coding_than_declared_keeps_the_one_that_it_has() {
+    let text = b"<!doctype html><p>coded otherwise";
+    let zlib = {
+        let level = flate2::Compression::default();
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), level);
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    };
+    for (declared, body, coding) in [
+        ("br", gzip(text), "gzip"),
+        ("gzip, br", gzip(text), "gzip"),
+        ("zstd", gzip(text), "gzip"),
+        ("gzip", zlib, "deflate"),
+    ] {
+        let (left, same, altered) = left_of(declared, "text/html", &body);
+        assert_eq!(
+            (left.as_deref(), &same),
+            (Some(coding), &body),
+            "{declared}"
+        );
+        let expected = format!(
+            "{ODD}: its fields say `{declared}`, which its body does not have, and say `{coding}`"
+        );
+        assert!(altered[0].starts_with(&expected), "{altered:?}");
+    }
+    // A file in that format is one when its coding is undone.
+    let (left, same, _) = left_of("br", "application/gzip", &gzip(text));
+    assert_eq!((left, same), (None, gzip(text)));
+}
+
+#[test]
+fn gzip_that_is_cut_or_damaged_is_not_whole_without_a_length() {
+    let coded = gzip(&noise(3000));
+    let mut damaged = coded.clone();
+    damaged[50] ^= 0xff;
+    let chunked = |body: &[u8]| {
+        [
+            format!("{:x}\r\n", body.len()).as_bytes(),
+            body,
+            b"\r\n0\r\n\r\n",
+        ]
+        .concat()
+    };
+    let fields = "Content-Encoding: gzip\r\n";
+    let in_chunks = "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n";
+    for end in [1, 2, 5, 10, 1000, coded.len() - 8, coded.len() - 1] {
+        let site = beside(&message(fields, &coded[..end]));
+        if end > 1 {
+            assert_left_out(
+                &site,
+                &format!("its gzip body is cut off after {end} bytes"),
+            );
+        }
+    }
+    assert_left_out(
+        &beside(&message(in_chunks, &chunked(&coded[..1000]))),
+        "is cut off",
+    );
+    assert_left_out(&beside(&message(fields, &damaged)), "bytes is damaged");
+    // With its length it is what the server sent, and so is what browsers pass over behind it.
+    let exact = format!("{fields}Content-Length: 1000\r\n");
+    assert_eq!(
+        odd(&beside(&message(&exact, &coded[..1000]))).body,
+        coded[..1000]
+    );
+    let followed = [&coded[..], b"\r\n"].concat();
+    assert_eq!(odd(&beside(&message(fields, &followed))).body, followed);
+    for range in [&coded[..1000], &coded[1000..]] {
+        let partial = [
+            b"HTTP/1.1 206 Partial Content\r\nContent-Encoding: gzip\r\n\r\n",
+            range,
+        ];
+        let site = beside(&partial.concat());
+        assert_eq!(odd(&site).body, range);
+        assert_eq!(odd(&site).response_header("content-encoding"), Some("gzip"));
+    }
 }
 
 #[test]
@@ -356,6 +496,72 @@ proptest! {
         let again = write(&imported);
         prop_assert_eq!(&again.exchanges()[0].body, &flow.body);
         prop_assert_eq!(&again.exchanges()[0].response_headers, &flow.response_headers);
+    }
+}
+
+/// A body in `coding`, by another encoder's settings for each `level`.
+fn encoded_at(coding: &str, level: u32, body: &[u8]) -> Vec<u8> {
+    let mut coded = Vec::new();
+    match coding {
+        "br" => {
+            let mut encoder = brotli::CompressorWriter::new(&mut coded, 4096, level, 10 + level);
+            encoder.write_all(body).unwrap();
+        }
+        "gzip" => {
+            let level = flate2::Compression::new(level);
+            flate2::read::GzEncoder::new(body, level)
+                .read_to_end(&mut coded)
+                .unwrap();
+        }
+        "deflate" if level.is_multiple_of(2) => {
+            let level = flate2::Compression::new(level);
+            flate2::read::ZlibEncoder::new(body, level)
+                .read_to_end(&mut coded)
+                .unwrap();
+        }
+        _ => {
+            let level = flate2::Compression::new(level);
+            flate2::read::DeflateEncoder::new(body, level)
+                .read_to_end(&mut coded)
+                .unwrap();
+        }
+    }
+    coded
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// What is coded stays as it is, cut in the middle too; the same decoded is seen to be.
+    #[test]
+    fn coded_bodies_are_told_from_decoded_ones(
+        text in "[ -~]{4,40}|\\PC{4,40}",
+        bytes in prop::collection::vec(any::<u8>(), 0..80),
+        count in prop_oneof![1..4_usize, 100..900_usize],
+        coding in prop_oneof![Just("gzip"), Just("br"), Just("deflate")],
+        level in 0..10_u32,
+    ) {
+        let text = text.repeat(count);
+        for content in [text.as_bytes(), &bytes[..], &[text.as_bytes(), &bytes[..]].concat()] {
+            let coded = encoded_at(coding, level, content);
+            let (left, same, altered) = left_of(coding, "text/html", &coded);
+            prop_assert_eq!((left.as_deref(), &same), (Some(coding), &coded));
+            prop_assert!(altered.is_empty(), "{:?}", altered);
+        }
+        let (left, same, _) = left_of(coding, "text/html", text.as_bytes());
+        prop_assert_eq!((left, &same[..]), (None, text.as_bytes()));
+        let latin_1: Vec<u8> = text.bytes().map(|byte| byte.max(b' ')).collect();
+        let latin_1 = [b"\xe9t\xe9 au lait ", &latin_1[..]].concat();
+        if latin_1.iter().all(|byte| *byte != 0x7f) && text.is_ascii() {
+            let (left, same, _) = left_of(coding, "text/html", &latin_1);
+            prop_assert_eq!((left, &same), (None, &latin_1));
+        }
+        if coding != "gzip" {
+            let coded = encoded_at(coding, level, &noise(900));
+            let cut = &coded[..coded.len() * (level as usize + 1) / 11];
+            let (left, same, _) = left_of(coding, "text/html", cut);
+            prop_assert_eq!((left.as_deref(), &same[..]), (Some(coding), cut));
+        }
     }
 }
 
