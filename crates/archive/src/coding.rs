@@ -11,6 +11,7 @@ use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 use crate::budget::ReadBudget;
 use crate::exchange::Exchange;
+use crate::exchange::header::Header;
 
 /// Codings of one body; a list makes bombs of bombs, and no server applies two.
 const CODINGS_MAX: usize = 3;
@@ -53,11 +54,11 @@ impl Exchange {
     /// The response's body without its content codings; none where one is not known here, where the
     /// body is not what it says, or where it has more than `bytes_max`.
     pub fn decoded_body(&self, bytes_max: u64) -> Option<Cow<'_, [u8]>> {
-        let names = self.response_header("content-encoding").unwrap_or("");
-        if is_identity(names) {
+        let names = all_codings(&self.response_headers);
+        if is_identity(&names) {
             return Some(Cow::Borrowed(&self.body));
         }
-        let content = decode(names, &self.body, bytes_max)?.ok()?;
+        let content = decode(&names, &self.body, bytes_max)?.ok()?;
         Some(Cow::Owned(content))
     }
 
@@ -73,6 +74,15 @@ impl Exchange {
         }
         Some(body)
     }
+}
+
+/// The values of all `Content-Encoding` fields as that of one, which stands for them (RFC 9110,
+/// section 5.3).
+pub fn all_codings(headers: &[Header]) -> String {
+    let fields = headers.iter();
+    let fields = fields.filter(|header| header.is("content-encoding"));
+    let values: Vec<&str> = fields.filter_map(Header::text).collect();
+    values.join(", ")
 }
 
 /// Whether a `Content-Encoding` field says that nothing is to be undone.

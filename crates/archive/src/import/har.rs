@@ -210,9 +210,11 @@ impl<'a> Reading<'a> {
         let has_location = header::find(&headers, "location").is_some();
         let leads_on = (300..400).contains(&exchange.status) && has_location;
         let has_no_body = exchange.method == "HEAD" || [204, 304].contains(&exchange.status);
+        let sent = [&response.body_size, &response.transfer_size].map(|leaf| leaf.integer());
         let body = BodyReader {
             headers: &headers,
             is_needed: !leads_on && !has_no_body,
+            sent_bytes: sent.into_iter().flatten().max().unwrap_or(-1),
             bytes_max: self.budget.bytes_left(),
         };
         let body = body.read(content)?;

@@ -26,6 +26,32 @@ const TEXT_TYPES: [&str; 11] = [
     "application/xml",
     "text/",
 ];
+/// How files begin that are no texts; MP4 and its kin have theirs behind four bytes.
+const FILE_MARKS: [&[u8]; 17] = [
+    b"\x89PNG\r\n\x1a\n",
+    b"\xff\xd8\xff",
+    b"GIF8",
+    b"RIFF",
+    b"\0\0\x01\0",
+    b"wOFF",
+    b"wOF2",
+    b"OTTO",
+    b"\0\x01\0\0",
+    b"ID3",
+    b"OggS",
+    b"fLaC",
+    b"\x1a\x45\xdf\xa3",
+    b"%PDF-",
+    b"PK\x03\x04",
+    b"\0asm",
+    b"\x1f\x8b",
+];
+/// Letters of base64 that show how a file begins, and the place of MP4's mark.
+const BEGIN_LETTERS: usize = 64;
+const MP4_MARK: &[u8] = b"ftyp";
+const MP4_MARK_AT: usize = 4;
+/// What the head's first line and the framing of an empty body take, at most, bytes.
+const FRAMING_BYTES_MAX: usize = 256;
 /// The mark that begins a text in UTF-8 counts for its size, and writers take it away.
 const BOM_BYTES: i64 = 3;
 
@@ -59,6 +85,8 @@ pub struct BodyReader<'a> {
     pub headers: &'a [Header],
     /// Whether its status and the method have a body that matters.
     pub is_needed: bool,
+    /// What the writer counted on the wire, perhaps with the head, bytes.
+    pub sent_bytes: i64,
     /// What may be taken for looking into it, bytes.
     pub bytes_max: u64,
 }
@@ -66,26 +94,50 @@ pub struct BodyReader<'a> {
 impl BodyReader<'_> {
     /// The body; the error is why the entry cannot be replayed.
     pub fn read(&self, content: Option<&Content<'_>>) -> Result<Body, String> {
-        let declared = header::find(self.headers, "content-length");
-        let declared: Option<u64> = declared.and_then(|text| text.trim().parse().ok());
+        let body = self.stand_for(content)?;
+        // What a recorder decoded has another length than was declared of it.
+        let declared = self.declared_bytes().filter(|_| self.is_needed);
+        let Some(declared) = declared.filter(|_| !self.is_recoded()) else {
+            return Ok(body);
+        };
+        let declared = i64::try_from(declared).unwrap_or(i64::MAX);
+        let text = std::str::from_utf8(&body.bytes).ok();
+        let text = text.filter(|_| matches!(body.form, Form::Text | Form::Mended));
+        let found = body.bytes.len() as i64;
+        if text.map_or(found < declared, |text| is_cut(text, declared)) {
+            return Err(incomplete(body.bytes.len(), declared));
+        }
+        Ok(body)
+    }
+
+    /// What the content stands for, whatever length the fields declare.
+    fn stand_for(&self, content: Option<&Content<'_>>) -> Result<Body, String> {
         let Some(content) = content else {
-            // Whoever has nothing to write leaves it out, too; a type is that of something.
-            let has_type = header::find(self.headers, "content-type").is_some();
-            return self.without_text(declared.map_or(!has_type, |bytes| bytes == 0));
+            return self.without_text(None);
         };
         let size = content.size.integer().filter(|size| *size >= 0);
         let Some(text) = content.text.text() else {
             if !content.text.is_absent() {
                 return Err("its body is no text".to_owned());
             }
-            return self.without_text(declared.map_or(size == Some(0), |bytes| bytes == 0));
+            return self.without_text(Some(content));
         };
-        if text.is_empty() && self.is_needed && (size > Some(0) || declared > Some(0)) {
-            return Err(NO_BODY.to_owned());
+        if text.is_empty() && self.is_needed {
+            let head = self.headers.iter();
+            let head = head.map(|header| header.name.len() + header.value.len() + 4);
+            let head_bytes = head.sum::<usize>() + FRAMING_BYTES_MAX;
+            let is_sent = self.sent_bytes > head_bytes as i64;
+            if size > Some(0) || self.declared_bytes() > Some(0) || is_sent {
+                return Err(NO_BODY.to_owned());
+            }
         }
+        let kind = media_type(content, self.headers);
         let encoding = content.encoding.text().unwrap_or_default();
         if !encoding.trim().eq_ignore_ascii_case("base64") {
-            return of_text(text, size, media_type(content, self.headers).as_deref());
+            if let Some(sent) = self.coded_letters(&text, size, kind.as_deref())? {
+                return Ok(Form::AsSent.of(sent));
+            }
+            return of_text(text, size, kind.as_deref());
         }
         let letters = text.len() as i64;
         // Firefox says base64 of some texts.
@@ -98,30 +150,102 @@ impl BodyReader<'_> {
         if is_as_sent || self.is_still_coded(&bytes, size) {
             return Ok(Form::AsSent.of(bytes));
         }
+        self.check_undamaged(&bytes, kind.as_deref())?;
         // Some writers count the letters.
-        if size.is_some_and(|size| size > bytes.len() as i64 && size != letters) {
+        if let Some(size) = size.filter(|&size| size > bytes.len() as i64 && size != letters) {
             return Err(incomplete(bytes.len(), size));
         }
         Ok(Form::Bytes.of(bytes))
     }
 
-    fn without_text(&self, is_empty: bool) -> Result<Body, String> {
-        match (is_empty, self.is_needed) {
+    /// The first length that the fields declare, bytes.
+    fn declared_bytes(&self) -> Option<u64> {
+        header::find(self.headers, "content-length")?
+            .trim()
+            .parse()
+            .ok()
+    }
+
+    /// Whether the length that the fields declare may be that of another form of the body.
+    fn is_recoded(&self) -> bool {
+        self.headers.iter().any(|header| {
+            let name = header.name.to_ascii_lowercase();
+            let is_coding = name.ends_with("content-encoding");
+            name == "transfer-encoding"
+                || (is_coding && !coding::is_identity(header.text().unwrap_or("?")))
+        })
+    }
+
+    /// Where the HAR has no text: what was not kept is not what was empty, which a length of 0 says,
+    /// or that nothing says what it would have been.
+    fn without_text(&self, content: Option<&Content<'_>>) -> Result<Body, String> {
+        let size = content.and_then(|content| content.size.integer());
+        let has_type = match content {
+            Some(content) => media_type(content, self.headers).is_some(),
+            None => false,
+        };
+        let has_type = has_type || header::find(self.headers, "content-type").is_some();
+        let is_nothing = !has_type && !self.is_recoded() && size.is_none_or(|size| size == 0);
+        let is_declared = self.declared_bytes().map_or(is_nothing, |bytes| bytes == 0);
+        match (is_declared && self.sent_bytes <= 0, self.is_needed) {
             (true, _) => Ok(Form::Bytes.of(Vec::new())),
             (false, true) => Err(NO_BODY.to_owned()),
             (false, false) => Ok(Form::NotThere.of(Vec::new())),
         }
     }
 
+    /// The body as it was sent, in its content coding, where each letter of the text stands for one
+    /// of its bytes.
+    fn coded_letters(
+        &self,
+        text: &str,
+        size: Option<i64>,
+        kind: Option<&str>,
+    ) -> Result<Option<Vec<u8>>, String> {
+        let is_control = |letter: char| letter.is_control() && !"\t\n\r\x0c".contains(letter);
+        if coding::is_identity(&self.codings()) || !text.contains(is_control) {
+            return Ok(None);
+        }
+        // How gzip and zstd begin in what was read as UTF-8.
+        if text.starts_with("\u{1f}\u{fffd}") || text.starts_with("(\u{fffd}/\u{fffd}") {
+            return Err(lost(text, size));
+        }
+        let Some(bytes) = latin1(text) else {
+            return Ok(None);
+        };
+        if self.is_still_coded(&bytes, size) {
+            return Ok(Some(bytes));
+        }
+        self.check_undamaged(&bytes, kind)?;
+        Ok(None)
+    }
+
+    /// The error is that a text still begins with its content coding, which cannot be undone.
+    fn check_undamaged(&self, bytes: &[u8], kind: Option<&str>) -> Result<(), String> {
+        let is_marked = MARKS.iter().any(|mark| bytes.starts_with(mark));
+        if !is_marked || coding::is_identity(&self.codings()) || !kind.is_some_and(is_text_type) {
+            return Ok(());
+        }
+        let names = self.codings();
+        Err(format!(
+            "its body is still in `{names}`, and cut off or damaged"
+        ))
+    }
+
+    /// The values of all fields that say the content coding, as one.
+    fn codings(&self) -> String {
+        coding::all_codings(self.headers)
+    }
+
     /// Whether a body still has the content coding that its fields name, though a HAR holds bodies
     /// without it: BrowserMob Proxy writes what was sent, and its size. It can be undone as a whole,
     /// and is no file that was compressed before it was sent.
     fn is_still_coded(&self, bytes: &[u8], size: Option<i64>) -> bool {
-        let names = header::find(self.headers, "content-encoding").unwrap_or("");
-        if bytes.is_empty() || coding::is_identity(names) {
+        let names = self.codings();
+        if bytes.is_empty() || coding::is_identity(&names) {
             return false;
         }
-        let Some(Ok(decoded)) = coding::decode(names, bytes, self.bytes_max) else {
+        let Some(Ok(decoded)) = coding::decode(&names, bytes, self.bytes_max) else {
             return false;
         };
         if size == Some(decoded.len() as i64) {
@@ -148,9 +272,14 @@ impl Form {
 const MARKS: [&[u8]; 2] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];
 const NO_BODY: &str = "the HAR has no body for it; export it with bodies";
 
-fn incomplete(found: usize, size: Option<i64>) -> String {
-    let size = size.unwrap_or_default();
-    format!("its body has {found} of {size} bytes; export it with whole bodies")
+fn incomplete(found: usize, bytes: i64) -> String {
+    format!("its body has {found} of {bytes} bytes; export it with whole bodies")
+}
+
+fn lost(text: &str, size: Option<i64>) -> String {
+    let had = size.map_or_else(String::new, |size| format!(", and had {size}"));
+    let bytes = text.len();
+    format!("its body is no text, but stands as one of {bytes} bytes{had}")
 }
 
 /// The bytes of what is said to be a text: the size tells where it is base64, or where each
@@ -158,7 +287,10 @@ fn incomplete(found: usize, size: Option<i64>) -> String {
 fn of_text(text: String, size: Option<i64>, media_type: Option<&str>) -> Result<Body, String> {
     let bytes = text.len() as i64;
     let Some(size) = size.filter(|&size| size > 0 && size != bytes) else {
-        return Ok(Form::Text.of(text.into_bytes()));
+        return match media_type.is_none_or(is_text_type) {
+            true => Ok(Form::Text.of(text.into_bytes())),
+            false => of_unsized(text, size),
+        };
     };
     // Four letters are three bytes, and some are line ends.
     let may_be_base64 = (bytes / 4..=bytes / 4 * 3 + 3).contains(&size);
@@ -167,22 +299,57 @@ fn of_text(text: String, size: Option<i64>, media_type: Option<&str>) -> Result<
         return Ok(Form::Mended.of(decoded));
     }
     if media_type.is_none_or(is_text_type) {
-        let units = text.encode_utf16().count() as i64;
-        let lines = text.bytes().filter(|&byte| byte == b'\n').count() as i64;
-        let is_utf16 = size == 2 * units || size == 2 * units + 2;
-        // Encodings other than UTF-16 take no more bytes for a character than UTF-8; a line end may
-        // have lost its CR.
-        if size > bytes + BOM_BYTES + lines && !is_utf16 {
-            return Err(incomplete(text.len(), Some(size)));
+        if is_cut(&text, size) {
+            return Err(incomplete(text.len(), size));
         }
         return Ok(Form::Text.of(text.into_bytes()));
     }
-    let letters = text.chars().map(|letter| u8::try_from(letter).ok());
-    let latin1: Option<Vec<u8>> = letters.collect();
-    let latin1 = latin1.filter(is_whole).ok_or_else(|| {
-        format!("its body is no text, but stands as one of {bytes} bytes, and had {size}")
-    })?;
-    Ok(Form::Mended.of(latin1))
+    let mended = latin1(&text).filter(is_whole);
+    Ok(Form::Mended.of(mended.ok_or_else(|| lost(&text, Some(size)))?))
+}
+
+/// The bytes of a file that is no text by its type, where no size tells how they stand: by how such
+/// files begin.
+fn of_unsized(text: String, size: Option<i64>) -> Result<Body, String> {
+    let begin: String = text.chars().take(BEGIN_LETTERS).collect();
+    if latin1(&begin).is_some_and(|begin| is_file(&begin))
+        && let Some(bytes) = latin1(&text)
+    {
+        return Ok(Form::Mended.of(bytes));
+    }
+    if base64::decode(begin).is_some_and(|begin| is_file(&begin))
+        && let Some(bytes) = base64::decode(text.clone())
+    {
+        return Ok(Form::Mended.of(bytes));
+    }
+    if text.contains('\u{fffd}') {
+        return Err(lost(&text, size));
+    }
+    Ok(Form::Text.of(text.into_bytes()))
+}
+
+fn is_file(begin: &[u8]) -> bool {
+    let is_mp4 = begin
+        .get(MP4_MARK_AT..)
+        .is_some_and(|at| at.starts_with(MP4_MARK));
+    is_mp4 || FILE_MARKS.iter().any(|mark| begin.starts_with(mark))
+}
+
+/// A byte for each character; none where one stands for none.
+fn latin1(text: &str) -> Option<Vec<u8>> {
+    text.chars()
+        .map(|letter| u8::try_from(letter).ok())
+        .collect()
+}
+
+/// Whether a text in another encoding cannot have been of `size` bytes, but was longer.
+fn is_cut(text: &str, size: i64) -> bool {
+    let units = text.encode_utf16().count() as i64;
+    let lines = text.bytes().filter(|&byte| byte == b'\n').count() as i64;
+    let is_utf16 = size == 2 * units || size == 2 * units + 2;
+    // Encodings other than UTF-16 take no more bytes for a character than UTF-8; a line end may
+    // have lost its CR.
+    size > text.len() as i64 + BOM_BYTES + lines && !is_utf16
 }
 
 /// The response's media type without its parameters, in lower case; none where nothing says it.

@@ -57,6 +57,9 @@ object! {
         http_version: Leaf<'a> = "httpVersion",
         headers: Fields<'a> = "headers",
         content: Maybe<Content<'a>> = "content",
+        /// The body's bytes on the wire, and with those of the head, as Chromium counts them.
+        body_size: Leaf<'a> = "bodySize",
+        transfer_size: Leaf<'a> = "_transferSize",
         /// Why Chromium has no whole answer.
         error: Leaf<'a> = "_error",
     }

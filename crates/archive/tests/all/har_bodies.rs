@@ -11,13 +11,21 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff\xfe";
 
 /// What becomes of an answer with fields and content.
 fn imported(status: u16, fields: &[(&str, &str)], content: &Value) -> Imported {
+    counted(status, fields, content, &json!({}))
+}
+
+/// The same with the response's other members.
+fn counted(status: u16, fields: &[(&str, &str)], content: &Value, counts: &Value) -> Imported {
     let fields = fields.iter();
     let fields: Vec<Value> = fields
         .map(|(name, value)| json!({"name": name, "value": value}))
         .collect();
+    let mut response = json!({"status": status, "headers": fields, "content": content});
+    for (name, count) in counts.as_object().into_iter().flatten() {
+        response[name] = count.clone();
+    }
     let har = json!({"log": {"entries": [{
-        "request": {"method": "GET", "url": "https://a.test/x"},
-        "response": {"status": status, "headers": fields, "content": content},
+        "request": {"method": "GET", "url": "https://a.test/x"}, "response": response,
     }]}});
     import_content(Format::Har, har.to_string().into()).unwrap()
 }
@@ -73,6 +81,9 @@ fn bodies_that_were_not_captured_are_left_out() {
         (&length[..], json!({"size": 0})),
         (&length[..], json!({"size": -1, "text": ""})),
         (&length[..], Value::Null),
+        (&length[..1], json!({"size": 0})),
+        (&[][..], json!({"size": 0, "mimeType": "image/png"})),
+        (&[("Transfer-Encoding", "chunked")][..], json!({"size": 0})),
     ] {
         assert_left_out(
             &imported(200, fields, &content),
@@ -88,6 +99,25 @@ fn bodies_that_were_not_captured_are_left_out() {
     ] {
         assert!(only(&imported(200, fields, &content)).body.is_empty());
     }
+    // What was counted on the wire was not empty.
+    for (content, counts) in [
+        (json!({"size": 0}), json!({"bodySize": 1})),
+        (json!({"size": 0}), json!({"_transferSize": 5_200})),
+        (json!({"size": 0, "text": ""}), json!({"bodySize": 5_000})),
+        (
+            json!({"text": ""}),
+            json!({"bodySize": -1, "_transferSize": 5_200}),
+        ),
+    ] {
+        assert_left_out(
+            &counted(200, &[], &content, &counts),
+            "the HAR has no body for it",
+        );
+    }
+    // A head and the framing of nothing were.
+    let counts = json!({"bodySize": 5, "_transferSize": 280});
+    let empty = counted(200, &length[..1], &json!({"text": ""}), &counts);
+    assert!(only(&empty).body.is_empty());
     // Nobody sees a redirect's.
     let leads = [("Location", "/y"), ("Content-Length", "19")];
     let redirect = imported(302, &leads, &json!({"size": -1}));
@@ -116,6 +146,68 @@ fn bodies_that_were_cut_off_are_left_out() {
         &typed("image/png", &content(PNG.len() + 1)),
         "its body has 18 of 19 bytes",
     );
+}
+
+#[test]
+fn bodies_that_are_shorter_than_their_declared_length_are_left_out() {
+    let with = |bytes: usize, more: &[(&str, &str)], content: &Value| {
+        let length = bytes.to_string();
+        let fields = [
+            &[("Content-Type", "text/html"), ("Content-Length", &*length)],
+            more,
+        ];
+        imported(200, &fields.concat(), content)
+    };
+    for content in [
+        json!({"text": "a\nü"}),
+        json!({"size": -1, "text": "a\nü"}),
+        json!({"size": 4, "text": "a\nü"}),
+    ] {
+        for bytes in [3, 4, 5, 6, 7, 8] {
+            // As above, or a recorder undid something without a word.
+            assert_eq!(only(&with(bytes, &[], &content)).body, "a\nü", "{bytes}");
+        }
+        assert_left_out(&with(9, &[], &content), "its body has 4 of 9 bytes");
+        for coded in ["Content-Encoding", "X-Orig-Content-Encoding"] {
+            assert!(!only(&with(9, &[(coded, "gzip")], &content)).body.is_empty());
+        }
+        let plain = [("Content-Encoding", "identity")];
+        assert_left_out(&with(9, &plain, &content), "its body has 4 of 9 bytes");
+    }
+    let content = json!({"size": PNG.len(), "text": base64(PNG), "encoding": "base64"});
+    assert_eq!(only(&with(PNG.len(), &[], &content)).body, PNG);
+    let short = with(PNG.len() + 1, &[], &content);
+    assert_left_out(&short, "its body has 18 of 19 bytes");
+}
+
+#[test]
+fn files_that_stand_as_texts_without_their_size_are_known_by_their_beginning() {
+    let latin1: String = PNG.iter().map(|&byte| char::from(byte)).collect();
+    let font = b"wOF2\0\x01\0\0\xff".as_slice();
+    let video = b"\0\0\0\x18ftypmp42\xff".as_slice();
+    let [png_text, font_text] = [PNG, font].map(base64);
+    for (kind, file, text) in [
+        ("image/png", PNG, &png_text),
+        ("image/png", PNG, &latin1),
+        ("font/woff2", font, &font_text),
+        ("application/octet-stream", font, &font_text),
+        ("video/mp4", video, &base64(video)),
+    ] {
+        for size in [json!(-1), json!(text.len()), json!(null), json!(0)] {
+            let found = typed(kind, &json!({"size": size, "text": text}));
+            assert_eq!(only(&found).body, file, "{kind} {size}");
+            assert!(found.provenance.altered[0].starts_with("1 bodies stood"));
+        }
+    }
+    // A text of that alphabet is one.
+    for (kind, text) in [("image/png", "abcd"), ("text/plain", &*png_text)] {
+        assert_eq!(only(&typed(kind, &json!({"text": text}))).body, text);
+    }
+    let lost = String::from_utf8_lossy(PNG);
+    for size in [json!(-1), json!(lost.len())] {
+        let found = typed("image/png", &json!({"size": size, "text": lost}));
+        assert_left_out(&found, "its body is no text");
+    }
 }
 
 #[test]
@@ -156,6 +248,23 @@ fn bodies_that_are_still_compressed_stay_as_they_were_sent() {
             let found = imported(200, &fields, &content);
             assert_eq!(only(&found).body, sent, "{coding} {size}");
             assert!(found.provenance.altered.is_empty());
+        }
+        // Each letter stands for a byte, or did, and some lack.
+        let letters: String = sent.iter().map(|&byte| char::from(byte)).collect();
+        for size in [json!(sent.len()), json!(text.len()), json!(-1)] {
+            let found = imported(200, &fields, &json!({"size": size, "text": letters}));
+            assert_eq!(only(&found).body, sent, "{coding} {size}");
+            assert!(found.provenance.altered.is_empty());
+        }
+        if coding == "gzip" {
+            let damaged = [
+                json!({"text": String::from_utf8_lossy(&sent)}),
+                json!({"text": letters.chars().take(sent.len() / 2).collect::<String>()}),
+                json!({"text": base64(&sent[..sent.len() / 2]), "encoding": "base64"}),
+            ];
+            for content in damaged {
+                assert_left_out(&imported(200, &fields, &content), "its body is ");
+            }
         }
         // What was decoded is coded again.
         let content =

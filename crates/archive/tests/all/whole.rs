@@ -342,7 +342,7 @@ fn what_the_browser_made_itself_is_left_out() {
     let entry = |url: &str, status: u16, fields: &str| {
         format!(
             r#"{{"request": {{"method": "GET", "url": "{url}"}}, "response": {{"status": {status},
-             "headers": [{fields}], "content": {{"size": 0}}}}}}"#
+             "headers": [{fields}], "content": {{"size": 0, "text": ""}}}}}}"#
         )
     };
     let typed = r#"{"name": "Content-Type", "value": "text/html"}"#;
