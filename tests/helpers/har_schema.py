@@ -41,7 +41,7 @@ COOKIES = rows(
         },
     )
 )
-POSTED = obj({"mimeType": TEXT, "text": TEXT, "params": PAIRS})
+POSTED = obj({"mimeType": TEXT, "text": TEXT, "params": PAIRS}, {"encoding": {"const": "base64"}})
 CONTENT = obj(
     {"size": SIZE_OR_UNKNOWN, "mimeType": TEXT},
     {"text": TEXT, "encoding": {"const": "base64"}, "compression": WHOLE},

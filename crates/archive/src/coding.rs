@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::io::{Read, Write};
 
 use bytes::Bytes;
-use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use flate2::bufread::GzDecoder;
+use flate2::read::{DeflateDecoder, ZlibDecoder};
 use flate2::{Compression, GzBuilder};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
@@ -12,6 +13,9 @@ use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use crate::budget::ReadBudget;
 use crate::exchange::Exchange;
 use crate::exchange::header::Header;
+
+/// The first two bytes of a gzip member (RFC 1952, section 2.3.1).
+pub const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
 /// Codings of one body; a list makes bombs of bombs, and no server applies two.
 const CODINGS_MAX: usize = 3;
@@ -31,9 +35,17 @@ pub fn gzip(body: &[u8]) -> Bytes {
     encoder.finish().expect("a vector takes every byte").into()
 }
 
-/// Undoes gzip, all its members, up to `bytes_max`.
-pub fn gunzip(content: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
-    read_bounded(MultiGzDecoder::new(content), bytes_max)
+/// Undoes gzip, all its members, up to `bytes_max`. What follows them and is none is passed over, as
+/// browsers do.
+pub fn gunzip(mut content: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
+    let mut decoded = Vec::new();
+    loop {
+        let member = GzDecoder::new(&mut content);
+        decoded.extend(read_bounded(member, bytes_max - decoded.len() as u64)?);
+        if !content.starts_with(GZIP_MAGIC) {
+            return Ok(decoded);
+        }
+    }
 }
 
 /// Makes a coding again that was undone: brotli where it was brotli, else gzip, whose size at level 6
@@ -83,6 +95,18 @@ pub fn all_codings(headers: &[Header]) -> String {
     let fields = fields.filter(|header| header.is("content-encoding"));
     let values: Vec<&str> = fields.filter_map(Header::text).collect();
     values.join(", ")
+}
+
+/// Has the fields say one content coding where they said one or several, on as many lines.
+pub fn replace_codings(headers: &mut Vec<Header>, name: &str) {
+    let mut is_said = false;
+    headers.retain_mut(|header| {
+        if !header.is("content-encoding") {
+            return true;
+        }
+        header.value = name.to_owned().into();
+        !std::mem::replace(&mut is_said, true)
+    });
 }
 
 /// Whether a `Content-Encoding` field says that nothing is to be undone.

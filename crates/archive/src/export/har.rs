@@ -64,11 +64,19 @@ fn entry(exchange: &Exchange, budget: &mut ReadBudget) -> Value {
         let media_type = exchange.request_header("content-type").unwrap_or("");
         let is_form = media_type.split(';').next().unwrap_or("").trim();
         let is_form = is_form.eq_ignore_ascii_case("application/x-www-form-urlencoded");
+        let text = std::str::from_utf8(&exchange.request_body);
+        let base64 = text
+            .is_err()
+            .then(|| base64::encode(&exchange.request_body));
         request["postData"] = json!({
             "mimeType": media_type,
-            "text": String::from_utf8_lossy(&exchange.request_body),
+            "text": base64.as_deref().or(text.ok()),
             "params": if is_form { pairs(&exchange.request_body) } else { Vec::new() },
         });
+        // HAR 1.2 has it for answers alone, and no other way to hold bytes that are no text.
+        if base64.is_some() {
+            request["postData"]["encoding"] = json!("base64");
+        }
     }
     let mut entry = json!({
         "pageref": PAGE,

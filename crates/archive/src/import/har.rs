@@ -6,14 +6,18 @@
 //! answer becomes a whole one, which the provenance tells, too. What is wrong with one entry leaves that
 //! one out.
 
+use std::io::Read;
 use std::path::Path;
 
 use bytes::Bytes;
+use flate2::read::GzDecoder;
 use serde_json::value::RawValue;
 
-use super::har_body::{self, BodyReader, Form};
+use super::har_body::{BodyReader, Form};
+use super::har_charset::say_utf8;
 use super::har_handshakes::HarHandshakes;
-use super::har_log::{Content, Entry, Request, Response};
+use super::har_log::{Entry, Request, Response};
+use super::har_posted::Posted;
 use super::json::{self, Elements, Member};
 use super::json_loose::{Fields, Leaf, Maybe};
 use super::refusal::Refusal;
@@ -25,12 +29,27 @@ use crate::exchange::header::{self, Header};
 use crate::limits::{HAR_BYTES_MAX, HEAD_FIELDS_MAX};
 use crate::timestamp;
 use crate::url::Url;
+use crate::warc::gzip::MAGIC;
 use crate::whole::correct_length;
 
+/// So much of a compressed file shows what it is.
+const BEGIN_BYTES: usize = 4096;
 const NOT_MODIFIED: u16 = 304;
+/// Chromium's reason phrase of a redirect that no server sent.
+const INTERNAL_REDIRECT: &str = "Internal Redirect";
+/// How the fields begin that Firefox adds to those that were sent, such as `X-Firefox-Spdy`.
+const FIREFOX_FIELDS: &str = "x-firefox-";
 
 /// Reads one file.
 pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
+    if is_utf16(&content) {
+        let reason = "it is in UTF-16, and a HAR is in UTF-8; save it in UTF-8";
+        return Err(Refusal::with_remedy(reason));
+    }
+    if is_compressed(&content) {
+        let reason = "it is a HAR that is compressed; run `gunzip` on it";
+        return Err(Refusal::with_remedy(reason));
+    }
     let json = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
     if json.len() > HAR_BYTES_MAX {
         let reason = format!("it has more than {HAR_BYTES_MAX} bytes");
@@ -39,7 +58,7 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), R
     let mut reading = Reading::new(imported, ReadBudget::for_file(json.len() as u64));
     let entries = Elements::new(|entry: &RawValue| reading.take(entry.get()));
     let read = json::read(json, Member::new("log", Member::new("entries", entries)));
-    read.map_err(|error| reading.refused(&error))?;
+    read.map_err(|error| reading.refused(&error, json))?;
     let Reading {
         altered,
         handshakes,
@@ -48,6 +67,33 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), R
     handshakes.told_to(&mut imported.provenance);
     imported.provenance.altered.extend(altered.sentences());
     Ok(())
+}
+
+/// Whether what may be a HAR is not the JSON in UTF-8 that it should be, which [`import`] says.
+pub fn is_encoded(content: &[u8]) -> bool {
+    is_utf16(content) || is_compressed(content)
+}
+
+/// Whether a text begins as one in UTF-16 does, with its mark or with a brace.
+fn is_utf16(content: &[u8]) -> bool {
+    [b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{"]
+        .iter()
+        .any(|begin| content.starts_with(*begin))
+}
+
+fn is_compressed(content: &[u8]) -> bool {
+    let mut begin = Vec::new();
+    let read = GzDecoder::new(content).take(BEGIN_BYTES as u64);
+    // What cannot be read any more ends the look.
+    let _ = { read }.read_to_end(&mut begin);
+    content.starts_with(MAGIC) && begins_with_member(&begin, "\"log\"")
+}
+
+/// Whether the first member of an object is this one.
+fn begins_with_member(json: &[u8], name: &str) -> bool {
+    let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
+    let members = json.trim_ascii_start().strip_prefix(b"{");
+    members.is_some_and(|members| members.trim_ascii_start().starts_with(name.as_bytes()))
 }
 
 /// One file's entries as they come.
@@ -70,6 +116,9 @@ struct Altered {
     mended: usize,
     redirects: usize,
     as_utf8: usize,
+    added: usize,
+    forms: usize,
+    not_posted: usize,
 }
 
 impl Altered {
@@ -96,6 +145,18 @@ impl Altered {
             (
                 self.as_utf8,
                 "texts, which a HAR holds in Unicode, are in UTF-8, and their fields say so",
+            ),
+            (
+                self.added,
+                "answers have fields in the HAR that Firefox added, and come without them",
+            ),
+            (
+                self.forms,
+                "forms are in the HAR as parameters, and the requests' bodies are written from these",
+            ),
+            (
+                self.not_posted,
+                "requests lack their body in the HAR, or a part of it, and have what is there",
             ),
         ];
         let counted = sentences.into_iter().filter(|(count, _)| *count > 0);
@@ -155,7 +216,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Why the file is refused: by what it holds, else for its JSON.
-    fn refused(&mut self, error: &serde_json::Error) -> Refusal {
+    fn refused(&mut self, error: &serde_json::Error, json: &[u8]) -> Refusal {
         if let Some(refusal) = self.refusal.take() {
             return refusal;
         }
@@ -164,7 +225,15 @@ impl<'a> Reading<'a> {
             entries => format!(" after {entries} entries, the last for {}", self.last_url),
         };
         match error.classify() {
-            serde_json::error::Category::Data => error.to_string().into(),
+            serde_json::error::Category::Data if begins_with_member(json, "\"Requests\"") => {
+                Refusal::with_remedy(
+                    "it is a Web Page Replay archive that is not compressed; run `gzip` on it",
+                )
+            }
+            serde_json::error::Category::Data => Refusal::with_remedy(
+                "it is no HAR, which has one `log` with one list of `entries`; export it as a HAR \
+                 with bodies",
+            ),
             _ => format!("it is no sound JSON{place}: {error}").into(),
         }
     }
@@ -172,7 +241,7 @@ impl<'a> Reading<'a> {
     fn exchange(&mut self, entry: Entry<'_>) -> Result<Exchange, String> {
         let request = entry.request.0.ok_or("it has no request")?;
         let response = entry.response.0.ok_or("it has no response")?;
-        let mut exchange = asked(&request)?;
+        let mut exchange = self.asked(&request)?;
         self.fill(&mut exchange, &response)?;
         let address = entry.server_ip_address.text();
         exchange.address = address.and_then(|text| text.trim_matches(['[', ']']).parse().ok());
@@ -187,6 +256,26 @@ impl<'a> Reading<'a> {
             self.handshakes.add(&exchange, timings);
         }
         Ok(exchange)
+    }
+
+    /// An exchange with what was asked.
+    fn asked(&mut self, request: &Request<'_>) -> Result<Exchange, String> {
+        let url: Url = request
+            .url
+            .text()
+            .ok_or("its request has no URL")?
+            .parse()
+            .map_err(|error: crate::UrlError| error.reason.to_owned())?;
+        let request_headers = kept(&request.headers)?;
+        let posted = Posted::of(request, &request_headers);
+        self.altered.forms += usize::from(posted.is_written);
+        self.altered.not_posted += usize::from(posted.is_cut);
+        Ok(Exchange {
+            method: request.method.text().ok_or("its request has no method")?,
+            request_headers,
+            request_body: posted.bytes.into(),
+            ..blank(url)
+        })
     }
 
     /// Fills in what was answered.
@@ -205,10 +294,19 @@ impl<'a> Reading<'a> {
         if let Some(error) = response.error.text().filter(|error| !error.is_empty()) {
             return Err(format!("the browser has no whole answer: {error:.100}"));
         }
+        let is_redirect = (300..400).contains(&exchange.status);
+        if is_redirect && exchange.reason.eq_ignore_ascii_case(INTERNAL_REDIRECT) {
+            return Err(format!(
+                "the browser made this answer itself, and nothing of it was sent ({INTERNAL_REDIRECT})"
+            ));
+        }
         let mut headers = kept(&response.headers)?;
+        let sent = headers.len();
+        headers.retain(|header| !starts_with_ignoring_case(&header.name, FIREFOX_FIELDS));
+        self.altered.added += usize::from(headers.len() < sent);
         let content = response.content.0.as_ref();
         let has_location = header::find(&headers, "location").is_some();
-        let leads_on = (300..400).contains(&exchange.status) && has_location;
+        let leads_on = is_redirect && has_location;
         let has_no_body = exchange.method == "HEAD" || [204, 304].contains(&exchange.status);
         let sent = [&response.body_size, &response.transfer_size].map(|leaf| leaf.integer());
         let body = BodyReader {
@@ -226,24 +324,20 @@ impl<'a> Reading<'a> {
             );
             self.altered.from_cache += 1;
         }
-        if body.form == Form::Text && as_utf8(&mut headers, content, &body.bytes) {
+        if body.form == Form::Text && say_utf8(&mut headers, content, &body.bytes) {
             self.altered.as_utf8 += 1;
         }
         self.altered.mended += usize::from(body.form == Form::Mended);
         self.altered.redirects += usize::from(body.form == Form::NotThere && !has_no_body);
-        let coded = headers
-            .iter()
-            .position(|header| header.is("content-encoding"));
-        let coded = coded.filter(|&at| !coding::is_identity(headers[at].text().unwrap_or("")));
-        exchange.body = match coded {
-            Some(at) if body.form != Form::AsSent && !body.bytes.is_empty() => {
-                let names = headers[at].text().unwrap_or("");
-                let (coded_as, coded) = coding::encode(names, &body.bytes);
-                headers[at].value = coded_as.into();
-                self.altered.compressed += 1;
-                coded
-            }
-            _ => body.bytes.into(),
+        let codings = coding::all_codings(&headers);
+        let is_decoded = body.form != Form::AsSent && !coding::is_identity(&codings);
+        exchange.body = if is_decoded && !body.bytes.is_empty() {
+            let (coded_as, coded) = coding::encode(&codings, &body.bytes);
+            coding::replace_codings(&mut headers, coded_as);
+            self.altered.compressed += 1;
+            coded
+        } else {
+            body.bytes.into()
         };
         headers.retain(|header| !header.is("transfer-encoding"));
         if !has_no_body {
@@ -276,24 +370,6 @@ fn make_whole(exchange: &mut Exchange, headers: &mut Vec<Header>, media_type: Op
 fn bytes_at_once_max(json: &str) -> u64 {
     let copies = if json.contains('\\') { 3 } else { 2 };
     copies * json.len() as u64
-}
-
-/// An exchange with what was asked.
-fn asked(request: &Request<'_>) -> Result<Exchange, String> {
-    let url: Url = request
-        .url
-        .text()
-        .ok_or("its request has no URL")?
-        .parse()
-        .map_err(|error: crate::UrlError| error.reason.to_owned())?;
-    let post = request.post_data.0.as_ref();
-    let post = post.and_then(|data| data.text.text()).unwrap_or_default();
-    Ok(Exchange {
-        method: request.method.text().ok_or("its request has no method")?,
-        request_headers: kept(&request.headers)?,
-        request_body: post.into(),
-        ..blank(url)
-    })
 }
 
 /// Without the pseudo fields of HTTP/2; a field that stands on several lines becomes several.
@@ -329,39 +405,6 @@ fn kept(fields: &Fields<'_>) -> Result<Vec<Header>, String> {
         }
     }
     Ok(headers)
-}
-
-/// Has the fields say that a text is in UTF-8, as a HAR's texts are, whatever they were sent in;
-/// false where they say so already, or where every encoding would do.
-fn as_utf8(headers: &mut Vec<Header>, content: Option<&Content<'_>>, text: &[u8]) -> bool {
-    let field = headers.iter_mut().find(|header| header.is("content-type"));
-    let said = field
-        .as_ref()
-        .and_then(|field| field.text().map(str::to_owned));
-    let said = said.or_else(|| content?.mime_type.text().filter(|text| text.contains('/')));
-    let said = said.unwrap_or_default();
-    let mut parts = said.split(';').map(str::trim);
-    let kind = parts.next().unwrap_or("").to_owned();
-    let (charset, others): (Vec<&str>, Vec<&str>) = parts
-        .filter(|part| !part.is_empty())
-        .partition(|part| starts_with_ignoring_case(part, "charset="));
-    let is_utf8 = |part: &&str| {
-        let name = part["charset=".len()..].trim_matches(['"', '\'']);
-        name.eq_ignore_ascii_case("utf-8") || name.eq_ignore_ascii_case("utf8")
-    };
-    let is_said = charset.first().is_some_and(is_utf8);
-    let is_plain = charset.is_empty() && text.is_ascii();
-    let is_text = !charset.is_empty() || har_body::is_text_type(&kind.to_ascii_lowercase());
-    if is_said || is_plain || !is_text {
-        return false;
-    }
-    let parts = [&[kind.as_str(), "charset=utf-8"], &others[..]].concat();
-    let value = parts.join("; ");
-    match field {
-        Some(field) => field.value = value.into(),
-        None => headers.push(Header::new("Content-Type", value)),
-    }
-    true
 }
 
 fn starts_with_ignoring_case(text: &str, prefix: &str) -> bool {

@@ -39,13 +39,20 @@ object! {
         url: Leaf<'a> = "url",
         headers: Fields<'a> = "headers",
         post_data: Maybe<PostData<'a>> = "postData",
+        body_size: Leaf<'a> = "bodySize",
     }
 }
 
 object! {
     /// A request's body.
     PostData {
+        mime_type: Leaf<'a> = "mimeType",
         text: Leaf<'a> = "text",
+        /// A form's, which may stand without a text.
+        params: Fields<'a> = "params",
+        /// Of the text, as writers say it beyond HAR 1.2, and this project's exporter.
+        encoding: Leaf<'a> = "encoding",
+        own_encoding: Leaf<'a> = "_encoding",
     }
 }
 

@@ -2,8 +2,10 @@
 
 mod har;
 pub(crate) mod har_body;
+mod har_charset;
 mod har_handshakes;
 mod har_log;
+mod har_posted;
 mod json;
 mod json_loose;
 mod mahimahi;
@@ -127,6 +129,7 @@ fn format_of(path: &Path) -> Result<(Option<&'static str>, Importer, Bytes), Err
     // A recording keeps what it says of its own source.
     let known: Option<(Option<&'static str>, Importer)> = match first {
         _ if recorded::is_recording(&content) => Some((None, recorded::import)),
+        _ if har::is_encoded(&content) => Some((Some("har"), har::import)),
         Some(b'{') | Some(0xef) => Some((Some("har"), har::import)),
         Some(byte) if byte.is_ascii_digit() => Some((Some("mitmproxy"), mitmproxy::import)),
         _ if content.starts_with(gzip::MAGIC) => Some((Some("wpr"), wpr::import)),
@@ -225,11 +228,15 @@ impl Imported {
                 0 => "it holds no exchange that can be replayed".to_owned(),
                 left => format!("the {left} exchanges that can be replayed hold no page"),
             };
+            let otherwise = match exchanges.len() {
+                0 => "",
+                _ => ", or name one with --main-url",
+            };
             let lacks = match &self.provenance.left_out[..] {
                 [] => lacks,
                 [first, ..] => format!("{lacks}; left out: {first}"),
             };
-            format!("{lacks}; record the page again, or name one with --main-url")
+            format!("{lacks}; record the page again{otherwise}")
         })?;
         if !exchanges.iter().any(|exchange| exchange.url == main_url) {
             return Err(format!(

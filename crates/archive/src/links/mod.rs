@@ -82,10 +82,7 @@ pub(crate) fn relink(
     if exchange.body.is_empty() || !TEXTS.iter().any(|text| kind.contains(text)) {
         return Body::Kept;
     }
-    let name = exchange
-        .response_header("content-encoding")
-        .unwrap_or("")
-        .to_owned();
+    let name = coding::all_codings(&exchange.response_headers);
     // A body that is not what it says is replayed as it stands, as it was recorded.
     let Some(body) = exchange.decoded_body_within(TEXT_BYTES_MAX, budget) else {
         return Body::NotSearched(name);
@@ -101,11 +98,7 @@ pub(crate) fn relink(
     } else {
         let (coded_as, coded) = coding::encode(&name, &text);
         exchange.body = coded;
-        for header in &mut exchange.response_headers {
-            if header.is("content-encoding") {
-                header.value = coded_as.into();
-            }
-        }
+        coding::replace_codings(&mut exchange.response_headers, coded_as);
     }
     correct_length(&mut exchange.response_headers, &exchange.body);
     Body::Rewritten

@@ -6,8 +6,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use crate::budget::ReadBudget;
 use crate::error::Damage;
 
-/// The first two bytes of a gzip member (RFC 1952, section 2.3.1).
-pub const MAGIC: &[u8] = &[0x1f, 0x8b];
+pub use crate::coding::GZIP_MAGIC as MAGIC;
 
 /// Room for a member at first: most records of a page are smaller, and it doubles when it is full.
 const ROOM_BYTES_FIRST: usize = 32 << 10;

@@ -5,7 +5,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use crate::support::{gzip, open, record};
-use eyelevel_archive::{Exchange, Imported, Site, export_files, export_har, import, secure};
+use eyelevel_archive::{
+    Exchange, Imported, Site, export_files, export_har, import, secure, write_wacz,
+};
 
 /// Four lines of links, as the reference encoders of both codings compress them.
 const BROTLI: &str = "1b1301002c0aecb6603f122c8d436f75175d19e6e3023760f3865b83bc90d1698532b739052202\
@@ -45,6 +47,16 @@ fn in_har(site: &Site) -> (Imported, String) {
     let imported = import(std::slice::from_ref(&har)).unwrap();
     std::fs::remove_file(har).unwrap();
     (imported, text)
+}
+
+fn written(imported: &Imported) -> Site {
+    let file = temporary("wacz");
+    let page = "http://a.test/".parse().unwrap();
+    let metadata = imported.metadata(Some(page), "a").unwrap();
+    write_wacz(&file, &imported.exchanges, &metadata).unwrap();
+    let site = Site::open(&file).unwrap();
+    std::fs::remove_file(file).unwrap();
+    site
 }
 
 fn in_file(site: &Site) -> Vec<u8> {
@@ -96,6 +108,24 @@ fn real_bodies_are_decoded_rewritten_and_otherwise_kept() {
         ("deflate", zlib(&once), once.clone(), "gzip"),
         ("deflate", deflate(&once), once.clone(), "gzip"),
         ("br, gzip", gzip(&unhex(BROTLI)), once.clone(), "gzip"),
+        (
+            "br\r\nContent-Encoding: gzip",
+            gzip(&unhex(BROTLI)),
+            once.clone(),
+            "gzip",
+        ),
+        (
+            "gzip\r\ncontent-encoding: gzip",
+            gzip(&gzip(once.as_bytes())),
+            once.clone(),
+            "gzip",
+        ),
+        (
+            "gzip",
+            [gzip(once.as_bytes()), gzip(b"a"), b"junk".to_vec()].concat(),
+            once.clone() + "a",
+            "gzip",
+        ),
     ] {
         let site = page(coding, &body);
         assert_eq!(site.exchanges()[0].body, body, "{coding}: replayed as sent");
@@ -185,4 +215,18 @@ fn many_bodies_share_one_bound() {
     let (large, small): (Vec<u64>, Vec<u64>) = sizes.partition(|size| *size == 30 << 20);
     assert_eq!((large.len(), small), (2, vec![body.len() as u64; 2]));
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn the_body_of_a_request_comes_through_a_har_as_it_was() {
+    let all: Vec<u8> = (0..=255).collect();
+    for body in [&all[..], b"a=1&b=%FF", "ü".as_bytes(), b"\xef\xbb\xbf", b""] {
+        let site = page("identity", b"<p>");
+        let mut imported = in_har(&site).0;
+        imported.exchanges[0].method = "POST".to_owned();
+        imported.exchanges[0].request_body = body.to_vec().into();
+        let posted = written(&imported);
+        assert_eq!(posted.exchanges()[0].request_body, body);
+        assert_eq!(in_har(&posted).0.exchanges[0].request_body, body);
+    }
 }

@@ -173,3 +173,158 @@ fn a_har_whose_page_is_not_in_it_is_refused() {
     let expected = "left out: https://a.test/: its body is not the base64 that it says (entry 1)";
     assert!(error.contains(expected), "{error}");
 }
+
+/// A POST with fields and the members of its `postData`.
+fn posted(headers: &str, post: &str) -> Imported {
+    let entry = format!(
+        r#"{{"request": {{"method": "POST", "url": "https://a.test/", "headers": {headers},
+         {post}}}, "response": {{"status": 200, "content": {{"text": "a"}}}}}}"#
+    );
+    har(&[entry])
+}
+
+#[test]
+fn the_body_of_a_request_is_what_was_sent_or_a_note() {
+    let length = |bytes: usize| format!(r#"[{{"name": "content-length", "value": "{bytes}"}}]"#);
+    let form = |params: &str| {
+        format!(
+            r#""postData": {{"mimeType": "application/x-www-form-urlencoded; charset=UTF-8",
+             "params": [{params}]}}"#
+        )
+    };
+    let two = form(r#"{"name": "a b", "value": "ü&"}, {"name": "c", "value": 1}"#);
+    let escaped = form(r#"{"name": "a+b", "value": "%26"}, {"name": "c"}"#);
+    let lacks = "1 requests lack their body";
+    let written = "1 forms are in the HAR";
+    for (headers, post, body, notes) in [
+        (
+            "[]".to_owned(),
+            two.clone(),
+            &b"a+b=%C3%BC%26&c=1"[..],
+            &[written][..],
+        ),
+        (length(17), two.clone(), b"a+b=%C3%BC%26&c=1", &[written]),
+        (length(18), two, b"a+b=%C3%BC%26&c=1", &[written, lacks]),
+        // A browser writes them as they were sent.
+        (length(10), escaped.clone(), b"a+b=%26&c=", &[written]),
+        ("[]".to_owned(), escaped, b"a%2Bb=%2526&c=", &[written]),
+        (
+            length(300),
+            r#""postData": {"text": ""}"#.to_owned(),
+            b"",
+            &[lacks],
+        ),
+        (
+            length(0),
+            r#""postData": {"text": ""}"#.to_owned(),
+            b"",
+            &[],
+        ),
+        (
+            "[]".to_owned(),
+            r#""bodySize": 7"#.to_owned(),
+            b"",
+            &[lacks],
+        ),
+        ("[]".to_owned(), r#""bodySize": 0"#.to_owned(), b"", &[]),
+        (
+            length(4),
+            r#""postData": {"text": "abcd"}"#.to_owned(),
+            b"abcd",
+            &[],
+        ),
+        (
+            length(5),
+            r#""postData": {"text": "abcd"}"#.to_owned(),
+            b"abcd",
+            &[lacks],
+        ),
+        (
+            length(3),
+            r#""postData": {"text": "gP/+", "encoding": "base64"}"#.to_owned(),
+            b"\x80\xff\xfe",
+            &[],
+        ),
+        (
+            length(3),
+            r#""postData": {"text": "gP/+", "_encoding": "base64"}"#.to_owned(),
+            b"\x80\xff\xfe",
+            &[],
+        ),
+        (
+            length(2),
+            r#""postData": {"text": "!!", "encoding": "base64"}"#.to_owned(),
+            b"!!",
+            &[],
+        ),
+        (
+            length(9),
+            r#""postData": {"mimeType": "multipart/form-data", "params": [{"name": "a"}]}"#
+                .to_owned(),
+            b"",
+            &[lacks],
+        ),
+    ] {
+        let imported = posted(&headers, &post);
+        assert_eq!(imported.exchanges[0].request_body, body, "{post}");
+        let found = &imported.provenance.altered;
+        assert_eq!(found.len(), notes.len(), "{post}: {found:?}");
+        for (found, note) in found.iter().zip(notes) {
+            assert!(found.starts_with(note), "{post}: {found}");
+        }
+    }
+}
+
+#[test]
+fn codings_on_several_lines_become_the_one_that_the_body_has() {
+    for (fields, coding) in [
+        (
+            r#"{"name": "Content-Encoding", "value": "gzip\nbr"}"#,
+            "gzip",
+        ),
+        (
+            r#"{"name": "Content-Encoding", "value": "gzip"}, {"name": "content-encoding", "value": "gzip"}"#,
+            "gzip",
+        ),
+        (
+            r#"{"name": "Content-Encoding", "value": "identity"}, {"name": "content-encoding", "value": "gzip"}"#,
+            "gzip",
+        ),
+    ] {
+        let imported = har(&[entry(
+            "a.js",
+            200,
+            &format!("[{fields}]"),
+            r#"{"text": "var a=1;"}"#,
+        )]);
+        assert_eq!(
+            headers(&imported, 0),
+            [("Content-Encoding", coding)],
+            "{fields}"
+        );
+        let body = imported.exchanges[0].decoded_body(100);
+        assert_eq!(body.as_deref(), Some(&b"var a=1;"[..]), "{fields}");
+    }
+}
+
+#[test]
+fn what_a_browser_added_is_not_taken_for_what_was_sent() {
+    let added = r#"[{"name": "X-Firefox-Spdy", "value": "h2"}, {"name": "x-firefox-http3", "value": "h3"},
+        {"name": "Server", "value": "a"}]"#;
+    let location = r#"[{"name": "location", "value": "https://a.test/b.js"}]"#;
+    let made = entry("a.js", 307, location, r#"{"text": "", "size": 0}"#);
+    let made = made.replace("as recorded", "Internal Redirect");
+    let sent = entry("c.js", 307, location, r#"{"text": "", "size": 0}"#);
+    let imported = har(&[made, entry("b.js", 200, added, r#"{"text": "b"}"#), sent]);
+    assert_eq!(imported.exchanges.len(), 2);
+    assert_eq!(headers(&imported, 0), [("Server", "a")]);
+    let [altered] = &imported.provenance.altered[..] else {
+        panic!("{:?}", imported.provenance)
+    };
+    assert!(altered.starts_with("1 answers have fields in the HAR that Firefox added"));
+    let [left_out] = &imported.provenance.left_out[..] else {
+        panic!("{:?}", imported.provenance)
+    };
+    let expected = "https://a.test/a.js: the browser made this answer itself";
+    assert!(left_out.starts_with(expected), "{left_out}");
+}

@@ -340,6 +340,61 @@ fn texts_say_that_they_are_in_utf_8() {
     assert_eq!(said, Some("text/html; charset=utf-8"));
 }
 
+#[test]
+fn a_page_without_a_type_says_that_it_is_in_utf_8() {
+    for (text, said) in [
+        ("<!DOCTYPE html><meta charset=windows-1252>é", true),
+        ("\n <HTML>é", true),
+        ("<p>é", true),
+        ("<!--é-->", true),
+        ("<pé>", false),
+        ("<p>e", false),
+        ("b{content:'é'}", false),
+        ("<p", false),
+        ("é", false),
+    ] {
+        for kind in [json!("x-unknown"), json!(""), json!(null)] {
+            for fields in [&[][..], &[("Content-Type", "")]] {
+                let content = json!({"text": text, "mimeType": kind});
+                let found = imported(200, fields, &content);
+                let kind = only(&found).response_header("content-type");
+                let kind = kind.filter(|kind| !kind.is_empty());
+                let wanted = said.then_some("text/html; charset=utf-8");
+                assert_eq!(kind, wanted, "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_last_of_several_types_is_the_one_that_says_utf_8() {
+    const UTF_8: &str = "text/html; charset=utf-8";
+    for (kinds, said) in [
+        (
+            ["text/html", "text/html; charset=windows-1252"],
+            &[UTF_8][..],
+        ),
+        (["text/html; charset=windows-1252", "text/html"], &[UTF_8]),
+        (
+            ["text/html; charset=utf-8", "text/html; charset = latin1"],
+            &[UTF_8],
+        ),
+        (["text/plain; charset=utf-8", "text/html"], &[UTF_8]),
+        (["text/html;charset=latin1", ""], &[UTF_8]),
+        (
+            ["text/html; charset=utf-8", "text/html"],
+            &[UTF_8, "text/html"],
+        ),
+        (["text/html", "image/png"], &["text/html", "image/png"]),
+    ] {
+        let fields = kinds.map(|kind| ("Content-Type", kind));
+        let found = imported(200, &fields, &json!({"text": "é"}));
+        let headers = only(&found).response_headers.iter();
+        let found: Vec<&str> = headers.map(|header| header.text().unwrap()).collect();
+        assert_eq!(found, said, "{kinds:?}");
+    }
+}
+
 proptest! {
     /// However a writer holds a body, what is imported is the body, or it is left out.
     #[test]
@@ -348,6 +403,7 @@ proptest! {
         is_text: bool,
         form in 0..5_u8,
         is_size_known: bool,
+        is_length_declared: bool,
         cut in 0..4_usize,
     ) {
         let text = String::from_utf8_lossy(&body).into_owned();
@@ -365,7 +421,11 @@ proptest! {
             _ => (base64(kept), "base64"),
         };
         let size = if is_size_known { json!(body.len()) } else { json!(-1) };
-        let found = typed(kind, &json!({"size": size, "text": text, "encoding": encoding}));
+        let length = body.len().to_string();
+        let fields = [("Content-Type", kind), ("Content-Length", &*length)];
+        let fields = &fields[..1 + usize::from(is_length_declared)];
+        let content = json!({"size": size, "text": text, "encoding": encoding});
+        let found = imported(200, fields, &content);
         let is_whole = kept.len() == body.len();
         for exchange in &found.exchanges {
             let is_same = exchange.body == body;
@@ -373,6 +433,10 @@ proptest! {
             // the size says may be a text.
             let may_be_text = is_text || form == 3 || !is_size_known || size == text.len();
             prop_assert!(is_same || may_be_text, "{:?}", exchange.body);
+        }
+        let is_known_short = (is_length_declared || is_size_known) && !is_whole;
+        if is_known_short && !is_text && encoding == "base64" && (is_length_declared || size != text.len()) {
+            prop_assert!(found.exchanges.is_empty());
         }
         if is_whole && form != 3 && is_size_known && !is_text {
             prop_assert_eq!(found.exchanges.len(), 1);

@@ -1,7 +1,7 @@
 //! No member of a HAR's or a Web Page Replay archive's exchange decides on more than that exchange.
 
 use crate::support::gzip;
-use eyelevel_archive::{Format, Imported, import_content};
+use eyelevel_archive::{Format, Imported, import, import_content};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -192,16 +192,62 @@ fn json_that_is_none_refuses_the_file_and_names_where() {
         ),
         (sound[..at].to_owned(), "JSON: "),
         (sound.replace("abc", "a\\c"), "JSON after 1 entries"),
-        (
-            sound.replace("\"entries\"", "\"entrees\""),
-            "missing field `entries`",
-        ),
+        (sound.replace("\"entries\"", "\"entrees\""), NO_HAR),
     ] {
         let error = import_content(Format::Har, damaged.into())
             .unwrap_err()
             .to_string();
         assert!(error.contains(after), "{error}");
-        assert!(error.ends_with("copy or export it again"), "{error}");
+        let has_remedy = error.ends_with("copy or export it again") || after == NO_HAR;
+        assert!(has_remedy, "{error}");
+    }
+}
+
+const NO_HAR: &str = "it is no HAR, which has one `log` with one list of `entries`; export it";
+
+#[test]
+fn what_is_no_har_in_utf_8_is_refused_with_what_it_is() {
+    let whole = json!({"log": {"entries": [entry("https://a.test/", "<p>")]}}).to_string();
+    let utf16 = |of: fn(u16) -> [u8; 2]| whole.encode_utf16().flat_map(of).collect::<Vec<u8>>();
+    let (little, big) = (utf16(u16::to_le_bytes), utf16(u16::to_be_bytes));
+    for (file, reason) in [
+        (b"{}".to_vec(), NO_HAR),
+        (br#"{"log": null}"#.to_vec(), NO_HAR),
+        (br#"{"log": []}"#.to_vec(), NO_HAR),
+        (br#"{"log": "entries"}"#.to_vec(), NO_HAR),
+        (br#"{"log": {"entries": null}}"#.to_vec(), NO_HAR),
+        (br#"{"log": {"entries": {}}}"#.to_vec(), NO_HAR),
+        (
+            br#"{"log": {"entries": [], "entries": []}}"#.to_vec(),
+            NO_HAR,
+        ),
+        (
+            br#" {"Requests": {}, "Certs": {}}"#.to_vec(),
+            "it is a Web Page Replay archive that is not compressed; run `gzip` on it",
+        ),
+        (
+            gzip(whole.as_bytes()),
+            "it is a HAR that is compressed; run `gunzip` on it",
+        ),
+        (
+            little.clone(),
+            "it is in UTF-16, and a HAR is in UTF-8; save it",
+        ),
+        (
+            big.clone(),
+            "it is in UTF-16, and a HAR is in UTF-8; save it",
+        ),
+        ([&b"\xff\xfe"[..], &little].concat(), "it is in UTF-16"),
+        ([&b"\xfe\xff"[..], &big].concat(), "it is in UTF-16"),
+    ] {
+        // By its name nobody knows it: by its beginning alone.
+        let name = format!("no-har-{}", std::process::id());
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&path, &file).unwrap();
+        let refused = import(std::slice::from_ref(&path)).unwrap_err().to_string();
+        std::fs::remove_file(&path).unwrap();
+        assert!(refused.contains(reason), "{refused}");
+        assert!(!refused.contains(" column "), "{refused}");
     }
 }
 

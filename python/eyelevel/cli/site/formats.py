@@ -84,9 +84,8 @@ def import_site(
         try:
             imported = run_tool(arguments)
         except LabError as error:
-            raise ExportError(
-                f"{error}; give another recording of the page, or record it"
-            ) from error
+            # The binary has its own name for the option, and the way out of each error.
+            raise ExportError(str(error).replace("--main-url", "--page")) from error
     if as_json:
         print_json(imported)
     else:
