@@ -22,10 +22,8 @@ pub fn compare(recorded: &str, bytes: &[u8]) -> Verdict {
     let Some((algorithm, value)) = recorded.split_once(':') else {
         return Verdict::UnknownAlgorithm;
     };
-    let digest = match algorithm.to_ascii_lowercase().replace('-', "").as_str() {
-        "sha1" => Sha1::digest(bytes).to_vec(),
-        "sha256" => Sha256::digest(bytes).to_vec(),
-        _ => return Verdict::UnknownAlgorithm,
+    let Some(digest) = digest(&algorithm_name(algorithm), bytes) else {
+        return Verdict::UnknownAlgorithm;
     };
     let is_hexadecimal = value.len() == digest.len() * 2;
     let found = if is_hexadecimal {
@@ -38,6 +36,57 @@ pub fn compare(recorded: &str, bytes: &[u8]) -> Verdict {
     } else {
         Verdict::Differs(format!("{algorithm}:{found}"))
     }
+}
+
+/// A recorded digest in the one spelling that equal ones have: its case and that of its algorithm,
+/// and the padding, say nothing.
+pub fn spelt_alike(recorded: &str) -> String {
+    let (name, value) = recorded.split_once(':').unwrap_or(("", recorded));
+    let name = algorithm_name(name);
+    let bytes = match name.as_str() {
+        "sha1" => 20,
+        "sha256" => 32,
+        _ => return format!("{name}:{value}"),
+    };
+    let value = value.trim_end_matches('=');
+    match unhex(value).filter(|digest| digest.len() == bytes) {
+        Some(digest) => format!("{name}:{}", base32(&digest)),
+        None => format!("{name}:{}", value.to_ascii_uppercase()),
+    }
+}
+
+/// The algorithm of a recorded digest; none where it names none.
+pub fn algorithm(recorded: &str) -> Option<String> {
+    Some(algorithm_name(recorded.split_once(':')?.0))
+}
+
+/// The digest of `bytes` in that spelling; none where the algorithm is none that is known here.
+pub fn of(algorithm: &str, bytes: &[u8]) -> Option<String> {
+    Some(format!(
+        "{algorithm}:{}",
+        base32(&digest(algorithm, bytes)?)
+    ))
+}
+
+fn algorithm_name(name: &str) -> String {
+    name.to_ascii_lowercase().replace('-', "")
+}
+
+fn digest(algorithm: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    match algorithm {
+        "sha1" => Some(Sha1::digest(bytes).to_vec()),
+        "sha256" => Some(Sha256::digest(bytes).to_vec()),
+        _ => None,
+    }
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
+    let pairs = digits?;
+    let pairs = pairs
+        .chunks(2)
+        .map(|pair| pair.iter().fold(0, |high, low| high * 16 + low));
+    Some(pairs.map(|byte| byte as u8).collect())
 }
 
 /// `sha256:` and lower-case hexadecimal, as WACZ and CDXJ write it.
@@ -88,6 +137,24 @@ mod tests {
         ] {
             assert_eq!(base32(bytes.as_bytes()), text);
         }
+    }
+
+    #[test]
+    fn equal_digests_are_spelt_alike() {
+        let expected = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
+        for recorded in [
+            expected,
+            "sha1:3i42h3s6nnfq2msvx7xzkyayscx5qbyj",
+            "SHA-1:da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        ] {
+            assert_eq!(spelt_alike(recorded), expected);
+        }
+        assert_eq!(of("sha1", b"").as_deref(), Some(expected));
+        assert_ne!(
+            spelt_alike("md5:aB"),
+            spelt_alike("md5:ab"),
+            "base64 has cases"
+        );
     }
 
     #[test]

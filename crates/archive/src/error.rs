@@ -89,13 +89,19 @@ pub enum Error {
     },
     /// A zip file of another tool.
     #[error(
-        "{} is no WACZ but a HAR in a zip file, with its bodies beside it, as Playwright writes it; \
-         record it again as a .har file with the bodies in it (content: \"embed\") and import that",
-        one_line(file)
+        "{} is no WACZ but a HAR in a zip file{}",
+        one_line(file),
+        match has_bodies_beside {
+            true => ", with its bodies beside it, as Playwright writes it; record it again as a .har \
+                     file with the bodies in it (content: \"embed\") and import that",
+            false => "; unzip it and import the .har file",
+        }
     )]
     HarInZip {
         /// The file.
         file: String,
+        /// Whether there are other files in it.
+        has_bodies_beside: bool,
     },
     /// The manifest of a site to pack cannot be used.
     #[error("cannot pack {}: {}", path.display(), one_line(reason))]
@@ -135,6 +141,7 @@ impl Damage {
             Self::Http(_)
                 | Self::Chunked { .. }
                 | Self::HeadTooLong { .. }
+                | Self::HeadCut { .. }
                 | Self::TooManyFields { .. }
         )
     }
@@ -157,6 +164,8 @@ pub enum Damage {
     NoVersion,
     #[error("its header has no end within {bytes_max} bytes")]
     HeadTooLong { bytes_max: usize },
+    #[error("its header of {bytes} bytes ends without an empty line")]
+    HeadCut { bytes: usize },
     #[error("its header has more than {fields_max} fields")]
     TooManyFields { fields_max: usize },
     #[error("the header line `{}` has no colon", one_line(.0))]

@@ -5,6 +5,7 @@ use std::io::{Cursor, Read};
 
 use bytes::Bytes;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::budget::ReadBudget;
@@ -13,6 +14,9 @@ use crate::limits::{METADATA_BYTES_MAX, ZIP_ENTRIES_MAX, ZIP_NAME_BYTES_MAX};
 use crate::provenance::Provenance;
 use crate::url::Url;
 use crate::warc::source::WarcFile;
+
+/// Levels of WACZ files in WACZ files: collections of collections have two.
+const NESTED_LEVELS_MAX: usize = 4;
 
 /// The first bytes of a zip file with an entry (PKWARE APPNOTE, section 4.3.7).
 pub const MAGIC: &[u8] = b"PK\x03\x04";
@@ -33,7 +37,7 @@ pub struct Wacz {
 }
 
 /// One entry of `datapackage.json`'s `resources`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Resource {
     /// The zip entry's name.
     pub path: String,
@@ -43,12 +47,60 @@ pub struct Resource {
     pub bytes: Option<u64>,
 }
 
-#[derive(Debug, Deserialize)]
-struct DataPackage {
-    resources: Option<Vec<Resource>>,
+/// One entry of `resources` as it stands there: what is of another kind than it should be is not
+/// listed, and of a size as a text the number is read.
+#[derive(Deserialize)]
+struct Listed<'a> {
+    #[serde(borrow)]
+    path: Option<&'a RawValue>,
+    #[serde(borrow)]
+    hash: Option<&'a RawValue>,
+    #[serde(borrow)]
+    bytes: Option<&'a RawValue>,
+}
+
+impl Resource {
+    fn read(entry: &RawValue) -> Option<Self> {
+        let listed: Listed<'_> = serde_json::from_str(entry.get()).ok()?;
+        let text = |value: Option<&RawValue>| serde_json::from_str(value?.get()).ok();
+        let number = |value: Option<&RawValue>| value?.get().trim_matches('"').parse().ok();
+        Some(Self {
+            path: text(listed.path)?,
+            hash: text(listed.hash),
+            bytes: number(listed.bytes),
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct DataPackage<'a> {
+    #[serde(borrow)]
+    resources: Option<&'a RawValue>,
     #[serde(alias = "mainPageURL", alias = "mainPageUrl")]
     main_page_url: Option<serde_json::Value>,
     eyelevel: Option<Provenance>,
+}
+
+/// What of `datapackage.json` is used.
+#[derive(Default)]
+struct Package {
+    resources: Vec<Resource>,
+    main_url: Option<Url>,
+    eyelevel: Option<Provenance>,
+}
+
+impl Package {
+    fn read(json: &[u8]) -> Result<Self, serde_json::Error> {
+        let package: DataPackage<'_> = serde_json::from_slice(json)?;
+        let entries = package.resources.map_or("[]", RawValue::get);
+        let entries: Vec<&RawValue> = serde_json::from_str(entries).unwrap_or_default();
+        let url = package.main_page_url;
+        Ok(Self {
+            resources: entries.into_iter().filter_map(Resource::read).collect(),
+            main_url: url.and_then(|url| url.as_str()?.parse().ok()),
+            eyelevel: package.eyelevel,
+        })
+    }
 }
 
 /// The entries of a WACZ by name, checked and read on request.
@@ -172,18 +224,18 @@ fn inflate(entry: impl Read, budget: &mut ReadBudget) -> Result<Bytes, String> {
 /// Reads what of a WACZ is used, also of those in it, as a collection is exported; refuses one whose
 /// directory lacks a listed resource.
 pub fn read(file: &str, content: &Bytes, budget: &mut ReadBudget) -> Result<Wacz, Error> {
-    read_one(file, content, budget, true)
+    read_one(file, content, budget, NESTED_LEVELS_MAX)
 }
 
 fn read_one(
     file: &str,
     content: &Bytes,
     budget: &mut ReadBudget,
-    may_hold_others: bool,
+    levels_left: usize,
 ) -> Result<Wacz, Error> {
     let mut container = Container::open(file, content)?;
     let package = read_package(&mut container, budget)?;
-    let resources = package.resources.unwrap_or_default();
+    let resources = package.resources;
     let names = container.names.clone();
     let mut listed = HashSet::new();
     for Resource { path, .. } in &resources {
@@ -197,15 +249,12 @@ fn read_one(
     let mut wacz = Wacz {
         is_ours: package.eyelevel.is_some(),
         provenance: package.eyelevel.unwrap_or_default(),
-        main_url: package
-            .main_page_url
-            .and_then(|url| url.as_str()?.parse().ok()),
+        main_url: package.main_url,
         resources,
         ..Wacz::default()
     };
     for name in &names {
-        let is_warc = name.ends_with(".warc") || name.ends_with(".warc.gz");
-        if let (true, true) = (is_warc, name.starts_with("archive/")) {
+        if is_warc(name) && name.to_ascii_lowercase().starts_with("archive/") {
             let content = container.read(name, budget)?.unwrap_or_default();
             wacz.warc_files.push(WarcFile {
                 name: format!("{file}!{name}"),
@@ -214,12 +263,14 @@ fn read_one(
             });
         }
     }
-    for name in names
-        .iter()
-        .filter(|name| may_hold_others && name.ends_with(".wacz"))
-    {
+    for name in names.iter().filter(|name| has_ending(name, ".wacz")) {
+        let Some(levels_left) = levels_left.checked_sub(1) else {
+            let reason =
+                format!("WACZ files in WACZ files are read {NESTED_LEVELS_MAX} levels deep");
+            return Err(container.error(name, &reason));
+        };
         let content = container.read(name, budget)?.unwrap_or_default();
-        let inner = read_one(&format!("{file}!{name}"), &content, budget, false)?;
+        let inner = read_one(&format!("{file}!{name}"), &content, budget, levels_left)?;
         if wacz.warc_files.is_empty() {
             (wacz.is_ours, wacz.provenance) = (inner.is_ours, inner.provenance);
         }
@@ -233,15 +284,26 @@ fn read_one(
     Ok(wacz)
 }
 
-fn read_package(
-    container: &mut Container<'_>,
-    budget: &mut ReadBudget,
-) -> Result<DataPackage, Error> {
+/// Whether a name has this ending, in any case.
+fn has_ending(name: &str, ending: &str) -> bool {
+    name.to_ascii_lowercase().ends_with(ending)
+}
+
+fn is_warc(name: &str) -> bool {
+    has_ending(name, ".warc") || has_ending(name, ".warc.gz")
+}
+
+fn read_package(container: &mut Container<'_>, budget: &mut ReadBudget) -> Result<Package, Error> {
     const NAME: &str = "datapackage.json";
     let json = container.read(NAME, budget)?;
-    if json.is_none() && container.names.iter().any(|name| name.ends_with(".har")) {
-        let file = container.file.to_owned();
-        return Err(Error::HarInZip { file });
+    let is_har = |name: &String| has_ending(name, ".har");
+    let names = &container.names;
+    if json.is_none() && names.iter().any(is_har) && !names.iter().any(|name| is_warc(name)) {
+        let is_folder = |name: &String| name.ends_with('/');
+        return Err(Error::HarInZip {
+            file: container.file.to_owned(),
+            has_bodies_beside: !names.iter().all(|name| is_har(name) || is_folder(name)),
+        });
     }
     let json = json.ok_or_else(|| container.error(NAME, "it lacks, but every WACZ has one"))?;
     if json.len() as u64 > METADATA_BYTES_MAX {
@@ -250,7 +312,7 @@ fn read_package(
             &format!("it has more than {METADATA_BYTES_MAX} bytes"),
         ));
     }
-    serde_json::from_slice(&json).map_err(|error| container.error(NAME, &error.to_string()))
+    Package::read(&json).map_err(|error| container.error(NAME, &error.to_string()))
 }
 
 /// The first page of `pages/pages.jsonl`, whose first line is its header.

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// Reads all of `json` by `seed`; the error says the line and column.
@@ -180,40 +181,91 @@ where
     }
 }
 
-/// A value, or null, which some writers have for what is empty.
-pub struct OrNull<S, F> {
+/// An object or a list, or a value of another kind: null, which some writers have for what is empty,
+/// or what no writer makes, which is passed over.
+pub struct OrOther<S, F> {
+    is_list: bool,
     seed: S,
-    on_null: F,
+    on_other: F,
 }
 
-impl<S, F: FnOnce()> OrNull<S, F> {
-    /// The value, read by `seed`; `on_null` is called instead where it is null.
-    pub fn new(seed: S, on_null: F) -> Self {
-        Self { seed, on_null }
+impl<S, F: FnOnce()> OrOther<S, F> {
+    /// The object, read by `seed`; `on_other` is called instead where it is none.
+    pub fn object(seed: S, on_other: F) -> Self {
+        Self {
+            is_list: false,
+            seed,
+            on_other,
+        }
+    }
+
+    /// The same of a list.
+    pub fn list(seed: S, on_other: F) -> Self {
+        Self {
+            is_list: true,
+            seed,
+            on_other,
+        }
+    }
+
+    fn pass<E>(self) -> Result<(), E> {
+        (self.on_other)();
+        Ok(())
     }
 }
 
-impl<'de, S: DeserializeSeed<'de, Value = ()>, F: FnOnce()> DeserializeSeed<'de> for OrNull<S, F> {
+impl<'de, S: DeserializeSeed<'de, Value = ()>, F: FnOnce()> DeserializeSeed<'de> for OrOther<S, F> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_option(self)
+        deserializer.deserialize_any(self)
     }
 }
 
-impl<'de, S: DeserializeSeed<'de, Value = ()>, F: FnOnce()> Visitor<'de> for OrNull<S, F> {
+impl<'de, S: DeserializeSeed<'de, Value = ()>, F: FnOnce()> Visitor<'de> for OrOther<S, F> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("a value or null")
+        formatter.write_str("any value")
     }
 
-    fn visit_none<E: Error>(self) -> Result<(), E> {
-        (self.on_null)();
-        Ok(())
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        if !self.is_list {
+            return self.seed.deserialize(MapAccessDeserializer::new(map));
+        }
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        self.pass()
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        self.seed.deserialize(deserializer)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        if self.is_list {
+            return self.seed.deserialize(SeqAccessDeserializer::new(list));
+        }
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        self.pass()
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.pass()
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        self.pass()
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
+        self.pass()
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
+        self.pass()
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
+        self.pass()
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
+        self.pass()
     }
 }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer};
 
-use super::json::{self, Elements, Member, Members, OrNull, Value};
+use super::json::{self, Elements, Member, Members, OrOther, Value};
 use super::json_loose::{Leaf, Maybe, object};
 use super::refusal::Refusal;
 use super::{Imported, blank};
@@ -58,7 +58,7 @@ impl<'de> Deserialize<'de> for HostsOfHttp2 {
                 Ok(())
             })
         };
-        OrNull::new(Members(take), || ()).deserialize(deserializer)?;
+        OrOther::object(Members(take), || ()).deserialize(deserializer)?;
         Ok(Self(hosts.into_inner()))
     }
 }
@@ -90,11 +90,11 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), R
             let take = move |archived: Maybe<Archived<'_>>| {
                 reading.borrow_mut().take(&host, &url, archived.0)
             };
-            OrNull::new(Elements::new(take), move || {
-                reading.borrow_mut().note_null(&of_url)
+            OrOther::list(Elements::new(take), move || {
+                reading.borrow_mut().note_other(&of_url)
             })
         });
-        OrNull::new(urls, move || reading.borrow_mut().note_null(&of_host))
+        OrOther::object(urls, move || reading.borrow_mut().note_other(&of_host))
     });
     let read = json::read(&json, Member::new("Requests", hosts));
     let refusal = reading.borrow_mut().refusal.take();
@@ -110,8 +110,8 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Notes a host or URL that has null for its exchanges.
-    fn note_null(&mut self, whose: &str) {
+    /// Notes a host or URL that has null, or something else, for its exchanges.
+    fn note_other(&mut self, whose: &str) {
         self.imported
             .leave_out(format!("{whose:.300}: it has no exchange"));
     }
@@ -180,11 +180,11 @@ fn exchange(
         .parse()
         .map_err(|error: crate::UrlError| error.to_string())?;
     let message = |bytes: &Bytes| http1::parse(bytes).map_err(|damage| damage.to_string());
-    let (request, response) = (message(request)?, message(response)?);
+    let request = message(request)?;
+    let (response, line) = http1::parse_response(response).map_err(|damage| damage.to_string())?;
     let mut decode =
         |message| http1::decode_body(message, None, budget).map_err(|damage| damage.to_string());
     let (request_body, body) = (decode(&request)?, decode(&response)?);
-    let line = http1::parse_status_line(&response.start_line).map_err(|e| e.to_string())?;
     Ok(Exchange {
         method: http1::parse_method(&request.start_line).map_err(|e| e.to_string())?,
         request_body,

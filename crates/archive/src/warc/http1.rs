@@ -60,6 +60,24 @@ pub fn parse(block: &Bytes) -> Result<Message, Damage> {
     })
 }
 
+/// Splits a response and reads its status line. Some writers store the interim responses before the
+/// final one in the same block; these are passed over.
+pub fn parse_response(block: &Bytes) -> Result<(Message, StatusLine), Damage> {
+    let mut message = parse(block)?;
+    let mut line = parse_status_line(&message.start_line)?;
+    while line.status < 200 && begins_with_version(&message.raw_body) {
+        message = parse(&message.raw_body)?;
+        line = parse_status_line(&message.start_line)?;
+    }
+    Ok((message, line))
+}
+
+/// Whether a status line with a version follows, in any case.
+pub fn begins_with_version(block: &[u8]) -> bool {
+    const NAME: &[u8] = b"HTTP/";
+    block.len() >= NAME.len() && block[..NAME.len()].eq_ignore_ascii_case(NAME)
+}
+
 /// Reads the head of a response, with the empty line that ends it: its status line and its fields
 /// as they stand in it.
 pub fn response_head(head: &Bytes) -> Result<(StatusLine, Vec<Header>), Damage> {
@@ -89,9 +107,9 @@ pub fn parse_status_line(line: &str) -> Result<StatusLine, Damage> {
     }
 }
 
-/// The protocol of a status line's version. Converters write a HAR's `h2` there; any other version
+/// The protocol of a version, as status lines and `WARC-Protocol` have it. Converters write a HAR's `h2` there; any other version
 /// of HTTP is 1.1 from 1.1 on and 1.0 before it, and so is none.
-fn protocol_of(version: &str) -> Option<&'static str> {
+pub fn protocol_of(version: &str) -> Option<&'static str> {
     let version = version.to_ascii_lowercase();
     let number = match version.as_str() {
         "h2" | "h3" => &version[1..],
@@ -158,7 +176,7 @@ pub fn decode_body(
 pub fn looks_chunked(headers: &[Header], body: &[u8]) -> bool {
     let coding = header::find(headers, "transfer-encoding").unwrap_or("");
     let last_coding = coding.rsplit(',').next().unwrap_or("").trim();
-    last_coding.eq_ignore_ascii_case("chunked") && chunk_size(body, 0).is_some()
+    last_coding.eq_ignore_ascii_case("chunked") && chunk_size(body, 0, true).is_some()
 }
 
 /// Undoes chunked transfer coding (RFC 9112, section 7.1); a body of one chunk is not copied.
@@ -186,6 +204,8 @@ fn decode_chunks(raw: &Bytes, budget: &mut ReadBudget) -> Result<Bytes, Damage> 
 /// it, and nothing of them is replayed.
 struct Chunks<'a> {
     raw: &'a [u8],
+    /// Whether the first size line is not as it should be, so that others may be like it.
+    is_loose: bool,
     position: usize,
     is_over: bool,
 }
@@ -194,13 +214,14 @@ impl<'a> Chunks<'a> {
     fn of(raw: &'a [u8]) -> Self {
         Self {
             raw,
+            is_loose: !is_size_line_strict(raw),
             position: 0,
             is_over: false,
         }
     }
 
     fn chunk_at_position(&self) -> Option<Range<usize>> {
-        let (size, begin) = chunk_size(self.raw, self.position)?;
+        let (size, begin) = chunk_size(self.raw, self.position, self.is_loose)?;
         if size == 0 {
             return Some(begin..begin);
         }
@@ -233,22 +254,29 @@ impl Iterator for Chunks<'_> {
     }
 }
 
-/// Whether the first line of `raw` ends as lines of chunks should (RFC 9112, section 7.1).
+/// Whether the first line of `raw` is one of a chunk as it should be (RFC 9112, section 7.1).
 fn is_size_line_strict(raw: &[u8]) -> bool {
     let end = raw.iter().position(|&byte| byte == b'\n');
-    end.is_some_and(|end| raw[..end].ends_with(b"\r"))
+    let begins = chunk_size(raw, 0, false).is_some();
+    begins && end.is_some_and(|end| raw[..end].ends_with(b"\r"))
 }
 
 /// The size of the chunk whose size line begins at `start`, and where its data begins. The line may
-/// end with a line feed alone, as browsers read it.
-fn chunk_size(raw: &[u8], start: usize) -> Option<(usize, usize)> {
+/// end with a line feed alone, as browsers read it; where it may be loose, white space or `0x` may
+/// stand before the digits, as C's `strtol` reads it, with which recorders do.
+fn chunk_size(raw: &[u8], start: usize, may_be_loose: bool) -> Option<(usize, usize)> {
     const SIZE_LINE_BYTES_MAX: usize = 4096; // a size is up to 16 digits; the rest is extensions
     let window = &raw[start..raw.len().min(start + SIZE_LINE_BYTES_MAX)];
     let end = window.iter().position(|&byte| byte == b'\n')?;
-    let digits = window[..end]
+    let mut digits = window[..end]
         .split(|&byte| byte == b';')
         .next()?
         .trim_ascii_end();
+    if may_be_loose {
+        digits = digits.trim_ascii_start();
+        let prefix = digits.strip_prefix(b"0x").or(digits.strip_prefix(b"0X"));
+        digits = prefix.unwrap_or(digits);
+    }
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
@@ -278,6 +306,28 @@ mod tests {
             "abcde"
         );
         assert_eq!(body_of("0\r\n\r\n", None).unwrap(), "");
+    }
+
+    #[test]
+    fn size_lines_that_recorders_read_are_undone() {
+        for raw in [
+            "0x5\r\nhello\r\n0x0\r\n\r\n",
+            " 5\r\nhello\r\n 0\r\n\r\n",
+            "\t0X5;x=y\r\nhello\r\n0\r\n\r\n",
+        ] {
+            assert_eq!(body_of(raw, None).unwrap(), "hello", "{raw}");
+        }
+        for raw in [
+            "-5\r\nhello\r\n0\r\n\r\n",
+            "0x\r\nhello",
+            " 5\r\nhello world",
+            "0x5\nhello\n",
+        ] {
+            assert_eq!(body_of(raw, None).unwrap(), raw);
+        }
+        // Among lines that are as they should be, one that is not is damage.
+        let damaged = "3\r\nabc\r\n 2\r\nde\r\n0\r\n\r\n";
+        assert!(body_of(damaged, None).is_err());
     }
 
     #[test]

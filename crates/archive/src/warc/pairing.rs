@@ -1,10 +1,11 @@
 //! From records to exchanges: responses joined with their requests, revisits with their originals.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use bytes::Bytes;
 
 use crate::budget::ReadBudget;
+use crate::digest::{self, Verdict};
 use crate::error::{Damage, Error};
 use crate::exchange::header::Header;
 use crate::exchange::screenshot::{self, Screenshot};
@@ -16,6 +17,10 @@ use crate::warc::record::Record;
 use crate::warc::requests::Requests;
 use crate::warc::source::{Located, WarcFile};
 use crate::whole;
+
+/// Revisits by way of which an original is found: a writer refers to the original, and a later one
+/// to what an earlier one wrote.
+const REVISITS_MAX: usize = 20;
 
 /// The exchanges of the files read so far.
 #[derive(Debug, Default)]
@@ -37,6 +42,8 @@ pub struct Index {
     by_record_id: HashMap<String, usize>,
     by_payload_digest: HashMap<String, usize>,
     by_url_and_date: HashMap<(Url, Option<i64>), usize>,
+    /// Positions of responses whose records have no payload digest.
+    without_digest: Vec<usize>,
 }
 
 /// What a file's exchanges are, and what of it is left out or put right.
@@ -59,6 +66,13 @@ struct Revisit {
     record: Record,
     has_head: bool,
     place: Note,
+}
+
+impl Revisit {
+    fn is_unchanged(&self) -> bool {
+        let profile = self.record.field("WARC-Profile").unwrap_or("");
+        profile.contains("server-not-modified")
+    }
 }
 
 impl Index {
@@ -105,14 +119,22 @@ impl Index {
     /// All that was found, once all files are read: revisits have their originals' bodies, wherever
     /// these stand.
     pub fn finish(mut self, budget: &mut ReadBudget) -> Result<Found, Error> {
-        let revisits = std::mem::take(&mut self.revisits);
-        let by_url = self.originals_by_url(&revisits);
+        self.digest_the_others();
+        let by_url = self.originals_by_url(&self.revisits);
+        let originals: Vec<Option<usize>> = self
+            .revisits
+            .iter()
+            .map(|(position, revisit)| {
+                let original = self.original_of(&revisit.record);
+                let url = &self.exchanges[*position].url;
+                original.or_else(|| self.original_by_url(revisit, url, &by_url))
+            })
+            .collect();
         let mut left_out = HashMap::new();
-        for (position, mut revisit) in revisits {
-            let url = &self.exchanges[position].url;
-            let original = self.original_of(&revisit.record);
-            let original = original.or_else(|| by_url.get(url).copied());
+        let revisits = std::mem::take(&mut self.revisits);
+        for ((position, mut revisit), original) in revisits.into_iter().zip(originals) {
             let Some(original) = original else {
+                let url = &self.exchanges[position].url;
                 let message = format!("{url} is a revisit of a response that is not in the file");
                 revisit.place.message = eyelevel_units::one_line(&message);
                 left_out.insert(position, revisit.place);
@@ -172,15 +194,17 @@ impl Index {
         self.notes.extend(notes.into_iter().cloned());
     }
 
-    /// The last answers with a body of the URLs that a server said had not changed, for those that
-    /// name no other original.
+    /// The last answers with a body of the URLs that revisits name, and of their own where a server
+    /// said that nothing changed.
     fn originals_by_url(&self, revisits: &BTreeMap<usize, Revisit>) -> HashMap<Url, usize> {
-        let is_unchanged = |revisit: &&Revisit| {
-            let profile = revisit.record.field("WARC-Profile").unwrap_or("");
-            profile.contains("server-not-modified")
-        };
-        let unchanged = revisits.iter().filter(|(_, revisit)| is_unchanged(revisit));
-        let wanted: HashSet<&Url> = unchanged.map(|(&at, _)| &self.exchanges[at].url).collect();
+        let referred = revisits
+            .values()
+            .filter_map(|each| referred_url(&each.record));
+        let unchanged = revisits
+            .iter()
+            .filter(|(_, revisit)| revisit.is_unchanged());
+        let own = unchanged.map(|(&at, _)| self.exchanges[at].url.clone());
+        let wanted: HashSet<Url> = referred.chain(own).collect();
         let all = self.exchanges.iter().enumerate();
         let found = all.filter(|(at, each)| {
             wanted.contains(&each.url) && each.status != 304 && !revisits.contains_key(at)
@@ -230,7 +254,7 @@ impl Index {
         place: &impl Fn(&str) -> Note,
     ) -> Result<Option<String>, Damage> {
         let record = &located.record;
-        let url = match target_url(record)? {
+        let url = match target_url(record) {
             Ok(url) => url,
             Err(message) => return Ok(Some(message)),
         };
@@ -282,12 +306,12 @@ impl Index {
         place: &impl Fn(&str) -> Note,
     ) -> Result<Option<String>, Damage> {
         let record = &located.record;
-        let url = match target_url(record)? {
+        let url = match target_url(record) {
             Ok(url) => url,
             Err(message) => return Ok(Some(message)),
         };
         let mut exchange = new_exchange(record, url);
-        let has_head = record.block.starts_with(b"HTTP/");
+        let has_head = http1::begins_with_version(&record.block);
         if has_head && let Err(reason) = fill_response(&mut exchange, record, budget)? {
             return Ok(Some(self.leave_out(&exchange.url, &reason)));
         }
@@ -312,38 +336,84 @@ impl Index {
         Ok(None)
     }
 
-    fn original_of(&self, record: &Record) -> Option<usize> {
+    /// The response that a revisit refers to, by way of other revisits, too; none where it was not
+    /// met yet.
+    fn original_of<'a>(&'a self, mut record: &'a Record) -> Option<usize> {
+        for _ in 0..REVISITS_MAX {
+            let found = self.named_by(record)?;
+            let Some(revisit) = self.revisits.get(&found) else {
+                return Some(found);
+            };
+            record = &revisit.record;
+        }
+        None
+    }
+
+    fn named_by(&self, record: &Record) -> Option<usize> {
         let by_id = record
             .uri_field("WARC-Refers-To")
             .and_then(|id| self.by_record_id.get(id));
         let by_uri = || {
-            let url: Url = record
-                .uri_field("WARC-Refers-To-Target-URI")?
-                .parse()
-                .ok()?;
             let date = record
                 .field("WARC-Refers-To-Date")
                 .and_then(timestamp::parse);
-            self.by_url_and_date.get(&(url, date))
+            self.by_url_and_date.get(&(referred_url(record)?, date))
         };
         let by_digest = || {
-            self.by_payload_digest
-                .get(record.field("WARC-Payload-Digest")?)
+            let digest = digest::spelt_alike(record.field("WARC-Payload-Digest")?);
+            self.by_payload_digest.get(&digest)
         };
         by_id.or_else(by_uri).or_else(by_digest).copied()
+    }
+
+    /// The response from the URL that a revisit names with another date or none, unless it has
+    /// another digest; from its own URL where the server said that nothing changed.
+    fn original_by_url(
+        &self,
+        revisit: &Revisit,
+        url: &Url,
+        by_url: &HashMap<Url, usize>,
+    ) -> Option<usize> {
+        let recorded = revisit.record.field("WARC-Payload-Digest").unwrap_or("");
+        let is_it = |found: &usize| {
+            let verdict = digest::compare(recorded, &self.exchanges[*found].body);
+            !matches!(verdict, Verdict::Differs(_))
+        };
+        let referred = referred_url(&revisit.record);
+        let referred = referred.and_then(|url| by_url.get(&url).copied());
+        let own = || by_url.get(url).copied().filter(|_| revisit.is_unchanged());
+        referred.filter(is_it).or_else(own)
+    }
+
+    /// Digests the bodies of responses whose records have no digest, where a revisit asks for one.
+    fn digest_the_others(&mut self) {
+        let revisits = self.revisits.values();
+        let wanted = revisits.filter_map(|each| each.record.field("WARC-Payload-Digest"));
+        let algorithms: BTreeSet<String> = wanted.filter_map(digest::algorithm).collect();
+        for algorithm in algorithms {
+            for &position in &self.without_digest {
+                let body = &self.exchanges[position].body;
+                let Some(digest) = digest::of(&algorithm, body) else {
+                    continue;
+                };
+                self.by_payload_digest.entry(digest).or_insert(position);
+            }
+        }
     }
 
     fn push(&mut self, record: &Record, mut exchange: Exchange) {
         let index = self.exchanges.len();
         exchange.index = index;
+        if let Some(id) = record.uri_field("WARC-Record-ID") {
+            self.by_record_id.entry(id.to_owned()).or_insert(index);
+        }
         if record.kind() != "revisit" {
-            if let Some(id) = record.uri_field("WARC-Record-ID") {
-                self.by_record_id.entry(id.to_owned()).or_insert(index);
-            }
-            if let Some(digest) = record.field("WARC-Payload-Digest") {
-                self.by_payload_digest
-                    .entry(digest.to_owned())
-                    .or_insert(index);
+            match record.field("WARC-Payload-Digest") {
+                Some(recorded) => {
+                    let digest = digest::spelt_alike(recorded);
+                    self.by_payload_digest.entry(digest).or_insert(index);
+                }
+                None => self.without_digest.push(index),
             }
             self.by_url_and_date
                 .entry((exchange.url.clone(), exchange.recorded_at_unix_ms))
@@ -351,6 +421,10 @@ impl Index {
         }
         self.exchanges.push(exchange);
     }
+}
+
+fn referred_url(record: &Record) -> Option<Url> {
+    record.uri_field("WARC-Refers-To-Target-URI")?.parse().ok()
 }
 
 /// Fills in what a revisit has of its original: the body, and all else where it has nothing itself.
@@ -373,19 +447,22 @@ fn fill_revisit(
 }
 
 /// The record's URL, or why it is left out.
-fn target_url(record: &Record) -> Result<Result<Url, String>, Damage> {
-    let uri = record
-        .uri_field("WARC-Target-URI")
-        .ok_or(Damage::MissingField("WARC-Target-URI"))?;
-    Ok(uri.parse::<Url>().map_err(|error| error.to_string()))
+fn target_url(record: &Record) -> Result<Url, String> {
+    let uri = record.uri_field("WARC-Target-URI").ok_or_else(|| {
+        let id = record.uri_field("WARC-Record-ID").unwrap_or("");
+        let kind = record.kind();
+        format!(
+            "the {kind} record {id:.100} has no `WARC-Target-URI`, so that nothing can ask for it"
+        )
+    })?;
+    uri.parse::<Url>().map_err(|error| error.to_string())
 }
 
 /// An exchange with what the record's own fields say; a GET until its request is known.
 fn new_exchange(record: &Record, url: Url) -> Exchange {
     let fields = record.fields.iter();
     let fields = fields.filter(|field| field.is("WARC-Protocol"));
-    let mut protocols = fields.filter_map(Header::text).map(str::to_ascii_lowercase);
-    let is_http = |name: &String| name.starts_with("http/") || name == "h2" || name == "h3";
+    let mut protocols = fields.filter_map(Header::text);
     Exchange {
         index: 0,
         method: "GET".to_owned(),
@@ -399,7 +476,10 @@ fn new_exchange(record: &Record, url: Url) -> Exchange {
         address: record
             .field("WARC-IP-Address")
             .and_then(|address| address.parse().ok()),
-        protocol: protocols.find(is_http).unwrap_or_default(),
+        protocol: protocols
+            .find_map(|name| http1::protocol_of(name.trim()))
+            .unwrap_or_default()
+            .to_owned(),
         recorded_at_unix_ms: record.field("WARC-Date").and_then(timestamp::parse),
         time_to_first_byte_ms: None,
         initiator: None,
@@ -423,13 +503,7 @@ fn read_response(
     record: &Record,
     budget: &mut ReadBudget,
 ) -> Result<(), Damage> {
-    let mut message = http1::parse(&record.block)?;
-    let mut line = http1::parse_status_line(&message.start_line)?;
-    // Some writers store the interim responses before the final one in the same record.
-    while line.status < 200 && message.raw_body.starts_with(b"HTTP/") {
-        message = http1::parse(&message.raw_body)?;
-        line = http1::parse_status_line(&message.start_line)?;
-    }
+    let (message, line) = http1::parse_response(&record.block)?;
     budget.keep_fields(&message.headers)?;
     let digest = record.field("WARC-Payload-Digest");
     exchange.body = http1::decode_body(&message, digest, budget)?;

@@ -106,8 +106,12 @@ pub fn parse_fields(
     let mut fields: Vec<Header> = Vec::with_capacity(16);
     let mut position = start;
     let bounded = &input[..input.len().min(start.saturating_add(bytes_max))];
+    let unended = || match bounded.len() < input.len() {
+        true => Damage::HeadTooLong { bytes_max },
+        false => Damage::HeadCut { bytes: input.len() },
+    };
     for _ in 0..=HEAD_FIELDS_MAX {
-        let end = line_end(bounded, position).ok_or(Damage::HeadTooLong { bytes_max })?;
+        let end = line_end(bounded, position).ok_or_else(unended)?;
         let line = input.slice(position..end);
         let line = without_breaks(line.slice_ref(trim_line(&line)));
         if line.is_empty() {
@@ -255,6 +259,9 @@ mod tests {
         let long = Bytes::from(format!("{}\r\n\r\n", "a".repeat(100)));
         let damage = parse_fields(&long, 0, 50, Colonless::Skip).unwrap_err();
         assert_eq!(damage, Damage::HeadTooLong { bytes_max: 50 });
+        let cut = Bytes::from("HTTP/1.1 200 OK\r\nA: b");
+        let damage = parse_fields(&cut, 17, 50, Colonless::Skip).unwrap_err();
+        assert_eq!(damage, Damage::HeadCut { bytes: 21 });
         let many = Bytes::from("a: b\r\n".repeat(HEAD_FIELDS_MAX + 1));
         let damage = parse_fields(&many, 0, 1 << 20, Colonless::Skip).unwrap_err();
         assert_eq!(

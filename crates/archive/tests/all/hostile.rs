@@ -192,32 +192,97 @@ fn containers_of_containers_are_read_and_checked_alike() {
         .map(|each| each.url.to_string())
         .collect();
     assert_eq!(urls, [A, "https://b.test/"]);
-    // What is wrong in one of them refuses the file; deeper nobody looks.
+    // What is wrong in one of them refuses the file, however deep it is.
     let mut damaged = inner[1].clone();
     let at = damaged
         .windows(3)
         .position(|bytes| bytes == b"<p>")
         .unwrap();
     damaged[at] ^= 1;
-    let error = wacz(&[outer[0], outer[1], ("crawl-1.wacz", &damaged)])
-        .unwrap_err()
-        .to_string();
-    let expected = "test.wacz!crawl-1.wacz is not a sound WACZ at archive/x.warc";
+    let broken = [outer[0], outer[1], ("crawl-1.wacz", &damaged)];
+    let expected = "crawl-1.wacz is not a sound WACZ at archive/x.warc";
+    let error = wacz(&broken).unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
-    let deep = zipped(&outer);
-    let error = wacz(&[package, ("all.wacz", &deep)]).unwrap_err();
-    assert!(matches!(error, Error::Empty { records: 0, .. }), "{error}");
+    let error = wacz(&[package, ("all.wacz", &zipped(&broken))]).unwrap_err();
+    assert!(error.to_string().contains(expected), "{error}");
+    let mut deep = zipped(&outer);
+    for level in 2..6 {
+        let entries = [package, ("ALL.WACZ", &deep[..])];
+        match wacz(&entries) {
+            Ok(site) => assert_eq!((site.exchanges().len(), level < 5), (2, true)),
+            Err(error) => {
+                assert_eq!(level, 5, "{error}");
+                let expected = "WACZ files in WACZ files are read 4 levels deep";
+                assert!(error.to_string().contains(expected), "{error}");
+            }
+        }
+        deep = zipped(&entries);
+    }
+}
+
+#[test]
+fn names_are_read_in_any_case() {
+    let package = ("datapackage.json", &b"{}"[..]);
+    let warc = gzip(&page("1", A));
+    let inner = zipped(&[package, ("Archive/a.WARC.GZ", &warc)]);
+    let site = wacz(&[package, ("1.WACZ", &inner)]).unwrap();
+    assert_eq!(site.main_url().to_string(), A);
+}
+
+#[test]
+fn members_of_a_package_that_are_of_another_kind_are_passed_over() {
+    let warc = page("1", A);
+    for (resources, is_sound) in [
+        (r#"[{"name": "x"}, 5, null, [], {"path": 5}]"#, true),
+        (r#"{"path": "x"}"#, true),
+        (
+            r#"[{"path": "archive/x.warc", "bytes": "12", "hash": 5}]"#,
+            false,
+        ),
+        (
+            r#"[{"path": "archive/x.warc", "bytes": [], "hash": 5}]"#,
+            true,
+        ),
+        (r#"[{"path": "archive/x.warc", "bytes": "SIZE"}]"#, true),
+        (
+            r#"[{"path": "archive/x.warc", "bytes": SIZE, "hash": "sha256:00"}]"#,
+            false,
+        ),
+    ] {
+        let resources = resources.replace("SIZE", &warc.len().to_string());
+        let json = format!(r#"{{"resources": {resources}}}"#);
+        let package = ("datapackage.json", json.as_bytes());
+        let site = wacz(&[package, ("archive/x.warc", &warc)]).unwrap();
+        assert_eq!(site.exchanges().len(), 1, "{json}");
+        let verified = site.verify();
+        assert_eq!(verified.is_ok(), is_sound, "{json}: {verified:?}");
+    }
+    let package = (
+        "datapackage.json",
+        &br#"{"resources": [{"path": "missing"}, 5]}"#[..],
+    );
+    let error = wacz(&[package, ("archive/x.warc", &warc)]).unwrap_err();
+    assert!(
+        error.to_string().contains("lists it, but it lacks"),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_har_in_a_zip_file_is_named() {
-    let error = wacz(&[("har.har", b"{}"), ("abc.js", b"x")])
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("as Playwright writes it") && error.contains("embed"),
-        "{error}"
-    );
+    for (entries, expected) in [
+        (
+            &[("har.har", &b"{}"[..]), ("abc.js", b"x")][..],
+            "(content: \"embed\")",
+        ),
+        (&[("a/x.HAR", b"{}")], "unzip it and import the .har file"),
+        (&[("x.har", b"{}"), ("a.warc", b"")], "every WACZ has one"),
+    ] {
+        let error = wacz(entries).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+        let is_of_playwright = error.contains("as Playwright writes it");
+        assert_eq!(is_of_playwright, expected.contains("embed"), "{error}");
+    }
 }
 
 #[test]

@@ -20,3 +20,4 @@ mod secure;
 mod start;
 mod support;
 mod whole;
+mod wpr;

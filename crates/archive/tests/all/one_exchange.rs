@@ -87,6 +87,47 @@ fn interim_responses_before_the_final_one_are_passed_over() {
     assert_eq!(found.response_headers.len(), 1);
     let site = beside(response("1", ODD, &[], early));
     assert_left_out(&site, "an interim response");
+    let site = beside(response("1", ODD, &[], &twice.replace("HTTP", "http")));
+    assert_eq!(site.exchanges()[1].body, "body");
+}
+
+#[test]
+fn a_record_without_its_url_leaves_only_itself_out() {
+    for kind in ["response", "revisit", "resource"] {
+        let message = b"HTTP/1.1 200 OK\r\n\r\nbody";
+        let site = beside(record(kind, "nameless", &[], message));
+        assert_eq!(site.exchanges().len(), 1);
+        let note = &site.notes()[0].message;
+        let expected = format!("the {kind} record urn:test:nameless has no `WARC-Target-URI`");
+        assert!(note.starts_with(&expected), "{note}");
+    }
+}
+
+#[test]
+fn a_head_that_ends_early_has_its_length_told() {
+    let message = "HTTP/1.1 200 OK\r\nContent-Type: text/javascript";
+    let site = beside(response("1", ODD, &[], message));
+    assert_left_out(&site, "its header of 46 bytes ends without an empty line");
+}
+
+#[test]
+fn a_protocol_is_read_as_others_write_it() {
+    for (written, status_line, expected) in [
+        ("HTTP/2", "HTTP/1.1", "h2"),
+        ("http/2.0", "HTTP/1.1", "h2"),
+        ("HTTP/3", "HTTP/1.1", "h3"),
+        ("HTTP/1.0", "HTTP/1.1", "http/1.0"),
+        ("spdy/3", "HTTP/2", "h2"),
+        ("http/x", "HTTP/1.1", "http/1.1"),
+    ] {
+        let fields = [
+            "WARC-Protocol: tls/1.3",
+            &format!("WARC-Protocol: {written}"),
+        ];
+        let message = format!("{status_line} 200 OK\r\n\r\nbody");
+        let site = beside(response("1", ODD, &fields, &message));
+        assert_eq!(site.exchanges()[1].protocol, expected, "{written}");
+    }
 }
 
 #[test]
@@ -131,7 +172,6 @@ fn damage_to_the_container_still_refuses_the_file() {
                 .replace("WARC-Date", "WARC-Data")
                 .into_bytes(),
         ),
-        gzip(&record("response", "1", &[], b"HTTP/1.1 200 OK\r\n\r\n")),
     ] {
         assert!(open(&[sound.clone(), damaged]).is_err());
     }

@@ -422,6 +422,98 @@ fn revisits_have_the_body_of_an_original_wherever_it_stands() {
     }
 }
 
+#[test]
+fn revisits_find_their_originals_however_they_name_them() {
+    const O: &str = "https://a.test/o";
+    // Of `body`, by sha1sum.
+    let hex = "02083f4579e08a612425c0c1a17ee47add783b94";
+    let base32 = "AIED6RLZ4CFGCJBFYDA2C7XEPLOXQO4U";
+    let digest = |value: &str| format!("WARC-Payload-Digest: {value}");
+    let refers = "WARC-Refers-To-Target-URI: https://a.test/o";
+    let old = "WARC-Refers-To-Date: 2025-05-01T00:00:00Z";
+    let (recorded, found) = (digest(&format!("sha1:{base32}")), "body");
+    for (original, revisit, expected) in [
+        (None, &[refers][..], Some(found)),
+        (None, &[refers, old], Some(found)),
+        (None, &[refers, old, &recorded], Some(found)),
+        (
+            None,
+            &[
+                refers,
+                old,
+                &digest("sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"),
+            ],
+            None,
+        ),
+        (
+            None,
+            &["WARC-Refers-To-Target-URI: https://a.test/other"],
+            None,
+        ),
+        (None, &[recorded.as_str()], Some(found)),
+        (
+            None,
+            &[digest(&format!("SHA-1:{hex}")).as_str()],
+            Some(found),
+        ),
+        (
+            Some(&recorded),
+            &[digest(&format!("sha1:{}", base32.to_lowercase())).as_str()],
+            Some(found),
+        ),
+        (
+            Some(&recorded),
+            &[digest(&format!("SHA1:{hex}")).as_str()],
+            Some(found),
+        ),
+        (Some(&recorded), &[digest("md5:x").as_str()], None),
+    ] {
+        let fields: Vec<&str> = original.iter().map(|field| field.as_str()).collect();
+        let original = response("o", O, &fields, "HTTP/1.1 200 OK\r\n\r\nbody");
+        let url = format!("WARC-Target-URI: {ODD}");
+        let fields = [&[url.as_str()], revisit].concat();
+        let head = b"http/1.1 200 OK\r\nA: r\r\n\r\n";
+        let revisit = record("revisit", "r", &fields, head);
+        for records in [[original.clone(), revisit.clone()], [revisit, original]] {
+            let site = open(&records).unwrap();
+            let odd = site
+                .exchanges()
+                .iter()
+                .find(|each| each.url.path() == "/odd");
+            let body = odd.map(|each| std::str::from_utf8(&each.body).unwrap());
+            assert_eq!(body, expected, "{fields:?}");
+            assert_eq!(site.notes().len(), usize::from(expected.is_none()));
+            assert!(odd.is_none_or(|each| each.response_header("a") == Some("r")));
+        }
+    }
+}
+
+#[test]
+fn a_revisit_of_a_revisit_has_the_body_of_the_first() {
+    let link = |id: usize, to: usize| {
+        let url = format!("WARC-Target-URI: https://a.test/{id}");
+        let to = format!("WARC-Refers-To: <urn:test:{to}>");
+        record(
+            "revisit",
+            &id.to_string(),
+            &[&url, &to],
+            b"HTTP/1.1 200 OK\r\n\r\n",
+        )
+    };
+    let first = response("0", "https://a.test/0", &[], "HTTP/1.1 200 OK\r\n\r\nbody");
+    let forwards = [first.clone(), link(1, 0), link(2, 1), link(3, 2)];
+    let mut backwards = forwards.clone();
+    backwards.reverse();
+    for records in [forwards, backwards] {
+        let site = open(&records).unwrap();
+        assert_eq!(site.exchanges().len(), 4, "{:?}", site.notes());
+        assert!(site.exchanges().iter().all(|each| each.body == "body"));
+    }
+    // In a circle there is none.
+    let site = open(&[first, link(1, 2), link(2, 1), link(3, 3)]).unwrap();
+    assert_eq!((site.exchanges().len(), site.notes().len()), (1, 3));
+}
+
 /// A flow of mitmproxy's with these fields and this body.
 fn flow(fields: &[(&str, &str)], body: &[u8]) -> Imported {
     let net = |kind: char, payload: &[u8]| {
