@@ -121,7 +121,7 @@ LIVE_URL = "https://a.example/"
         (
             ("scan", "README.md", "--names-with", "quic"),
             2,
-            "scan first, or give the file of rows with --out",
+            "is not a HOST",
         ),
         (("record", "www.example.org"), 2, "`www.example.org` is not a page's URL; write it as `h"),
         (("record", "https://[", "--out", "x.wacz"), 2, "`https://[` is not a page's URL"),
