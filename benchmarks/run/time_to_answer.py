@@ -1,4 +1,4 @@
-"""How long an answer takes: `ROUNDS=5 python -m benchmarks.run.time_to_answer`, as root.
+"""Measure the minutes until a verdict: `ROUNDS=5 python -m benchmarks.run.time_to_answer`, as root.
 
 Two questions, each as often as ROUNDS says and in turn: what HTTP/3 changes for `agency` on `lte`,
 and what one stack changes against itself. A line per study has its minutes from the command to the

@@ -1,11 +1,11 @@
-"""Where a load's wall time goes: `python -m benchmarks.run.wall_time DIR ...`.
+"""Divide the wall time of loads into phases: `python -m benchmarks.run.wall_time DIR ...`.
 
 DIR holds a finished run of `eyelevel run`. The phases are in its records: `lab` builds the lab,
 `start` starts the browser's processes, `open` opens an empty page in it, `settle` waits until the
 browser is idle, `page` lasts from navigation to the load event, `quiet` until nothing changes any
 more, `collect` reads what the page observed, `after_load` does the steps after the load, `end` ends
-the browser, and `rest` is all else that the trial needs before its record. Of loads that are `ok`
-alone. Nothing is asserted.
+the browser, and `rest` is all else that the trial needs before its record. Only loads that are `ok`
+count. Nothing is asserted.
 """
 
 import statistics
@@ -20,7 +20,7 @@ from eyelevel.store.directory import iterate_trials
 
 ASKED_MS = 800
 OF_THE_PAGE = ("page", "quiet", "after_load")
-"""What the page itself, or the plan, takes; a load's own cost is everything else."""
+"""Phases that the page or the plan determines; all others are a load's own cost."""
 
 
 def parts_ms(record: JsonMapping) -> dict[str, float]:
@@ -38,7 +38,7 @@ def parts_ms(record: JsonMapping) -> dict[str, float]:
 
 
 def main(directory: Path) -> None:
-    """Print a line a part: the median over loads, the least and the largest."""
+    """Print one line per part: the median over loads, the least and the largest."""
     records = (trial.record for trial in iterate_trials(directory))
     loads = [record for record in records if record["outcome"] == "ok"]
     seen: dict[str, list[float]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""What a drift does and how often it is seen: `python -m benchmarks.statistics.drift [--quick]`.
+"""Simulate drift and its warnings: `python -m benchmarks.statistics.drift [--quick]`.
 
 Made-up studies of equal stacks, the first of which drifts or not: an autoregressive part has a
 share of its variance, and falls to 1/e within five repetitions. Printed for every cell: how often
@@ -31,7 +31,7 @@ SKEW = 0.8  # of the logarithm of what is added to loads that are not normal
 
 @dataclass(frozen=True)
 class Cell:
-    """Shares of studies."""
+    """One row of the table: shares of the simulated studies, 0 to 1."""
 
     warned: float
     stated: float

@@ -49,7 +49,7 @@ BURSTS = 0.1
 """The part of loads of either stack that meet a burst of loss."""
 BURST_SLOWS = 1.5
 WITHOUT_OBJECT = 0.7
-"""What a page takes, of a usual load's Speed Index, whose largest image never comes."""
+"""The Speed Index of a page without its largest image, as a share of a complete load's."""
 WORSE = ("slower", "fewer loads finished")
 RULES = ("left out", "believed", "not finished")
 PRIORS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
@@ -79,7 +79,7 @@ def simulate(
         pairs = [
             tuple(loads(share, repetitions, draw, bad) for share in shares) for _ in range(family)
         ]
-        rows.append((*_fixed(pairs), *_sequential(pairs)))
+        rows.append((*_test_fixed_blocks(pairs), *_test_sequence(pairs)))
     fixed, claims_fixed, sequential, claims_sequential = np.array(rows, dtype=float).T
     means = (fixed, sequential, claims_fixed, claims_sequential)
     return Cell(*(float(each.mean()) for each in means))
@@ -95,7 +95,7 @@ def loads(share: float, repetitions: int, draw: np.random.Generator, bad: float)
     return np.where(lost, np.inf, times)
 
 
-def _fixed(pairs: list[tuple[Floats, ...]]) -> tuple[float, bool]:
+def _test_fixed_blocks(pairs: list[tuple[Floats, ...]]) -> tuple[float, bool]:
     limits = np.full(SITES, LIMIT)
     late = [timeouts(*pair, limits) for pair in pairs]
     gains = [
@@ -108,7 +108,7 @@ def _fixed(pairs: list[tuple[Floats, ...]]) -> tuple[float, bool]:
     return float(np.mean(claimed[len(pairs) :])), any(claimed)
 
 
-def _sequential(pairs: list[tuple[Floats, ...]]) -> tuple[float, bool]:
+def _test_sequence(pairs: list[tuple[Floats, ...]]) -> tuple[float, bool]:
     family, differ, claims = len(pairs), [], False
     horizon = Horizon(LOOK_FIRST, pairs[0][0].shape[1])
     for x, r in pairs:
@@ -128,8 +128,11 @@ def _sequential(pairs: list[tuple[Floats, ...]]) -> tuple[float, bool]:
 
 @dataclass(frozen=True)
 class Said:
-    """Of studies in which one stack's loads lose an object: the mean gain of that stack (negative:
-    faster), and the shares of studies that call it faster, or slower or to finish fewer loads."""
+    """Results of studies in which one stack's loads lose an object.
+
+    The mean gain of that stack (negative: faster), and the shares of studies that call it faster,
+    and slower or finishing fewer loads.
+    """
 
     gain: float
     faster: float

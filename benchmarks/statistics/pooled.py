@@ -1,4 +1,4 @@
-"""What the other stacks are worth to a gain: `python -m benchmarks.statistics.pooled [--quick]`.
+"""Compare errors of gains: `python -m benchmarks.statistics.pooled [--quick]`.
 
 Made-up studies of three to six equal stacks, each compared with the first, by the functions that
 reports use. Printed for every cell: the mean half width over that of Student's t of the two stacks
@@ -43,7 +43,7 @@ NOISES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Floats]] = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """How loads scatter; `noisier` is the place of a stack that scatters more, 0 the reference."""
+    """A distribution of loads; `noisier`: place of the stack that scatters more (0: reference)."""
 
     name: str
     noise: str = "normal"
@@ -67,7 +67,7 @@ SCENARIOS = (
 
 @dataclass(frozen=True)
 class Cell:
-    """Of the two stacks alone, the randomised block design, and the moderated error."""
+    """Widths and misses: of two stacks alone, of randomised blocks, and of the moderated error."""
 
     widths: tuple[float, float, float]
     misses: tuple[float, float, float]

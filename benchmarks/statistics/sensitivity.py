@@ -1,4 +1,4 @@
-"""Is the stated sensitivity true? `python -m benchmarks.statistics.sensitivity [--quick]`.
+"""Measure power at the stated effect: `python -m benchmarks.statistics.sensitivity [--quick]`.
 
 Made-up studies in which one comparison truly differs, by what the report and `plan estimate` call
 the smallest difference that is not often missed, with the spread of loads known, and no other does.
@@ -25,15 +25,18 @@ SPREAD = 0.1  # of a load's logarithm
 SEED = 302
 BLOCKS, SITES = (3, 4, 5, 10, 31), (2, 10, 38)
 FAMILIES = {1: (2, 1), 2: (3, 1), 4: (3, 2), 5: (6, 1), 8: (5, 2)}
-"""Stacks and networks, by how many comparisons they make."""
+"""Numbers of stacks and networks by the number of comparisons that they make."""
 STUDIES, STUDIES_QUICK = 4000, 400
 LOADS_MAX = 4_000_000  # at once
 
 
 @dataclass(frozen=True)
 class Cell:
-    """`effect` as a log ratio; `overstated`: the claims' mean over it, less one; `stated`: the
-    quartiles of what studies state by their own errors, over `effect`."""
+    """One row of the table.
+
+    `effect` is a log ratio; `overstated`: the claims' mean over it, less one; `stated`: the
+    quartiles of what studies state by their own errors, over `effect`.
+    """
 
     effect: float
     power: float

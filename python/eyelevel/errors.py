@@ -185,7 +185,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 MEANT = {"stack": {"http3": "quic", "http/3": "quic", "h3": "quic", "http2": "tcp", "h2": "tcp"}}
-"""Words for what we call otherwise, by kind; the likest of our own names would be another thing."""
+"""Other words for our names, by kind; spelling alone would suggest another name."""
 
 
 def unknown(kind: str, word: str, known: Iterable[str]) -> str:

@@ -79,7 +79,7 @@ def faults(found: Iterable[Any], pins: Pinned) -> list[str]:
 
 
 def is_affected(version: str, affected: Any) -> bool:
-    """As the OSV schema evaluates: a version that is listed, or that lies in a range.
+    """Return whether a version is affected, as the OSV schema evaluates: listed, or in a range.
 
     Raises ValueError if a range of semantic versions has a bound that is none.
     """
@@ -113,7 +113,7 @@ _SEMVER = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-([\dA-Za-z.-]+))?(?:\+[\dA-Za-z.-]
 
 
 def _semver(version: str) -> tuple[Any, ...]:
-    """What orders as semver.org says in clause 11; `0` is OSV's word for before all others."""
+    """Return a key that orders versions by semver.org's clause 11; `0` comes first, as in OSV."""
     if version == "0":
         return ()
     if not (found := _SEMVER.fullmatch(version)):

@@ -121,7 +121,7 @@ LIVE_URL = "https://a.example/"
         (
             ("scan", "README.md", "--names-with", "quic"),
             2,
-            "is not a HOST",
+            "is not a HOST[:PORT]",
         ),
         (("record", "www.example.org"), 2, "`www.example.org` is not a page's URL; write it as `h"),
         (("record", "https://[", "--out", "x.wacz"), 2, "`https://[` is not a page's URL"),
@@ -175,6 +175,14 @@ def test_a_load_that_is_there_is_refused_before_any_is_done(tmp_path) -> None:
     assert f"eyelevel: keeping {tmp_path}/trials/{second.hash}: an earlier load" in done.stderr
     assert "load 1 of 2" not in done.stderr
     assert [each.name for each in (tmp_path / "trials").iterdir()] == [second.hash]
+
+
+def test_names_of_a_list_need_the_rows_of_a_scan(tmp_path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("www.example.org\n", encoding="utf-8")
+    done = run_command("scan", str(hosts), "--names-with", "quic")
+    assert done.returncode == 2 and done.stdout == ""
+    assert "scan first, or give the file of rows with --out" in done.stderr
 
 
 def test_an_interrupted_command_says_so(tmp_path) -> None:

@@ -11,10 +11,11 @@ UNDECIDED = ("no clear difference", "mean and median disagree", "undetermined")
 """The verdicts that leave the question open."""
 
 FIRST_LOOK_BLOCKS = 6
-"""Below it a run is a first look: it finds only what looks large, and so overstates it."""
+"""The fewest blocks of a run that is no first look. With fewer, only gains that look large are
+found, and so they are overstated."""
 
 
-def counted_blocks(contents: Contents) -> int:
+def count_blocks(contents: Contents) -> int:
     """Return the fewest blocks that a gain of the primary metric rests on.
 
     What was planned is no answer: a network may have lost half of it.
@@ -26,7 +27,7 @@ def counted_blocks(contents: Contents) -> int:
 
 def is_first_look(contents: Contents) -> bool:
     """Return whether its claims are worded and coloured as those of so few blocks."""
-    return counted_blocks(contents) < FIRST_LOOK_BLOCKS
+    return count_blocks(contents) < FIRST_LOOK_BLOCKS
 
 
 def undecided(contents: Contents) -> list[NetworkGain]:

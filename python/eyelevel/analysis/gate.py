@@ -135,7 +135,7 @@ def _of_two(asked: Question, contents: Contents, confidence: float) -> Verdict:
 
 
 def _pool(asked: Question, contents: Contents) -> Pool | None:
-    """What both stacks share with the network's others, where the number of blocks is fixed."""
+    """Return the pool of both stacks; None if they have none, or if the study may stop early."""
     condition = asked.condition
     if contents.may_stop or condition.reference is None:
         return None

@@ -1,4 +1,4 @@
-"""What a gain shows, as one of a closed list."""
+"""The finding of a gain, one of a closed list."""
 
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.stats.hypothesis.equivalence import gain_equivalence

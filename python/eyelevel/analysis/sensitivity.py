@@ -1,4 +1,4 @@
-"""What a fixed number of blocks could have shown: one number a network, and what it goes by."""
+"""The smallest difference that a fixed number of blocks would show, one number per network."""
 
 import math
 from collections.abc import Sequence
@@ -13,9 +13,10 @@ from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, detectable_effect
 
 @dataclass(frozen=True)
 class NetworkError:
-    """What a network's comparisons have in common: the mean square of their log gains' errors.
+    """The error that a network's comparisons share: the root of their mean squared errors.
 
-    `deviation`: of one block's mean over the sites, from the same.
+    It is that of a log gain; `deviation` is the standard deviation of one block's mean over the
+    sites, from the same squares.
     """
 
     error: float
@@ -29,7 +30,7 @@ class NetworkError:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """By how much a stack must be faster on a network, as a share, for 80 % of runs to say so."""
+    """The share by which a stack must be faster on a network for 80 % of runs to call it so."""
 
     network: str
     effect: float

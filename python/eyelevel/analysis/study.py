@@ -159,23 +159,23 @@ class Contents:
     @cached_property
     def paints(self) -> tuple[NetworkParts, ...]:
         """Largest Contentful Paint in its parts."""
-        return self._divided(LARGEST_PAINT)
+        return self._divide(LARGEST_PAINT)
 
     @cached_property
     def speeds(self) -> tuple[NetworkParts, ...]:
-        """Speed Index in what the picture's parts waited for."""
-        return self._divided(SPEED_INDEX)
+        """Speed Index, divided into what the parts of the picture waited for."""
+        return self._divide(SPEED_INDEX)
 
     @cached_property
     def first_paints(self) -> tuple[NetworkParts, ...]:
-        """The first paint in what it waited for."""
-        return self._divided(FIRST_PAINT)
+        """The first paint, divided into what it waited for."""
+        return self._divide(FIRST_PAINT)
 
     def visible_parts(self, network: str, asked: Comparison) -> list[VisiblePart]:
         """Return the largest visible part of each site."""
         return visible_parts(self.blocks.kept, network, asked, self._stops)
 
-    def _divided(self, divided: Divided) -> tuple[NetworkParts, ...]:
+    def _divide(self, divided: Divided) -> tuple[NetworkParts, ...]:
         asked = self.comparisons, self.networks
         return tuple(compare_parts(self.blocks.kept, divided, *asked, self._stops))
 

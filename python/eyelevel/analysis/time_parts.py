@@ -1,4 +1,4 @@
-"""In which of its parts a time differs, by comparison and network.
+"""Differences of a time, divided into its parts, by comparison and network.
 
 Largest Contentful Paint has web.dev's four parts; Speed Index, the first paint and the largest
 visible part have what they waited for (`eyelevel.analysis.trials.waits`).
@@ -70,8 +70,10 @@ LARGEST_PART = _waited(PART_MS, PART_WAITS)
 
 @dataclass(frozen=True)
 class Stops:
-    """Of a study that may stop early: its looks, and after which repetition each comparison was
-    decided that was."""
+    """The interim analyses of a study that may stop early, and when its comparisons were decided.
+
+    Undecided comparisons are absent from the repetitions.
+    """
 
     horizon: Horizon
     decided: Mapping[tuple[str, Comparison], int]
@@ -116,7 +118,7 @@ def compare_parts(
     stops: Stops | None = None,
     significance_level: float = SIGNIFICANCE_LEVEL,
 ) -> list[NetworkParts]:
-    """Each comparison on each network that has a block in which both loads have all parts.
+    """Return the parts of each comparison and network with a block in which both loads have them.
 
     The differences are those of `eyelevel.stats.repetitions.difference_over_sites`, in
     milliseconds; of a study that may stop early their intervals are confidence sequences, each of
@@ -144,7 +146,7 @@ def compare_parts(
 
 @dataclass(frozen=True)
 class _Interval:
-    """By what rule differences have intervals: a single look's without a horizon."""
+    """The rule by which differences have intervals; without a horizon that of a single look."""
 
     horizon: Horizon | None
     significance_level: float
@@ -188,7 +190,7 @@ def _part(x: Floats, r: Floats, interval: _Interval) -> TimePart:
 
 
 def _by_site(known: pl.DataFrame, columns: Sequence[str]) -> Floats:
-    """Columns x sites x repetitions, not-a-number where there is no block."""
+    """Return columns x sites x repetitions, not-a-number where there is no block."""
     (sites, row), (repetitions, column) = (
         np.unique(known[name].to_numpy(), return_inverse=True) for name in ("site", "repetition")
     )
@@ -203,7 +205,7 @@ to be named: in the others, the browser took longer than usual to show it."""
 
 
 SITES_MAX = 2
-"""Of a comparison, whose largest visible parts are told."""
+"""The most sites of a comparison whose largest visible parts are reported."""
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ Fields = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What of a request and its response is not timing: fields, sizes, a short request body."""
+    """A request and its response without their timing: fields, sizes, a short request body."""
 
     request_fields: Fields = ()
     request_body: str | None = None
@@ -183,7 +183,7 @@ class ObjectLoad:
     failed: str | None
     """Text of the error; None if it did not fail."""
     message: Message | None = None
-    """Its fields; None if the browser did not report them. Kept beside the record."""
+    """The message's fields, which are stored beside the record; None: not reported."""
 
     def as_record(self) -> JsonObject:
         """One entry of the record's `objects`."""

@@ -140,7 +140,7 @@ class _Fitting(Table):
     """A table that never breaks a number: where its columns do not fit, each row is a list."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Columns beside one another if they fit, narrowed at blanks if they must be."""
+        """Render columns side by side if they fit, narrowed at blanks if they must be."""
         room = options.max_width - _GAP * (len(self.columns) - 1)
         cells = [[_text(console, cell) for cell in _cells_of(each)] for each in self.columns]
         natural = [max(map(cell_len, each)) for each in cells]
@@ -181,7 +181,7 @@ def _text(console: Console, cell: RenderableType) -> str:
 
 
 def _least_width(cells: list[str]) -> int:
-    """How narrow a column may be: as wide as its longest number, and as most of its words."""
+    """Return the least width of a column: that of its longest number, and of most of its words."""
     words = [word for cell in cells for word in cell.split()]
     return max(map(_least_of_word, words), default=0)
 

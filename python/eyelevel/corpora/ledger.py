@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from eyelevel.corpora.sources import RECORDED, plain_name
-from eyelevel.disk.cells import guarded, unguarded
+from eyelevel.disk.cells import guard_cell, unguard_cell
 from eyelevel.disk.whole import write_whole
 from eyelevel.errors import CorpusError
 from eyelevel.from_outside.csv_rows import csv_rows
@@ -71,8 +71,8 @@ class Ledger:
         rows.writerow(_COLUMNS)
         for each in self.entries.values():
             reason = plain(each.reason, keep="")
-            texts = map(guarded, (each.name, each.source, each.outcome, reason))
-            rows.writerow((*texts, each.source_bytes, guarded(each.wishes)))
+            texts = map(guard_cell, (each.name, each.source, each.outcome, reason))
+            rows.writerow((*texts, each.source_bytes, guard_cell(each.wishes)))
         write_whole(self._file, text.getvalue().encode("utf-8"))
 
     def name_for(self, before: Entry | None, make: Callable[[set[str]], str]) -> str:
@@ -106,7 +106,7 @@ def _read(file: Path) -> Iterator[Entry]:
             continue
         if len(cells) != len(_COLUMNS) or cells[2] not in get_args(Outcome):
             raise source.refusal("no line of a corpus's table", str(number))
-        name, origin, outcome, reason, size, wishes = map(unguarded, cells)
+        name, origin, outcome, reason, size, wishes = map(unguard_cell, cells)
         if not size.isdecimal():
             raise source.refusal(f"`{quoted(size)}` is no size", str(number))
         if name != plain_name(name):  # it becomes a file's, which lies in this folder

@@ -10,36 +10,36 @@ import re
 import polars as pl
 
 _FORMULA = r"^'*[=+\-@\t\r\n]"
-"""With the apostrophes that we put there: what was guarded is told from what came with one."""
+"""Beginnings that are guarded, also behind an apostrophe, so that guarding can be undone."""
 _HARMLESS = r"^(-|[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?)$"
 """A number, or the stroke that stands for no value."""
 
 
-def guarded(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+def guard_cell(cell: str) -> str:
+    """Return the cell so that no spreadsheet takes it for a formula."""
     if re.match(_FORMULA, cell) and not re.fullmatch(_HARMLESS, cell):
         return f"'{cell}"
     return cell
 
 
-def unguarded(cell: str) -> str:
-    """What `guarded` got."""
-    return cell[1:] if cell.startswith("'") and guarded(cell[1:]) == cell else cell
+def unguard_cell(cell: str) -> str:
+    """Undo `guard_cell`."""
+    return cell[1:] if cell.startswith("'") and guard_cell(cell[1:]) == cell else cell
 
 
-def csv_of(rows: pl.DataFrame) -> str:
-    """The table as CSV, its texts and headings guarded."""
+def to_csv(rows: pl.DataFrame) -> str:
+    """Return the table as CSV, its texts and headings guarded."""
     safe = [
-        _guarded_column(pl.col(name)) if kind in _TEXTS else name
+        _guard_column(pl.col(name)) if kind in _TEXTS else name
         for name, kind in rows.schema.items()
     ]
-    return rows.select(safe).rename(guarded).write_csv()
+    return rows.select(safe).rename(guard_cell).write_csv()
 
 
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
-def _guarded_column(column: pl.Expr) -> pl.Expr:
+def _guard_column(column: pl.Expr) -> pl.Expr:
     text = column.cast(pl.String)
     is_formula = text.str.contains(_FORMULA) & ~text.str.contains(_HARMLESS)
     return pl.when(is_formula).then(pl.concat_str(pl.lit("'"), text)).otherwise(text).name.keep()

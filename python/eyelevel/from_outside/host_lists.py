@@ -24,12 +24,12 @@ COLUMNS = (
     *("domain", "root domain", "origin", "hostname", "host", "url", "name", "site", "website"),
     "page",
 )
-"""Headings of the column that has the hosts, the first of them that a list has."""
+"""Headings of the column of hosts; the first one in this order that a list has decides."""
 _ALONE = ("domain", "origin", "hostname", "url")
-"""Those that are headings without a second column. A machine may be called `site`: the others are
-where the next line has a dot or a colon, as no such machine's neighbour has."""
+"""Words that are a heading also without a second column. A host may be called `site`, so the other
+headings count alone only if the next line has a dot or a colon."""
 SHOWN = 3
-"""Lines left out that are quoted."""
+"""The number of left-out lines that are quoted."""
 
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
 _PORT = re.compile(r"(.*):(\d{1,5})", re.DOTALL)
@@ -41,10 +41,10 @@ class Host:
     """A name in DNS or an address, in its one spelling, with what was written behind it."""
 
     name: str
-    """Lower case, without a dot at its end; an IPv6 address has no brackets."""
+    """The name in lower case without its last dot, or an address; IPv6 has no brackets."""
     port: int | None
     path: str
-    """Begins with a slash; `/` where none was written."""
+    """The path, which begins with a slash; `/` where none was written."""
 
 
 @dataclass
@@ -137,7 +137,7 @@ def _rows(
 
 
 class _Columns:
-    """Where the rows of one list have their host: behind a rank, before it, or under a heading."""
+    """The column of a list's hosts: after a rank, before it, or under a heading."""
 
     def __init__(self, separators: str) -> None:
         self._separators = separators

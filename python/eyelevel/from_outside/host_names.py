@@ -8,8 +8,8 @@ import unicodedata
 
 _LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 NAME = re.compile(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.?", re.ASCII)
-"""What can stand in DNS; addresses of IPv4 have the same form. Each label ends at its dot, so that
-a line that is no name is told in linear time."""
+"""A name in DNS, or an IPv4 address, which has the same form. Each label ends at its dot, so that a
+line that is no name is rejected in linear time."""
 
 _PUNYCODE = "xn--"
 _JOINERS = "\u200c\u200d"
@@ -28,18 +28,18 @@ def name_in_dns(name: str) -> str:
 
     try:
         mapped = idna.uts46_remap(name, std3_rules=False, transitional=False)
-        labels = [_decoded(label) for label in mapped.split(".")]
+        labels = [_decode_label(label) for label in mapped.split(".")]
         is_bidi = any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in "".join(labels))
         for label in filter(None, labels):
             idna.check_initial_combiner(label)
             idna.check_bidi(label, check_ltr=is_bidi)
             _check_joiners(label)
-        return ".".join(_encoded(label) for label in labels)
+        return ".".join(_encode_label(label) for label in labels)
     except idna.IDNAError as error:
         raise ValueError(str(error)) from error
 
 
-def spelt_in_dns(name: str) -> str:
+def spell_in_dns(name: str) -> str:
     """Return `name_in_dns`, or the name as it is where a browser would refuse it."""
     try:
         return name_in_dns(name)
@@ -47,8 +47,8 @@ def spelt_in_dns(name: str) -> str:
         return name
 
 
-def _decoded(label: str) -> str:
-    """A label's characters. One that is spelled in Punycode must be what UTS 46 would map it to."""
+def _decode_label(label: str) -> str:
+    """Return a label's characters; Punycode must stand for what UTS 46 would map it to."""
     import idna
 
     if not label.startswith(_PUNYCODE):
@@ -59,7 +59,7 @@ def _decoded(label: str) -> str:
     return text
 
 
-def _encoded(label: str) -> str:
+def _encode_label(label: str) -> str:
     return label if label.isascii() else _PUNYCODE + label.encode("punycode").decode("ascii")
 
 

@@ -69,7 +69,8 @@ class Ready:
     startup_ms: float
     site_digest: str | None
     queueing_discipline: str | None = None
-    """Of the servers' device, as the kernel says it; None: a virtual Ethernet pair has none."""
+    """The queueing discipline of the servers' device, by the kernel's name; None for a virtual
+    Ethernet pair, which has none."""
     kept_cores: tuple[int, ...] | None = None
     """Hardware threads of the core that the lab's own threads, and servers in its place, run on; no
     client may use it. None: all cores are everybody's, since the lab has real-time priority or only

@@ -28,13 +28,13 @@ THUMBNAIL_PX = 400
 """The longer side of the thumbnails that are compared."""
 
 VIEWPORT_PX_MIN = 100
-"""Browsertime's: a smaller area of one colour is no page, but a pointer or a picture on it."""
+"""The least viewport, as in Browsertime: a smaller area of one colour is a pointer or an image."""
 
 VIEWPORT_TOLERANCE = 15
-"""How far a pixel of the page may be from the centre's, over its three channels together."""
+"""The largest distance of a page's pixel from the centre's, summed over three channels."""
 
 MOBILE_TOP_PX, MOBILE_CUT_PX = 10, 14
-"""Telephones show how far they are in a bar at the page's head: what is left out, in all."""
+"""Rows left out at the head of a phone's page, and in all: a bar there shows a load's progress."""
 
 ORANGE_RGB = (222, 100, 13)
 ORANGE_SIDE_PX = 200
@@ -43,26 +43,27 @@ ORANGE_SHARE_MIN = 0.75
 one of these parts, each brought to a square of `ORANGE_SIDE_PX`."""
 
 BEFORE_ORANGE_MAX = 20
-"""Kept frames that may come before the first orange one: recorders begin white or black."""
+"""The most frames before the first orange one: recorders begin white or black."""
 
 START_FUZZ, CHANGE_FUZZ = 0.10, 0.15
-"""How far a channel may be from what it was, as a share of its range: at the start, where the
-picture is blank, and at the end, where lossy video blurs text."""
+"""Tolerances of a channel as shares of its range: at the start, where the image is blank, and at
+the end, where lossy video blurs text."""
 
 END_PIXELS_MAX = 5
-"""So many pixels may differ from the last picture all the same."""
+"""The most pixels in which an image that is like the last one may differ from it."""
 
 POINTER_SHARE = 0.05
 """The middle of the picture that does not begin the page: a pointer may rest there."""
 
 EYELEVEL_CHANGE_MIN = 14
-"""In our own convention a frame is kept if a channel of a pixel differs by more: what lossy video
-was seen to do to an unchanged picture."""
+"""The largest change of a channel that lossy video was seen to make in an unchanged image; by our
+own convention a frame with more is kept."""
 
 QUIET_MS_MIN = 500
-"""A page that changed later than this before the video's end may have changed behind it."""
+"""A page that changed within this time of the video's end may have changed after it."""
 REPEATS_MIN = 4
-"""So many changes, each no longer after the one before than the video's end is, go on and on."""
+"""The number of changes after which a page that still changed at the end never settles, if no pause
+between them was longer than the one before the end."""
 
 _TOP, _RIGHT, _BOTTOM = 40, 10, 10
 _RENDER_TOP, _RENDER_BOTTOM = 10, 24
@@ -110,7 +111,7 @@ class Recorded:
 
     frames: Sequence[tuple[int, Picture]]
     ended_ms: int
-    """When the last frame was shown, on the same clock."""
+    """The time of the last frame, on the same clock."""
     is_cropped: bool
     """The page was found within the picture."""
     is_mobile: bool
@@ -183,8 +184,7 @@ def is_orange(picture: Picture) -> bool:
 
 
 def without_orange(frames: Sequence[tuple[int, Picture]]) -> Sequence[tuple[int, Picture]]:
-    """What follows the first orange frames; what comes before them is left out, and orange at the
-    end."""
+    """Return the frames after the first orange ones, without orange ones at the end."""
     first = frames[: BEFORE_ORANGE_MAX + 1]
     begin = next((place for place, (_, picture) in enumerate(first) if is_orange(picture)), 0)
     rest = list(dropwhile(lambda frame: is_orange(frame[1]), frames[begin:]))
@@ -199,7 +199,7 @@ def _from_render_start(
     if len(frames) < 2:
         return frames
     first, begin = frames[0][1], _pointer_hidden(frames[0][1])
-    seen = _compared(first, recorded, _RENDER_TOP, _RENDER_BOTTOM)
+    seen = _select_area(first, recorded, _RENDER_TOP, _RENDER_BOTTOM)
     for place, (_, picture) in enumerate(frames[1:], 1):
         is_same = _is_alike(begin[seen], _pointer_hidden(picture)[seen], START_FUZZ, 0)
         if not (is_same or is_orange(picture)):
@@ -214,7 +214,7 @@ def _without_repeats(
     if len(frames) < 2:
         return frames
     blank, *rest = frames
-    seen = _compared(blank[1], recorded, _TOP, _BOTTOM)
+    seen = _select_area(blank[1], recorded, _TOP, _BOTTOM)
     is_blank = [_is_alike(blank[1][seen], picture[seen], START_FUZZ, 0) for _, picture in rest]
     rest = rest[is_blank.index(False) :] if False in is_blank else []
     if len(rest) < 2:
@@ -229,7 +229,7 @@ def _without_repeats(
 
 
 def _changes(frames: Sequence[tuple[int, Picture]], least: float) -> Sequence[tuple[int, Picture]]:
-    """Each frame of which a channel differs by more than `least` from the one kept before it."""
+    """Return frames of which a channel differs by more than `least` from the one kept before."""
     kept = list(frames[:1])
     for at_ms, picture in frames[1:]:
         away = np.abs(kept[-1][1].astype(np.int16) - picture)
@@ -288,8 +288,10 @@ def _pointer_hidden(picture: Picture) -> Picture:
     return shown
 
 
-def _compared(picture: Picture, recorded: Recorded, top: int, bottom: int) -> tuple[slice, slice]:
-    """The rows and columns that are held against one another."""
+def _select_area(
+    picture: Picture, recorded: Recorded, top: int, bottom: int
+) -> tuple[slice, slice]:
+    """Return the rows and columns that are compared."""
     height, width, _ = picture.shape
     right = _RIGHT
     if recorded.is_cropped:

@@ -33,16 +33,17 @@ READ_TIMEOUT_S = 600.0
 """For one run of ffmpeg; it decodes far faster than the video plays."""
 
 VIEWPORT_FRAMES_MAX = 60
-"""How many of the first frames are searched for the page: some begin with another one's picture."""
+"""The number of first frames that are searched for the page: some videos begin with another one."""
 
 _NEAR_DUPLICATES = "mpdecimate=0:64:640:0.001"
-"""Browsertime's: a frame counts if a block of 8 pixels square differs by 64 in all."""
+"""The filter of near-duplicates, as in Browsertime: a frame counts if a block of 8 x 8 pixels
+differs by 64 in all."""
 _EXACT_DUPLICATES = "mpdecimate=0:0:0:0"
 _SHOWN = re.compile(
     r"^\[Parsed_showinfo_(\d+) @ [^]]*\] n: *\d+ pts: *-?\d+ pts_time: *(-?[\d.]+)", re.MULTILINE
 )
 _ANDROID = "com.android.version"
-"""What telephones write into their recordings."""
+"""Tags that phones write into their recordings."""
 _HEADER = re.compile(rb"P6\n(\d+) (\d+)\n255\n")
 _LINE_BYTES_MAX = 32
 
@@ -68,7 +69,7 @@ def read_video(path: Path, cropped: bool = True) -> Recorded:
     ]
     with _Decoder(path, ["-vf", ",".join(filters)]) as decoder:
         pictures = list(decoder.pictures())
-        said = decoder.ended()
+        said = decoder.wait()
     all_ms, kept_ms = (_times_ms(said, place) for place in (0, len(filters) - 1))
     if len(pictures) != len(kept_ms) or not pictures:
         raise VideoError(
@@ -80,13 +81,13 @@ def read_video(path: Path, cropped: bool = True) -> Recorded:
 
 
 def _page_in(path: Path, cropped: bool) -> tuple[Viewport, Viewport, bool]:
-    """Where the page is, the whole picture, and whether a telephone recorded it."""
+    """Return the page's rectangle, that of the whole image, and whether a phone recorded it."""
     with _Decoder(path, ["-frames:v", str(VIEWPORT_FRAMES_MAX if cropped else 1)]) as decoder:
         whole, is_orange_whole, is_mobile = None, False, False
         for picture in decoder.pictures():
             height, width, _ = picture.shape
             if whole is None:
-                whole, is_mobile = Viewport(0, 0, width, height), _ANDROID in decoder.said()
+                whole, is_mobile = Viewport(0, 0, width, height), _ANDROID in decoder.read_output()
             if not cropped or not whole.is_plausible:
                 return whole, whole, is_mobile
             page = find_viewport(picture, is_mobile)
@@ -106,7 +107,7 @@ def _page_in(path: Path, cropped: bool) -> tuple[Viewport, Viewport, bool]:
 
 
 def _times_ms(said: str, place: int) -> list[int]:
-    """Display times that the filter at this place showed, in whole milliseconds."""
+    """Return the display times that the filter at this place printed, in whole milliseconds."""
     shown = (found for found in _SHOWN.finditer(said) if int(found[1]) == place)
     return [math.floor(float(found[2]) * 1000) for found in shown]
 
@@ -145,7 +146,7 @@ class _Decoder:
         self._said.close()
 
     def pictures(self) -> Iterator[Picture]:
-        """Each frame's, height x width x 3, of the size that it was decoded in."""
+        """Yield the image of each frame, height x width x 3, in the size that was decoded."""
         stream = self._process.stdout
         assert stream is not None
         while head := b"".join(stream.readline(_LINE_BYTES_MAX) for _ in range(3)):
@@ -156,19 +157,19 @@ class _Decoder:
                 raise self.refusal()
             yield np.frombuffer(content, np.uint8).reshape(height, width, 3)
 
-    def said(self) -> str:
-        """What ffmpeg has said so far."""
+    def read_output(self) -> str:
+        """Return the output of ffmpeg so far."""
         size = os.fstat(self._said.fileno()).st_size
         return os.pread(self._said.fileno(), size, 0).decode(errors="replace")
 
-    def ended(self) -> str:
-        """All that it said, once it has ended well. Raises VideoError."""
+    def wait(self) -> str:
+        """Wait for ffmpeg and return its output. Raises VideoError if it failed."""
         if self._process.wait() != 0:
             raise self.refusal()
-        return self.said()
+        return self.read_output()
 
     def refusal(self) -> VideoError:
-        """Why there are no pictures: what ffmpeg says of it if it is to say errors alone."""
+        """Return ffmpeg's own reason, from a run that prints errors alone."""
         if not self._watch.is_alive():
             return VideoError(
                 f"reading {self._path}: ffmpeg did not end; the file is damaged, record it again"

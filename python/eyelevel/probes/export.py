@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from eyelevel.disk.cells import guarded
+from eyelevel.disk.cells import guard_cell
 from eyelevel.disk.results import writing
 from eyelevel.disk.whole import whole_file
 from eyelevel.json_types import JsonMapping
@@ -118,8 +118,8 @@ def to_thesis_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
         cells = (
             _milliseconds(row.get("dns_us")),
             str(row["at_unix_us"] // 1_000_000),
-            guarded(str(row["host"])),
-            guarded(str(row["path"])),
+            guard_cell(str(row["host"])),
+            guard_cell(str(row["path"])),
             str(row["address"]),
             str(row["port"]),
             _milliseconds(row["connection_us"]),
@@ -152,9 +152,9 @@ def _cell(value: object) -> str:
         case bool():
             return str(value).lower()
         case list():
-            return guarded(" ".join(map(str, value)))
+            return guard_cell(" ".join(map(str, value)))
         case str():
-            return guarded(value)
+            return guard_cell(value)
     return str(value)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from eyelevel.errors import ProbeError
-from eyelevel.from_outside.host_names import spelt_in_dns
+from eyelevel.from_outside.host_names import spell_in_dns
 from eyelevel.from_outside.words import quoted
 from eyelevel.probes.cdn.attribution import GROUP
 
@@ -13,7 +13,7 @@ from eyelevel.probes.cdn.attribution import GROUP
 def only_hosts(tables: Sequence[pl.DataFrame], hosts: Sequence[str]) -> list[pl.DataFrame]:
     """The rows of these hosts. Raises ProbeError if a host has no row in any table."""
     there = {host for table in tables for host in table["host"].str.to_lowercase().unique()}
-    wanted = [spelt_in_dns(host.strip()).lower().removesuffix(".") for host in hosts]
+    wanted = [spell_in_dns(host.strip()).lower().removesuffix(".") for host in hosts]
     for host in wanted:
         if host not in there:
             raise ProbeError(

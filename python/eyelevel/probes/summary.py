@@ -27,7 +27,7 @@ class Line:
     connection_us: float | None
     first_byte_us: float | None
     classes: str
-    """Of failures, with how often, the commonest first."""
+    """Classes of failures with their counts, the commonest first."""
 
 
 class Summary:

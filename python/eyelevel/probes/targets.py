@@ -29,7 +29,7 @@ class ProbeTargetName:
 
 
 def parse_target(text: str) -> ProbeTargetName:
-    """`HOST[:PORT][/PATH]`, also as a URL, which is probed at the same port. Raises ProbeError."""
+    """Parse `HOST[:PORT][/PATH]`, also as a URL, which keeps its port. Raises ProbeError."""
     try:
         return target_of(parse_host(text))
     except ValueError as error:

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from eyelevel.store.outcomes import OUTCOMES
+from eyelevel.store.outcomes import OUTCOMES, Outcome
 
 _CONSEQUENCES = {
     "none": "counted",
     "result": 'counted, as "slower than the limit"',
     "instrument": "the load and its pairs are excluded",
 }
+_COUNTS_NEVERTHELESS = "counted, unless most loads of its stack on the network end so"
 
 
 def reference_page() -> str:
@@ -26,7 +27,7 @@ def reference_page() -> str:
     ]
     lines += [
         f"| `{outcome.name}` | {outcome.meaning} | {outcome.fault} "
-        f"| {'tried again; then ' if outcome.tried_again else ''}{_CONSEQUENCES[outcome.fault]} |"
+        f"| {'tried again; then ' if outcome.tried_again else ''}{_consequence(outcome)} |"
         for outcome in OUTCOMES
     ]
     lines += [
@@ -35,6 +36,12 @@ def reference_page() -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _consequence(outcome: Outcome) -> str:
+    if outcome.fault == "instrument" and not outcome.excludes_load:
+        return _COUNTS_NEVERTHELESS
+    return _CONSEQUENCES[outcome.fault]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""How to cite eyelevel itself, in BibTeX."""
+"""The BibTeX entry of eyelevel itself."""
 
 RELEASED = "2026-11-28"
-"""Of this version, as `CITATION.cff` has it, which is not part of an installed package."""
+"""The release date of this version, as in `CITATION.cff`, which no installed package has."""
 
 
 def own_bibtex(version: str) -> str:

@@ -18,15 +18,15 @@ from eyelevel.errors import ExpectedError
 INDEX = "index.html"
 HOST = "127.0.0.1"
 DOMAIN = ".test"
-"""Reserved, so that it is nobody's (RFC 6761, section 6.2); browsers do not take it for their own
-machine's, as they do names below `localhost`."""
+"""A reserved domain (RFC 6761, section 6.2). Unlike names below `localhost`, browsers resolve it by
+DNS."""
 
 _TYPES = {
     **{".js": "text/javascript", ".mjs": "text/javascript", ".json": "application/json"},
     **{".woff2": "font/woff2", ".woff": "font/woff", ".wasm": "application/wasm"},
     **{".webp": "image/webp", ".avif": "image/avif", ".svg": "image/svg+xml"},
 }
-"""Those that systems differ in."""
+"""Media types in which systems differ, by file ending."""
 
 _SOCKETS = Path("/proc/net/tcp")
 
@@ -37,14 +37,14 @@ class FolderError(ExpectedError):
 
 @dataclass(frozen=True)
 class ServedFolder:
-    """Its page's URL, and what the recorder has to resolve for it."""
+    """A served folder: the URL of its page, and the address that the recorder resolves it to."""
 
     url: str
     resolve: str
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[ServedFolder]:
+def serve_folder(folder: Path) -> Iterator[ServedFolder]:
     """Serve a folder to processes of this user, by a name made of the folder's.
 
     Raises FolderError where it has no start page.
@@ -72,7 +72,7 @@ class _Files(SimpleHTTPRequestHandler):
     extensions_map = SimpleHTTPRequestHandler.extensions_map | _TYPES
 
     def send_head(self) -> io.BytesIO | BinaryIO | None:
-        """Of a file that its asker may have."""
+        """Send the head of a file that the client may have."""
         root = Path(self.directory).resolve()
         if not Path(self.translate_path(self.path)).resolve().is_relative_to(root):
             self.send_error(HTTPStatus.NOT_FOUND)
@@ -87,7 +87,7 @@ class _Files(SimpleHTTPRequestHandler):
         self.send_error(HTTPStatus.NOT_FOUND)
 
     def log_message(self, *_: object) -> None:
-        """Nothing: the recorder counts."""
+        """Log nothing: the recorder reports what it recorded."""
 
 
 def uid_of(port: int) -> int | None:

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from eyelevel.stats.estimate import CONFIDENCE, SIGNIFICANCE_LEVEL, Estimate, Floats, undetermined
 
 REPETITIONS_MIN = 5
-"""Four have twelve orders, if one counts with its reverse: none of them is one in twenty."""
+"""The fewest repetitions that are tested. Four have twelve orders (each counts with its reverse),
+too few for a p value of 0.05."""
 
 EVERY_ORDER_MAX = 6  # repetitions: 720 orders
 ORDERS, SEED = 1999, 12
@@ -26,7 +27,8 @@ it falls to 1/e. With it, equal stacks are told apart in 13 % of studies of ten 
 of thirty or more (`benchmarks.statistics.drift`)."""
 
 STUDIES, STUDIES_MIN, VALUES_MAX = 2000, 100, 2_000_000
-"""Made-up studies, fewer of many networks: the share is then known to some points, in a second."""
+"""The number of simulated studies, fewer of many networks: the power is then known to a few points
+within a second."""
 VALUES_AT_ONCE = 500_000
 
 

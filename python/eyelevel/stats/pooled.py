@@ -24,12 +24,12 @@ from eyelevel.stats.repetitions import (
 )
 
 STACKS_MIN = 3
-"""Two stacks have one difference, and nothing to borrow from."""
+"""The fewest stacks that share an error: two have one difference, and nothing to borrow from."""
 
 BORROWED_FREEDOM = 2.0
-"""What the other stacks count for. With it three blocks of three stacks have the error and the
-four degrees of freedom of the randomised block design itself. More would make intervals of a few
-blocks narrower, and miss more often where one stack scatters more than the others."""
+"""Degrees of freedom that the other stacks count as. With them three blocks of three stacks have
+the error and the four degrees of freedom of the randomised block design itself. More of them would
+make intervals of a few blocks narrower, and miss more often where one stack scatters more."""
 
 
 def freedom_of(stacks: int, own: float) -> float:

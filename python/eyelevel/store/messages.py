@@ -24,7 +24,7 @@ EFFORT = 6
 
 
 class Message(TypedDict):
-    """What of one object's request and response is not timing (spec/run-record.md)."""
+    """A request and its response without their timing (spec/run-record.md)."""
 
     request_fields: list[tuple[str, str]]
     request_body: str | None

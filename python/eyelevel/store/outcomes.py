@@ -123,8 +123,7 @@ OUTCOMES: tuple[Outcome, ...] = (
 OUTCOMES_BY_NAME: dict[str, Outcome] = {outcome.name: outcome for outcome in OUTCOMES}
 
 CENSORED = tuple(outcome.name for outcome in OUTCOMES if outcome.fault == "result")
-"""Outcomes of pages that did not come whole: all that is known is that they took longer than the
-limit."""
+"""Outcomes of incomplete pages, which are censored: they took longer than the limit."""
 
 COUNTED = tuple(
     outcome.name for outcome in OUTCOMES if outcome.fault != "result" and not outcome.excludes_load

@@ -51,7 +51,7 @@ _QUANTITIES = (
     Quantity("up", RATE, rate_words("up")),
 )
 _GROUPS = re.compile(rb"[0-9](?:[ ']|\xc2\xa0|\xe2\x80[\x89\x99\xaf])[0-9]{3}")
-"""What may be thousands set apart by a blank or an apostrophe, in UTF-8."""
+"""Bytes that may separate thousands: blanks and apostrophes, in UTF-8."""
 EXAMPLE = "time_s,rtt_ms,down_mbit_s,up_mbit_s"
 
 LAST_MS = 1000.0

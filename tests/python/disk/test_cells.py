@@ -7,7 +7,7 @@ import random
 import polars as pl
 import pytest
 
-from eyelevel.disk.cells import csv_of, guarded, unguarded
+from eyelevel.disk.cells import guard_cell, to_csv, unguard_cell
 
 SEED = 20261128
 FORMULAS = [
@@ -33,20 +33,22 @@ HARMLESS = [
 
 @pytest.mark.parametrize("text", FORMULAS)
 def test_a_text_that_begins_a_formula_is_guarded(text):
-    assert guarded(text) == f"'{text}"
+    assert guard_cell(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_numbers_and_other_texts_stay(text):
-    assert guarded(text) == text
+    assert guard_cell(text) == text
 
 
 def test_what_was_guarded_comes_back():
     rng = random.Random(SEED)
     made = ["".join(rng.choices("=+-@\t\r\n'1.ea ", k=rng.randrange(6))) for _ in range(20_000)]
     for text in made + FORMULAS + HARMLESS:
-        assert unguarded(guarded(text)) == text, (SEED, text)
-    assert unguarded("'-1") == "'-1" and unguarded("'tis") == "'tis", "of others, as they wrote it"
+        assert unguard_cell(guard_cell(text)) == text, (SEED, text)
+    assert unguard_cell("'-1") == "'-1" and unguard_cell("'tis") == "'tis", (
+        "of others, as they wrote it"
+    )
 
 
 def test_a_table_is_guarded_as_its_texts_are():
@@ -56,9 +58,9 @@ def test_a_table_is_guarded_as_its_texts_are():
         {"=text": texts, "number": numbers, "kind": texts},
         schema_overrides={"kind": pl.Categorical},
     )
-    head, *rows = csv.reader(io.StringIO(csv_of(table), newline=""))
+    head, *rows = csv.reader(io.StringIO(to_csv(table), newline=""))
     assert head == ["'=text", "number", "kind"]
     assert [float(number) for _, number, _ in rows] == numbers
-    wanted = ["" if text is None else guarded(text) for text in texts]
+    wanted = ["" if text is None else guard_cell(text) for text in texts]
     assert [text for text, _, _ in rows] == wanted
     assert [kind for _, _, kind in rows] == wanted

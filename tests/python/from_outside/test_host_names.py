@@ -15,7 +15,7 @@ from opened_page import chromium_of_playwright
 
 from eyelevel.cli.site.record import host_of
 from eyelevel.cli.validate.live_recording import is_same_page
-from eyelevel.from_outside.host_names import NAME, name_in_dns, spelt_in_dns
+from eyelevel.from_outside.host_names import NAME, name_in_dns, spell_in_dns
 from eyelevel.probes.selection import only_hosts
 from eyelevel.run.live.load import LivePage
 
@@ -138,4 +138,4 @@ def test_whoever_takes_a_url_or_a_host_means_the_same_one() -> None:
     assert is_same_page(url, f"https://{host}/")
     assert not is_same_page(url, "https://strasse.test/")
     assert len(only_hosts([pl.DataFrame({"host": [host]})], ["stra\u00dfe.test"])[0]) == 1
-    assert spelt_in_dns("\u00fc\ufffd") == "\u00fc\ufffd", "what browsers refuse stays"
+    assert spell_in_dns("\u00fc\ufffd") == "\u00fc\ufffd", "what browsers refuse stays"

@@ -9,7 +9,7 @@ import pytest
 from hang import HANG_S
 
 from eyelevel.sites import served_folder
-from eyelevel.sites.served_folder import FolderError, served
+from eyelevel.sites.served_folder import FolderError, serve_folder
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def port(tmp_path: Path) -> Iterator[str]:
     (folder / "below" / "a.mjs").write_text("1", encoding="utf-8")
     (tmp_path / "secret").write_text("s", encoding="utf-8")
     (folder / "link").symlink_to(tmp_path / "secret")
-    with served(folder) as its:
+    with serve_folder(folder) as its:
         assert its.url == "http://my-site-2.test/"
         host, port, address, served_at = its.resolve.split(":")
         assert (host, port, address) == ("my-site-2.test", "80", "127.0.0.1")
@@ -49,5 +49,5 @@ def test_another_user_gets_nothing(port: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_folder_without_a_page_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FolderError, match=r"no index\.html"), served(tmp_path):
+    with pytest.raises(FolderError, match=r"no index\.html"), serve_folder(tmp_path):
         pass

@@ -1,4 +1,4 @@
-//! What a HAR's texts say of their encoding: they are in UTF-8, whatever they were sent in.
+//! The charset of a HAR's texts: they are in UTF-8, whatever they were sent in.
 
 use super::har_body;
 use super::har_log::Content;

@@ -1,4 +1,4 @@
-//! What of one entry of a HAR 1.2 is read.
+//! The members of a HAR 1.2 entry that are read.
 
 use super::json_loose::{Fields, Leaf, Maybe, object};
 
@@ -26,14 +26,14 @@ object! {
 }
 
 object! {
-    /// Who asked.
+    /// The initiator of a request.
     Initiator {
         url: Leaf<'a> = "url",
     }
 }
 
 object! {
-    /// What was asked.
+    /// A request.
     Request {
         method: Leaf<'a> = "method",
         url: Leaf<'a> = "url",
@@ -48,16 +48,16 @@ object! {
     PostData {
         mime_type: Leaf<'a> = "mimeType",
         text: Leaf<'a> = "text",
-        /// A form's, which may stand without a text.
+        /// The parameters of a form, which may stand without a text.
         params: Fields<'a> = "params",
-        /// Of the text, as writers say it beyond HAR 1.2, and this project's exporter.
+        /// The encoding of the text: other writers' member beyond HAR 1.2, and this exporter's own.
         encoding: Leaf<'a> = "encoding",
         own_encoding: Leaf<'a> = "_encoding",
     }
 }
 
 object! {
-    /// What was answered.
+    /// A response.
     Response {
         status: Leaf<'a> = "status",
         status_text: Leaf<'a> = "statusText",
@@ -79,7 +79,7 @@ object! {
         mime_type: Leaf<'a> = "mimeType",
         text: Leaf<'a> = "text",
         encoding: Leaf<'a> = "encoding",
-        /// Our own exporter's: a body as it was sent.
+        /// This exporter's note of a body that is as it was sent.
         comment: Leaf<'a> = "comment",
     }
 }

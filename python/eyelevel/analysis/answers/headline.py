@@ -32,7 +32,7 @@ _FURTHER = {
 }
 
 FIRST_LOOK = "A first look"
-"""What stands before a line of fewer than six blocks."""
+"""The beginning of a headline that rests on fewer than six blocks."""
 
 _WORDS = {"no clear difference": "unclear", None: "so far"}
 

@@ -1,7 +1,7 @@
-"""What the stacks of each network scatter by, for the errors of its gains.
+"""Pooled errors of each network's stacks, for the intervals of its gains.
 
-Only where the number of blocks is fixed: a study that may stop early has confidence sequences of
-each comparison's own values.
+They are used only where the number of blocks is fixed: a study that may stop early has confidence
+sequences of each comparison's own values.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,7 +14,7 @@ from eyelevel.stats.estimate import Floats
 from eyelevel.stats.pooled import Pool, pool_of
 
 Pools = Mapping[tuple[str, str], Pool]
-"""By network and metric; none where too few stacks can share an error."""
+"""Pools by network and metric; absent where too few stacks can share an error."""
 
 
 def pools_of(kept: pl.DataFrame, metrics: Sequence[str], sites: Collection[str]) -> Pools:

@@ -121,8 +121,8 @@ def withheld(table: pl.DataFrame, kept: pl.DataFrame) -> Mapping[str, str]:
             stack, count, loads = late[network]
             found[network] = (
                 "the machine was too slow to answer: packets were late in "
-                f"{count} of {loads} loads of {stack}; run it where `eyelevel doctor` finds "
-                "real-time priority and more cores"
+                f"{count} of {loads} loads of {stack}; run it where nothing else takes the "
+                "processors; `eyelevel doctor` shows what the machine lacks"
             )
     return found
 

@@ -1,4 +1,4 @@
-"""What a load waited for while its picture came: Speed Index, and its largest visible part.
+"""Waits of a load for its picture: of Speed Index, and of its largest visible part.
 
 Speed Index is the mean time at which the parts of the picture appear. Each part waited for the
 requests on its critical path (`eyelevel.analysis.critical_path`), so that Speed Index is the sum of
@@ -16,7 +16,7 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.visual.visual_progress import Progress
 
 KINDS = ("connections", "first_byte", "bytes", "rest")
-"""What is waited for, in the order of `PathWaits`."""
+"""Names of the waits, in the order of `PathWaits`."""
 
 
 def wait_columns(of: str) -> tuple[str, ...]:
@@ -37,10 +37,10 @@ WAITS_COLUMNS: dict[str, pl.DataType] = {
 }
 
 _SHOWN = ("Image", "Media", "Font")
-"""Kinds of objects that appear on the screen once they are there, by how much of it they fill."""
+"""Resource types that appear on the screen, those that fill most of it first."""
 ARRIVED_MS = (5.0, 150.0)
-"""How long before a change of the picture its object came: decoding, raster and a frame take that
-long at least, and at most on a busy machine."""
+"""The least and the longest time from an object's last byte to its change of the picture: decoding,
+raster and a frame, and the same on a busy machine."""
 
 
 def waits_of(
@@ -83,11 +83,11 @@ def waits_of(
         part.first_byte_ms,
         part.bytes_ms,
         part_ms - told,
-        "\n".join(shown_by(objects, part_ms, painted_ms)),
+        "\n".join(find_sources(objects, part_ms, painted_ms)),
     )
 
 
-def shown_by(objects: Sequence[JsonMapping], at_ms: float, painted_ms: float) -> list[str]:
+def find_sources(objects: Sequence[JsonMapping], at_ms: float, painted_ms: float) -> list[str]:
     """Return the URLs of what may have changed the picture at `at_ms`, the likeliest first.
 
     None of a change that comes with the first paint, or some time after anything arrived.
@@ -115,7 +115,7 @@ def _waits_until(
 ) -> PathWaits:
     """Return the waits for what changed the picture then; of one object they are always the same,
     but for the rest, which is not used."""
-    url = next(iter(shown_by(objects, at_ms, painted_ms)), None)
+    url = next(iter(find_sources(objects, at_ms, painted_ms)), None)
     if url not in known:
         until_ms = max(at_ms, painted_ms) if url is None else at_ms
         known[url] = path_waits(objects, until_ms, url)

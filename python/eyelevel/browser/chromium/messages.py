@@ -47,7 +47,7 @@ class _Timing(TypedDict):
 
 
 _Headers = dict[str, str]
-"""By name; values of fields of one name are joined by a line feed."""
+"""Header fields by name; DevTools joins the values of one name by line feeds."""
 
 
 class _Response(TypedDict):

@@ -60,7 +60,7 @@ class _Request:
 
     @property
     def message(self) -> Message:
-        """What of it is not timing."""
+        """The request's message: all of it that is not timing."""
         return Message(
             self.request_fields,
             self.request_body,
@@ -123,7 +123,9 @@ class NetworkLog:
                 _take_response(hop, event["redirectResponse"], event["timestamp"])
                 hop.received_bytes = int(event["redirectResponse"]["encodedDataLength"])
                 hop.has_extra = event.get("redirectHasExtraInfo", False)
-                hop.response_fields = self._kept(event["redirectResponse"].get("headers", {}))
+                hop.response_fields = self._keep_fields(
+                    event["redirectResponse"].get("headers", {})
+                )
             hop.finished_s = event["timestamp"]
             self._done.append(hop)
         request = event["request"]
@@ -139,8 +141,8 @@ class NetworkLog:
             url=url,
             method=request["method"],
             resource_type=resource_type,
-            request_fields=self._kept(request.get("headers", {})),
-            request_body=self._kept_body(request.get("postData")),
+            request_fields=self._keep_fields(request.get("headers", {})),
+            request_body=self._keep_body(request.get("postData")),
             render_blocking=event.get("renderBlockingBehavior"),
             priority=request.get("initialPriority"),
             started_s=event["timestamp"],
@@ -153,17 +155,17 @@ class NetworkLog:
 
     def _request_fields(self, event: JsonObject) -> bool:
         self._by_id.setdefault(event["requestId"], _Hops()).sent.append(
-            self._kept(event["headers"])
+            self._keep_fields(event["headers"])
         )
         return False
 
     def _response_fields(self, event: JsonObject) -> bool:
         self._by_id.setdefault(event["requestId"], _Hops()).received.append(
-            self._kept(event["headers"])
+            self._keep_fields(event["headers"])
         )
         return False
 
-    def _kept(self, headers: Mapping[str, str]) -> Fields:
+    def _keep_fields(self, headers: Mapping[str, str]) -> Fields:
         """Return the fields of a head, or none beyond what is kept of a load.
 
         Pseudo-header fields, which DevTools reports with the others, are no header fields (RFC
@@ -179,7 +181,7 @@ class NetworkLog:
             for value in values.split("\n")
         )
 
-    def _kept_body(self, body: str | None) -> str | None:
+    def _keep_body(self, body: str | None) -> str | None:
         self._chars += len(body or "")
         return body if self._chars <= REQUEST_CHARS_MAX else None
 
@@ -196,7 +198,7 @@ class NetworkLog:
         request.resource_type = event.get("type", request.resource_type)
         _take_response(request, event["response"], event["timestamp"])
         request.has_extra = event.get("hasExtraInfo", False)
-        request.response_fields = self._kept(event["response"].get("headers", {}))
+        request.response_fields = self._keep_fields(event["response"].get("headers", {}))
         # This is the head's length until loadingFinished gives the whole one.
         request.received_bytes += int(event["response"].get("encodedDataLength", 0))
         return False

@@ -49,7 +49,7 @@ class FirefoxTab:
         self.console_errors: list[str] = []
         self.documents = 0
         self.shown_url = ""
-        """Of the last document."""
+        """The URL of the last document."""
         self._events_ms: dict[str, list[float]] = {}
         """Of the last document, wall time; more than one if it was written anew."""
         self._navigation = ""

@@ -18,7 +18,7 @@ from eyelevel.corpora.table import (
     spreads,
     spreads_as_json,
 )
-from eyelevel.disk.cells import csv_of
+from eyelevel.disk.cells import to_csv
 from eyelevel.disk.results import write_result
 from eyelevel.errors import CorpusError, unknown
 from eyelevel.figures.chart import FORMATS
@@ -69,7 +69,7 @@ def info(
     if not sites:
         raise typer.Exit(1)
     if csv:
-        write_result(csv, csv_of(rows_of(sites)))
+        write_result(csv, to_csv(rows_of(sites)))
     if figure:
         write_result(figure, FORMATS[figure.suffix[1:]](corpus_points(rows_of(sites))))
     alike = copies(sites)

@@ -19,7 +19,7 @@ Row = JsonMapping
 
 
 class Form(Enum):
-    """What rows are printed as."""
+    """The format in which rows are printed."""
 
     TABLE = "table"
     CSV = "csv"
@@ -28,7 +28,7 @@ class Form(Enum):
 
     @classmethod
     def of(cls, *, csv: bool, thesis_csv: bool, json: bool) -> Self:
-        """Of the options, of which one at most is given."""
+        """Return the format that the options ask for; at most one of them may be given."""
         given = {"csv": csv, "thesis-csv": thesis_csv, "json": json}
         return cls(next((name for name, is_given in given.items() if is_given), "table"))
 

@@ -14,7 +14,7 @@ from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.study import read_contents
 from eyelevel.cli.opening import OpenOption, end_at
 from eyelevel.cli.output import results
-from eyelevel.disk.cells import csv_of
+from eyelevel.disk.cells import to_csv
 from eyelevel.disk.results import make_folder, write_result
 from eyelevel.errors import unknown
 from eyelevel.figures.chart import FORMATS
@@ -83,7 +83,7 @@ def figures(
             results.print(nothing, markup=False, soft_wrap=True)
             missing = True
             continue
-        write_result(target / f"{entry.name}.csv", csv_of(rows))
+        write_result(target / f"{entry.name}.csv", to_csv(rows))
         files = f"{entry.name}.csv"
         if isinstance(entry, PaperFigure):
             content = FORMATS[format_](entry.chart(rows, contents))

@@ -16,7 +16,7 @@ from eyelevel.analysis.trials.table import trials_table
 from eyelevel.cli.opening import end_at
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
-from eyelevel.disk.cells import csv_of
+from eyelevel.disk.cells import to_csv
 from eyelevel.disk.results import write_result
 from eyelevel.errors import ExpectedError
 from eyelevel.json_types import JsonObject
@@ -48,7 +48,7 @@ def run(
         )
     loads = _loads(directory)
     if csv is not None:
-        write_result(csv, csv_of(loads))
+        write_result(csv, to_csv(loads))
         results.print(f"{loads.height} loads")
         end_at("rows", csv)
     elif as_json:

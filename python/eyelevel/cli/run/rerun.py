@@ -18,7 +18,7 @@ from eyelevel.cli.run.run import run_plan
 from eyelevel.errors import PlanError
 from eyelevel.metrics.compute import measure
 from eyelevel.plan.plan import Plan
-from eyelevel.run.bundle.consent import asked_for, refused_of
+from eyelevel.run.bundle.consent import describe_access, describe_refusals
 from eyelevel.run.bundle.unpack import check_sites, open_bundle
 from eyelevel.run.study.loop import Execution
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
@@ -80,10 +80,10 @@ def rerun(
 
 def _refuse_commands(file: Path, plan: Plan, *, allowed: bool) -> None:
     """Print what a bundle would start and show; PlanError unless that is `allowed`, and can be."""
-    asked = asked_for(plan)
+    asked = describe_access(plan)
     for each in asked:
         say(hints, f"{file} {each}")
-    if refused := refused_of(plan):
+    if refused := describe_refusals(plan):
         raise PlanError(
             [
                 f"{file}: it would show a program of its own what may hold your secrets: "

@@ -26,7 +26,7 @@ from eyelevel.disk.results import check_file
 from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import ExpectedError
 from eyelevel.from_outside.files import read_text
-from eyelevel.from_outside.host_names import spelt_in_dns
+from eyelevel.from_outside.host_names import spell_in_dns
 from eyelevel.from_outside.limits import SCRIPT
 from eyelevel.from_outside.pictures import open_picture
 from eyelevel.from_outside.source import Source
@@ -38,7 +38,7 @@ from eyelevel.plan.steps import STEPS_MAX, Step, parse_step
 from eyelevel.settings import Units
 from eyelevel.sites.cleartext import make_secure
 from eyelevel.sites.recorded import site_info
-from eyelevel.sites.served_folder import served
+from eyelevel.sites.served_folder import serve_folder
 
 LOAD_TIMEOUT_S = 120.0
 BUSY_S_MAX = 60.0
@@ -51,7 +51,7 @@ WEBP_QUALITY = 80
 
 
 REFUSED = "refused: "
-"""What the recorder puts before a server that a page may not reach."""
+"""The beginning of the recorder's message about a server that a page may not reach."""
 
 
 class RecordError(ExpectedError):
@@ -129,7 +129,7 @@ def record(
     with ExitStack() as stack:
         made, resolve = out, []
         if folder is not None:
-            its = stack.enter_context(served(folder))
+            its = stack.enter_context(serve_folder(folder))
             urls, resolve = [its.url], [its.resolve]
             made = stack.enter_context(folder_beside(out)) / out.name
         recorder = Recorder(
@@ -256,7 +256,7 @@ def _as_webp(png: bytes, file: Path) -> str | None:
 
 def host_of(url: str) -> str:
     """As the recorder has it: lower case, an IPv6 address in brackets."""
-    host = spelt_in_dns(urlsplit(url).hostname or "")
+    host = spell_in_dns(urlsplit(url).hostname or "")
     return f"[{host}]" if ":" in host else host
 
 

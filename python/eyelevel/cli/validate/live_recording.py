@@ -10,7 +10,7 @@ from eyelevel.corpora.recorded_page import error_answered
 from eyelevel.disk.results import make_folder
 from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import PlanError
-from eyelevel.from_outside.host_names import spelt_in_dns
+from eyelevel.from_outside.host_names import spell_in_dns
 from eyelevel.networks.origin_rtt import unrecorded
 from eyelevel.sites.recorded import RecordedSite, open_site, site_info
 
@@ -90,6 +90,6 @@ def is_same_page(one: str, other: str) -> bool:
 
 def _parts(url: str) -> tuple[str, str, int | None, str, str]:
     parts = urlsplit(url)
-    host = spelt_in_dns(parts.hostname or "")
+    host = spell_in_dns(parts.hostname or "")
     path, query = (quote(text, safe="%/") for text in (parts.path or "/", parts.query))
     return parts.scheme, host, parts.port or _PORTS.get(parts.scheme), path, query

@@ -18,8 +18,9 @@ def of_machine(contents: Contents) -> list[Warning]:
     ]
     if broken:
         text = (
-            f"Measured when the run began: {'; '.join(broken)}. Loads that saw late packets are "
-            "excluded; `eyelevel validate path` shows whether the machine can do better."
+            f"Measured when the run began: {'; '.join(broken)}. Loads with late packets "
+            "count, unless most of a stack's are late; `eyelevel validate path` shows whether the "
+            "machine can do better."
         )
         found.append(("The emulated network was not within its bounds.", text))
     found += loaded_unmeasured(contents)

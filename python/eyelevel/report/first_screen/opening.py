@@ -12,7 +12,7 @@ from eyelevel.analysis.answers.headline import (
     headline,
 )
 from eyelevel.analysis.answers.sentences import answers, further_answers
-from eyelevel.analysis.claims import counted_blocks, is_first_look
+from eyelevel.analysis.claims import count_blocks, is_first_look
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
 from eyelevel.analysis.shown import title_of
@@ -159,7 +159,7 @@ def _networks(verdicts: Sequence[Verdict]) -> Cell:
 def _basis(contents: Contents) -> str:
     """Return what the table is of."""
     sites, planned = len(contents.sites), int(contents.plan["blocks"])
-    blocks = planned if contents.may_stop else min(planned, counted_blocks(contents))
+    blocks = planned if contents.may_stop else min(planned, count_blocks(contents))
     metric = title_of(contents.primary_metric)
     least = "at most " if contents.may_stop else "at least " if blocks < planned else ""
     return (

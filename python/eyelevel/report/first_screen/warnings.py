@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from eyelevel.analysis.claims import counted_blocks, is_first_look
+from eyelevel.analysis.claims import count_blocks, is_first_look
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL
 from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
@@ -63,7 +63,7 @@ def of_answer(contents: Contents) -> list[Warning]:
     found += without_verdict(contents)
     found += machines_deviate(contents)
     found += drift_seen(contents)
-    if (blocks := counted_blocks(contents)) < FEW_BLOCKS and not contents.may_stop:
+    if (blocks := count_blocks(contents)) < FEW_BLOCKS and not contents.may_stop:
         found.append(_few_blocks(contents, blocks))
     return found
 

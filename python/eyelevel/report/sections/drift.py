@@ -1,4 +1,4 @@
-"""What the order of the loads shows of a drift, and how little its silence does."""
+"""The section on drift: the autocorrelation of differences and its power."""
 
 from eyelevel.analysis.formats import NO_BREAK, format_number, format_p_equation, format_percent
 from eyelevel.analysis.study import Contents
@@ -16,10 +16,11 @@ def drift_seen(contents: Contents) -> list[tuple[str, str]]:
     found = drift.autocorrelation
     assert found.p is not None
     text = (
-        f"Their lag-1 autocorrelation is {_said(found)}, {format_p_equation(found.p)}. If a stack "
-        "drifted, intervals are too narrow: run again at another time or on other machines."
+        f"Their lag-1 autocorrelation is {_describe(found)}, {format_p_equation(found.p)}. "
+        "If a stack drifted, intervals are too narrow: run again at another time or on other "
+        "machines."
     )
-    return [("Differences of successive blocks are alike.", text)]
+    return [("Successive blocks resemble each other.", text)]
 
 
 def drift_note(contents: Contents) -> Markup:
@@ -29,10 +30,10 @@ def drift_note(contents: Contents) -> Markup:
         return Markup("")
     share = format_percent(drift.noticed_share, signed=False)
     said = (
-        f"Lag-1 autocorrelation of the differences: {_said(drift.autocorrelation)}, pooled over "
-        f"all comparisons. A drift of {DRIFT_SHARE:.0%} of one stack's variance over "
-        f"{DRIFT_LENGTH:g} blocks would be noticed in {share} of such runs, so that nothing "
-        "noticed proves nothing."
+        f"Lag-1 autocorrelation of the differences: {_describe(drift.autocorrelation)}, pooled "
+        f"over all comparisons. A drift of {DRIFT_SHARE:.0%} of one stack's variance over "
+        f"{DRIFT_LENGTH:g} blocks would be noticed in {share} of such runs, so no warning "
+        "proves nothing."
     )
     return element("p", said, class_="note")
 
@@ -42,7 +43,7 @@ def drift_json(contents: Contents) -> JsonObject:
     return {"drift": None if contents.drift is None else contents.drift.as_json()}
 
 
-def _said(found: Estimate) -> str:
+def _describe(found: Estimate) -> str:
     value, low, high = (
         format_number(each or 0.0, "+.2f") for each in (found.value, found.low, found.high)
     )

@@ -23,7 +23,7 @@ BIBTEX = """\
 
 
 def references(contents: Contents) -> str:
-    """eyelevel itself, as the study ran it, and the papers that it follows."""
+    """Return the references: eyelevel as the study ran it, and the papers that it follows."""
     version = contents.environment.get("versions", {}).get("eyelevel")
     return "\n".join([*([own_bibtex(version)] if version else []), BIBTEX])
 
@@ -39,7 +39,7 @@ def paragraph(contents: Contents) -> str:
     conditions = conditions_said(planned_as)
     again = any(stack.visitor == "known" for stack in stacks_planned(planned_as))
     load = "load, together with the visit before it," if again else "load"
-    sure = _sequential(contents) if contents.may_stop else _fixed(contents)
+    sure = _describe_stop_rule(contents) if contents.may_stop else _describe_fixed_blocks(contents)
     asked = ", ".join(map(str, contents.comparisons))
     if contents.declared:
         declared = ", ".join(map(str, contents.declared))
@@ -64,8 +64,8 @@ def paragraph(contents: Contents) -> str:
     )
 
 
-def _fixed(contents: Contents) -> str:
-    """How sure the gains of a fixed number of blocks are."""
+def _describe_fixed_blocks(contents: Contents) -> str:
+    """Describe the intervals of a study with a fixed number of blocks."""
     shared = ""
     if len(contents.stacks) >= STACKS_MIN:
         shared = (
@@ -81,7 +81,7 @@ def _fixed(contents: Contents) -> str:
     )
 
 
-def _sequential(contents: Contents) -> str:
+def _describe_stop_rule(contents: Contents) -> str:
     """By which rule the study could end, and what it came to."""
     rule = contents.planned.stop
     assert rule is not None

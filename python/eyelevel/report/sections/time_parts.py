@@ -1,7 +1,7 @@
-"""Times in their parts: what the verdict's metric waited for, in sentences and tables.
+"""Times divided into parts: sentences and tables of what the verdict's metric waited for.
 
-Sentences are of comparisons alone that the primary metric calls faster or slower, and each rests on
-an interval that excludes zero: of many that are not corrected for their number, one differs by
+Only comparisons that the primary metric calls faster or slower have sentences, and each rests on an
+interval that excludes zero: of many that are not corrected for their number, one differs by
 chance.
 """
 
@@ -125,8 +125,10 @@ def _note(contents: Contents, divided: Divided, hidden: int) -> Markup:
 
 
 def metric_paragraphs(contents: Contents) -> list[list[str]]:
-    """Why the primary metric differs, sentences for each comparison that it calls faster or slower;
-    none of a metric whose parts nobody saw."""
+    """Return sentences on why the primary metric differs, a list per comparison.
+
+    Comparisons that it calls neither faster nor slower have none, nor have metrics without parts.
+    """
     of_metric: dict[str, Callable[[Contents, NetworkGain], Iterator[str]]] = {
         PAINT: _of_largest_paint,
         SPEED_INDEX.whole: _of_speed_index,
@@ -151,24 +153,24 @@ def _has_sign(contents: Contents, gain: NetworkGain) -> bool:
 
 
 def _of_largest_paint(contents: Contents, gain: NetworkGain) -> Iterator[str]:
-    """Its largest part."""
-    paint = _found(contents.paints, gain)
-    certain = _certain(paint, gain) if paint else []
+    """Yield a sentence on the largest part of Largest Contentful Paint."""
+    paint = _find_parts(contents.paints, gain)
+    certain = _certain_parts(paint, gain) if paint else []
     if paint is None or not certain:
         return
     name, part = certain[0]
     rtt_ms = rtts_ms_of(contents.plan)[gain.network]
     yield (
-        f"Largest Contentful Paint came {_moved(paint, gain)}; the largest part of this is "
-        f"{PARTS[name]}, {_sized(part, rtt_ms)}."
+        f"Largest Contentful Paint came {_describe_move(paint, gain)}; the largest part of this is "
+        f"{PARTS[name]}, {_describe_size(part, rtt_ms)}."
     )
 
 
 def _of_speed_index(contents: Contents, gain: NetworkGain) -> Iterator[str]:
-    """What the average part of the picture waited for, its handshakes, and the largest part."""
-    speed = _found(contents.speeds, gain)
-    if speed is not None and (waits := _waits_said(speed, gain)):
-        yield f"the average visible part came {_moved(speed, gain)}: {waits}."
+    """Yield sentences on the waits of Speed Index, its handshakes and its largest visible part."""
+    speed = _find_parts(contents.speeds, gain)
+    if speed is not None and (waits := _describe_waits(speed, gain)):
+        yield f"the average visible part came {_describe_move(speed, gain)}: {waits}."
     yield from _of_handshakes(contents, gain)
     for part in contents.visible_parts(gain.network, gain.comparison):
         if _agrees(part.times.whole.difference, gain):
@@ -176,15 +178,15 @@ def _of_speed_index(contents: Contents, gain: NetworkGain) -> Iterator[str]:
 
 
 def _of_first_paint(contents: Contents, gain: NetworkGain) -> Iterator[str]:
-    paint = _found(contents.first_paints, gain)
-    if paint is not None and (waits := _waits_said(paint, gain)):
-        yield f"the first paint came {_moved(paint, gain)}: {waits}."
+    paint = _find_parts(contents.first_paints, gain)
+    if paint is not None and (waits := _describe_waits(paint, gain)):
+        yield f"the first paint came {_describe_move(paint, gain)}: {waits}."
     yield from _of_handshakes(contents, gain)
 
 
 def _of_handshakes(contents: Contents, gain: NetworkGain) -> Iterator[str]:
-    """The price of the handshakes on the way to the first paint: `two, 149 of 141 ms`."""
-    paint = _found(contents.first_paints, gain)
+    """Yield a sentence with the number and the price of the handshakes before the first paint."""
+    paint = _find_parts(contents.first_paints, gain)
     if paint is None:
         return
     connections = paint.parts["first_paint_connections_ms"].difference
@@ -196,13 +198,12 @@ def _of_handshakes(contents: Contents, gain: NetworkGain) -> Iterator[str]:
         return
     way = "less" if (connections.value or 0.0) < 0 else "more"
     whole = paint.whole.difference
-    price = f"took {_sized(connections)} {way}"
+    price = f"took {_describe_size(connections)} {way}"
     if own == other:
-        waits = f"both waited for {_counted(own)}: {gain.stack}'s {price}"
+        waits = f"both waited for {_describe_handshakes(own)}: {gain.stack}'s {price}"
     else:
-        waits = (
-            f"{gain.stack} waited for {_counted(own)} instead of {_numbered(other)}, which {price}"
-        )
+        counts = f"{_describe_handshakes(own)} instead of {_number_in_words(other)}"
+        waits = f"{gain.stack} waited for {counts}, which {price}"
     yield f"before the first paint, {waits}, and it painted {_ms(whole.value)} {_way(whole)}."
 
 
@@ -211,14 +212,14 @@ def _of_part(part: VisiblePart, gain: NetworkGain) -> str:
     if part.url == "":
         through = " with the first paint"
     difference = part.times.whole.difference
-    waits = _waits_said(part.times, gain)
+    waits = _describe_waits(part.times, gain)
     return (
         f"of {part.site}'s picture, {100 * part.share:.0f}{NO_BREAK}% came at once{through}, "
-        f"{_sized(difference)} {_way(difference)}{f': {waits}' if waits else ''}."
+        f"{_describe_size(difference)} {_way(difference)}{f': {waits}' if waits else ''}."
     )
 
 
-def _found(parts: Sequence[NetworkParts], gain: NetworkGain) -> NetworkParts | None:
+def _find_parts(parts: Sequence[NetworkParts], gain: NetworkGain) -> NetworkParts | None:
     """Return the parts of a gain's comparison, if their whole differs for certain as it does."""
     of = (gain.network, gain.comparison)
     found = next((each for each in parts if (each.network, each.comparison) == of), None)
@@ -230,7 +231,7 @@ def _agrees(difference: Estimate, gain: NetworkGain) -> bool:
     return difference.excludes_zero and (difference.value or 0.0) * (gain.gain.value or 0.0) > 0
 
 
-def _certain(parts: NetworkParts, gain: NetworkGain) -> list[tuple[str, Estimate]]:
+def _certain_parts(parts: NetworkParts, gain: NetworkGain) -> list[tuple[str, Estimate]]:
     """Return the parts that differ for certain as the gain does, the largest first."""
     found = [
         (name, part.difference)
@@ -240,19 +241,19 @@ def _certain(parts: NetworkParts, gain: NetworkGain) -> list[tuple[str, Estimate
     return sorted(found, key=lambda one: -abs(one[1].value or 0.0))
 
 
-def _waits_said(parts: NetworkParts, gain: NetworkGain) -> str:
-    """`136 ms (125 to 147 ms) less waiting for connections, and ...`; empty if none is sure.
+def _describe_waits(parts: NetworkParts, gain: NetworkGain) -> str:
+    """Return words such as `136 ms (125 to 147 ms) less waiting for bytes`; empty if none is sure.
 
-    What the other parts took back is stated where the named ones exceed the whole.
+    The time that other parts took back is stated where the named ones exceed the whole.
     """
-    said, named_ms, certain = [], 0.0, _certain(parts, gain)
+    said, named_ms, certain = [], 0.0, _certain_parts(parts, gain)
     whole_ms = parts.whole.difference.value or 0.0
     if len(certain) == 1 and abs((certain[0][1].value or 0.0) - whole_ms) < 1:
         way = "less" if whole_ms < 0 else "more"
         return f"all of it {way} {_WAITED[certain[0][0].rsplit('_', 1)[0]]}"
     for name, part in certain:
         way = "less" if (part.value or 0.0) < 0 else "more"
-        said.append(f"{_sized(part)} {way} {_WAITED[name.rsplit('_', 1)[0]]}")
+        said.append(f"{_describe_size(part)} {way} {_WAITED[name.rsplit('_', 1)[0]]}")
         named_ms += part.value or 0.0
     waits = " and ".join(said) if len(said) < 3 else f"{', '.join(said[:-1])} and {said[-1]}"
     back_ms = abs(named_ms) - abs(whole_ms)
@@ -271,10 +272,10 @@ _WAITED = {
 }
 
 
-def _moved(parts: NetworkParts, gain: NetworkGain) -> str:
-    """`160 ms (150 to 170 ms) earlier with quic than with tcp+`."""
+def _describe_move(parts: NetworkParts, gain: NetworkGain) -> str:
+    """Return words such as `160 ms (150 to 170 ms) earlier with quic than with tcp+`."""
     difference = parts.whole.difference
-    way = f"{_sized(difference)} {_way(difference)}"
+    way = f"{_describe_size(difference)} {_way(difference)}"
     return f"{way} with {gain.stack} than with {gain.reference}"
 
 
@@ -286,8 +287,8 @@ def _ms(value: float | None) -> str:
     return f"{format_number(abs(value or 0.0), '.0f')}{NO_BREAK}ms"
 
 
-def _sized(part: Estimate, rtt_ms: float = 0.0) -> str:
-    """`73 ms or 1.0 round trips (71 to 74 ms)`; it excludes zero."""
+def _describe_size(part: Estimate, rtt_ms: float = 0.0) -> str:
+    """Return words such as `73 ms or 1.0 round trips (71 to 74 ms)`; the interval excludes zero."""
     rtts = f" or {abs(part.value or 0.0) / rtt_ms:.1f} round trips" if rtt_ms else ""
     low, high = sorted(abs(bound or 0.0) for bound in (part.low, part.high))
     return f"{_ms(part.value)}{rtts} ({low:.0f} to {_ms(high)})"
@@ -296,12 +297,12 @@ def _sized(part: Estimate, rtt_ms: float = 0.0) -> str:
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
-def _counted(counts: tuple[int, int]) -> str:
-    """`two handshakes`, or `one to three handshakes` where sites differ."""
-    return f"{_numbered(counts)} handshake{'' if counts == (1, 1) else 's'}"
+def _describe_handshakes(counts: tuple[int, int]) -> str:
+    """Return `two handshakes`, or `one to three handshakes` where sites differ."""
+    return f"{_number_in_words(counts)} handshake{'' if counts == (1, 1) else 's'}"
 
 
-def _numbered(counts: tuple[int, int]) -> str:
+def _number_in_words(counts: tuple[int, int]) -> str:
     few, many = (_NUMBERS[n] if n < len(_NUMBERS) else str(n) for n in counts)
     return few if few == many else f"{few} to {many}"
 
@@ -313,7 +314,7 @@ def _name_of(url: str) -> str:
 
 
 def _how_to_learn_why(contents: Contents) -> Markup:
-    """What must be added to the parts where no counterfactual was loaded."""
+    """Return the note on parts of a study without counterfactual loads."""
     if contents.splits:
         return Markup("")
     before, after = NO_CAUSE.split("{setting}")
@@ -321,7 +322,7 @@ def _how_to_learn_why(contents: Contents) -> Markup:
 
 
 def time_parts_json(contents: Contents) -> JsonObject:
-    """The same for machines."""
+    """Return the parts of each comparison as JSON (docs/reference/report.md)."""
     return {
         "largest_contentful_paint": [_json(each) for each in contents.paints],
         "speed_index": [_json(each) for each in contents.speeds],

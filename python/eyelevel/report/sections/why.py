@@ -1,5 +1,8 @@
-"""Why: each difference in parts, from the counterfactuals of the same blocks; what the metric of
-the verdict waited for; and what loads were like on the wire, which explains nothing."""
+"""The section on why stacks differ.
+
+It has the parts of each difference from counterfactual loads of the same blocks, the waits of the
+verdict's metric, and traces of typical loads, which describe and explain nothing.
+"""
 
 from dataclasses import dataclass
 
@@ -41,9 +44,9 @@ TITLES = {
 
 @dataclass(frozen=True)
 class WhySection:
-    """What of each difference is due to what, and what the metric of the verdict waited for.
+    """Sentences on the causes of each difference and on the waits of the verdict's metric.
 
-    `brief` is what a page has room for: all of the first comparison, one sentence of the next.
+    `brief` has those that fit a page: all of the first comparison, one of the next.
     """
 
     sentences: tuple[str, ...]
@@ -128,8 +131,8 @@ def _causes(contents: Contents) -> list[Markup]:
 
 
 def said_why(contents: Contents) -> list[str]:
-    """What is due to which cause, and what the metric of the verdict waited for; nothing of an
-    unfinished run, whose parts are in the table."""
+    """Return the sentences on causes and waits; none of an unfinished run, whose parts are in the
+    table."""
     if contents.unfinished:
         return []
     return [*why_sentences(contents.splits), *map(" ".join, metric_paragraphs(contents))]

@@ -1,4 +1,4 @@
-"""What a bundle's plan would start here and what that would see, for the caller to allow or not.
+"""Consent to the commands of a bundle's plan and to the paths that they would see.
 
 A server that is allowed sees what its `paths` and the words of its command name, and what it
 answers with comes back in the records. So homes and folders whose name begins with a dot, in which
@@ -12,35 +12,35 @@ from pathlib import Path
 
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import ExternalServer
-from eyelevel.run.trial.external_server import opened_by
+from eyelevel.run.trial.external_server import find_opened_paths
 
 _HOMES = ("/root", "/home", "/var/home", "/export/home")
-"""Those of others, too, where systems have them."""
+"""Folders that hold the home folders of other users."""
 
 
-def asked_for(plan: Plan) -> list[str]:
-    """A sentence for each command that the plan's stacks start and for each path opened to it."""
+def describe_access(plan: Plan) -> list[str]:
+    """Return a sentence per command that the plan's stacks start, and per path opened to it."""
     said = []
     for server in _servers(plan):
         said.append(f"starts: {shlex.join(server.command)}")
-        for name, path in opened_by(server):
+        for name, path in find_opened_paths(server):
             also = "" if str(path) == name else f" (`{name}`)"
             said.append(f"opens to it: {path}{also}")
     return list(dict.fromkeys(said))
 
 
-def refused_of(plan: Plan) -> list[str]:
-    """A sentence for each path that no bundle gets."""
+def describe_refusals(plan: Plan) -> list[str]:
+    """Return a sentence for each path that no bundle gets."""
     return [
         f"`{name}` is {why}"
         for server in _servers(plan)
-        for name, path in opened_by(server)
+        for name, path in find_opened_paths(server)
         if not _is_its_program(server, name, path) and (why := why_private(path))
     ]
 
 
 def why_private(path: Path) -> str:
-    """What it would show that is nobody's business, or "". Links count as where they lead."""
+    """Return why a path is private, or ""; a link counts as its target."""
     for seen in (Path(os.path.normpath(path)), path.resolve()):
         for home in _homes():
             if seen == home:

@@ -12,7 +12,7 @@ from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.browser.same_requests import SameRequests
 from eyelevel.errors import BrowserStartError, LabError
 from eyelevel.from_outside.files import read_text
-from eyelevel.from_outside.host_names import spelt_in_dns
+from eyelevel.from_outside.host_names import spell_in_dns
 from eyelevel.from_outside.limits import CERTIFICATES
 from eyelevel.from_outside.source import Source
 from eyelevel.lab.client import LabSummary
@@ -54,7 +54,7 @@ class LivePage:
         parts = urlsplit(self.url)
         if parts.scheme != "https":
             return ()
-        return (f"{spelt_in_dns(parts.hostname or '')}:{parts.port or 443}",)
+        return (f"{spell_in_dns(parts.hostname or '')}:{parts.port or 443}",)
 
 
 def run_live_trial(trial: Trial, page: LivePage, host_wait: HostWait | None = None) -> TrialResult:

@@ -46,7 +46,7 @@ idle machine: 0.03 to 0.15."""
 
 @dataclass(frozen=True)
 class PlanEstimate:
-    """Predictions, each with what it goes by.
+    """Predictions of a study, each with its basis.
 
     `effects`: by network, by how much a stack must be faster, as a share, for 80 % of runs to say
     so after the correction over all comparisons. It is that of one gain over the sites, with the
@@ -186,7 +186,10 @@ def _comparisons(plan: Plan) -> int:
 
 
 def _effect(plan: Plan, deviation: float) -> float:
-    """What a fixed number of blocks shows; `deviation`: of a repetition's mean log ratio."""
+    """Return the effect that a fixed number of blocks shows.
+
+    `deviation` is that of a repetition's mean log ratio.
+    """
     stacks = plan.causes.stacks if plan.causes else plan.stacks
     freedom = freedom_of(len(stacks), plan.blocks - 1)
     return smallest_effect(deviation / math.sqrt(plan.blocks), freedom, _comparisons(plan))

@@ -28,10 +28,10 @@ _POLL_S = 0.01
 _TCP_LISTEN = "0A"
 
 
-def opened_by(server: ExternalServer) -> list[tuple[str, Path]]:
-    """What a server would see beside the system: each name in its settings, and where that is."""
+def find_opened_paths(server: ExternalServer) -> list[tuple[str, Path]]:
+    """Return the paths that a server would see beside the system, with their names in a plan."""
     shown = [(word, Path(word).absolute()) for word in server.command if _names_file(word)]
-    return [*shown, *((path, _expanded(path)) for path in server.paths)]
+    return [*shown, *((path, _expand_user(path)) for path in server.paths)]
 
 
 def served_by(base: Stack, name: str, server: ExternalServer) -> Stack:
@@ -131,13 +131,13 @@ def _names_file(word: str) -> bool:
     return os.sep in word and Path(word).is_file()
 
 
-def _expanded(path: str) -> Path:
+def _expand_user(path: str) -> Path:
     # A `~somebody` whom the machine does not know stays as it is.
     return Path(os.path.expanduser(path)).absolute()  # noqa: PTH111
 
 
 def _there(path: str) -> Path:
-    absolute = _expanded(path)
+    absolute = _expand_user(path)
     if not absolute.exists():
         raise LabError(
             f"showing {path} to an external server: there is no such file or folder; "

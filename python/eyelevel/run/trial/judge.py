@@ -130,20 +130,20 @@ def _lost_object(load: Observed) -> str:
     return f"the network lost {lost[0]['url']}{more}: {lost[0]['failed']}"
 
 
-def _broken_object(load: Observed) -> str:
+def _find_broken_object(load: Observed) -> str:
     for item in load.objects:
         if broken_by_peer(item["failed"] or ""):
             return f"{item['url']} failed: {item['failed']}"
     return ""
 
 
-def _left(load: Observed) -> str:
+def _find_departure(load: Observed) -> str:
     if load.ended != "complete" or not load.ended_on:
         return ""
     return f"the page left for {load.ended_on:.100}, which no server gave: it has no times"
 
 
-def _failed_step(load: Observed) -> str:
+def _find_failed_step(load: Observed) -> str:
     return load.failed_step
 
 
@@ -186,10 +186,10 @@ _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("wrong-stack", wrong_stack),
     ("missed-requests", _missed),
     ("timeout", _timeout),
-    ("different-page", _broken_object),
+    ("different-page", _find_broken_object),
     ("timeout", _lost_object),
-    ("different-page", _left),
-    ("different-page", _failed_step),
+    ("different-page", _find_departure),
+    ("different-page", _find_failed_step),
     ("capture-incomplete", _capture_incomplete),
     ("late-packets", _late),
 )
@@ -199,6 +199,9 @@ _LIVE_RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("lab-failed", _not_reached),
     ("starved", _starved),
     ("timeout", _timeout),
-    ("different-page", lambda load: error_page(load.objects) or _left(load) or load.failed_step),
+    (
+        "different-page",
+        lambda load: error_page(load.objects) or _find_departure(load) or load.failed_step,
+    ),
     ("capture-incomplete", _capture_incomplete),
 )

@@ -7,7 +7,7 @@ from eyelevel.analysis.trials.waits import (
     PART_WAITS,
     SPEED_WAITS,
     WAITS_COLUMNS,
-    shown_by,
+    find_sources,
     waits_of,
 )
 from eyelevel.metrics.visual.speed_index import missing_area
@@ -71,7 +71,7 @@ def test_the_first_change_of_the_picture_is_the_first_paint_although_a_frame_say
     ],
 )
 def test_what_came_shortly_before_a_change_may_have_brought_it(at_ms, urls):
-    assert shown_by(PAGE, at_ms, 168.0) == urls
+    assert find_sources(PAGE, at_ms, 168.0) == urls
 
 
 def test_pictures_come_before_fonts_and_the_last_first():
@@ -81,7 +81,7 @@ def test_pictures_come_before_fonts_and_the_last_first():
         "failed": "net::ERR_ABORTED"
     }
     objects = [*PAGE, font, second, failed]
-    assert shown_by(objects, 430.0, 168.0) == ["https://b/2.jpg", HERO, "https://a/f.woff2"]
+    assert find_sources(objects, 430.0, 168.0) == ["https://b/2.jpg", HERO, "https://a/f.woff2"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from eyelevel.report.sections.drift import drift_json, drift_note
 from eyelevel.stats.autocorrelation import lag_one
 
 TEXT = TWO_STACKS.replace("blocks = 6", "blocks = 12")
-HEAD = "Differences of successive blocks are alike."
+HEAD = "Successive blocks resemble each other."
 
 
 def slower_every_block(trial):
@@ -40,7 +40,7 @@ def test_silence_is_never_offered_as_proof(tmp_path):
     assert HEAD not in [head for head, _ in warnings(still)]
     note = str(drift_note(still))
     share = f"{100 * still.drift.noticed_share:.1f}"
-    assert share in note and "nothing noticed proves nothing" in note
+    assert share in note and "no warning proves nothing" in note
 
 
 def test_too_few_blocks_say_nothing_on_the_page(quickstart_contents):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from eyelevel.plan.file.parse import parse_plan
-from eyelevel.run.bundle.consent import asked_for, refused_of, why_private
+from eyelevel.run.bundle.consent import describe_access, describe_refusals, why_private
 
 PLAN = """\
 sites = ["startup"]
@@ -32,14 +32,14 @@ def home(tmp_path, monkeypatch):
 def test_each_path_is_said_where_it_lies(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "h3.py").write_text("")
-    asked = asked_for(plan_of(["python3", "./h3.py", "a b"], ["/srv/h3", "data"]))
+    asked = describe_access(plan_of(["python3", "./h3.py", "a b"], ["/srv/h3", "data"]))
     assert asked == [
         "starts: python3 ./h3.py 'a b'",
         f"opens to it: {tmp_path}/h3.py (`./h3.py`)",
         "opens to it: /srv/h3",
         f"opens to it: {tmp_path}/data (`data`)",
     ]
-    assert refused_of(plan_of(["python3", "./h3.py"], ["/srv/h3", "data"])) == []
+    assert describe_refusals(plan_of(["python3", "./h3.py"], ["/srv/h3", "data"])) == []
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_each_path_is_said_where_it_lies(tmp_path, monkeypatch):
 def test_homes_and_dot_folders_are_refused_in_every_form(home, tmp_path, monkeypatch, path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "link").symlink_to(home / ".ssh")
-    (said,) = refused_of(plan_of(["sh"], [path]))
+    (said,) = describe_refusals(plan_of(["sh"], [path]))
     assert said.startswith(f"`{path}` is ")
 
 
@@ -62,12 +62,12 @@ def test_nor_does_a_word_of_the_command_open_one(home, tmp_path, monkeypatch):
     secret = home / "work" / "key"
     secret.write_text("secret")
     for word in (str(secret), "people/me/work/key"):
-        (said,) = refused_of(plan_of(["cat", word]))
+        (said,) = describe_refusals(plan_of(["cat", word]))
         assert said == f"`{word}` is in the home {home}"
     # Nor as the program, which it is none: a virtual environment's Python is one.
-    assert refused_of(plan_of([str(secret)]))
+    assert describe_refusals(plan_of([str(secret)]))
     secret.chmod(0o755)
-    assert refused_of(plan_of([str(secret)])) == []
+    assert describe_refusals(plan_of([str(secret)])) == []
 
 
 def test_what_is_no_secret_stays_open(home):

@@ -13,7 +13,7 @@ from made_up_run import write_run
 from eyelevel.cli import main
 from eyelevel.errors import ExpectedError, PlanError, StoreError
 from eyelevel.run.bundle.bundle import write_bundle
-from eyelevel.run.bundle.consent import asked_for
+from eyelevel.run.bundle.consent import describe_access
 from eyelevel.run.bundle.inputs import RunInputs
 from eyelevel.run.bundle.members import Member, kind_of
 from eyelevel.run.bundle.unpack import open_bundle
@@ -105,7 +105,7 @@ def test_the_senders_pages_and_tables_are_left_in_the_bundle(tmp_path):
     found = open_bundle(file, tmp_path / "unpacked")
     assert set(found.left) == {"run/report.html", "run/exports/x.html"}
     assert not [path for path in found.run.rglob("*") if path.suffix in (".html", ".parquet")]
-    assert asked_for(found.plan) == []
+    assert describe_access(found.plan) == []
 
 
 def test_a_table_of_theirs_is_left_too(tmp_path):

@@ -1,4 +1,4 @@
-"""Whose doing it is that the transport did not bring an object, by the browser's name for it.
+"""Transport errors by the browser's names: losses on the network, and faults of the server.
 
 What the network lost is a result of stack and network. What a peer did wrong, which is a server of
 the lab, is the instrument's failure. Names: Chromium's `net_error_list.h`, with those of
