@@ -71,10 +71,10 @@ def client() -> None:
     from eyelevel.cli.run import cluster
 
     cluster.check_jobs = lambda *_: None
-    from eyelevel.cluster import driver, where
+    from eyelevel.cluster import driver, scheduler
 
     driver.OfThisPlan = lambda *_: FirstQuestion(mark)
-    where._slots_here = two_slots
+    scheduler._slots_here = two_slots
     sys.exit(main.main())
 
 

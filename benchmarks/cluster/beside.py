@@ -18,8 +18,8 @@ import cluster_stub
 from benchmarks.shared.command import Figure
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import Connection
+from eyelevel.cluster.scheduler import Where, connected
 from eyelevel.cluster.slots import ClusterSlots
-from eyelevel.cluster.where import Where, connected
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.inputs import Input
@@ -29,7 +29,7 @@ from eyelevel.run.study.dispatch import Block
 from eyelevel.run.study.loop import Driver, Interrupted, run_trials
 from eyelevel.run.study.prepare import prepare
 from eyelevel.run.study.progress import Accounts
-from eyelevel.run.study.slots import Event, Joined, Slots
+from eyelevel.run.study.slots import Event, SlotAdded, Slots
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.directory import read_trial
 
@@ -47,7 +47,7 @@ blocks = {BLOCKS}
 class Again:
     """Slots that were there before this run of a block: they join it first."""
 
-    def __init__(self, slots: ClusterSlots, joined: list[Joined]) -> None:
+    def __init__(self, slots: ClusterSlots, joined: list[SlotAdded]) -> None:
         self._slots, self._joined, self._is_first = slots, joined, True
 
     def start(self, slot: str, block: Block) -> None:
@@ -64,7 +64,7 @@ class Again:
         if is_first and self._joined:
             return list(self._joined)
         events = self._slots.wait()
-        self._joined += [event for event in events if isinstance(event, Joined)]
+        self._joined += [event for event in events if isinstance(event, SlotAdded)]
         return events
 
 
@@ -114,7 +114,7 @@ def beside() -> Iterator[Figure]:
 def _driver(connection: Connection, work: BlockWork, directory: Path) -> Driver:
     """The same slots for each block; the machine is not asked what it is."""
     made: list[ClusterSlots] = []
-    joined: list[Joined] = []
+    joined: list[SlotAdded] = []
     kept: list[Accounts] = []
     """The last is of the run that is under way."""
 

@@ -2,7 +2,7 @@
 
 Loads the page that `eyelevel validate level` has made over `tcp+`, `quic` and `quic` without
 Alt-Svc in turn, over 200 ms at 100 Mbit/s and over `da2gc`, and prints what the page's server saw
-of each load: connections, and those in vain; images that came within a round trip of the first one,
+of each load: connections, and unused ones; images that came within a round trip of the first one,
 before any could have ended; pairs of requests of different kinds that came in another order than
 the page has them; requests before the late script; what each kind asked for. Firefox has no network
 log, and what it reports of images that it had begun to fetch ahead is not when it asked for them.
@@ -23,7 +23,7 @@ from eyelevel.plan.trials import Site, expand
 from eyelevel.run.level.runs import write_made_page
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
-from eyelevel.store.in_vain import connections_in_vain
+from eyelevel.store.unused_connections import unused_connections
 
 RUNS = 2
 RETRIES = 3
@@ -67,10 +67,10 @@ def _seen(record: Mapping[str, Any]) -> str:
     images = [each["at_ns"] for each in requests if kind_of(urlsplit(each["url"]).path) == "image"]
     rtt_ns = record["trial"]["network_settings"]["rtt_ms_min"] * 1e6
     at_once = sum(at < images[0] + rtt_ns for at in images)
-    opened = connections_in_vain(record)
+    opened = unused_connections(record)
     return (
         f"{record['outcome']}, {opened and opened.connections} connections, "
-        f"{opened and opened.in_vain} in vain, {at_once} of {len(images)} images at once, "
+        f"{opened and opened.unused} unused, {at_once} of {len(images)} images at once, "
         f"{order_share(paths):.1%} turned, late script after {late_script_place(paths):.0f}; "
         f"{priorities(requests)}"
     )

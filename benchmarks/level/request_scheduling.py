@@ -36,7 +36,7 @@ from eyelevel.plan.trials import Site, Trial, expand
 from eyelevel.run.level.runs import write_made_page
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
-from eyelevel.store.in_vain import connections_in_vain
+from eyelevel.store.unused_connections import unused_connections
 
 RUNS = 7
 RETRIES = 3
@@ -113,8 +113,8 @@ def _rows(
             record["navigation"]["page_load_time_ms"] for _, record in counted
         ),
         "in_flight_max": _median(read.in_flight_max().get("", 0) for read, _ in counted),
-        "connections_in_vain": _median(
-            found.in_vain for _, record in counted if (found := connections_in_vain(record))
+        "unused_connections": _median(
+            found.unused for _, record in counted if (found := unused_connections(record))
         ),
         "connection_types": sorted(
             {str(record["browser"]["effective_connection_type"]) for _, record in counted}
@@ -167,7 +167,7 @@ def _line(row: dict[str, Any]) -> str:
     return (
         f"{row['network']:8} {row['stack']:18} {row['priority']:9}{row['requests']:5}"
         f"{row['held']:5}{numbers}  {row['loads']} loads, PLT {row['page_load_time_ms'] or 0:.0f}, "
-        f"{row['connections_in_vain'] or 0:.0f} in vain, {row['in_flight_max']:.0f} at once, "
+        f"{row['unused_connections'] or 0:.0f} unused, {row['in_flight_max']:.0f} at once, "
         f"{','.join(row['connection_types'])} {','.join(row['triggers'])}"
     )
 

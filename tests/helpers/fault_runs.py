@@ -47,7 +47,7 @@ from eyelevel.run.study.dispatch import Block
 from eyelevel.run.study.loop import Interrupted, run_trials
 from eyelevel.run.study.prepare import planned
 from eyelevel.run.study.progress import Accounts
-from eyelevel.run.study.slots import Came, Event, Joined, OnStart, Slots
+from eyelevel.run.study.slots import Event, OnStart, SlotAdded, Slots, TrialsFinished
 from eyelevel.run.trial.trial import TrialResult
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.directory import ENVIRONMENT_FILE, write_document
@@ -112,7 +112,7 @@ class Packed:
             str(uuid4()), recordings, load=lambda trial, *_, **__: stub_result(trial)
         )
         self._on_start = on_start
-        self._events: list[Event] = [Joined("slot", "machine")]
+        self._events: list[Event] = [SlotAdded("slot", "machine")]
 
     def start(self, slot: str, block: Block) -> None:
         """Loaded at once."""
@@ -122,7 +122,7 @@ class Packed:
         assert isinstance(came, list)
         packed = tuple(replace(each, row=None) for each in came)
         outcomes = tuple((trial, "ok") for trial in block.trials)
-        self._events.append(Came(slot, outcomes, is_last=True, packed=packed))
+        self._events.append(TrialsFinished(slot, outcomes, is_last=True, packed=packed))
 
     def restart(self, slot: str) -> None:
         """Nothing hangs here."""

@@ -23,8 +23,8 @@ from made_up_run import environment
 
 from eyelevel.cluster import settings
 from eyelevel.cluster.admission import Admissions, Submit
+from eyelevel.cluster.scheduler import SchedulerChoice, connected
 from eyelevel.cluster.slots import ClusterSlots
-from eyelevel.cluster.where import Where, connected
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, Trial
 from eyelevel.run.block.inputs import Input
@@ -193,7 +193,7 @@ class MadeUpCluster:
         work = BlockWork("client", recordings, load=cluster_stub.load)
         with ExitStack() as stack:
             connection = stack.enter_context(
-                connected(Where.of(self.where, is_trusted=True), self.run)
+                connected(SchedulerChoice.of(self.where, is_trusted=True), self.run)
             )
             self.address = connection.address
             stack.callback(self.end)
@@ -204,7 +204,7 @@ class MadeUpCluster:
     @contextmanager
     def _local(self, accounts: Accounts, interrupted: Interrupted) -> Iterator[Slots]:
         work = BlockWork("client", {self.plan.sites[0]: self.recording}, load=cluster_stub.load)
-        with connected(Where.of("local:1"), self.run) as connection:
+        with connected(SchedulerChoice.of("local:1"), self.run) as connection:
             yield ClusterSlots(connection, work, accounts.start, self._admissions)
 
     def to_its_end(self, *machines: str) -> RunResult:

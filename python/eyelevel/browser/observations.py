@@ -27,7 +27,7 @@ LOCAL_SCHEMES = ("data:", "blob:", "about:", "chrome:", "chrome-error:", "filesy
 
 
 CaptureMethod = Literal["screencast", "trace"]
-Ended = Literal["complete", "timeout", "navigation-failed", "browser-crashed"]
+LoadEnd = Literal["complete", "timeout", "navigation-failed", "browser-crashed"]
 Source = Literal["network", "cache", "service-worker", "data"]
 
 
@@ -108,7 +108,7 @@ class Navigation:
     documents: int = 1
     """Documents that the main frame showed; more than one if the page redirected by script."""
 
-    def of(self, ended: Ended) -> Navigation:
+    def of(self, ended: LoadEnd) -> Navigation:
         """The same of a load that ended so. One that timed out has no load time: of a page that
         goes on to further documents one may load between the limit and the look at its timings."""
         return replace(self, page_load_time_ms=None) if ended == "timeout" else self
@@ -237,7 +237,7 @@ class StepLoad:
 class RawLoad:
     """All observations of one load."""
 
-    ended: Ended
+    ended: LoadEnd
     detail: str
     """One sentence; empty for `complete`."""
     navigation: Navigation = field(default_factory=Navigation)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
-from eyelevel.browser.observations import Ended, LoadSettings
+from eyelevel.browser.observations import LoadEnd, LoadSettings
 
 Verdict = Literal["loading", "complete", "capped", "timeout"]
 
@@ -86,7 +86,7 @@ def wait_for_load(
     pump: Pump,
     waits: Callable[[], bool],
     failed: Callable[[], str],
-) -> tuple[Ended, str, bool]:
+) -> tuple[LoadEnd, str, bool]:
     """`wait_for_end` of a navigation: how it ended, why, and whether the cap ended it."""
     verdict = wait_for_end(rule, pump, waits, failed)
     if verdict == "failed":

@@ -12,7 +12,7 @@ from eyelevel.errors import ExpectedError
 from eyelevel.run.machines.files import read_retired, write_machine
 from eyelevel.run.machines.fleet import Evidence, Fleet, Shown, Verdict
 from eyelevel.run.machines.retirement import LOSSES_IN_A_ROW, SlotFailures, SlotLosses, has_failed
-from eyelevel.run.study.slots import Event, Joined, Retired
+from eyelevel.run.study.slots import Event, SlotAdded, SlotRetired
 from eyelevel.store.packed import PackedTrial
 
 Submit = Callable[..., "Future[Any]"]
@@ -160,7 +160,7 @@ class Admissions:
         if candidate.is_refused:
             candidate.judged = frozenset(candidate.slots)
             self._tell_refused(known, verdict.reason)
-            return [Retired(slot) for slot in candidate.slots] if was_admitted else []
+            return [SlotRetired(slot) for slot in candidate.slots] if was_admitted else []
         return []
 
     def _tell_refused(self, evidence: Evidence, reason: str) -> None:
@@ -195,7 +195,7 @@ class Admissions:
             )
         else:
             self._told(f"slot {name.number} of machine {name.host} is retired: {reason}")
-        return [Retired(each) for each, its in candidate.slots.items() if its.number in anew]
+        return [SlotRetired(each) for each, its in candidate.slots.items() if its.number in anew]
 
     def ended(self, slot: str, trials: Sequence[PackedTrial]) -> list[Event]:
         """Loads of a block that ended on a slot, which is retired if too many of its loads fail."""
@@ -208,7 +208,7 @@ class Admissions:
         candidate.retired[name.number] = reason
         self._keep(name.machine)
         self._told(f"slot {name.number} of machine {name.host} is retired: {reason}")
-        return [Retired(slot)]
+        return [SlotRetired(slot)]
 
     def _keep(self, machine: str) -> None:
         candidate = self._candidates.get(machine) or _Candidate()
@@ -220,7 +220,7 @@ def _joining(candidate: _Candidate, slots: Iterable[str]) -> list[Event]:
     """Those that are not retired."""
     names = {slot: candidate.slots[slot] for slot in slots}
     return [
-        Joined(slot, name.machine)
+        SlotAdded(slot, name.machine)
         for slot, name in names.items()
         if name.number not in candidate.retired
     ]

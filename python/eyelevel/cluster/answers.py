@@ -25,7 +25,7 @@ UNREACHED_S = 120.0
 """How long that goes on: a slot that is gone is missed after half of it."""
 
 
-class LetGoError(Exception):
+class AnswerLostError(Exception):
     """Nobody has what a slot was asked any more, by no fault of the slot: the way to the scheduler
     broke, or Dask's client connected anew."""
 
@@ -52,16 +52,16 @@ class Answer:
     coming: "Coming[Any] | None" = None
 
     def result(self) -> Any:
-        """Of one that was fetched. Raises what was raised there, and LetGoError."""
+        """Of one that was fetched. Raises what was raised there, and AnswerLostError."""
         assert self.coming is not None
         try:
             return self.coming.result()
         except CancelledError as error:
-            raise LetGoError from error
+            raise AnswerLostError from error
         except OSError as error:
             if self.future.status == "error":
                 raise
-            raise LetGoError from error
+            raise AnswerLostError from error
 
 
 class Answers:
@@ -94,11 +94,11 @@ class Answers:
     def fetch(self, answer: Answer, address: str) -> None:
         """What was returned there lies there; `next` tells when it is here, or never will be.
 
-        Raises LetGoError if the scheduler was away meanwhile.
+        Raises AnswerLostError if the scheduler was away meanwhile.
         """
         slot, us, future, client = answer.slot, answer.us, answer.future, self._connection.client
         if future.client is not client:
-            raise LetGoError
+            raise AnswerLostError
         assert isinstance(client.loop, BaseAsyncIOLoop)
         coming = asyncio.run_coroutine_threadsafe(
             _brought(client, future, address), client.loop.asyncio_loop

@@ -11,9 +11,9 @@ from uuid import uuid4
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import check_there
 from eyelevel.cluster.presence import Presence
+from eyelevel.cluster.scheduler import SCHEDULER_FILE, SchedulerChoice, check_can_listen, connected
 from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.cluster.trust import check_handshake
-from eyelevel.cluster.where import SCHEDULER_FILE, Where, check_can_listen, connected
 from eyelevel.errors import LaterError
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
@@ -77,7 +77,7 @@ def cluster_driver(
     `mixed`: machines that differ are taken as classes. `is_trusted`: nobody else is on the network.
     `told`: what happens to machines, in lines.
     """
-    place = Where.of(where, is_trusted=is_trusted)
+    place = SchedulerChoice.of(where, is_trusted=is_trusted)
     check_there(place.address, lambda there: check_handshake(place.address, there, place.security))
     check_can_listen(place)
     recordings = {site.name: Input(site.digest, str(site.path.resolve())) for site in sites}

@@ -12,17 +12,17 @@ from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from eyelevel.cluster.admission import Admissions, Submit
-from eyelevel.cluster.answers import Answer, Answers, LetGoError
+from eyelevel.cluster.answers import Answer, AnswerLostError, Answers
 from eyelevel.cluster.connection import Connection
+from eyelevel.cluster.input_transfers import InputTransfers, Step, Then
 from eyelevel.cluster.names import is_ours
 from eyelevel.cluster.settings import GIVE_BACK_BLOCKS, give_back
-from eyelevel.cluster.supplies import Step, Supplies, Then
 from eyelevel.errors import ExpectedError, InputChangedError, LabError
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.inputs import content_of, keep_input
 from eyelevel.run.block.load import BlockWork, Missing, TooLargeError, check_answer, load_block
 from eyelevel.run.study.dispatch import Block
-from eyelevel.run.study.slots import Came, Event, Joined, Lost, OnStart
+from eyelevel.run.study.slots import Event, OnStart, SlotAdded, SlotLost, TrialsFinished
 from eyelevel.store.packed import PackedTrial
 
 POLL_S = 0.5
@@ -61,7 +61,7 @@ class ClusterSlots:
         has sent before we may have nothing."""
         self._blocks: dict[str, tuple[Block, Future[Any] | None]] = {}
         """What each slot has, and what it was asked last for it; None while it waits for files."""
-        self._supplies = Supplies()
+        self._transfers = InputTransfers()
         self._answers = Answers(connection)
         self._polled_s = float("-inf")
         self._over_blocks = 0
@@ -148,15 +148,15 @@ class ClusterSlots:
         self._clients.pop(slot)
         self._admissions.went(slot)
         self._answers.give_up(slot)
-        self._go_on(self._supplies.went(slot))
+        self._go_on(self._transfers.went(slot))
         if slot not in self._joined:
             return []
         self._joined.discard(slot)
         retired = self._admissions.lost(slot, lost.number, why) if lost and is_blamed else []
-        return [Lost(slot, is_blamed, why), *retired]
+        return [SlotLost(slot, is_blamed, why), *retired]
 
     def _noted(self, events: list[Event]) -> list[Event]:
-        self._joined |= {event.slot for event in events if isinstance(event, Joined)}
+        self._joined |= {event.slot for event in events if isinstance(event, SlotAdded)}
         return events
 
     def _workers(self) -> dict[str, str]:
@@ -174,7 +174,7 @@ class ClusterSlots:
     def _fetch(self, answer: Answer) -> list[Event]:
         try:
             self._answers.fetch(answer, self._addresses[answer.slot])
-        except LetGoError:
+        except AnswerLostError:
             return self._let_go(answer.slot)
         return []
 
@@ -207,19 +207,19 @@ class ClusterSlots:
         if block is None or expected is not future:
             return self._asked_over(answer)
         try:
-            if self._supplies.is_coming(slot):
+            if self._transfers.is_coming(slot):
                 answer.result()  # of `keep_input`, which raises what was in its way
-                self._go_on(self._supplies.kept(slot))
+                self._go_on(self._transfers.kept(slot))
                 return []
             found: list[PackedTrial] | Missing = answer.result()
             if isinstance(found, Missing):
-                self._supply(slot, block, self._supplies.asked(slot, found.inputs))
+                self._supply(slot, block, self._transfers.asked(slot, found.inputs))
                 return []
             check_answer([trial.hash for trial in block.trials], found)
         except KilledWorker:
             del self._addresses[slot]
             return self._went(slot, is_blamed=self._is_of_now(future))
-        except LetGoError:
+        except AnswerLostError:
             return self._let_go(slot)
         except (InputChangedError, TooLargeError):
             del self._blocks[slot]
@@ -238,7 +238,7 @@ class ClusterSlots:
         outcomes: tuple[tuple[Trial, str], ...] = tuple(
             (by_name[each.name], each.outcome) for each in found
         )
-        came = Came(slot, outcomes, is_last=True, packed=tuple(found))
+        came = TrialsFinished(slot, outcomes, is_last=True, packed=tuple(found))
         return [came, *self._admissions.ended(slot, found)]
 
     def _asked_over(self, answer: Answer) -> list[Event]:
@@ -249,7 +249,7 @@ class ClusterSlots:
         except KilledWorker:
             del self._addresses[slot]
             return self._went(slot, is_blamed=False)
-        except LetGoError:
+        except AnswerLostError:
             return self._let_go(slot)
         except ExpectedError as error:
             said = error

@@ -17,8 +17,8 @@ from distributed import Nanny, Worker
 
 from eyelevel.cluster.connection import ClusterError, reach
 from eyelevel.cluster.credentials import Credentials
-from eyelevel.cluster.dialling import Dialling, There, Whereabouts
 from eyelevel.cluster.names import SlotName, machine_id
+from eyelevel.cluster.scheduler_address import Backoff, Scheduler, SchedulerAddress
 from eyelevel.cluster.settings import NO_HTTP_ADDRESS, OURS, configure
 from eyelevel.cluster.trust import bracketed, check_handshake, facing
 from eyelevel.disk.folders import temporary_folder
@@ -73,13 +73,13 @@ async def run_slots(
     if while_open:
         loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is written to it
     machine = machine_id(host)
-    whereabouts = Whereabouts(
+    scheduler = SchedulerAddress(
         where, machine, is_trusted=is_trusted, credentials=credentials, told=told
     )
-    with closing(whereabouts):
+    with closing(scheduler):
         slots = [
             asyncio.create_task(
-                _slot(whereabouts, SlotName(machine, host, number, count), own, ended, told)
+                _slot(scheduler, SlotName(machine, host, number, count), own, ended, told)
             )
             for number, own in enumerate(cores or [frozenset()] * count, start=1)
         ]
@@ -91,7 +91,7 @@ async def run_slots(
 
 
 async def _slot(
-    whereabouts: Whereabouts,
+    scheduler: SchedulerAddress,
     name: SlotName,
     cores: frozenset[int],
     ended: asyncio.Event,
@@ -104,26 +104,26 @@ async def _slot(
     # Dask keeps files of its own, and leaves the folder that they were in.
     with slot_group(name.number) as group, temporary_folder("slot") as scratch:
         placed |= group_variable(group)
-        await _served(whereabouts, name, placed, scratch, ended, told)
+        await _served(scheduler, name, placed, scratch, ended, told)
 
 
 async def _served(
-    whereabouts: Whereabouts,
+    scheduler: SchedulerAddress,
     name: SlotName,
     placed: dict[str, str],
     scratch: Path,
     ended: asyncio.Event,
     told: Callable[[str], None],
 ) -> None:
-    dialling = Dialling(told)
+    backoff = Backoff(told)
 
     async def failed(line: str, lasted_s: float = 0.0) -> None:
         with suppress(TimeoutError):
-            await asyncio.wait_for(ended.wait(), dialling.failed(line, lasted_s))
+            await asyncio.wait_for(ended.wait(), backoff.failed(line, lasted_s))
 
     while not ended.is_set():
         began_s = time.monotonic()
-        if (there := whereabouts.there()) is None:
+        if (there := scheduler.there()) is None:
             await failed("")
             continue
         try:
@@ -160,7 +160,7 @@ async def _served(
                 if _may_be_refused(over, there):
                     await asyncio.to_thread(_check_heard, there)
             except ClusterError as error:
-                if whereabouts.is_fixed:
+                if scheduler.is_fixed:
                     raise
                 line = f"slot {name.number}: {error}"  # the next run may have other certificates
             await failed(line, lasted_s)
@@ -178,14 +178,14 @@ def _why_over(over: "asyncio.Task[None]", name: SlotName, address: str) -> str:
     return f"slot {name.number}: no scheduler at {address}, or it ended the slot"
 
 
-def _may_be_refused(over: "asyncio.Task[None]", there: There) -> bool:
+def _may_be_refused(over: "asyncio.Task[None]", there: Scheduler) -> bool:
     """Return whether a nanny's end can be one that each further try has, too."""
     # An error of TLS can be a refusal or an end, and of a connection without TLS nothing is known.
     is_plain = not there.security.require_encryption
     return is_plain or any(isinstance(each, SSLError) for each in _causes(over))
 
 
-def _check_heard(there: There) -> None:
+def _check_heard(there: Scheduler) -> None:
     """Raise ClusterError if a scheduler and this machine refuse each other at every try."""
     met = partial(check_handshake, there.address, security=there.security, role="worker")
     try:

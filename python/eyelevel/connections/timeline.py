@@ -10,7 +10,7 @@ from eyelevel.from_outside.limits import LOG
 from eyelevel.from_outside.source import Source
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import LOGS, StoredTrial
-from eyelevel.store.in_vain import InVain, connections_in_vain
+from eyelevel.store.unused_connections import UnusedConnections, unused_connections
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Timeline:
     network: str
     site: str
     outcome: str
-    opened: InVain | None
-    """Of all connections of the load: how many were opened, and how many of them in vain."""
+    opened: UnusedConnections | None
+    """Of all connections of the load: how many were opened, and how many of them went unused."""
 
 
 def busiest_connection(trial: StoredTrial) -> int:
@@ -110,7 +110,7 @@ def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
         network=record["trial"]["network"],
         site=record["trial"]["site"],
         outcome=record["outcome"],
-        opened=connections_in_vain(record),
+        opened=unused_connections(record),
     )
 
 

@@ -26,7 +26,7 @@ FORCED = (
     "six sockets a host until it is known to speak HTTP/2; forced QUIC knows beforehand: "
     "--origin-to-force-quic-on"
 )
-"""Five in vain to each of the page's two hosts at most."""
+"""At most five unused ones to each of the page's two hosts."""
 
 OF_BROWSER: tuple[Aspect, ...] = (
     Aspect(
@@ -79,10 +79,10 @@ OF_BROWSER: tuple[Aspect, ...] = (
         ),
     ),
     Aspect(
-        "connections in vain",
+        "unused connections",
         what="those that carried no request",
         measure=Measure(
-            "connections_in_vain",
+            "unused_connections",
             PAGES,
             "",
             "servers' events",

@@ -50,7 +50,7 @@ def page_values(
     used = {request["connection"] for request in requests}
     values: dict[str, Value | None] = {
         "connections": float(len(connections)),
-        "connections_in_vain": float(len(connections) - len(used)),
+        "unused_connections": float(len(connections) - len(used)),
         "order_share": order_share(paths),
         "late_script_place": late_script_place(paths),
         "priorities": priorities(requests),

@@ -6,6 +6,6 @@ can end, `hashing` the one canonical form that identifies a trial. Frames are lo
 (`frames`, `deltas`, `pixels`), last pictures are shared by all loads of a run (`pictures`).
 
 Raw observations only: what is computed from a record lives in `eyelevel.metrics` and
-`eyelevel.analysis`, so that a better computation needs no new loads. `in_vain` counts connections
-of one record for readers on both sides of that line.
+`eyelevel.analysis`, so that a better computation needs no new loads. `unused_connections`
+counts connections of one record for readers on both sides of that line.
 """

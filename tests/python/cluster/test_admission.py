@@ -12,7 +12,7 @@ from eyelevel.cluster.names import SlotName
 from eyelevel.errors import LabError
 from eyelevel.run.machines.files import read_fleet
 from eyelevel.run.machines.fleet import Shown
-from eyelevel.run.study.slots import Joined, Retired
+from eyelevel.run.study.slots import SlotAdded, SlotRetired
 from eyelevel.store.machines import machine_file, read_machines
 from eyelevel.store.packed import PackedTrial
 
@@ -118,8 +118,8 @@ def test_when_the_third_joins_the_odd_one_is_retired_and_its_blocks_are_a_class(
     assert fleet.kept("a")["class"] == 1
     slots = {fleet.slots["a", 1], fleet.slots["a", 2]}
     events = fleet.come("c")
-    assert {each.slot for each in events if isinstance(each, Retired)} == slots
-    assert joined(each for each in events if isinstance(each, Joined)) == [("c", 1), ("c", 2)]
+    assert {each.slot for each in events if isinstance(each, SlotRetired)} == slots
+    assert joined(each for each in events if isinstance(each, SlotAdded)) == [("c", 1), ("c", 2)]
     assert (fleet.kept("a")["class"], fleet.kept("a")["admitted"]) == (2, False)
     assert fleet.kept("a")["reason"].startswith("its page load time is +10.0% off the fleet's")
     assert [fleet.kept(name)["class"] for name in "bc"] == [1, 1]
@@ -269,7 +269,7 @@ def test_a_slot_whose_loads_fail_is_retired_with_its_reason_and_stays_so(fleet):
     fleet.come("a")
     fleet.ended("a", 1, *["ok"] * 30)
     events = fleet.ended("a", 2, *["ok", "starved"] * 5)
-    assert events == [Retired(fleet.slots["a", 2])]
+    assert events == [SlotRetired(fleet.slots["a", 2])]
     reason = (
         "5 of its last 10 loads failed because of the instrument, but 0.0% of the other slots' 30"
     )

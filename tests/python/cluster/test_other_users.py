@@ -13,10 +13,10 @@ import pytest
 from hang import HANG_S
 from made_up_cluster import MadeUpCluster, until
 
-from eyelevel.cluster import where as where_module
+from eyelevel.cluster import scheduler as scheduler_module
 from eyelevel.cluster.connection import ClusterError
 from eyelevel.cluster.credentials import Credentials, check_private
-from eyelevel.cluster.where import SCHEDULER_FILE, Where, connected
+from eyelevel.cluster.scheduler import SCHEDULER_FILE, SchedulerChoice, connected
 
 NOBODY = 65534
 TRIES = 5
@@ -40,7 +40,7 @@ def one_slot(folder, where):
     """The connection of a run that has one slot, from another process."""
     cluster = MadeUpCluster(folder, {})
     cluster.run.mkdir()
-    with connected(Where.of(where), cluster.run) as connection:
+    with connected(SchedulerChoice.of(where), cluster.run) as connection:
         if not where.startswith("local:"):
             cluster.address = str(cluster.run / SCHEDULER_FILE)
             cluster.start("one")
@@ -82,7 +82,9 @@ def test_another_user_is_heard_neither_by_scheduler_nor_worker_nor_nanny(
 ):
     made = []
     monkeypatch.setattr(
-        where_module.Credentials, "new", lambda new=Credentials.new: made.append(new()) or made[-1]
+        scheduler_module.Credentials,
+        "new",
+        lambda new=Credentials.new: made.append(new()) or made[-1],
     )
     with one_slot(open_folder, where) as connection:
         for _ in range(TRIES):

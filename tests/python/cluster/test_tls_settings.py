@@ -8,8 +8,8 @@ import pytest
 from tls_files import TLS, openssl, self_signed, settings_of, signed
 
 from eyelevel.cluster.connection import ClusterError
+from eyelevel.cluster.scheduler import SchedulerChoice
 from eyelevel.cluster.tls_settings import read_security
-from eyelevel.cluster.where import Where
 
 pytestmark = pytest.mark.skipif(not shutil.which("openssl"), reason="openssl is not here")
 
@@ -63,7 +63,7 @@ def test_a_missing_or_bad_file_is_one_line_with_file_and_setting(folder, changed
     (file,) = changed.values()
     file = folder / (file or "run.pem")
     with settings(folder, **changed), pytest.raises(ClusterError) as caught:
-        Where.of("listen:10.0.0.7:8786")
+        SchedulerChoice.of("listen:10.0.0.7:8786")
     assert "\n" not in str(caught.value)
     assert re.match(f"reading {re.escape(str(file))}, {TLS}.{setting}: {said}", str(caught.value))
 
@@ -82,7 +82,7 @@ def test_a_missing_or_bad_file_is_one_line_with_file_and_setting(folder, changed
 )
 def test_a_certificate_that_others_would_refuse_is_named(folder, changed, said):
     with settings(folder, **changed), pytest.raises(ClusterError) as caught:
-        Where.of("listen:10.0.0.7:8786")
+        SchedulerChoice.of("listen:10.0.0.7:8786")
     role = next(iter(changed)).partition("_")[0].replace("ca", "scheduler")
     assert f"{TLS}.{role}.cert: the authority in {folder}/" in str(caught.value)
     assert re.search(f"does not vouch for it \\(({said})", str(caught.value))
@@ -91,10 +91,13 @@ def test_a_certificate_that_others_would_refuse_is_named(folder, changed, said):
 
 def test_settings_that_are_right_are_taken(folder):
     with settings(folder):
-        assert Where.of("listen:10.0.0.7:8786").protection == "settings"
+        assert SchedulerChoice.of("listen:10.0.0.7:8786").protection == "settings"
         assert read_security("client", "scheduler", "worker").require_encryption
     with settings(folder, client_cert="both.pem", client_key=None):
-        assert Where.of("tls://10.0.0.7:8786").security.tls_client_cert == f"{folder}/both.pem"
+        assert (
+            SchedulerChoice.of("tls://10.0.0.7:8786").security.tls_client_cert
+            == f"{folder}/both.pem"
+        )
     # A client's certificate need not be one for servers.
     with settings(folder, client_cert="visitor.pem", client_key="visitor.key"):
         read_security("client", "scheduler")
@@ -108,21 +111,21 @@ def test_settings_that_are_not_files_are_named_too(folder):
         changed = {f"{TLS}.{name}": value}
         refused = pytest.raises(ClusterError, match=rf"{TLS}.{name}{said}")
         with settings(folder), dask.config.set(changed), refused:
-            Where.of("tls://10.0.0.7:8786")
+            SchedulerChoice.of("tls://10.0.0.7:8786")
     with settings(folder, ca_file=None), pytest.raises(ClusterError) as caught:
-        Where.of("tls://10.0.0.7:8786")
+        SchedulerChoice.of("tls://10.0.0.7:8786")
     assert f"{TLS}.ca-file is not set; give the path of a PEM file" in str(caught.value)
 
 
 def test_settings_of_tls_take_no_part_where_there_is_none_or_the_runs_own(folder):
     with settings(folder, ca_file="absent"), dask.config.set({f"{TLS}.min-version": 1.1}):
-        assert Where.of("local:1").protection == "own"
-        assert Where.of("tcp://10.0.0.7:1", is_trusted=True).security.tls_ca_file is None
+        assert SchedulerChoice.of("local:1").protection == "own"
+        assert SchedulerChoice.of("tcp://10.0.0.7:1", is_trusted=True).security.tls_ca_file is None
 
 
 def test_encryption_that_is_required_is_not_left_out(folder):
     with dask.config.set({"distributed.comm.require-encryption": True}):
         for text in ("listen:10.0.0.7:0", "tcp://10.0.0.7:1"):
             with pytest.raises(ClusterError, match="require-encryption forbids it"):
-                Where.of(text, is_trusted=True)
-        assert Where.of("listen:127.0.0.1:0").protection == "own"
+                SchedulerChoice.of(text, is_trusted=True)
+        assert SchedulerChoice.of("listen:127.0.0.1:0").protection == "own"

@@ -20,9 +20,9 @@ from tls_files import authority, environment_of, settings_of
 from eyelevel.cluster import trust
 from eyelevel.cluster.connection import ClusterError, check_there
 from eyelevel.cluster.credentials import Credentials
+from eyelevel.cluster.scheduler import SCHEDULER_FILE, SchedulerChoice, connected
 from eyelevel.cluster.tls_settings import without_tls
 from eyelevel.cluster.trust import check_handshake, facing, read_trust
-from eyelevel.cluster.where import SCHEDULER_FILE, Where, connected
 
 FIRST = "startup/dsl/1"
 BOTH = r"TLS settings \(docs/guides/many-machines.md\), or --trust-network"
@@ -30,8 +30,8 @@ BOTH = r"TLS settings \(docs/guides/many-machines.md\), or --trust-network"
 
 @pytest.mark.parametrize("text", ["listen:127.0.0.1:0", "listen:[::1]:0", "listen:localhost:0"])
 def test_on_loopback_a_run_has_credentials_of_its_own_unless_the_machine_is_trusted(text):
-    assert Where.of(text).protection == Where.of("local:2").protection == "own"
-    assert Where.of(text, is_trusted=True).protection == "none"
+    assert SchedulerChoice.of(text).protection == SchedulerChoice.of("local:2").protection == "own"
+    assert SchedulerChoice.of(text, is_trusted=True).protection == "none"
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def test_on_loopback_a_run_has_credentials_of_its_own_unless_the_machine_is_trus
 )  # fmt: skip
 def test_what_others_reach_is_refused_with_both_remedies_unless_it_is_trusted(text):
     with pytest.raises(ClusterError, match=BOTH) as caught:
-        Where.of(text)
+        SchedulerChoice.of(text)
     assert "\n" not in str(caught.value)
-    assert not Where.of(text, is_trusted=True).security.require_encryption
+    assert not SchedulerChoice.of(text, is_trusted=True).security.require_encryption
     if "://" in text:
         with pytest.raises(ClusterError, match=BOTH):
             read_trust(text, "worker", is_trusted=False)
@@ -60,7 +60,7 @@ def test_an_address_with_tls_needs_the_settings_of_its_side():
         with pytest.raises(ClusterError, match=r"worker\.cert is not set"):
             read_trust("tls://10.0.0.7:8786", "worker", is_trusted=False)
         with pytest.raises(ClusterError, match=rf"{BOTH}.*\(not set: .*scheduler\.cert\)"):
-            Where.of("listen:0.0.0.0:0")
+            SchedulerChoice.of("listen:0.0.0.0:0")
 
 
 def test_a_runs_own_credentials_count_on_loopback_alone():
@@ -119,7 +119,7 @@ def test_a_run_whose_sides_have_certificates_comes_to_its_end(tmp_path, certifie
 
 def test_who_has_no_certificate_of_the_authority_is_not_heard(tmp_path, certified):
     strangers = authority(tmp_path / "strangers")
-    place = Where.of("listen:127.0.0.1:0")
+    place = SchedulerChoice.of("listen:127.0.0.1:0")
     with connected(place, tmp_path) as connection:
         port = int(connection.address.rpartition(":")[2])
         for certificate in (None, strangers / "run.pem"):
@@ -147,7 +147,7 @@ def test_who_and_its_scheduler_refuse_each_other_is_told_before_anything_is_writ
     tmp_path, certified, changed, said
 ):
     strangers = authority(tmp_path / "strangers")
-    with connected(Where.of("listen:127.0.0.1:0"), tmp_path) as connection:
+    with connected(SchedulerChoice.of("listen:127.0.0.1:0"), tmp_path) as connection:
         security = read_trust(connection.address, "client", is_trusted=False)
         for name, file in changed.items():
             setattr(security, "tls_" + re.sub(r"[.-]", "_", name), str(strangers / file))
@@ -162,7 +162,7 @@ def test_who_and_its_scheduler_refuse_each_other_is_told_before_anything_is_writ
 
 def test_a_scheduler_with_tls_is_told_apart_from_one_that_is_slow(tmp_path, certified, monkeypatch):
     monkeypatch.setattr(trust, "GREETING_S", 0.1)
-    with connected(Where.of("listen:127.0.0.1:0"), tmp_path) as connection:
+    with connected(SchedulerChoice.of("listen:127.0.0.1:0"), tmp_path) as connection:
         address = connection.address.replace("tls://", "tcp://")
         met = partial(check_handshake, address, security=without_tls())
         with pytest.raises(ClusterError, match=f"it has TLS; write {connection.address}, and give"):
@@ -196,7 +196,7 @@ def test_a_worker_that_its_scheduler_will_never_hear_ends(
         environment["DASK_DISTRIBUTED__COMM__TLS__CA_FILE"] = str(tmp_path / "both.pem")
     without = speaks == "tcp"
     with dask.config.set(dict.fromkeys(settings_of(certified)) if without else {}):
-        place = Where.of("listen:127.0.0.1:0", is_trusted=without)
+        place = SchedulerChoice.of("listen:127.0.0.1:0", is_trusted=without)
     with connected(place, tmp_path) as connection:
         written = "tcp" if "write tls" in said else "tls"
         done = subprocess.run(
@@ -218,7 +218,7 @@ def test_a_worker_that_its_scheduler_will_never_hear_ends(
 def test_a_worker_of_a_runs_file_prints_why_it_is_not_heard_and_tries_again(tmp_path, certified):
     strangers = authority(tmp_path / "strangers")
     with (
-        connected(Where.of("listen:127.0.0.1:0"), tmp_path),
+        connected(SchedulerChoice.of("listen:127.0.0.1:0"), tmp_path),
         subprocess.Popen(
             [sys.executable, "-c", WORKER, str(tmp_path / SCHEDULER_FILE)],
             env={

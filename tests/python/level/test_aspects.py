@@ -75,7 +75,7 @@ def test_bounds_follow_from_the_page_and_the_networks() -> None:
     assert bound_of("head bytes down") == (0.0, heads * (2 + 2))
     assert bound_of("head bytes up") == (0.0, heads * 2 + sum(map(len, paths)))
     hosts = {urlsplit(item.url).netloc for item in items()}
-    assert bound_of("connections") == bound_of("connections in vain") == (len(hosts) * (1 - 6), 0.0)
+    assert bound_of("connections") == bound_of("unused connections") == (len(hosts) * (1 - 6), 0.0)
     slow, rtt_ms = SCENARIOS_BY_NAME["page on slow"].network, 100.0
     record_ms, datagram_ms = (
         size * 8e3 / slow.rate_down_bit_s for size in (4096 * 1500 / 1448 - 1480, 1228)

@@ -80,7 +80,7 @@ def test_a_load_in_the_pages_own_order_has_no_pair_turned() -> None:
     found = values(waited=(0.0, 10.0, 110.0))
     assert found["order_share"] == 0.0
     assert found["late_script_place"] == len([url for url in URLS if url.split("/")[2] == HOST]) - 1
-    assert (found["connections"], found["connections_in_vain"]) == (3.0, 1.0)
+    assert (found["connections"], found["unused_connections"]) == (3.0, 1.0)
     assert found["head_bytes_down"] == 3 * 990
     assert "head_bytes_up" not in found
     assert found["unsent_bytes_max"] == 9000

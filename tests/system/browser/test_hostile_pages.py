@@ -9,7 +9,7 @@ import pytest
 
 from eyelevel.browser.browsers import find_browser, load_page
 from eyelevel.browser.cross_check import TOLERANCE_MS
-from eyelevel.browser.observations import Ended, LoadSettings, RawLoad
+from eyelevel.browser.observations import LoadEnd, LoadSettings, RawLoad
 from eyelevel.errors import BrowserStartError
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
@@ -110,7 +110,7 @@ def test_a_page_that_never_ends_is_an_outcome(origin: str, browser: str):
     raw = load(origin, browser, "reloading", timeout_s=3.0)
     assert raw.ended == "timeout" and raw.navigation.page_load_time_ms is None
     raw = load(origin, browser, "asking", cap_s=2.0)
-    assert raw.ended in get_args(Ended)
+    assert raw.ended in get_args(LoadEnd)
     assert raw.capped or raw.ended == "browser-crashed"
 
 

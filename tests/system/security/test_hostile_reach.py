@@ -20,7 +20,7 @@ from raw_lab import NOBODY
 from reaching_site import DONE, MARKUP, WORDS, pack_reaching_site
 from tempting_machine import METADATA, machine, told, touch
 
-from eyelevel.browser.observations import Ended
+from eyelevel.browser.observations import LoadEnd
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 BROWSERS = ("chromium", pytest.param("firefox", marks=pytest.mark.full))
@@ -112,7 +112,7 @@ def test_nothing_but_the_network_refuses_the_tries(new_lab, folder, name):
         with machine(lab.command_prefix, page=None, listen=listen, ask=[]) as inside:
             raw = load_in(lab, browser=settings)
             seen = told(inside)
-    assert raw.ended in get_args(Ended)
+    assert raw.ended in get_args(LoadEnd)
     assert raw.console_errors[0] == WORDS
     assert all(count > 3 for count in seen["hits"].values()), seen["hits"]
     by_udp = {"chromium": "stun", "firefox": "quic"}[name]

@@ -30,8 +30,8 @@ from standing import (
 
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import Connection
+from eyelevel.cluster.scheduler import Where, connected
 from eyelevel.cluster.slots import ClusterSlots
-from eyelevel.cluster.where import Where, connected
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.run.block.inputs import Input
 from eyelevel.run.block.load import BlockWork

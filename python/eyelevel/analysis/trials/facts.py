@@ -14,8 +14,8 @@ from eyelevel.analysis.trials.limits import LIMITS, limits_of
 from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.network.objects import cleartext_share
 from eyelevel.store.hashing import canonical_json
-from eyelevel.store.in_vain import connections_in_vain, outlives_visits
 from eyelevel.store.outcomes import NOT_RECORDED
+from eyelevel.store.unused_connections import outlives_visits, unused_connections
 
 TRIAL_COLUMNS: dict[str, pl.DataType] = {
     "hash": pl.String(),
@@ -52,7 +52,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "request_head_bytes": pl.Float64(),  # as coded, mean, with what fills QPACK's table
     "response_head_bytes": pl.Float64(),
     "connections_opened": pl.Float64(),  # as the servers saw them; null: nobody counted
-    "connections_in_vain": pl.Float64(),
+    "unused_connections": pl.Float64(),
     "bytes_in_vain": pl.Float64(),
     "packets_up_per_down": pl.Float64(),
     "browser_cpu_s": pl.Float64(),
@@ -148,8 +148,8 @@ def _largest_paint(record: JsonMapping) -> str | None:
 
 
 def _in_vain(record: JsonMapping) -> tuple[float | None, ...]:
-    counts = connections_in_vain(record)
-    return (counts.connections, counts.in_vain, counts.bytes) if counts else (None,) * 3
+    counts = unused_connections(record)
+    return (counts.connections, counts.unused, counts.bytes) if counts else (None,) * 3
 
 
 def _packets_up_per_down(record: JsonMapping) -> float | None:

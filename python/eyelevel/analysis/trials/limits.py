@@ -1,7 +1,7 @@
 """What kept the servers of one load from sending, beside the network: windows and buffers."""
 
 from eyelevel.json_types import JsonMapping
-from eyelevel.store.in_vain import outlives_visits
+from eyelevel.store.unused_connections import outlives_visits
 
 LIMITS = {
     "receive_window_limited_ms": "Time in which only the browser's windows kept the servers "

@@ -20,7 +20,7 @@ MEASURED: tuple[Measured, ...] = (
     Measured("encoded head of a response, mean", "response_head_bytes", "{:.0f} bytes"),
     Measured("bytes in cleartext", "cleartext_share", "{:.0%}"),
     Measured("connections opened", "connections_opened", "{:.0f}"),
-    Measured("connections without a request", "connections_in_vain", "{:.0f}"),
+    Measured("connections without a request", "unused_connections", "{:.0f}"),
     Measured("bytes on connections without a request", "bytes_in_vain", "{:,.0f} bytes"),
     Measured("packets up for each packet down", "packets_up_per_down", "{:.2f}"),
     Measured("browser's CPU time per load", "browser_cpu_s", "{:.1f} s"),

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 
 from eyelevel.browser.chromium.devtools import DevTools, navigation_error
 from eyelevel.browser.chromium.network_log import NetworkLog
-from eyelevel.browser.observations import Ended, LoadSettings
+from eyelevel.browser.observations import LoadEnd, LoadSettings
 from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
 from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
 from eyelevel.json_types import JsonObject
@@ -53,7 +53,7 @@ class FirstVisit:
         self._page = ""
         self._error = ""
 
-    def run(self, prepare: Callable[[str], None]) -> tuple[Ended, str]:
+    def run(self, prepare: Callable[[str], None]) -> tuple[LoadEnd, str]:
         """Visit and clear up; returns how the page ended, and why it did not load.
 
         `prepare` sets up the tab with the given session as the measured one will be.
@@ -78,7 +78,7 @@ class FirstVisit:
         finally:
             self._devtools.on_event = before
 
-    def _load(self) -> tuple[Ended, str]:
+    def _load(self) -> tuple[LoadEnd, str]:
         self._rule = rule = rule_from_now(self._settings)
         parameters = {"url": self._settings.url}
         self._devtools.send("Page.navigate", parameters, self._page, self._handle_reply)

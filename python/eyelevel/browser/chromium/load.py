@@ -27,7 +27,7 @@ from eyelevel.browser.chromium.process import Chromium, browser_arguments
 from eyelevel.browser.chromium.timings import read_timings
 from eyelevel.browser.cross_check import differences_ms, disagreement
 from eyelevel.browser.messages import bytes_of
-from eyelevel.browser.observations import Ended, LoadSettings, Navigation, RawLoad, StepLoad
+from eyelevel.browser.observations import LoadEnd, LoadSettings, Navigation, RawLoad, StepLoad
 from eyelevel.browser.page_timings import NavigationClock, is_of_no_server, navigation_from
 from eyelevel.browser.phases import Phases, until_now
 from eyelevel.browser.profiles import new_profile
@@ -88,7 +88,7 @@ class _Load:
         self._network = NetworkLog()
         self._console = ConsoleErrors()
         self._page = ""
-        self._first_visit: tuple[Ended, str] = ("complete", "")
+        self._first_visit: tuple[LoadEnd, str] = ("complete", "")
         scripts: list[tuple[str, JsonObject]] = []
         if settings.same_page is not None:
             # Frames in other processes are targets of their own; workers refuse it and stay as is.
@@ -120,7 +120,7 @@ class _Load:
             self._open_empty_page(time.monotonic() + START_TIMEOUT_S)
         except BrowserError as error:
             raise BrowserStartError(f"{error}; {self._browser_state()}") from error
-        ended: Ended = "browser-crashed"
+        ended: LoadEnd = "browser-crashed"
         detail, capped, navigation = "", False, Navigation()
         if self._first_visit[0] != "complete":
             ended, reason = self._first_visit
@@ -185,7 +185,7 @@ class _Load:
     def _set_up(self, session_id: str) -> None:
         set_up_page(self._devtools, session_id, self._settings, time.monotonic() + START_TIMEOUT_S)
 
-    def _load(self) -> tuple[Ended, str, bool]:
+    def _load(self) -> tuple[LoadEnd, str, bool]:
         """Navigate and wait for the end; how it ended, why, and whether the cap ended it."""
         self._clock = NavigationClock(time.monotonic())
         self._rule = rule = rule_from_now(self._settings)
@@ -199,7 +199,7 @@ class _Load:
             lambda: self._navigation_error,
         )
 
-    def _collect(self, ended: Ended) -> Navigation:
+    def _collect(self, ended: LoadEnd) -> Navigation:
         wait_s = COLLECT_TIMEOUT_S if ended == "complete" else COLLECT_AFTER_TIMEOUT_S
         deadline = time.monotonic() + wait_s
         if ended != "complete" or not self._settings.browser.steps:
@@ -246,7 +246,9 @@ class _Load:
     def _follow(self, rule: QuietRule) -> None:
         self._rule = rule
 
-    def _raw_load(self, ended: Ended, detail: str, capped: bool, navigation: Navigation) -> RawLoad:
+    def _raw_load(
+        self, ended: LoadEnd, detail: str, capped: bool, navigation: Navigation
+    ) -> RawLoad:
         start_s = self._clock.first_start_s
         session = self._browser.session
         raw = RawLoad(

@@ -22,7 +22,14 @@ from eyelevel.browser.firefox.input import BiDiInput
 from eyelevel.browser.firefox.process import Firefox, window_px
 from eyelevel.browser.firefox.screen import Screen
 from eyelevel.browser.firefox.tab import FirefoxTab, text_answer
-from eyelevel.browser.observations import Ended, Frame, LoadSettings, Navigation, RawLoad, StepLoad
+from eyelevel.browser.observations import (
+    Frame,
+    LoadEnd,
+    LoadSettings,
+    Navigation,
+    RawLoad,
+    StepLoad,
+)
 from eyelevel.browser.page_timings import is_of_no_server, navigation_from
 from eyelevel.browser.phases import Phases, until_now
 from eyelevel.browser.profiles import new_profile
@@ -91,7 +98,7 @@ class _Load:
         self._firefox = firefox
         self._screen = screen
         self._phases = Phases(started_s)
-        self._first_visit: tuple[Ended, str] = ("complete", "")
+        self._first_visit: tuple[LoadEnd, str] = ("complete", "")
         self._version = ""
         self._settled = False
         self._start_cpu_s = 0.0
@@ -110,7 +117,7 @@ class _Load:
                 f"{error}; see `eyelevel doctor`; its output: {self._firefox.log_tail()}"
             ) from error
         self._ahead_s = time.time() - time.monotonic()
-        ended: Ended = "browser-crashed"
+        ended: LoadEnd = "browser-crashed"
         detail, capped, start_ms, navigation = "", False, time.time() * 1e3, Navigation()
         if self._first_visit[0] != "complete":
             ended, reason = self._first_visit
@@ -134,7 +141,7 @@ class _Load:
         return self._raw_load(ended, detail, capped, start_ms, navigation)
 
     def _raw_load(
-        self, ended: Ended, detail: str, capped: bool, start_ms: float, navigation: Navigation
+        self, ended: LoadEnd, detail: str, capped: bool, start_ms: float, navigation: Navigation
     ) -> RawLoad:
         frames = self._frames(start_ms)
         if abs(time.time() - time.monotonic() - self._ahead_s) > CLOCK_STEP_S_MAX:

@@ -9,7 +9,7 @@ from eyelevel.browser.cross_check import BrowserEvents
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.network_log import BiDiNetworkLog
 from eyelevel.browser.messages import first_line, parsed_value, refusal_of
-from eyelevel.browser.observations import Ended, LoadSettings
+from eyelevel.browser.observations import LoadEnd, LoadSettings
 from eyelevel.browser.page_answer import SCRIPT, WORLD, PageAnswer, checked_answer
 from eyelevel.browser.phases import Phases
 from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
@@ -89,7 +89,7 @@ class FirefoxTab:
             )
         return (round(x * scale), round(y * scale)), (int(size[0] * scale), int(size[1] * scale))
 
-    def load(self) -> tuple[Ended, str, bool]:
+    def load(self) -> tuple[LoadEnd, str, bool]:
         """Navigate and wait for the end; how it ended, why, and whether the cap ended it."""
         rule = rule_from_now(self._settings)
         self.follow(rule)

@@ -163,7 +163,7 @@ def _numbers_of(timeline: Timeline) -> JsonObject:
         "rtt_ms_smoothed_max": max(known, default=None),
         "page_load_time_ms": timeline.page_load_time_ms,
         "connections_opened": opened.connections if opened else None,
-        "connections_in_vain": opened.in_vain if opened else None,
+        "unused_connections": opened.unused if opened else None,
         "connections_ended_in_handshake": opened.in_handshake if opened else None,
         "bytes_in_vain": opened.bytes if opened else None,
     }
@@ -269,7 +269,7 @@ _ROWS: tuple[tuple[str, Callable[[Timeline], str]], ...] = (
     ("round trip, smoothed, largest, ms", _of("rtt_ms_smoothed_max", "{:.1f}")),
     ("page load time, ms", _of("page_load_time_ms", "{:.0f}")),
     ("connections of the load", _of("connections_opened")),
-    ("connections without a request", _of("connections_in_vain")),
+    ("connections without a request", _of("unused_connections")),
     ("of these ended in the handshake", _of("connections_ended_in_handshake")),
     ("bytes on those without a request", _of("bytes_in_vain")),
 )

@@ -116,7 +116,7 @@ def load(
     named = named_stack(stack)
     if refused := settings.refused_stack(named):
         raise PlanError([f"--stack {refused}"])
-    wait = HostWait(host_wait_s, told=_told_once())
+    wait = HostWait(host_wait_s, on_status=_told_once())
     kinds: Sequence[CrossTraffic] = ()
     if live:
         refuse_emulated(context)

@@ -24,7 +24,7 @@ LOSSES_MAX = 3
 
 
 @dataclass(frozen=True)
-class Ended:
+class StopDecision:
     """After which repetition each network's loads ended, and what has been decided, in words."""
 
     networks: Mapping[str, int] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Dispatch:
         self._retired: set[str] = set()
         self._work: dict[str, _Work] = {}
         self._losses: dict[int, list[tuple[str, str]]] = {}
-        self._ended = Ended()
+        self._ended = StopDecision()
         self._is_interrupted = False
         self._close()
 
@@ -151,7 +151,7 @@ class Dispatch:
         """A slot takes no further block; what it does it may end."""
         self._retired.add(slot)
 
-    def end_networks(self, ended: Ended) -> None:
+    def end_networks(self, ended: StopDecision) -> None:
         """What was decided: no further block of these networks is started."""
         before, self._ended = self._ended, ended
         for left in self._left.values():

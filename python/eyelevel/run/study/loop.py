@@ -18,11 +18,20 @@ from eyelevel.plan.trials import Trial
 from eyelevel.run.block.attempts import RETRIES, commit_trial, given_up
 from eyelevel.run.study.committer import Committer
 from eyelevel.run.study.common_failure import CommonFailure, Failure
-from eyelevel.run.study.dispatch import Block, Dispatch, Ended
+from eyelevel.run.study.dispatch import Block, Dispatch, StopDecision
 from eyelevel.run.study.jobs import claimed_sets, lanes
 from eyelevel.run.study.looks import Looks
 from eyelevel.run.study.progress import Accounts, Progress
-from eyelevel.run.study.slots import Came, Event, Here, Joined, Lanes, Lost, Retired, Slots
+from eyelevel.run.study.slots import (
+    Event,
+    InProcessSlot,
+    SlotAdded,
+    SlotLost,
+    SlotRetired,
+    Slots,
+    TrialsFinished,
+    WorkerPool,
+)
 from eyelevel.run.study.time_limits import block_limit_s
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.store.directory import missing
@@ -74,7 +83,7 @@ def run_trials(
     archives: Mapping[str, str],
     directory: Path,
     on_progress: Callable[[Progress], None],
-    may_stop: Callable[[int], Ended] | None = None,
+    may_stop: Callable[[int], StopDecision] | None = None,
     execution: Execution = ONE_BY_ONE,
     effects: Callable[[], str] | None = None,
     driver: Driver | None = None,
@@ -132,9 +141,9 @@ def _here(
 
     with claimed_sets(execution.jobs) as sets, lanes(sets) as pools:
         if pools:
-            yield Lanes(pools, (commit_trial, arguments), accounts.start, interrupted)
+            yield WorkerPool(pools, (commit_trial, arguments), accounts.start, interrupted)
         else:
-            yield Here(commit, accounts.start, accounts.wait, interrupted)
+            yield InProcessSlot(commit, accounts.start, accounts.wait, interrupted)
 
 
 class _Run:
@@ -158,10 +167,10 @@ class _Run:
         self._common = common
         self.failure: Failure | None = None
 
-    def to_its_end(self, may_stop: Callable[[int], Ended] | None) -> Ended:
+    def to_its_end(self, may_stop: Callable[[int], StopDecision] | None) -> StopDecision:
         """Until all is done that is to be done; what was decided early."""
         dispatch, slots = self._dispatch, self._slots
-        ended, seen = Ended(), -1
+        ended, seen = StopDecision(), -1
         while True:
             if self._interrupted() or self.failure:
                 dispatch.interrupt()
@@ -183,13 +192,13 @@ class _Run:
 
     def _take(self, event: Event) -> None:
         match event:
-            case Joined(slot, machine):
+            case SlotAdded(slot, machine):
                 self._dispatch.join(slot, machine)
                 self._accounts.joined(slot, machine)
-            case Retired(slot):
+            case SlotRetired(slot):
                 self._dispatch.retire(slot)
                 self._accounts.retired(slot)
-            case Lost(slot, is_blamed, why):
+            case SlotLost(slot, is_blamed, why):
                 self._accounts.lost(slot)
                 if lost := self._dispatch.lose(slot, is_blamed=is_blamed, why=why):
                     packed = [given_up(trial, lost.machines) for trial in lost.trials]
@@ -197,7 +206,7 @@ class _Run:
                     for trial, each in zip(lost.trials, packed, strict=True):
                         self._end(trial, each.outcome)
                     self._on_committed([trial.hash for trial in lost.trials])
-            case Came(slot, outcomes, is_last, packed):
+            case TrialsFinished(slot, outcomes, is_last, packed):
                 names = [trial.hash for trial, _ in outcomes]
                 taken = {each.hash for each in self._dispatch.come(slot, names, is_last=is_last)}
                 self._committer.commit([each for each in packed if each.name in taken])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from eyelevel.plan.trials import Trial
-from eyelevel.run.study.dispatch import Ended
+from eyelevel.run.study.dispatch import StopDecision
 
 FIRST_GUESS_S = 8.0
 """For a load of which nothing is known yet; only the first seconds of a run's time left use it."""
@@ -65,7 +65,7 @@ class Accounts:
         self._elsewhere_s = float("-inf")
         self._machines: dict[str, str] = {}
         self._machines_lost: set[str] = set()
-        self._ended = Ended()
+        self._ended = StopDecision()
 
     def start(self, trial: Trial) -> None:
         """A trial begins."""
@@ -130,7 +130,7 @@ class Accounts:
     def _left_s(self) -> float:
         return self._clock.left_s() / max(1, self.progress.slots)
 
-    def leave_out(self, ended: Ended) -> None:
+    def leave_out(self, ended: StopDecision) -> None:
         """Networks' loads have ended: what else there was of them is no part of the run."""
         if ended.networks == self._ended.networks:
             return

@@ -20,7 +20,7 @@ WAKE_S = 0.2
 
 
 @dataclass(frozen=True)
-class Came:
+class TrialsFinished:
     """What a slot did: trials with their outcomes. Behind the last one of its block it is free."""
 
     slot: str
@@ -31,7 +31,7 @@ class Came:
 
 
 @dataclass(frozen=True)
-class Joined:
+class SlotAdded:
     """A slot takes blocks from now on."""
 
     slot: str
@@ -39,7 +39,7 @@ class Joined:
 
 
 @dataclass(frozen=True)
-class Lost:
+class SlotLost:
     """A slot is gone, with what it did."""
 
     slot: str
@@ -50,13 +50,13 @@ class Lost:
 
 
 @dataclass(frozen=True)
-class Retired:
+class SlotRetired:
     """A slot takes no further block; what it does it may end."""
 
     slot: str
 
 
-Event = Came | Joined | Lost | Retired
+Event = TrialsFinished | SlotAdded | SlotLost | SlotRetired
 
 
 class Slots(Protocol):
@@ -76,7 +76,7 @@ Interrupted = Callable[[], bool]
 OnStart = Callable[[Trial], None]
 
 
-class Here:
+class InProcessSlot:
     """This process, a load at a time."""
 
     def __init__(
@@ -89,7 +89,7 @@ class Here:
         """`commit` loads and commits a trial, and gives its outcome. `on_wait`: why a load does not
         begin yet."""
         self._commit, self._on_start, self._interrupted = commit, on_start, interrupted
-        self._wait = HostWait(told=on_wait, ended=interrupted)
+        self._wait = HostWait(on_status=on_wait, should_cancel=interrupted)
         self._left: list[Trial] | None = None
 
     def start(self, slot: str, block: Block) -> None:
@@ -102,19 +102,19 @@ class Here:
     def wait(self) -> Sequence[Event]:
         """The next load of the block."""
         if self._left is None:
-            return [Joined(HERE)]
+            return [SlotAdded(HERE)]
         if self._interrupted():
-            return [Came(HERE, is_last=True)]
+            return [TrialsFinished(HERE, is_last=True)]
         trial = self._left.pop(0)
         self._on_start(trial)
         try:
             outcome = self._commit(trial, self._wait)
         except WaitInterruptedError:
-            return [Came(HERE, is_last=True)]
-        return [Came(HERE, ((trial, outcome),), is_last=not self._left)]
+            return [TrialsFinished(HERE, is_last=True)]
+        return [TrialsFinished(HERE, ((trial, outcome),), is_last=not self._left)]
 
 
-class Lanes:
+class WorkerPool:
     """Other processes, one a lab, each on cores of its own."""
 
     def __init__(
@@ -144,7 +144,7 @@ class Lanes:
         """The loads that ended meanwhile. An error of a lane is raised here."""
         if not self._has_joined:
             self._has_joined = True
-            return [Joined(slot) for slot in self._executors]
+            return [SlotAdded(slot) for slot in self._executors]
         ended, _ = wait(self._under_way, WAKE_S, FIRST_COMPLETED)
         came = []
         for future in ended:
@@ -153,7 +153,7 @@ class Lanes:
             is_last = not self._left[slot] or self._interrupted()
             if not is_last:
                 self._begin_next(slot)
-            came.append(Came(slot, ((trial, outcome),), is_last))
+            came.append(TrialsFinished(slot, ((trial, outcome),), is_last))
         return came
 
     def _begin_next(self, slot: str) -> None:

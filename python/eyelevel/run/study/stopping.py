@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from eyelevel.plan.plan import Plan
-from eyelevel.run.study.dispatch import Ended
+from eyelevel.run.study.dispatch import StopDecision
 from eyelevel.run.study.facts import FactsSoFar
 from eyelevel.store.directory import PLAN_FILE, STOP_FILE, read_document, write_document
 
@@ -27,7 +27,7 @@ class Stopping:
 
         self._facts = facts or FactsSoFar(directory)
 
-    def ended(self, repetition: int) -> Ended:
+    def ended(self, repetition: int) -> StopDecision:
         """What is decided when all loads up to a repetition are there, but for ended networks'."""
         decisions = self._decisions
         if decisions.due(repetition):
@@ -35,11 +35,11 @@ class Stopping:
             decisions.look(repetition, self._facts.read())
             if decisions.reason != before:
                 write_document(self._directory, STOP_FILE, decisions.as_json())
-        return Ended(decisions.ends, decisions.reason)
+        return StopDecision(decisions.ends, decisions.reason)
 
 
 def stopping_rule(
     plan: Plan, directory: Path, facts: FactsSoFar | None = None
-) -> Callable[[int], Ended] | None:
+) -> Callable[[int], StopDecision] | None:
     """What says after each repetition which networks' loads have ended; None without a rule."""
     return Stopping(plan, directory, facts).ended if plan.stop else None

@@ -38,8 +38,8 @@ class HostWait:
     `ended` says that it shall not begin any more."""
 
     limit_s: float = WAIT_S_MAX
-    told: Callable[[str], None] | None = None
-    ended: Callable[[], bool] | None = None
+    on_status: Callable[[str], None] | None = None
+    should_cancel: Callable[[], bool] | None = None
 
     def wait(self) -> float:
         """Seconds that were waited; WaitInterruptedError if `ended` says so meanwhile."""
@@ -68,7 +68,7 @@ def wait_until_quiet(
 ) -> float:
     """Seconds until what `take` gives is within the bounds, or the limit; `pass_time` lets a step
     pass. No time is waited if the time from `since` on was quiet."""
-    tell = how.told or (lambda line: None)
+    tell = how.on_status or (lambda line: None)
     samples = deque([since, take()])
     began_s = samples[-1].at_s
     while reason := busy(samples[0], samples[-1]):
@@ -76,7 +76,7 @@ def wait_until_quiet(
         if left_s <= 0:
             break
         tell(f"waiting for the machine, {left_s:.0f} s at most: {reason}")
-        if how.ended and how.ended():
+        if how.should_cancel and how.should_cancel():
             raise WaitInterruptedError
         pass_time()
         samples.append(take())

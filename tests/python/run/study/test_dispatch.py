@@ -8,7 +8,7 @@ import pytest
 
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
-from eyelevel.run.study.dispatch import LOSSES_MAX, Dispatch, Ended
+from eyelevel.run.study.dispatch import LOSSES_MAX, Dispatch, StopDecision
 
 PLAN = """sites = ["a", "b"]
 networks = ["dsl", "lte"]
@@ -26,7 +26,7 @@ ENDS = {"dsl": 2, "lte": 3}
 
 def decided_at(closed):
     """Depends on the closed prefix alone, as `analysis.decisions` does."""
-    return Ended({network: end for network, end in ENDS.items() if end <= closed})
+    return StopDecision({network: end for network, end in ENDS.items() if end <= closed})
 
 
 def hashes(block):
@@ -122,7 +122,7 @@ class Schedule:
 
 
 def counted(committed):
-    return {hash for hash in committed if not Ended(ENDS).is_over(BY_HASH[hash])}
+    return {hash for hash in committed if not StopDecision(ENDS).is_over(BY_HASH[hash])}
 
 
 ALONE = counted(trial.hash for trial in TRIALS)

@@ -8,7 +8,7 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
 from eyelevel.run.study.dispatch import Dispatch
 from eyelevel.run.study.jobs import lanes
-from eyelevel.run.study.slots import Lanes
+from eyelevel.run.study.slots import WorkerPool
 
 PLAN = """sites = ["a", "b"]
 networks = ["dsl"]
@@ -22,7 +22,7 @@ CORES = frozenset({min(os.sched_getaffinity(0))})
 
 def run(pools, arguments, interrupted=lambda ended: False):
     started, ended = [], []
-    slots = Lanes(pools, (str.upper, arguments), started.append, lambda: interrupted(ended))
+    slots = WorkerPool(pools, (str.upper, arguments), started.append, lambda: interrupted(ended))
     dispatch = Dispatch(TRIALS)
     for joined in slots.wait():
         dispatch.join(joined.slot)

@@ -15,7 +15,7 @@ from made_up_study import MadeUpStudy
 from eyelevel.cli import main
 from eyelevel.errors import StoreError
 from eyelevel.plan.trials import Site, expand
-from eyelevel.run.study.dispatch import Ended
+from eyelevel.run.study.dispatch import StopDecision
 from eyelevel.run.study.progress import Accounts, Progress
 from eyelevel.run.study.resume_line import resume_line
 from eyelevel.run.study.status import STATUS_FILE, StatusFile, read_status
@@ -205,5 +205,5 @@ def test_slots_share_what_is_left_and_machines_are_counted_as_they_go(monkeypatc
     accounts.joined("a/1", "a")
     accounts.retired("b/1")
     assert (progress.slots, progress.machines_lost) == (1, 0)
-    accounts.leave_out(Ended({"dsl": 0, "lte": 0}, "decided"))
+    accounts.leave_out(StopDecision({"dsl": 0, "lte": 0}, "decided"))
     assert progress.left_s == 0.0

@@ -68,7 +68,7 @@ def test_no_load_waits_for_ever() -> None:
 
 def test_why_and_how_long_is_told_and_then_no_more() -> None:
     lines: list[str] = []
-    waited_s([STOLEN, QUIET, QUIET, QUIET, QUIET, QUIET], HostWait(told=lines.append))
+    waited_s([STOLEN, QUIET, QUIET, QUIET, QUIET, QUIET], HostWait(on_status=lines.append))
     assert (
         lines[0]
         == "waiting for the machine, 30 s at most: the hypervisor took 10.0% of the processor time"
@@ -78,8 +78,8 @@ def test_why_and_how_long_is_told_and_then_no_more() -> None:
 
 def test_an_interrupted_wait_ends_at_once() -> None:
     with pytest.raises(WaitInterruptedError):
-        waited_s([CROWDED] * 9, HostWait(ended=lambda: True))
-    assert waited_s([QUIET], HostWait(ended=lambda: True)) == 0.0
+        waited_s([CROWDED] * 9, HostWait(should_cancel=lambda: True))
+    assert waited_s([QUIET], HostWait(should_cancel=lambda: True)) == 0.0
 
 
 def test_a_machine_is_not_busy_with_what_we_do_ourselves() -> None:

@@ -33,7 +33,7 @@ NAME_LENGTH_MAX = 107
 """Of a socket's name, in bytes (unix(7))."""
 
 
-class Dialling:
+class Backoff:
     """Of one slot: when it tries again, and what it says of that, once as long as it holds."""
 
     def __init__(self, told: Callable[[str], None]) -> None:
@@ -54,14 +54,14 @@ class Dialling:
 
 
 @dataclass(frozen=True)
-class There:
+class Scheduler:
     """A scheduler, and what a worker needs in order to be heard by it."""
 
     address: str
     security: Security
 
 
-class Whereabouts:
+class SchedulerAddress:
     """Of the scheduler that a machine's slots dial: an address, or what a run's `scheduler.json`
     says, which is read anew at each try. A run that begins later, or after one that died, has
     another address there.
@@ -106,11 +106,11 @@ class Whereabouts:
         """Whether another try finds the same scheduler and nothing new about it."""
         return _ADDRESS.fullmatch(self._where) is not None
 
-    def there(self) -> There | None:
+    def there(self) -> Scheduler | None:
         """Return where it is now; None while that is not known, which is told once."""
         try:
             address, credentials = self._read()
-            found = There(address, self._take(address, credentials))
+            found = Scheduler(address, self._take(address, credentials))
         except (StoreError, ClusterError) as error:
             line = str(error)
             if not Path(self._where).exists():

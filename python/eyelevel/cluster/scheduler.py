@@ -31,7 +31,7 @@ LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True)
-class Where:
+class SchedulerChoice:
     """`local:N`, `listen:HOST:PORT`, or the address of a scheduler of Dask's."""
 
     slots_here: int = 0
@@ -43,7 +43,7 @@ class Where:
     """For connecting to `address`."""
 
     @classmethod
-    def of(cls, text: str, *, is_trusted: bool = False) -> "Where":
+    def of(cls, text: str, *, is_trusted: bool = False) -> "SchedulerChoice":
         """Raises ClusterError for what is none of them, for what others could reach or be, unless
         the network is trusted, and for TLS settings that cannot be used."""
         if found := re.fullmatch(r"local:([1-9]\d{0,3})", text):
@@ -61,7 +61,7 @@ class Where:
         )
 
 
-def check_can_listen(where: Where) -> None:
+def check_can_listen(where: SchedulerChoice) -> None:
     """Raise ClusterError if no scheduler can be had here, before anything is written."""
     if where.listen is None:
         return
@@ -78,7 +78,7 @@ def check_can_listen(where: Where) -> None:
 
 
 @contextmanager
-def connected(where: Where, directory: Path) -> Iterator[Connection]:
+def connected(where: SchedulerChoice, directory: Path) -> Iterator[Connection]:
     """To the scheduler, which is here unless it has an address; with slots if they are to be here.
     The address of one here that waits for workers is in SCHEDULER_FILE of `directory` meanwhile.
 

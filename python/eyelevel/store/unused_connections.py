@@ -1,4 +1,4 @@
-"""Connections that carried no request: opened for nothing, with the bytes that they cost."""
+"""Count connections that carried no request, and the bytes that they cost."""
 
 from dataclasses import dataclass
 
@@ -6,21 +6,21 @@ from eyelevel.json_types import JsonMapping
 
 
 @dataclass(frozen=True, slots=True)
-class InVain:
-    """Of one load, as its servers saw it."""
+class UnusedConnections:
+    """Counts of one load's connections, as its servers saw them."""
 
     connections: int
-    """All that were opened, those in vain included."""
-    in_vain: int
-    """On which no request ever came."""
+    """All that were opened, unused ones included."""
+    unused: int
+    """Those that carried no request."""
     in_handshake: int
     """Of these, those whose TLS or QUIC handshake was never completed."""
     bytes: int
-    """Payload of TCP or UDP, up and down, on those in vain, as far as it is known."""
+    """Payload of TCP or UDP on unused connections, both directions, as far as it is known."""
 
 
-def connections_in_vain(record: JsonMapping) -> InVain | None:
-    """None if nobody counted: with servers that are not ours.
+def unused_connections(record: JsonMapping) -> UnusedConnections | None:
+    """Return the counts of a load, or None if its servers are external and count nothing.
 
     A browser opens connections ahead of requests, and several to a host of which it does not know
     that one is enough. What steps after the load opened is left out, and on a warm visit what the
@@ -37,9 +37,9 @@ def connections_in_vain(record: JsonMapping) -> InVain | None:
         and (end_ns is None or connection["accepted_at_ns"] < end_ns)
     ]
     unused = [connection for connection in opened if connection["connection"] not in used]
-    return InVain(
+    return UnusedConnections(
         connections=len(opened),
-        in_vain=len(unused),
+        unused=len(unused),
         in_handshake=sum("failure" in connection["in_force"] for connection in unused),
         bytes=sum(
             connection["in_force"][way] or 0
@@ -61,7 +61,7 @@ def _load_begin_ns(record: JsonMapping) -> float:
 
 
 def _load_end_ns(record: JsonMapping) -> float | None:
-    """When the first step after the load began; None if there was none."""
+    """Return when the first step after the load began; None if there was none."""
     steps = record.get("after_load")
     if not steps:
         return None

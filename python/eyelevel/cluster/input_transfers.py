@@ -22,7 +22,7 @@ Step = Input | Then
 """An input is sent to the slot."""
 
 
-class Supplies:
+class InputTransfers:
     """Each input goes once to a machine, to the slot that asked first. The others of the machine
     wait meanwhile, as does whoever asks while COMING_MAX are on their way, and look again when one
     is there. A slot that lacks it even then gets it, since somebody has cleared the machine's
