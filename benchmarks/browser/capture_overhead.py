@@ -5,8 +5,8 @@
 Every block loads the same page once a variant, in random order; a page of 24 pictures comes from a
 server on the loopback (a process of its own) that delays each answer by a fixed time. Printed: for
 each variant the medians, and the median of the differences from the variant `none` within the
-blocks with a 95 % bootstrap interval. Nothing is asserted. `docs/decisions/frame-capture.md` holds
-a result.
+blocks with a 95 % bootstrap interval. Nothing is asserted. A result is in
+`docs/decisions/0007-frame-capture.md`.
 """
 
 from __future__ import annotations

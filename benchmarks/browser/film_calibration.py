@@ -3,7 +3,7 @@
     python -m benchmarks.browser.film_calibration --loads 10 agency dashboard
 
 Both ways see the same load. Prints, for each metric, the film's value less the screencast's:
-median, and the 10th and 90th percentile. docs/decisions/firefox.md quotes it.
+median, and the 10th and 90th percentile. docs/decisions/0012-firefox.md quotes it.
 """
 
 import io

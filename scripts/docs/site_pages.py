@@ -25,7 +25,7 @@ FORMATS = "reference/formats"
 FOLDERS = {
     "docs": "docs/index.md",
     "docs/ci": "docs/ci/README.md",
-    "docs/decisions": "docs/explanation.md",
+    "docs/decisions": "docs/decisions/index.md",
     "docs/guides": "docs/guides/index.md",
     "docs/reference": "docs/reference/index.md",
     "spec": "docs/reference/index.md",
@@ -35,6 +35,7 @@ SECTIONS = {
     "reference/commands/index.md": ("reference/commands/",),
     "guides/index.md": ("guides/", "ci/"),
     "reference/index.md": ("reference/",),
+    "decisions/index.md": ("decisions/",),
     "explanation.md": ("",),
 }
 """Index pages, and where the pages are that stand below them: the first that fits a page has it."""

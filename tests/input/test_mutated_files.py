@@ -1,7 +1,7 @@
 """Files from outside, damaged at random: every reader reads them or refuses them in one line.
 
 Seeded and bounded: the same thousands of mutants in every run, so a failure comes again.
-`docs/decisions/fuzzing.md` says why so and not otherwise.
+`docs/decisions/0010-fuzzing.md` says why so and not otherwise.
 """
 
 import json

@@ -31,7 +31,7 @@ def test_every_benchmark_that_is_named_is_there():
     named = {
         name
         for file in NAMING
-        if file.suffix in {"", ".md", ".py", ".toml"}
+        if file.suffix in {"", ".csv", ".md", ".py", ".toml"}
         for name in COMMAND.findall(file.read_text(encoding="utf-8"))
     }
     missing = {

@@ -16,7 +16,7 @@ EXPLANATION = (
     "loss; the intervals show how much. Beyond chance, QUIC has no retransmission timeout and "
     "no limit of three SACK blocks, so it repairs faster if many packets of a window are lost. "
     "It reacts to a loss only after processing the acknowledgement that shows it, whereas the "
-    "kernel reacts before. docs/decisions/congestion-controllers.md describes each."
+    "kernel reacts before. docs/decisions/0001-congestion-controllers.md describes each."
 )
 
 

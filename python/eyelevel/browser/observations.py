@@ -57,7 +57,7 @@ class LoadSettings:
     """Of pictures, where the browser is to take some."""
     picture_px: tuple[int, int] = (640, 360)
     """Largest size of a screencast's frames; the compositor scales the page down to it. Half the
-    viewport costs a load a third of what full size does (docs/decisions/frame-capture.md)."""
+    viewport costs a load a third of what full size does (docs/decisions/0007-frame-capture.md)."""
     same_page: SameRequests | None = None
     """Hold the page's date and randomness, so that every load asks for the same URLs."""
     as_recorded: bool = False

@@ -2,7 +2,7 @@
 
 After its first window Chromium 156 keeps two cores busy for 0.4 to 0.5 s (component set-up, first
 compositing, warming of renderers) and is idle from then on; a navigation within that time is slower
-and its time to first byte varies more. See `docs/decisions/browser-start.md`.
+and its time to first byte varies more. See `docs/decisions/0006-browser-start.md`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from eyelevel.stats.quantile import DECIDING_POWER, Integers, blocks_min
 RESAMPLES = 1_999
 ERROR_ALLOWANCE = 1.1
 """Of the error that is predicted: the bootstrap's own varies, and is 5 % too large for a few tens
-of blocks (simulated: docs/decisions/statistics.md)."""
+of blocks (simulated: docs/decisions/0015-gates.md)."""
 
 PILOT_CONFIDENCE = 0.8
 REPETITIONS_MIN = 6  # fewer are resampled into too few different sets
@@ -38,7 +38,7 @@ def quantile_gain(
     (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6). Where a draw is
     infinite, by the draws' quantiles, at levels that are widened for few repetitions (Hesterberg,
     The American Statistician 69, 2015, section 5.3). Assumes independent repetitions; coverage by
-    simulation: docs/decisions/statistics.md. `standard_error` is the logarithm's. Undetermined if
+    simulation: docs/decisions/0015-gates.md. `standard_error` is the logarithm's. Undetermined if
     the reference's quantile is 0, as many a page's blocking time is, and where too few loads lie
     beyond the quantile (`blocks_min`).
     """

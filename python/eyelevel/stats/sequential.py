@@ -4,7 +4,7 @@ A study has looks from its first to its last planned block. The boundary is that
 mixture martingale; its level is chosen so that equal stacks cross it at any of these looks with
 exactly the chance that is asked for. Ville's inequality alone, which allows for looks without end,
 would leave two thirds of that chance unused in 60 blocks and cost a third more blocks
-(docs/decisions/statistics.md).
+(docs/decisions/0004-stopping-early.md).
 """
 
 import math

@@ -32,7 +32,7 @@ OPEN, CLEAR_SIGN, ALIKE, SMALL, FUTILE, UNFINISHED = range(len(STATES))
 
 FUTILE_CHANCE = 0.02
 """Below it an outcome is out of reach. Of the studies that would find a difference it costs at most
-two in a hundred (docs/decisions/statistics.md)."""
+two in a hundred (docs/decisions/0004-stopping-early.md)."""
 
 BLOCKS_COUNTED_MAX = 1000
 """What so many would not show, only a quieter machine or a larger effect will."""

@@ -12,7 +12,7 @@ Picture = NDArray[np.uint8]
 """height x width x 3, red, green, blue."""
 
 EFFORT = {"method": 3, "quality": 50}
-"""Of the encoder (docs/decisions/frame-capture.md)."""
+"""Of the encoder (docs/decisions/0007-frame-capture.md)."""
 
 LESS_EFFORT = {"method": 2, "quality": 50}
 """A quarter less time; boxes of changes become no larger, whole pictures by 3 %."""

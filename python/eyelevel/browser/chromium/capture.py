@@ -1,6 +1,6 @@
 """Pictures of the loading page: three ways to take them behind one interface.
 
-`docs/decisions/frame-capture.md` says which is the default and what was measured.
+`docs/decisions/0007-frame-capture.md` says which is the default and what was measured.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ PREFERENCES: Mapping[str, object] = {
     # soon as it is told to navigate, while navigation start, the zero of all times, comes after
     # work on its own window: connections began 0 to 5 ms before time zero on a quiet machine, 44 ms
     # on a busy one. No flag or feature turns that off. Its cost: speculation rules are not followed
-    # (docs/decisions/browser-start.md).
+    # (docs/decisions/0006-browser-start.md).
     "net": {"network_prediction_options": 2},
 }
 """Contents of the profile's `Preferences`, by Chromium's own names."""

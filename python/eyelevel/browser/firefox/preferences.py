@@ -1,4 +1,4 @@
-"""What a Firefox is told before it starts; docs/decisions/firefox.md says why."""
+"""What a Firefox is told before it starts; docs/decisions/0012-firefox.md says why."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A screen for a browser that gives no frames of its own: Xvfb, filmed by ffmpeg.
 
 30 pictures a second: 60 cost a third of a core on the reference machine and slowed pages down
-(docs/decisions/frame-capture.md). A change is therefore seen up to 33 ms after it was on the
-screen; docs/decisions/firefox.md says what that does to the metrics.
+(docs/decisions/0007-frame-capture.md). A change is therefore seen up to 33 ms after it was on the
+screen; docs/decisions/0012-firefox.md says what that does to the metrics.
 """
 
 from __future__ import annotations

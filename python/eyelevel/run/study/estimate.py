@@ -34,7 +34,7 @@ TRIAL_OVERHEAD_S = 3.5
 """A trial beyond the load: the bound of `make bench`."""
 RECORD_BYTES = 10_000
 LOAD_BYTES = 40_000
-"""Of a load with its frames: of the shipped sites 21 to 55 kB (docs/decisions/frame-capture.md)."""
+"""A load with its frames: 21 to 55 kB for shipped sites (docs/decisions/0007-frame-capture.md)."""
 PICTURE_BYTES = 100_000
 """Of a site's last picture, kept once: of the shipped sites 43 to 146 kB."""
 COMMIT_S = 0.01

@@ -11,7 +11,7 @@ from eyelevel.plan.trials import Trial
 from eyelevel.sites.recorded import Screen, recorded_screen, site_info
 
 PICTURE_PX = (640, 360)
-"""Largest longer and shorter side of a frame (docs/decisions/frame-capture.md)."""
+"""Largest longer and shorter side of a frame (docs/decisions/0007-frame-capture.md)."""
 
 
 def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> LoadSettings:

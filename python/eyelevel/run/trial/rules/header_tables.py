@@ -22,7 +22,7 @@ def wrong_header_tables(
     `is_taken`: as `takes_tables` has it of the load. Then a connection may be without a table whose
     requests all came with the end of its handshake. Over QUIC a client may use one from our
     SETTINGS on (RFC 9204, section 3.2.3), and these may be lost: so it was in 2 of 90 loads of
-    `agency` (docs/decisions/http3.md). Such loads are the slow ones, and must not be left out.
+    `agency` (docs/decisions/0016-http3.md). Such loads are the slow ones, and must not be left out.
 
     A browser that takes less than it is offered over one protocol alone makes stacks unlike. Fewer
     blocked streams it may offer, as Firefox does: HPACK has none.
