@@ -30,7 +30,7 @@ from eyelevel.plan.trials import expand
 from eyelevel.run.trial.host import tree_cpu_s
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
-from eyelevel.stats.repetitions import mean_over_repetitions
+from eyelevel.stats.paired_gains import mean_over_repetitions
 from eyelevel.store.outcomes import COUNTED
 
 LOADS = int(os.environ.get("LOADS", "10"))

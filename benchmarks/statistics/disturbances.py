@@ -26,7 +26,7 @@ from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.intervals import SEED, SPREAD
 from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS
-from eyelevel.analysis.trials.judgement import JUDGED_BY, judge_table
+from eyelevel.analysis.trials.post_hoc_exclusions import JUDGED_BY, judge_table
 from eyelevel.run.block.attempts import RETRIES, with_retries
 from eyelevel.run.trial.trial import TrialResult
 from eyelevel.store.frames import Frames

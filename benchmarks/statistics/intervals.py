@@ -162,7 +162,7 @@ def _answers(
 
 
 def over_repetitions(difference: Floats) -> tuple[Floats, Floats, Floats]:
-    """`eyelevel.stats.repetitions.mean_over_repetitions` of many studies at once."""
+    """`eyelevel.stats.paired_gains.mean_over_repetitions` of many studies at once."""
     there = ~np.isnan(difference)
     blocks = there.sum(axis=2)
     means = np.nansum(difference, axis=2) / blocks

@@ -19,9 +19,9 @@ import numpy as np
 
 from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.intervals import DISTURBANCE, SEED, SPREAD
+from eyelevel.stats.censoring.timeouts import timeouts, up_to_limit
 from eyelevel.stats.estimate import Estimate, Floats
-from eyelevel.stats.late.timeouts import timeouts, up_to_limit
-from eyelevel.stats.repetitions import difference_over_sites, geometric_gain, median_gain
+from eyelevel.stats.paired_gains import difference_over_sites, geometric_gain, median_gain
 
 LIMIT = 60.0
 SHARES = ((0.001, True), (0.001, False), (0.01, False), (0.05, False), (0.3, True))

@@ -8,7 +8,7 @@ import polars as pl
 
 from eyelevel.analysis.claims import no_verdict_because, verdict_of
 from eyelevel.analysis.gains.exclusions import MEASURED
-from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.analysis.trials.rows import PROGRESS_COLUMNS
 from eyelevel.analysis.trials.waits import PART_OF
 from eyelevel.json_types import JsonMapping
@@ -33,7 +33,7 @@ class Run:
     directory: Path
 
     @cached_property
-    def contents(self) -> Contents:
+    def contents(self) -> StudyResults:
         """Everything that the report says; read once. Raises StoreError for a damaged record."""
         return read_contents(self.directory)
 

@@ -24,7 +24,7 @@ def asked(tmp_path, monkeypatch):
     def make_secure(recording, out):
         out.write_bytes(recording.read_bytes() + b", secure")
 
-    def run_plan(plan, out, *, resume, how_to_resume, execution):
+    def run_plan(plan, out, *, resume, resume_line, execution):
         ran.append((plan, out))
         raise SystemExit
 

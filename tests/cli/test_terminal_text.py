@@ -10,14 +10,14 @@ from rich.text import Text
 from eyelevel.cli import output
 from eyelevel.cli.output import Screen, coloured, json_text, table
 from eyelevel.cli.site.info import print_info
-from eyelevel.from_outside.words import plain
+from eyelevel.from_outside.words import escape_control_characters
 
-STEERING = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202egnp.\u2066x\u200b"
+CONTROLS = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202egnp.\u2066x\u200b"
 MARKUP = "text/html[/b] [red]x[/] :warning:"
 
 INFO = {
-    "name": f"a{STEERING}",
-    "main_url": f"https://a.example/{STEERING}[/b]",
+    "name": f"a{CONTROLS}",
+    "main_url": f"https://a.example/{CONTROLS}[/b]",
     "origins": [],
     "server_addresses": 1,
     "objects": 1,
@@ -28,9 +28,9 @@ INFO = {
     "secure_bytes_share": 1.0,
     "dependency_depth": 1,
     "digest": "x",
-    "media_types": {MARKUP + STEERING: {"objects": 1, "body_bytes": 1}},
-    "provenance": {"altered": [f"[/b]{STEERING}\neyelevel: all is well"]},
-    "notes": [{"message": STEERING}],
+    "media_types": {MARKUP + CONTROLS: {"objects": 1, "body_bytes": 1}},
+    "provenance": {"altered": [f"[/b]{CONTROLS}\neyelevel: all is well"]},
+    "notes": [{"message": CONTROLS}],
 }
 
 
@@ -60,12 +60,12 @@ def test_site_info_prints_what_a_recording_says_as_text(monkeypatch: pytest.Monk
 )
 def test_whatever_is_printed_steers_nothing(make):
     shown, written = screen()
-    grid = table("a", STEERING, title=STEERING)
-    grid.add_row(make(MARKUP + STEERING), "1")
+    grid = table("a", CONTROLS, title=CONTROLS)
+    grid.add_row(make(MARKUP + CONTROLS), "1")
     shown.print(grid)
-    shown.print(make(STEERING + MARKUP), soft_wrap=True)
+    shown.print(make(CONTROLS + MARKUP), soft_wrap=True)
     with Progress(TextColumn("{task.description}", markup=False), console=shown) as bar:
-        bar.add_task(STEERING)
+        bar.add_task(CONTROLS)
     said = written.getvalue()
     assert not steers(said)
     assert said.count("text/html[/b] [red]x[/] :warning:") == 2
@@ -74,13 +74,13 @@ def test_whatever_is_printed_steers_nothing(make):
 def test_a_spinner_says_names_as_they_are():
     shown, written = screen()
     shown._force_terminal = True
-    with shown.waiting(f"a[/b]{STEERING}") as spinner:
-        spinner.update(f"b[/b]{STEERING}")
+    with shown.waiting(f"a[/b]{CONTROLS}") as spinner:
+        spinner.update(f"b[/b]{CONTROLS}")
     assert "\x1b]0;" not in written.getvalue() and "\u202e" not in written.getvalue()
 
 
 def test_json_escapes_what_steers_and_means_the_same():
-    value = {"title": STEERING + "ä\u0436\u4e2d\U0001f600\xad\ud800", "n": 1}
+    value = {"title": CONTROLS + "ä\u0436\u4e2d\U0001f600\xad\ud800", "n": 1}
     text = json_text(value)
     assert not steers(text) and "\xad" not in text and "ä\u0436\u4e2d\U0001f600" in text
     assert json.loads(text) == value
@@ -89,8 +89,8 @@ def test_json_escapes_what_steers_and_means_the_same():
 
 def test_letters_of_all_the_world_stay():
     for text in ("plain", "Ωμέγα", "中文", "é", "two  words", "a\nb"):
-        assert plain(text) == text
-    assert plain("a\nb\tc", keep="") == "a\\nb\\tc"
+        assert escape_control_characters(text) == text
+    assert escape_control_characters("a\nb\tc", keep="") == "a\\nb\\tc"
 
 
 def test_the_screens_are_of_this_kind():

@@ -7,7 +7,7 @@ from typing import Any
 
 from made_up_run import TWO_STACKS, read_run
 
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.plan.trials import Trial
 from eyelevel.store.machines import MACHINE_VERSION, machine_file
 
@@ -51,7 +51,7 @@ def fleet_run(
     *,
     blocks: int = 30,
     **named: Any,
-) -> Contents:
+) -> StudyResults:
     """What a report says of such a run of two stacks on two sites and networks."""
     for machine in set(machines):
         write_machine_document(directory, machine)

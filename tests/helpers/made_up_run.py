@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 from sample_record import sample_navigation, sample_record
 
-from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.metrics.compute import Measured
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
@@ -74,7 +74,7 @@ def write_run(
     return plan
 
 
-def read_run(directory: Path, *arguments: Any, **named: Any) -> Contents:
+def read_run(directory: Path, *arguments: Any, **named: Any) -> StudyResults:
     """What a report says of such a run; arguments as for `write_run`."""
     write_run(directory, *arguments, **named)
     return read_contents(directory, metrics_of)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from made_up_run import environment, metrics_of, record_of
 
-from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial
@@ -83,6 +83,6 @@ class MadeUpStudy:
             patch.setattr(loop, "commit_trial", self.commit)
             return run_trials(trials, archives, directory, on_progress, rule, execution)
 
-    def contents(self, directory: Path) -> Contents:
+    def contents(self, directory: Path) -> StudyResults:
         """What its report says."""
         return read_contents(directory, metrics_of)

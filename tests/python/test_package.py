@@ -29,7 +29,7 @@ def test_tests_lie_as_what_they_test():
 
 
 UNTYPED = {
-    "analysis/trials/judgement.py": "polars gives a row's values without types",
+    "analysis/trials/post_hoc_exclusions.py": "polars gives a row's values without types",
     "cli/path/commands.py": "a private class of typer is the argument of what it overrides",
     "cli/probe/commands.py": "the same",
     "cli/completion/written.py": "typer's commands",

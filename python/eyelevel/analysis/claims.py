@@ -2,7 +2,7 @@
 
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.phrases import verdict
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 
 CLAIMS = ("faster", "slower")
 """The verdicts that call a stack one of these; whatever has none of them is grey."""
@@ -15,7 +15,7 @@ FIRST_LOOK_BLOCKS = 6
 found, and so they are overstated."""
 
 
-def count_blocks(contents: Contents) -> int:
+def count_blocks(contents: StudyResults) -> int:
     """Return the fewest blocks that a gain of the primary metric rests on.
 
     What was planned is no answer: a network may have lost half of it.
@@ -25,18 +25,18 @@ def count_blocks(contents: Contents) -> int:
     return min(counts, default=int(contents.plan["blocks"]))
 
 
-def is_first_look(contents: Contents) -> bool:
+def is_first_look(contents: StudyResults) -> bool:
     """Return whether its claims are worded and coloured as those of so few blocks."""
     return count_blocks(contents) < FIRST_LOOK_BLOCKS
 
 
-def undecided(contents: Contents) -> list[NetworkGain]:
+def undecided(contents: StudyResults) -> list[NetworkGain]:
     """Return the comparisons of the primary metric that have no verdict or an open one."""
     primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
     return [gain for gain in primary if (verdict_of(contents, gain) or UNDECIDED[0]) in UNDECIDED]
 
 
-def verdict_of(contents: Contents, gain: NetworkGain) -> str | None:
+def verdict_of(contents: StudyResults, gain: NetworkGain) -> str | None:
     """The verdict on a gain; None of an unfinished run, of metrics that only describe, and of sites
     that were chosen afterwards."""
     if contents.unfinished or contents.sites_chosen or gain.metric != contents.primary_metric:
@@ -44,7 +44,7 @@ def verdict_of(contents: Contents, gain: NetworkGain) -> str | None:
     return verdict(gain, contents.smallest_effect)
 
 
-def no_verdict_because(contents: Contents, gain: NetworkGain) -> str | None:
+def no_verdict_because(contents: StudyResults, gain: NetworkGain) -> str | None:
     """Why `verdict_of` gives none."""
     if contents.unfinished:
         return f"the run is not complete: {contents.unfinished}"
@@ -53,6 +53,6 @@ def no_verdict_because(contents: Contents, gain: NetworkGain) -> str | None:
     return None if gain.metric == contents.primary_metric else "only the primary metric has one"
 
 
-def is_claimed(contents: Contents, gain: NetworkGain) -> bool:
+def is_claimed(contents: StudyResults, gain: NetworkGain) -> bool:
     """Whether a stack may be called faster or slower by this gain, and coloured so."""
     return verdict_of(contents, gain) in CLAIMS

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from eyelevel.analysis.gains.cells import compare_cells, network_gains
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.gain import harm_of_gain
 from eyelevel.stats.paired import median
+from eyelevel.stats.ratio_of_means import harm_of_gain
 
 NOT_SETTINGS = ("name", "cross_traffic")
 TWINS = ("alone", "beside")
@@ -42,7 +42,7 @@ def twins(plan: JsonMapping) -> dict[str, str | None]:
     }
 
 
-def harms(contents: Contents) -> list[Harm]:
+def harms(contents: StudyResults) -> list[Harm]:
     """The harm over sites, by network with a twin, stack and metric.
 
     It is the gain of the loads without cross traffic against those beside it, as a report's own
@@ -63,7 +63,7 @@ def harms(contents: Contents) -> list[Harm]:
     return harms_found
 
 
-def flows_of(contents: Contents) -> list[JsonObject]:
+def flows_of(contents: StudyResults) -> list[JsonObject]:
     """For each network with cross traffic and stack: medians over the counted loads."""
     flows = []
     for network in twins(contents.plan):

@@ -21,7 +21,7 @@ from eyelevel.analysis.gains.sequential import (
 )
 from eyelevel.analysis.trials.blocks import COMPARED_BY, Blocks, select_blocks, without_networks
 from eyelevel.analysis.trials.disturbance import withheld
-from eyelevel.analysis.trials.judgement import JUDGED_BY, judge_table
+from eyelevel.analysis.trials.post_hoc_exclusions import JUDGED_BY, judge_table
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.plan.comparisons import Comparison

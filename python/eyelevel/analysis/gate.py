@@ -18,10 +18,10 @@ from eyelevel.analysis.gate_conditions import (
     paired_loads_of,
     questions,
 )
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.stats.bounded_gain import blocks_to_part, bounded_gain
+from eyelevel.stats.censoring.timeouts import Timeouts
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate
-from eyelevel.stats.late.timeouts import Timeouts
 from eyelevel.stats.pooled import Pool
 from eyelevel.stats.quantile import blocks_to_bound, quantile_interval
 from eyelevel.stats.quantile_gain import blocks_to_decide, quantile_gain, repetitions_min
@@ -55,7 +55,7 @@ class Verdict:
         return asdict(self) | {"estimate": self.estimate.as_json()}
 
 
-def evaluate(conditions: Sequence[Condition], contents: Contents) -> list[Verdict]:
+def evaluate(conditions: Sequence[Condition], contents: StudyResults) -> list[Verdict]:
     """One verdict a question. All are one family: their intervals hold together in 95 % of runs.
 
     Bonferroni (Dunn, JASA 56, 1961): neither a false failure nor a false pass grows with their
@@ -73,7 +73,7 @@ def evaluate(conditions: Sequence[Condition], contents: Contents) -> list[Verdic
     return unless_unfinished(verdicts, contents)
 
 
-def unless_unfinished(verdicts: Sequence[AnyVerdict], *runs: Contents) -> list[AnyVerdict]:
+def unless_unfinished(verdicts: Sequence[AnyVerdict], *runs: StudyResults) -> list[AnyVerdict]:
     """The same; of a run that was broken off or goes on each is "no verdict", with the reason."""
     if not (because := next((run.unfinished for run in runs if run.unfinished), "")):
         return list(verdicts)
@@ -104,14 +104,14 @@ def decide(estimate: Estimate, limit: float, above: bool = True) -> GateStatus:
     return "unsure"
 
 
-def _decided(estimate: Estimate, condition: Condition, contents: Contents) -> Status:
+def _decided(estimate: Estimate, condition: Condition, contents: StudyResults) -> Status:
     """Of a run that is not complete nothing, so that no word of its message judges it either."""
     if contents.unfinished:
         return "no verdict"
     return decide(estimate, condition.limit, condition.above)
 
 
-def _of_two(asked: Question, contents: Contents, confidence: float) -> Verdict:
+def _of_two(asked: Question, contents: StudyResults, confidence: float) -> Verdict:
     condition, note = asked.condition, ""
     values, reference, limits = paired_loads_of(asked, contents)
     if condition.quantile is None:
@@ -134,7 +134,7 @@ def _of_two(asked: Question, contents: Contents, confidence: float) -> Verdict:
     return Verdict(name, status, message, estimate, condition.limit, confidence, needed)
 
 
-def _pool(asked: Question, contents: Contents) -> Pool | None:
+def _pool(asked: Question, contents: StudyResults) -> Pool | None:
     """Return the pool of both stacks; None if they have none, or if the study may stop early."""
     condition = asked.condition
     if contents.may_stop or condition.reference is None:
@@ -156,7 +156,7 @@ def _blocks_of_two(estimate: Estimate, condition: Condition, confidence: float) 
     return blocks_to_decide(error, distance, share, confidence)
 
 
-def _of_one(asked: Question, site: str, contents: Contents, confidence: float) -> Verdict:
+def _of_one(asked: Question, site: str, contents: StudyResults, confidence: float) -> Verdict:
     condition = asked.condition
     assert condition.quantile is not None
     (row,) = loads_of(asked, condition.stack, contents)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.blocks import Floats, limits_by_site, loads_by_repetition
 from eyelevel.errors import ExpectedError, unknown
 from eyelevel.stats.quantile import blocks_min
@@ -140,7 +140,9 @@ def questions(
     ]
 
 
-def paired_loads_of(question: Question, contents: Contents) -> tuple[Floats, Floats, list[float]]:
+def paired_loads_of(
+    question: Question, contents: StudyResults
+) -> tuple[Floats, Floats, list[float]]:
     """Return the loads of both stacks, as `loads_of` does, and what a timeout stands for."""
     condition = question.condition
     assert condition.reference is not None
@@ -151,7 +153,7 @@ def paired_loads_of(question: Question, contents: Contents) -> tuple[Floats, Flo
     return values, reference, limits_by_site(contents.blocks.kept, *asked)
 
 
-def loads_of(question: Question, stack: str, contents: Contents) -> Floats:
+def loads_of(question: Question, stack: str, contents: StudyResults) -> Floats:
     """Sites x repetitions of the kept blocks; not-a-number for none, infinity for a timeout."""
     sites = contents.sites if question.site is None else [question.site]
     kept = contents.blocks.kept

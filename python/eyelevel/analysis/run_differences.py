@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonMapping
 
 NAMED_MAX = 8  # of one line: a corpus that was recorded anew has hundreds of sites
@@ -11,7 +11,7 @@ NAMED_MAX = 8  # of one line: a corpus that was recorded anew has hundreds of si
 _COMPARED = ("cpu", "cores", "machine", "versions", "data_plane", "realtime_allowed", "confined")
 
 
-def run_differences(old: Contents, new: Contents) -> list[str]:
+def run_differences(old: StudyResults, new: StudyResults) -> list[str]:
     """A line each: what only one run has and is not compared, then what may make a gain."""
     return [
         *_left_out(old.plan, new.plan),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from eyelevel.analysis.gate_conditions import GateError
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.errors import unknown
 from eyelevel.plan.comparisons import against_one
 
@@ -23,7 +23,7 @@ class RunQuestion:
         return f"{self.stack}.{metric} on {self.network}"
 
 
-def sites_of_both(old: Contents, new: Contents) -> list[str]:
+def sites_of_both(old: StudyResults, new: StudyResults) -> list[str]:
     """The sites that both runs have, of the same recording."""
     before, now = (
         {site["name"]: site["digest"] for site in run.plan["sites"]} for run in (old, new)
@@ -31,7 +31,9 @@ def sites_of_both(old: Contents, new: Contents) -> list[str]:
     return [name for name in now if before.get(name) == now[name]]
 
 
-def run_questions(old: Contents, new: Contents, common: str | None = None) -> list[RunQuestion]:
+def run_questions(
+    old: StudyResults, new: StudyResults, common: str | None = None
+) -> list[RunQuestion]:
     """One a network and comparison of NEW's plan whose stack both runs have.
 
     With `common` each stack is compared with that one. If no two stacks are compared, each stack
@@ -57,14 +59,14 @@ def run_questions(old: Contents, new: Contents, common: str | None = None) -> li
     ]
 
 
-def _pairs(new: Contents, common: str | None) -> list[tuple[str, str]]:
+def _pairs(new: StudyResults, common: str | None) -> list[tuple[str, str]]:
     """Stacks and what they are compared with, in the order of the plan."""
     if common is not None:
         return [(asked.stack, asked.reference) for asked in against_one(common, new.stacks)]
     return [(asked.stack, asked.reference) for asked in new.comparisons]
 
 
-def _unanswerable(old: Contents, new: Contents, reference: str | None) -> str:
+def _unanswerable(old: StudyResults, new: StudyResults, reference: str | None) -> str:
     """Why a stack is no stand-in for what changed from run to run; empty if it is one."""
     if reference is None:
         return "no other stack is in both runs"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, detectable_effect
 
@@ -67,7 +67,7 @@ def error_of_network(gains: Sequence[NetworkGain], network: str) -> NetworkError
     )
 
 
-def sensitivities(contents: Contents) -> list[Sensitivity]:
+def sensitivities(contents: StudyResults) -> list[Sensitivity]:
     """Return each network's; none of a study that may stop early, which goes on until it sees."""
     if contents.may_stop:
         return []

@@ -9,7 +9,12 @@ from pathlib import Path
 
 import polars as pl
 
-from eyelevel.analysis.asked import asked_afterwards, check_drawn, comparisons_of, of_sites
+from eyelevel.analysis.choices import (
+    check_figure_metric,
+    post_hoc_comparisons,
+    read_comparisons,
+    restrict_to_sites,
+)
 from eyelevel.analysis.decided_gains import decided_at, decided_gains
 from eyelevel.analysis.decisions import blocks_until, horizon_of, judged, up_to
 from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
@@ -32,6 +37,13 @@ from eyelevel.analysis.gains.pools import pools_of
 from eyelevel.analysis.gains.site_tests import SiteTests, site_tests
 from eyelevel.analysis.gains.steps import StepCells, compare_steps
 from eyelevel.analysis.gains.timeouts import CensoredCell, censored_cells
+from eyelevel.analysis.report_metrics import (
+    TESTED_MAX,
+    report_metrics,
+    select_cells,
+    select_timed_out,
+    without_absent,
+)
 from eyelevel.analysis.run_files import (
     planned_hashes,
     read_environment,
@@ -39,7 +51,6 @@ from eyelevel.analysis.run_files import (
     read_plan_document,
     read_stopped,
 )
-from eyelevel.analysis.shown import TESTED_MAX, cells_shown, shown, timed_out_shown, without_absent
 from eyelevel.analysis.time_parts import (
     FIRST_PAINT,
     LARGEST_PAINT,
@@ -54,8 +65,12 @@ from eyelevel.analysis.time_parts import (
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks, without_networks
 from eyelevel.analysis.trials.disturbance import withheld
 from eyelevel.analysis.trials.event_rates import event_rates
-from eyelevel.analysis.trials.loaded_on import LoadedOn, environment_of, loaded_on
 from eyelevel.analysis.trials.rows import Measure
+from eyelevel.analysis.trials.run_environments import (
+    RunEnvironment,
+    environment_of,
+    run_environments,
+)
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.compute import measure
 from eyelevel.networks.network import Network
@@ -72,7 +87,7 @@ from eyelevel.store.machines import read_machines
 
 
 @dataclass(frozen=True)
-class Contents:
+class StudyResults:
     """A run, read and compared.
 
     `table` has one row a trial of the plan with its judged outcome; `foreign` counts the records
@@ -83,7 +98,7 @@ class Contents:
     directory: Path
     plan: JsonMapping
     environment: JsonMapping
-    """Of the machines that made its loads (`eyelevel.analysis.trials.loaded_on`)."""
+    """Of the machines that made its loads (`eyelevel.analysis.trials.run_environments`)."""
     table: pl.DataFrame
     foreign: int
     metrics: tuple[str, ...]
@@ -104,7 +119,7 @@ class Contents:
     """What the plan asks, if what is compared here was chosen afterwards."""
     drawn: str = ""
     """The metric of maps and curves that was asked for in the place of the primary one."""
-    loaded_on: tuple[LoadedOn, ...] = ()
+    run_environments: tuple[RunEnvironment, ...] = ()
     """Those machines, each for itself."""
     machine_documents: Mapping[str, JsonMapping] = field(default_factory=dict)
     """What is known of a cluster's machines, by ID."""
@@ -128,7 +143,7 @@ class Contents:
     def site_tests(self) -> tuple[SiteTests, ...]:
         """The further tests of the comparisons that the page shows, `TESTED_MAX` at most."""
         several = [cell for cell in self.cells if cell.pairs > 1]
-        chosen = cells_shown(several, self.primary_metric, TESTED_MAX, TESTED_MAX)
+        chosen = select_cells(several, self.primary_metric, TESTED_MAX, TESTED_MAX)
         return tuple(site_tests(self.blocks.kept, chosen, self.comparisons))
 
     @cached_property
@@ -153,7 +168,7 @@ class Contents:
     def censored(self) -> tuple[CensoredCell, ...]:
         """What can be said where loads timed out, `TESTED_MAX` comparisons at most."""
         several = [cell for cell in self.cells if cell.pairs > 1 and math.isfinite(cell.limit)]
-        chosen = timed_out_shown(several, self.primary_metric, TESTED_MAX)
+        chosen = select_timed_out(several, self.primary_metric, TESTED_MAX)
         return tuple(censored_cells(chosen))
 
     @cached_property
@@ -208,7 +223,7 @@ class Contents:
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
         """What the plan asks, in its order: the first is the headline's."""
-        return comparisons_of(self.plan)
+        return read_comparisons(self.plan)
 
     @property
     def smallest_effect(self) -> float:
@@ -303,7 +318,7 @@ def read_contents(
     pairs: Sequence[str] = (),
     metric: str = "",
     sites: Sequence[str] = (),
-) -> Contents:
+) -> StudyResults:
     """Read and compare the run in `directory`.
 
     Raises StoreError for a missing or damaged file, PlanError for a plan of another eyelevel.
@@ -314,19 +329,19 @@ def read_contents(
     `metric`: a time that maps and curves are of, in the place of the primary metric.
     `sites`: these alone count; an empty sequence is all of them.
     """
-    plan, declared = asked_afterwards(read_plan_document(directory), against, pairs)
-    check_drawn(metric)
+    plan, declared = post_hoc_comparisons(read_plan_document(directory), against, pairs)
+    check_figure_metric(metric)
     own = read_environment(directory)
     every, facts = read_facts(directory, plan, measured_by, processes)
     found = facts.height
     if sites:
-        plan = of_sites(plan, sites)
+        plan = restrict_to_sites(plan, sites)
         facts = facts.join(planned_hashes(plan), on="hash", how="semi", maintain_order="left")
     stopped = read_stopped(directory)
     if stopped:
         facts = _to_be_run(plan, facts, stopped["networks"])
     table = judged(facts, plan["primary_metric"])
-    names = shown(plan["primary_metric"], metric)
+    names = report_metrics(plan["primary_metric"], metric)
     typed = plan_of_document(plan, is_part=True)
     stacks = [stack["name"] for stack in plan["stacks"]]
     site_names = [site["name"] for site in plan["sites"]]
@@ -334,7 +349,7 @@ def read_contents(
     too_disturbed = withheld(table, blocks.kept)
     blocks = without_networks(blocks, too_disturbed)
     documents = read_machines(directory)
-    machines = loaded_on(own, documents, table)
+    machines = run_environments(own, documents, table)
     of_all = f"{table.height} of {len(plan['trials'])} loads are there"
     unfinished = of_all if table.height < len(plan["trials"]) else ""
     splits: tuple[NetworkSplit, ...] = ()
@@ -342,7 +357,7 @@ def read_contents(
         splits = split_causes(blocks.kept, plan)
         plan, table, blocks = without_twins(plan, table, blocks)
         stacks = [stack["name"] for stack in plan["stacks"]]
-    comparisons = comparisons_of(plan)
+    comparisons = read_comparisons(plan)
     names = without_absent(names, plan["primary_metric"], blocks.kept)
     cells = compare_cells(blocks.kept, names, comparisons)
     networks = [network["name"] for network in plan["networks"]]
@@ -362,11 +377,11 @@ def read_contents(
             lambda last: blocks_until(facts, typed, last, ends).kept,
         )
     gains = [_unless_disturbed(gain, too_disturbed) for gain in gains]
-    return Contents(
+    return StudyResults(
         directory=directory,
         plan=plan,
         environment=environment_of(own, machines),
-        loaded_on=machines,
+        run_environments=machines,
         table=table,
         foreign=every - found,
         metrics=tuple(names),

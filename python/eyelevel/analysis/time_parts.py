@@ -23,7 +23,7 @@ from eyelevel.analysis.trials.waits import (
 )
 from eyelevel.plan.comparisons import Compared, Comparison
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, Floats
-from eyelevel.stats.repetitions import difference_over_sites, repetition_values
+from eyelevel.stats.paired_gains import difference_over_sites, repetition_values
 from eyelevel.stats.sequential import Horizon, confidence_sequence
 
 PAINT = "largest_contentful_paint_ms"
@@ -120,7 +120,7 @@ def compare_parts(
 ) -> list[NetworkParts]:
     """Return the parts of each comparison and network with a block in which both loads have them.
 
-    The differences are those of `eyelevel.stats.repetitions.difference_over_sites`, in
+    The differences are those of `eyelevel.stats.paired_gains.difference_over_sites`, in
     milliseconds; of a study that may stop early their intervals are confidence sequences, each of
     which holds whenever the study stops, and count the blocks up to the comparison's decision.
     """

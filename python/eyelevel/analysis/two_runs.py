@@ -21,7 +21,7 @@ from eyelevel.analysis.gate import (
 from eyelevel.analysis.run_differences import run_differences
 from eyelevel.analysis.run_questions import RunQuestion, run_questions, sites_of_both
 from eyelevel.analysis.run_verdicts import ONE_PLAN, RunComparison, RunVerdict
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.blocks import limits_by_site, loads_by_repetition
 from eyelevel.stats.bounded_gain import Loads
 from eyelevel.stats.estimate import Estimate, undetermined
@@ -32,7 +32,7 @@ _Answer = tuple[Status, str, int | None]
 
 
 def compare_runs(
-    old: Contents, new: Contents, metric: str, limit: float, common: str | None = None
+    old: StudyResults, new: StudyResults, metric: str, limit: float, common: str | None = None
 ) -> RunComparison:
     """Whether a stack became slower from `old` to `new`, over the sites that both have.
 
@@ -58,7 +58,9 @@ def compare_runs(
     return _compared(old, new, metric, limit, run_questions(old, new, common), answer)
 
 
-def rerun_agrees(original: Contents, again: Contents, metric: str, limit: float) -> RunComparison:
+def rerun_agrees(
+    original: StudyResults, again: StudyResults, metric: str, limit: float
+) -> RunComparison:
     """Whether each gain of a run that was made again agrees with the original's.
 
     It agrees if the interval of its change lies within the smallest effect of interest (`limit`) on
@@ -91,8 +93,8 @@ def agreement(change: Estimate, limit: float) -> Agreement:
 
 
 def _compared(
-    old: Contents,
-    new: Contents,
+    old: StudyResults,
+    new: StudyResults,
     metric: str,
     limit: float,
     questions: Sequence[RunQuestion],
@@ -133,7 +135,7 @@ def _compared(
     return RunComparison(metric, tuple(decided), tuple(run_differences(old, new)))
 
 
-def _loads(run: Contents, asked: RunQuestion, metric: str, sites: Sequence[str]) -> Loads:
+def _loads(run: StudyResults, asked: RunQuestion, metric: str, sites: Sequence[str]) -> Loads:
     """Of the stack and its reference; if there is no answer, of the stack alone."""
     kept, network = run.blocks.kept, asked.network
     limits = limits_by_site(kept, network, metric, sites)

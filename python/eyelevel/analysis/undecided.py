@@ -8,7 +8,7 @@ from eyelevel.analysis.claims import undecided
 from eyelevel.analysis.decisions import rule_of
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.sequential import blocks_needed
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.plan.comparisons import Compared
 
@@ -40,7 +40,7 @@ class Undecided(Compared):
         }
 
 
-def needed_to_decide(contents: Contents) -> list[Undecided]:
+def needed_to_decide(contents: StudyResults) -> list[Undecided]:
     """Those of a finished study that may stop early; empty of any other, and without a block."""
     nothing_claimed = contents.unfinished or contents.sites_chosen
     if not contents.may_stop or nothing_claimed or not contents.blocks.kept.height:

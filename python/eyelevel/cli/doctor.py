@@ -16,7 +16,7 @@ from eyelevel.binary import REMEDY, run_tool
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.cli.container import GUIDE, hindrances, is_container
-from eyelevel.cli.fixing import fix
+from eyelevel.cli.doctor_fix import fix
 from eyelevel.cli.output import WARNING_STYLE, coloured, print_json, results, say, table
 from eyelevel.cli.packages import PACKAGES, SNAP_WAY_OUT, is_snap
 from eyelevel.cli.realtime import realtime_remedy

@@ -12,9 +12,9 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from eyelevel.cli.misuse import misuse
 from eyelevel.cli.output import complain, hints
 from eyelevel.cli.usage import readable
+from eyelevel.cli.usage_errors import misuse
 from eyelevel.errors import AllFailedError, ExpectedError, LaterError, Terminated, refusal_of
 
 EXIT_REFUSED = 2

@@ -15,7 +15,7 @@ from rich.status import Status
 from rich.table import Column, Table
 from rich.text import Text
 
-from eyelevel.from_outside.words import plain, plain_json
+from eyelevel.from_outside.words import escape_control_characters, escape_control_characters_in_json
 
 LOG_LINE_EVERY_S = 30.0
 
@@ -31,7 +31,7 @@ class Screen(Console):
 
     def render_str(self, text: str, **options: object) -> Text:
         """Spelled out before it is measured, so that columns are as wide as what they show."""
-        return super().render_str(plain(text), **options)  # type: ignore[arg-type]
+        return super().render_str(escape_control_characters(text), **options)  # type: ignore[arg-type]
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -41,7 +41,7 @@ class Screen(Console):
             if segment.control:
                 yield segment
             else:
-                yield Segment(plain(segment.text), segment.style)
+                yield Segment(escape_control_characters(segment.text), segment.style)
 
     def waiting(self, said: str) -> "Waiting":
         """A spinner with words beside it, while a block runs."""
@@ -52,7 +52,7 @@ class Waiting:
     """What a spinner says; Rich's own takes words for markup."""
 
     def __init__(self, said: str, screen: Screen) -> None:
-        self._status = Status(Text(plain(said)), console=screen)
+        self._status = Status(Text(escape_control_characters(said)), console=screen)
 
     def __enter__(self) -> "Waiting":
         self._status.start()
@@ -63,7 +63,7 @@ class Waiting:
 
     def update(self, said: str) -> None:
         """Other words."""
-        self._status.update(Text(plain(said)))
+        self._status.update(Text(escape_control_characters(said)))
 
 
 class LogLines:
@@ -88,7 +88,7 @@ hints = Screen(stderr=True)
 
 def say(screen: Screen, text: str) -> None:
     """One line, whatever strangers wrote in it."""
-    screen.print(plain(text, keep=""), soft_wrap=True)
+    screen.print(escape_control_characters(text, keep=""), soft_wrap=True)
 
 
 def complain(message: str) -> None:
@@ -103,12 +103,12 @@ def print_json(value: object) -> None:
 
 def json_text(value: object, indent: int | None = None) -> str:
     """JSON that reads well on a terminal and steers it nowhere: what would is escaped."""
-    return plain_json(json.dumps(value, ensure_ascii=False, indent=indent))
+    return escape_control_characters_in_json(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
 def coloured(text: str, style: str) -> Text:
     """A cell in a colour."""
-    return Text(plain(text), style)
+    return Text(escape_control_characters(text), style)
 
 
 def table(

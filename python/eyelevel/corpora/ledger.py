@@ -15,7 +15,7 @@ from eyelevel.from_outside.csv_rows import csv_rows
 from eyelevel.from_outside.files import read_text
 from eyelevel.from_outside.limits import LEDGER
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import plain, quoted
+from eyelevel.from_outside.words import escape_control_characters, quoted
 from eyelevel.store.claim import claim
 
 FILE = "corpus.csv"
@@ -70,7 +70,7 @@ class Ledger:
         rows = csv.writer(text, lineterminator="\n")
         rows.writerow(_COLUMNS)
         for each in self.entries.values():
-            reason = plain(each.reason, keep="")
+            reason = escape_control_characters(each.reason, keep="")
             texts = map(guard_cell, (each.name, each.source, each.outcome, reason))
             rows.writerow((*texts, each.source_bytes, guard_cell(each.wishes)))
         write_whole(self._file, text.getvalue().encode("utf-8"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eyelevel.errors import CorpusError
-from eyelevel.from_outside.words import plain
+from eyelevel.from_outside.words import escape_control_characters
 
 RECORDED = (".wacz", ".warc", ".warc.gz")
 """Endings of files that replay as they are."""
@@ -124,7 +124,7 @@ def _source(top: Path, path: Path, size: int) -> Source:
 
 
 def _cell(text: str) -> str:
-    said = plain(text, keep="")
+    said = escape_control_characters(text, keep="")
     # A cell of a table has no spaces at its ends.
     return said if said == said.strip() else f"'{said}'"
 

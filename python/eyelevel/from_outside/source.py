@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from eyelevel.errors import OutsideError, PlanError, refusal_of
 from eyelevel.from_outside.limits import Limit
-from eyelevel.from_outside.words import plain, quoted
+from eyelevel.from_outside.words import escape_control_characters, quoted
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Source:
 
     def refusal(self, fault: str, place: str = "", remedy: str | None = None) -> Exception:
         """The error to raise: `place` is a line's number, or a key."""
-        where = plain(self.name, keep="") + (f":{place}" if place else "")
+        where = escape_control_characters(self.name, keep="") + (f":{place}" if place else "")
         return self.error(f"{where}: {fault}; {remedy or self.limit.remedy}")
 
     def too_long(self) -> Exception:
@@ -37,7 +37,7 @@ class Source:
     def unreadable(self, error: OSError) -> Exception:
         """The error of a file that the system does not give."""
         why = quoted(refusal_of(error))
-        return self.error(f"reading {plain(self.name, keep='')}: {why}")
+        return self.error(f"reading {escape_control_characters(self.name, keep='')}: {why}")
 
 
 def plan_error(message: str) -> PlanError:

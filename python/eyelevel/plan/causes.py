@@ -2,7 +2,7 @@
 
 A plan's `causes` adds, for every stack, twins without that cause and one without all of them, and
 for every network with random loss its lossless twin. They run in the same blocks, so that what a
-cause contributes to a difference is itself a paired difference (`eyelevel.stats.split`).
+cause contributes to a difference is itself a paired difference (`eyelevel.stats.decomposition`).
 """
 
 from collections.abc import Mapping, Sequence

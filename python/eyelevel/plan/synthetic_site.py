@@ -4,7 +4,7 @@ are like published ones: `synthetic:like=das2014,site=17`."""
 from dataclasses import asdict, dataclass
 
 from eyelevel.errors import unknown
-from eyelevel.from_outside.words import plain, quoted
+from eyelevel.from_outside.words import escape_control_characters, quoted
 
 PREFIX = "synthetic:"
 BOUNDS = {"objects": (1, 2000), "object_bytes": (2, 50_000_000), "origins": (1, 200)}
@@ -115,4 +115,4 @@ def _whole_numbers(
 
 
 def _refused(site: str, why: str) -> ValueError:
-    return ValueError(f"site `{quoted(site)}`: {plain(why, keep='')}")
+    return ValueError(f"site `{quoted(site)}`: {escape_control_characters(why, keep='')}")

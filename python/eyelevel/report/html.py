@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from eyelevel.from_outside.words import plain, plain_json
+from eyelevel.from_outside.words import escape_control_characters, escape_control_characters_in_json
 
 
 class Markup(str):
@@ -24,7 +24,7 @@ def escape(value: object) -> Markup:
         return value
     if hasattr(value, "__html__"):  # what a macro of a template gives
         return Markup(value.__html__())
-    return Markup(html.escape(plain(str(value))))
+    return Markup(html.escape(escape_control_characters(str(value))))
 
 
 def join(parts: Iterable[object]) -> Markup:
@@ -79,7 +79,7 @@ def titled_section(identity: str, title: str, *content: object) -> Markup:
 def data_block(identity: str, value: object) -> Markup:
     """JSON for the page's script, safe inside a script element."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    safe = plain_json(text).replace("<", "\\u003c")
+    safe = escape_control_characters_in_json(text).replace("<", "\\u003c")
     return Markup(f'<script type="application/json" id="{identity}">{safe}</script>')
 
 

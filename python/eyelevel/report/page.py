@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.analysis.trials.rows import Measure
 from eyelevel.disk.results import write_result
 from eyelevel.json_types import JsonObject
@@ -40,10 +40,10 @@ SCRIPTS = ("tables.js", "filmstrips.js", "page.js")
 
 REVIEWERS = "every table, test, setting and figure, methods, and the plan"
 
-Html = Callable[[Contents, PageData], Markup]
+Html = Callable[[StudyResults, PageData], Markup]
 
 
-def _nothing(_: Contents) -> JsonObject:
+def _nothing(_: StudyResults) -> JsonObject:
     return {}
 
 
@@ -58,11 +58,11 @@ class Section:
 
     name: str
     html: Html
-    json: Callable[[Contents], JsonObject] = _nothing
+    json: Callable[[StudyResults], JsonObject] = _nothing
     for_reviewers: bool = True
 
 
-def _text(section: Callable[[Contents], Markup]) -> Html:
+def _text(section: Callable[[StudyResults], Markup]) -> Html:
     """A section that needs no script."""
     return lambda contents, _: section(contents)
 
@@ -90,7 +90,7 @@ SECTIONS: tuple[Section, ...] = (
 )
 
 
-def page(contents: Contents) -> str:
+def page(contents: StudyResults) -> str:
     """The whole page as text."""
     data = PageData(contents)
     parts = {section.name: section.html(contents, data) for section in SECTIONS}
@@ -104,7 +104,7 @@ def page(contents: Contents) -> str:
     return shell(contents.plan["title"] or "eyelevel report", main, data.as_data(), *SCRIPTS)
 
 
-def summary_of(contents: Contents) -> JsonObject:
+def summary_of(contents: StudyResults) -> JsonObject:
     """The same findings for machines (docs/reference/report.md): the run's counts, then each
     section's keys. Every estimate has the shape of `Estimate.as_json`."""
     plan = contents.plan
@@ -132,7 +132,7 @@ def build_report(directory: Path, measured_by: Measure = measure, processes: int
     return write_report(directory, read_contents(directory, measured_by, processes))
 
 
-def report_file(contents: Contents) -> str:
+def report_file(contents: StudyResults) -> str:
     """The page's name: what was compared afterwards stands beside what the plan declares."""
     if not contents.declared:
         return REPORT_FILE
@@ -140,7 +140,7 @@ def report_file(contents: Contents) -> str:
     return f"report-against-{reference}.html"
 
 
-def write_report(directory: Path, contents: Contents) -> Path:
+def write_report(directory: Path, contents: StudyResults) -> Path:
     """Write the page of a run that has been read; its path."""
     text = page(contents)
     target = directory / report_file(contents)

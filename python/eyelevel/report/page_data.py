@@ -5,7 +5,7 @@ import json
 
 from eyelevel.analysis.figures.catalogue import PaperFigure
 from eyelevel.analysis.figures.filmstrips import filmstrips
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element
 
@@ -18,7 +18,7 @@ ALL_BYTES_MAX = 2_000_000  # keeps the page below 15 MB beside the filmstrips
 class PageData:
     """The charts' specifications by the id of their place, and the filmstrips."""
 
-    def __init__(self, contents: Contents) -> None:
+    def __init__(self, contents: StudyResults) -> None:
         self.specifications: dict[str, JsonObject] = {}
         self.filmstrips = filmstrips(contents)
         self._contents = contents

@@ -7,15 +7,15 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from eyelevel.stats.censoring.timeouts import Timeouts, timeouts, up_to_limit
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, undetermined
-from eyelevel.stats.late.timeouts import Timeouts, timeouts, up_to_limit
+from eyelevel.stats.paired_gains import as_gain, paired_loads, repetition_values
 from eyelevel.stats.pooled import Pool, pooled_log_gain
 from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER
-from eyelevel.stats.repetitions import as_gain, paired_loads, repetition_values
 from eyelevel.stats.sequential import Horizon, confidence_sequence
 
 Loads = tuple[ArrayLike, ArrayLike, ArrayLike]
-"""Values and the reference's of one run, as `eyelevel.stats.repetitions` has them, and the limit
+"""Values and the reference's of one run, as `eyelevel.stats.paired_gains` has them, and the limit
 that a timeout stands for, by site."""
 
 

@@ -8,10 +8,10 @@ import math
 from dataclasses import dataclass, replace
 
 from eyelevel.stats.bounded_gain import Loads, blocks_to_part, bounded_log_gain
+from eyelevel.stats.censoring.timeouts import Timeouts, timeouts
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, sum_freedom, t_estimate, undetermined
-from eyelevel.stats.late.timeouts import Timeouts, timeouts
+from eyelevel.stats.paired_gains import as_gain
 from eyelevel.stats.quantile import DECIDING_POWER
-from eyelevel.stats.repetitions import as_gain
 from eyelevel.stats.sequential import Horizon
 
 Horizons = tuple[Horizon, Horizon] | None
@@ -49,7 +49,7 @@ class GainChange:
 def gain_change(
     before: Loads, now: Loads, confidence: float = CONFIDENCE, horizons: Horizons = None
 ) -> GainChange:
-    """The gain of each run (`eyelevel.stats.repetitions.geometric_gain`), and how it changed.
+    """The gain of each run (`eyelevel.stats.paired_gains.geometric_gain`), and how it changed.
 
     Errors are each run's over its repetitions; Student's t on the logarithm has Welch and
     Satterthwaite's degrees of freedom. Assumes that from run to run both stacks move alike: nothing

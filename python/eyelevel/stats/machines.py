@@ -18,7 +18,7 @@ from eyelevel.stats.estimate import (
 )
 from eyelevel.stats.families import holm
 from eyelevel.stats.hypothesis.difference import DifferenceTest, checked
-from eyelevel.stats.repetitions import NO_SPREAD, as_gain
+from eyelevel.stats.paired_gains import NO_SPREAD, as_gain
 
 Places = NDArray[np.int64]
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, t_estimate
-from eyelevel.stats.repetitions import (
+from eyelevel.stats.paired_gains import (
     log_gain,
     mean_over_repetitions,
     of_gain,
@@ -89,7 +89,7 @@ def pooled_log_gain(
     pool: Pool | None,
     confidence: float = CONFIDENCE,
 ) -> Estimate:
-    """The mean log ratio of `eyelevel.stats.repetitions.log_gain`, with the moderated error.
+    """The mean log ratio of `eyelevel.stats.paired_gains.log_gain`, with the moderated error.
 
     Its variance is (d own + b others) / (d + b) with d + b degrees of freedom: `own` that of the
     two stacks with their d, `others` what the pool has beside them, which is independent of it if
@@ -113,7 +113,7 @@ def pooled_log_gain(
 
 
 def pooled_gain(values: ArrayLike, reference: ArrayLike, pool: Pool | None) -> Estimate:
-    """The gain of `eyelevel.stats.repetitions.geometric_gain` with the moderated error."""
+    """The gain of `eyelevel.stats.paired_gains.geometric_gain` with the moderated error."""
     return of_gain(pooled_log_gain(values, reference, pool))
 
 

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 
 from eyelevel.json_types import JsonObject
 from eyelevel.store.hashing import content_hash
-from eyelevel.store.told import (
+from eyelevel.store.observations import (
     BrowserSaid,
     BrowserSettings,
     Connection,

@@ -12,7 +12,7 @@ from made_up_run import TWO_STACKS, metrics_of, read_run, write_run
 
 from eyelevel.analysis.decisions import horizon_of
 from eyelevel.analysis.formats import NO_BREAK
-from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.analysis.time_parts import (
     LARGEST_PAINT,
     PAINT,
@@ -39,7 +39,7 @@ def of_paint(contents):
     return replace(contents, plan=plan)
 
 
-def changed(contents: Contents, **columns: pl.Expr) -> Contents:
+def changed(contents: StudyResults, **columns: pl.Expr) -> StudyResults:
     """The same with other values in the columns of kept trials."""
     kept = contents.blocks.kept.with_columns(**columns)
     return replace(contents, blocks=replace(contents.blocks, kept=kept))

@@ -18,7 +18,7 @@ from reached import reached
 from typer.core import TyperGroup
 
 from eyelevel.cli import main
-from eyelevel.cli.opening import end_at, ending_at
+from eyelevel.cli.finish import end_at, ending_at
 from eyelevel.pictures.beside import beside
 from eyelevel.report.shell import shell
 from eyelevel.sites.recorded import shipped

@@ -36,7 +36,7 @@ ELSEWHERE = {
     "cli/completion/answer.py": CODE,
     "cli/container.py": KERNEL,
     "cli/realtime.py": KERNEL,
-    "cli/fixing.py": "the system's installer wrote it",
+    "cli/doctor_fix.py": "the system's installer wrote it",
     "cli/list_presets.py": CODE,
     "cli/main.py": CODE,
     "cli/site/check.py": "a picture that our own binary wrote, which `pictures.beside` opens",

@@ -132,14 +132,14 @@ def test_a_first_look_says_that_what_it_finds_is_overstated_and_has_faint_colour
 
 def test_a_machine_that_becomes_busy_during_the_run_is_warned_of(contents):
     """By what each load measured, and not by how busy it was when the run began."""
-    (machine,) = contents.loaded_on
+    (machine,) = contents.run_environments
     idle = replace(machine, environment={"load_1min": 0.1, "cores": 2})
 
     def first_warning(share):
         last = pl.col("repetition") == pl.col("repetition").max()
         foreign = pl.when(last).then(share).otherwise(0.01)
         table = contents.table.with_columns(cpu_foreign_share=foreign)
-        return warnings(replace(contents, loaded_on=(idle,), table=table))[0]
+        return warnings(replace(contents, run_environments=(idle,), table=table))[0]
 
     head, text = first_warning(0.63)
     assert head == "The machine was busy."
@@ -152,10 +152,10 @@ def test_late_loads_without_real_time_priority_name_the_remedy(contents):
     one_late = kept.with_columns(late=pl.int_range(pl.len()) == 0)
 
     def heads(allowed, kept=one_late):
-        (machine,) = contents.loaded_on
+        (machine,) = contents.run_environments
         machine = replace(machine, environment={"realtime_allowed": allowed})
         blocks = replace(contents.blocks, kept=kept)
-        return dict(warnings(replace(contents, loaded_on=(machine,), blocks=blocks)))
+        return dict(warnings(replace(contents, run_environments=(machine,), blocks=blocks)))
 
     head = "Labs had no real-time priority."
     assert heads(False)[head].startswith(f"Packets were late in 1 of {kept.height} compared loads")
@@ -166,12 +166,12 @@ def test_late_loads_without_real_time_priority_name_the_remedy(contents):
 
 
 def test_a_core_that_was_kept_from_the_browser_is_told(contents):
-    (machine,) = contents.loaded_on
+    (machine,) = contents.run_environments
     machine = replace(machine, environment={"realtime_allowed": False})
 
     def text_of(cores):
         table = contents.table.with_columns(browser_cores=cores)
-        said = warnings(replace(contents, loaded_on=(machine,), table=table))
+        said = warnings(replace(contents, run_environments=(machine,), table=table))
         return dict(said)["Labs had no real-time priority."]
 
     assert "left the browser 1: pages" in text_of(pl.lit(1))

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from eyelevel.stats.bounded_gain import blocks_to_part, bounded_gain
-from eyelevel.stats.repetitions import geometric_gain
+from eyelevel.stats.paired_gains import geometric_gain
 from eyelevel.stats.sequential import Horizon, confidence_sequence
 
 LIMITS = [60.0, 90.0]

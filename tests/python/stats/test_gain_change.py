@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from eyelevel.stats.gain_change import gain_change
-from eyelevel.stats.repetitions import repetition_values
+from eyelevel.stats.paired_gains import repetition_values
 from eyelevel.stats.sequential import Horizon, confidence_sequence
 
 LIMITS = [60.0, 60.0, 90.0]

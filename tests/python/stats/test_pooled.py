@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from eyelevel.stats.paired_gains import geometric_gain, log_gain
 from eyelevel.stats.pooled import Pool, pool_of, pooled_gain, pooled_log_gain
-from eyelevel.stats.repetitions import geometric_gain, log_gain
 
 NAMES = "abcdef"
 

@@ -9,12 +9,12 @@ from repository import ROOT
 from scipy import stats
 
 from eyelevel.stats.binomial import binomial_interval
+from eyelevel.stats.censoring.censored import log_rank
 from eyelevel.stats.estimate import detectable_effect
 from eyelevel.stats.families import correct
 from eyelevel.stats.hypothesis.anova import anova_of_two, welch_anova
 from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
 from eyelevel.stats.hypothesis.mann_whitney import mann_whitney
-from eyelevel.stats.late.censored import log_rank
 from eyelevel.stats.mixed_model import gain_over_sites
 from eyelevel.stats.paired import hodges_lehmann
 

@@ -11,24 +11,24 @@ import pytest
 from repository import ROOT
 
 from eyelevel.analysis.gate import family_confidence
+from eyelevel.stats.censoring.censored import restricted_mean_difference
+from eyelevel.stats.censoring.slow_loads import slow_loads
+from eyelevel.stats.censoring.timeouts import timeouts, up_to_limit
 from eyelevel.stats.estimate import welch_estimate
-from eyelevel.stats.gain import performance_gain
 from eyelevel.stats.gain_change import gain_change
 from eyelevel.stats.hypothesis.cochran_q import rates_differ
 from eyelevel.stats.hypothesis.equivalence import gain_equivalence
 from eyelevel.stats.hypothesis.games_howell import games_howell
-from eyelevel.stats.late.censored import restricted_mean_difference
-from eyelevel.stats.late.slow_loads import slow_loads
-from eyelevel.stats.late.timeouts import timeouts, up_to_limit
 from eyelevel.stats.paired import median_estimate
-from eyelevel.stats.quantile import blocks_to_bound, quantile_interval
-from eyelevel.stats.quantile_gain import quantile_gain
-from eyelevel.stats.repetitions import (
+from eyelevel.stats.paired_gains import (
     difference_over_sites,
     geometric_gain,
     mean_over_repetitions,
     median_gain,
 )
+from eyelevel.stats.quantile import blocks_to_bound, quantile_interval
+from eyelevel.stats.quantile_gain import quantile_gain
+from eyelevel.stats.ratio_of_means import performance_gain
 from eyelevel.stats.sequential import log_e, reach_at
 
 R = json.loads((ROOT / "vectors" / "statistics" / "r.json").read_text(encoding="utf-8"))

@@ -10,8 +10,8 @@ from repository import ROOT
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.stats.gain_change import gain_change
+from eyelevel.stats.paired_gains import mean_over_repetitions
 from eyelevel.stats.pooled import pool_of, pooled_log_gain
-from eyelevel.stats.repetitions import mean_over_repetitions
 from eyelevel.stats.sequential import Horizon, confidence_sequence
 
 STUDIES = 2000

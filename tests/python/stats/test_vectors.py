@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from repository import ROOT
 
+from eyelevel.stats.censoring.censored import log_rank
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.families import correct
 from eyelevel.stats.hypothesis.anova import welch_anova
@@ -17,9 +18,8 @@ from eyelevel.stats.hypothesis.equivalence import equivalence
 from eyelevel.stats.hypothesis.games_howell import games_howell
 from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
 from eyelevel.stats.hypothesis.mann_whitney import mann_whitney
-from eyelevel.stats.late.censored import log_rank
 from eyelevel.stats.paired import sign_flip_p
-from eyelevel.stats.repetitions import geometric_gain, median_gain
+from eyelevel.stats.paired_gains import geometric_gain, median_gain
 from eyelevel.stats.sequential import log_e
 
 FILE = ROOT / "vectors" / "statistics" / "vectors.json"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from loads import load
 
-from eyelevel.stats.split import split_difference
+from eyelevel.stats.decomposition import decompose_difference
 
 NETWORK, RTT_MS = "das-25-300", 300.0
 
@@ -27,7 +27,7 @@ def test_the_difference_is_one_round_trip_of_handshake_and_nothing_else(small_si
         for visit in ("first", "warm")
     }  # fmt: skip
     without = differences["warm"]
-    found = split_difference(differences["first"], {"handshake": without}, without)
+    found = decompose_difference(differences["first"], {"handshake": without}, without)
     # A busy machine adds far less than half a round trip.
     assert round((found.causes["handshake"].value or 0) / RTT_MS) == -1
     assert round((found.remaining.value or 0) / RTT_MS) == 0

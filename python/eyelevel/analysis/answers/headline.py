@@ -13,7 +13,7 @@ from eyelevel.analysis.answers.sentences import (
 from eyelevel.analysis.claims import CLAIMS, is_first_look, verdict_of
 from eyelevel.analysis.formats import format_change, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.plan.comparisons import Comparison
 
 NETWORKS_NAMED_MAX = 3  # of one finding; more are counted
@@ -64,7 +64,7 @@ class ComparisonVerdicts:
         return by_finding
 
 
-def comparison_verdicts(contents: Contents) -> tuple[ComparisonVerdicts, ...]:
+def comparison_verdicts(contents: StudyResults) -> tuple[ComparisonVerdicts, ...]:
     """Return the primary metric's verdicts, in the order of the plan's comparisons."""
     primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
     return tuple(
@@ -76,7 +76,7 @@ def comparison_verdicts(contents: Contents) -> tuple[ComparisonVerdicts, ...]:
     )
 
 
-def headline(contents: Contents) -> str:
+def headline(contents: StudyResults) -> str:
     """Return one line that answers the title: the first comparison's findings by network.
 
     Networks with the same finding stand together, in the plan's order of the first of them.
@@ -99,12 +99,12 @@ def headline(contents: Contents) -> str:
     return f"{line}." if is_name else f"{line[0].upper()}{line[1:]}."
 
 
-def headline_network(contents: Contents) -> str:
+def headline_network(contents: StudyResults) -> str:
     """Return the first network that the headline names; empty without a comparison."""
     return contents.networks[0] if contents.comparisons and contents.networks else ""
 
 
-def _grouped(gains: Sequence[NetworkGain], contents: Contents) -> dict[str, list[NetworkGain]]:
+def _grouped(gains: Sequence[NetworkGain], contents: StudyResults) -> dict[str, list[NetworkGain]]:
     by_finding: dict[str, list[NetworkGain]] = {}
     for gain in gains:
         if gain.comparison == contents.comparisons[0]:
@@ -113,7 +113,7 @@ def _grouped(gains: Sequence[NetworkGain], contents: Contents) -> dict[str, list
 
 
 def _clause(
-    contents: Contents, gains: Sequence[NetworkGain], finding: str, *, is_first: bool
+    contents: StudyResults, gains: Sequence[NetworkGain], finding: str, *, is_first: bool
 ) -> str:
     where = f"on {_named([gain.network for gain in gains])}"
     form = FINDINGS.get(finding, "{stack} against {reference} has no verdict")
@@ -149,7 +149,7 @@ def _named(networks: Sequence[str]) -> str:
     return " and ".join([", ".join(networks[:-1]), networks[-1]] if networks[1:] else networks)
 
 
-def _verdict(contents: Contents, gain: NetworkGain) -> Verdict:
+def _verdict(contents: StudyResults, gain: NetworkGain) -> Verdict:
     finding = verdict_of(contents, gain)
     claim = finding if finding in CLAIMS else ""
     word = _WORDS.get(finding, finding or "")

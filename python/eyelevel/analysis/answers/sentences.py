@@ -21,8 +21,8 @@ from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.exclusions import EXCLUDING
 from eyelevel.analysis.gains.weighted import weighted_gain
 from eyelevel.analysis.phrases import verdict
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.stats.estimate import Estimate
 
 SENTENCES_MAX = 8  # of all comparisons: beyond it the first alone has one a network
@@ -60,7 +60,7 @@ class Answer(NamedTuple):
         return self.head + self.rest
 
 
-def answers(contents: Contents) -> list[Answer]:
+def answers(contents: StudyResults) -> list[Answer]:
     """The answer's sentences, those over all networks of a plan with weights last.
 
     Of an unfinished run they describe, and no more; if no block is complete they say why.
@@ -122,7 +122,7 @@ def description(gains: Sequence[NetworkGain], metric: str, sites: int) -> list[A
     return sentences
 
 
-def further_answers(contents: Contents) -> list[str]:
+def further_answers(contents: StudyResults) -> list[str]:
     """Return the sentences beside each comparison's own: timeouts, slow loads, weighted means."""
     sentences: list[str] = []
     if contents.cells and not contents.unfinished:
@@ -273,7 +273,7 @@ def _join(parts: Sequence[str]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def why_no_answer(contents: Contents) -> str:
+def why_no_answer(contents: StudyResults) -> str:
     """What ended most of the loads that count for nothing."""
     if contents.too_disturbed:
         network, reason = next(iter(contents.too_disturbed.items()))
@@ -295,7 +295,7 @@ def why_no_answer(contents: Contents) -> str:
     return f"{nothing}: {count} of {loads} loads ended as {outcome}: {which}{detail.rstrip('.')}."
 
 
-def _over_networks(contents: Contents) -> list[Answer]:
+def _over_networks(contents: StudyResults) -> list[Answer]:
     """A sentence a comparison about its gain over all networks, if the plan has weights."""
     weights, metric = contents.plan.get("weights"), contents.primary_metric
     if not weights:

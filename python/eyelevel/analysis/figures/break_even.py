@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from eyelevel.analysis.claims import CLAIMS, is_claimed, verdict_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.figures.break_even import GAIN, UNDECIDED, break_even_map
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.presets import UNSHAPED
@@ -14,7 +14,7 @@ STEPS = 2000
 """Points between the outermost networks at which an interval's ends are looked for."""
 
 
-def break_even_rows(contents: Contents) -> pl.DataFrame:
+def break_even_rows(contents: StudyResults) -> pl.DataFrame:
     """One row a network and comparison: the primary gain, its 95 % interval and what is claimed.
 
     Empty if the networks do not differ in two of AXES.
@@ -37,7 +37,7 @@ def break_even_rows(contents: Contents) -> pl.DataFrame:
     return table if table.height and len(_axes(table)) == 2 else table.clear()
 
 
-def break_even_points(contents: Contents) -> pl.DataFrame:
+def break_even_points(contents: StudyResults) -> pl.DataFrame:
     """Where each comparison's gain crosses zero along the first axis, the other two held.
 
     Between networks the gain and the bounds of its interval are taken as straight lines. The
@@ -62,7 +62,7 @@ def break_even_points(contents: Contents) -> pl.DataFrame:
     return pl.DataFrame(points, schema=names, orient="row", infer_schema_length=None)
 
 
-def break_even_chart(rows: pl.DataFrame, contents: Contents) -> JsonObject:
+def break_even_chart(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
     """The map of both; see `eyelevel.figures.break_even`."""
     across, up = _axes(rows)
     return break_even_map(rows, break_even_points(contents), (across, up))

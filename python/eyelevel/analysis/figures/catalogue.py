@@ -29,8 +29,8 @@ from eyelevel.analysis.figures.single_origin import single_origin
 from eyelevel.analysis.figures.site_gains import attribute_lines, extremes
 from eyelevel.analysis.figures.waterfall import waterfall_rows
 from eyelevel.analysis.gains.cells import Cell
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.figures.cellular import link_curves, trace_rates
 from eyelevel.figures.das import heat_map, reproducibility, site_curves
 from eyelevel.figures.disagreement import strips_chart
@@ -53,11 +53,11 @@ class PaperFigure:
     name: str
     title: str
     source: str
-    rows: Callable[[Contents], pl.DataFrame]
-    chart: Callable[[pl.DataFrame, Contents], JsonObject]
+    rows: Callable[[StudyResults], pl.DataFrame]
+    chart: Callable[[pl.DataFrame, StudyResults], JsonObject]
 
 
-def cell_rows(contents: Contents) -> pl.DataFrame:
+def cell_rows(contents: StudyResults) -> pl.DataFrame:
     """One row a site, network, comparison and metric that was compared, with the site's attributes.
 
     `ratio_of_means`, the papers' gain, and `difference_ms` are null if they are undetermined,
@@ -66,7 +66,7 @@ def cell_rows(contents: Contents) -> pl.DataFrame:
     return _rows_of([cell for cell in contents.cells if cell.pairs], contents)
 
 
-def _rows_of(cells: Sequence[Cell], contents: Contents) -> pl.DataFrame:
+def _rows_of(cells: Sequence[Cell], contents: StudyResults) -> pl.DataFrame:
     if not cells:
         return pl.DataFrame()
     names = {asked: str(asked) for asked in contents.comparisons}
@@ -104,13 +104,13 @@ def _rows_of(cells: Sequence[Cell], contents: Contents) -> pl.DataFrame:
     )
 
 
-def _drawn(contents: Contents) -> pl.DataFrame:
+def _drawn(contents: StudyResults) -> pl.DataFrame:
     drawn = contents.drawn_metric
     cells = [cell for cell in contents.cells if cell.pairs and cell.metric == drawn]
     return _rows_of(cells, contents)
 
 
-def _differences(contents: Contents) -> pl.DataFrame:
+def _differences(contents: StudyResults) -> pl.DataFrame:
     """Mean differences over sites in ms ("-131.3 ms SI", Wolsing et al. 2019, section 4)."""
     rows = [
         {
@@ -127,12 +127,12 @@ def _differences(contents: Contents) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _in_round_trips(value: float | None, contents: Contents, network: str) -> float | None:
+def _in_round_trips(value: float | None, contents: StudyResults, network: str) -> float | None:
     rtt_ms = contents.network(network).rtt_ms_min
     return None if value is None or rtt_ms == 0 else value / rtt_ms
 
 
-def _significance(contents: Contents) -> pl.DataFrame:
+def _significance(contents: StudyResults) -> pl.DataFrame:
     """How many sites' means are lower, higher, neither by the papers' test, with their shares."""
     cells = cell_rows(contents)
     if not cells.height:
@@ -145,13 +145,13 @@ def _significance(contents: Contents) -> pl.DataFrame:
     return table.with_columns(**shares)
 
 
-def _loads(contents: Contents) -> pl.DataFrame:
+def _loads(contents: StudyResults) -> pl.DataFrame:
     metric = contents.drawn_metric
     kept = contents.blocks.kept.filter(pl.col(metric).is_not_null())
     return kept.select("network", "site", "stack", "repetition", value=pl.col(metric))
 
 
-def _gains(contents: Contents) -> pl.DataFrame:
+def _gains(contents: StudyResults) -> pl.DataFrame:
     measured = {cell.metric for cell in contents.cells if cell.pairs}
     rows = [
         (e.network, title_of(e.metric), str(e.comparison), mean.value, mean.low, mean.high)
@@ -165,19 +165,19 @@ def _gains(contents: Contents) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _asked(contents: Contents) -> list[str]:
+def _asked(contents: StudyResults) -> list[str]:
     return [str(asked) for asked in contents.comparisons]
 
 
-def _attribute(name: str, title: str) -> Callable[[pl.DataFrame, Contents], JsonObject]:
+def _attribute(name: str, title: str) -> Callable[[pl.DataFrame, StudyResults], JsonObject]:
     return lambda rows, contents: against_attribute(rows, _asked(contents), name, title)
 
 
-def _grid_curves(rows: pl.DataFrame, contents: Contents) -> JsonObject:
+def _grid_curves(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
     return site_curves(rows, contents.stacks, title_of(contents.drawn_metric), 3)
 
 
-def _link_curves(rows: pl.DataFrame, contents: Contents) -> JsonObject:
+def _link_curves(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
     return link_curves(rows, contents.stacks, title_of(contents.drawn_metric))
 
 
@@ -244,7 +244,7 @@ class PaperTable:
     name: str
     title: str
     source: str
-    rows: Callable[[Contents], pl.DataFrame]
+    rows: Callable[[StudyResults], pl.DataFrame]
 
 
 TABLES: tuple[PaperTable, ...] = (

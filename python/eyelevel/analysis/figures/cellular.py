@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from eyelevel.analysis.figures.medians import places, site_medians
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.networks.network import Network
 from eyelevel.stats.estimate import Estimate, undetermined
 from eyelevel.stats.quantile_gain import quantile_gain, repetitions_min
@@ -41,7 +41,7 @@ def varying_links(networks: Sequence[Network]) -> pl.DataFrame:
     return pl.concat(parts).select("network", "link", "course", "rtt_ms")
 
 
-def varying_networks(contents: Contents) -> pl.DataFrame:
+def varying_networks(contents: StudyResults) -> pl.DataFrame:
     """Figure 6-1: sites' median load times where a link's rate varies."""
     links = varying_links(contents.planned.networks)
     medians = site_medians(contents)
@@ -51,7 +51,7 @@ def varying_networks(contents: Contents) -> pl.DataFrame:
     return rows.select(*links.columns, "stack", "site", "seconds")
 
 
-def controllers(contents: Contents) -> pl.DataFrame:
+def controllers(contents: StudyResults) -> pl.DataFrame:
     """Figures 6-3 and 6-4: stacks of one HTTP version and several congestion controllers."""
     kinds: dict[str, dict[str, str]] = {}
     for stack in contents.planned.stacks:
@@ -63,7 +63,7 @@ def controllers(contents: Contents) -> pl.DataFrame:
     return rows.filter(pl.col("stack").is_in(stacks)) if rows.height else rows
 
 
-def cellular_quantiles(contents: Contents) -> pl.DataFrame:
+def cellular_quantiles(contents: StudyResults) -> pl.DataFrame:
     """Section 6.3: medians and 95th percentiles over sites, by link, round trip and comparison.
 
     `median_s`, `p95_s` with those of the reference: quantiles of the sites' median loads, by the
@@ -90,7 +90,7 @@ def cellular_quantiles(contents: Contents) -> pl.DataFrame:
     return pl.DataFrame(found, infer_schema_length=None)
 
 
-def rates_over_time(contents: Contents) -> pl.DataFrame:
+def rates_over_time(contents: StudyResults) -> pl.DataFrame:
     """Figure 6-2: the rates of made links in bins of half a second, each course once.
 
     A recorded trace's file is not part of a run; `eyelevel trace info FILE` describes it.

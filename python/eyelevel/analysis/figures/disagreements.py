@@ -3,13 +3,13 @@
 import polars as pl
 
 from eyelevel.analysis.figures.filmstrips import strips_of
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 
 SHOWN_MAX = 3  # of the widest disagreements: a strip of ten pictures has some 60 kB
 
 
-def disagreements(contents: Contents) -> pl.DataFrame:
+def disagreements(contents: StudyResults) -> pl.DataFrame:
     """One row a site, network and comparison with intervals that exclude zero on both sides.
 
     The intervals are those of single sites, 95 % and not corrected for their number: a list of
@@ -37,7 +37,7 @@ def disagreements(contents: Contents) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row").sort("spread", descending=True)
 
 
-def disagreement_strips(contents: Contents) -> pl.DataFrame:
+def disagreement_strips(contents: StudyResults) -> pl.DataFrame:
     """The pictures of the widest disagreements: one row a stack and moment."""
     rows = []
     for row in disagreements(contents).head(SHOWN_MAX).iter_rows(named=True):

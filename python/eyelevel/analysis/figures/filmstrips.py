@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import polars as pl
 from PIL import Image
 
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.rows import PROGRESS_COLUMNS
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.store.directory import read_trial_frames
@@ -39,7 +39,7 @@ class Filmstrips:
         return {"pictures": self.pictures, "strips": self.strips}
 
 
-def filmstrips(contents: Contents) -> Filmstrips:
+def filmstrips(contents: StudyResults) -> Filmstrips:
     """Strips of all sites and networks, in the plan's order, until the byte limit is reached.
 
     The strips of a site and network are of one block (`typical_loads`). A site and network without
@@ -75,7 +75,9 @@ def filmstrips(contents: Contents) -> Filmstrips:
     return result
 
 
-def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tuple[float, str]]]:
+def strips_of(
+    contents: StudyResults, site: str, network: str
+) -> dict[str, list[tuple[float, str]]]:
     """The pictures of each stack's typical load at even times: seconds and data URLs."""
     if not contents.planned.browser.capture:
         return {}
@@ -93,7 +95,7 @@ def strips_of(contents: Contents, site: str, network: str) -> dict[str, list[tup
 
 
 def typical_loads(
-    contents: Contents, sites: Sequence[str] | None = None
+    contents: StudyResults, sites: Sequence[str] | None = None
 ) -> dict[tuple[str, str], dict[str, JsonObject]]:
     """Return the rows of the typical block by stack, by site and network; of all sites or of these.
 
@@ -119,7 +121,7 @@ def typical_loads(
 _BLOCK = ["site", "network", "repetition"]
 
 
-def _typical_blocks(contents: Contents, values: pl.DataFrame, metric: str) -> pl.DataFrame:
+def _typical_blocks(contents: StudyResults, values: pl.DataFrame, metric: str) -> pl.DataFrame:
     """Return the block of each site and network by which all stacks are shown."""
     wide = values.pivot(on="stack", index=_BLOCK, values=metric)
     logs = {name: pl.col(name).log() for name in contents.stacks if name in wide.columns}
@@ -175,14 +177,14 @@ class _Pictures:
         return self._by_pixels[pixels]
 
 
-def _frames_of(contents: Contents, loads: JsonMapping) -> dict[str, Frames]:
+def _frames_of(contents: StudyResults, loads: JsonMapping) -> dict[str, Frames]:
     """By stack, of the loads that have any; their records were read for the table."""
     directory = contents.directory
     frames = {stack: read_trial_frames(directory, row["hash"]) for stack, row in loads.items()}
     return {stack: stack_frames for stack, stack_frames in frames.items() if stack_frames}
 
 
-def _strip(contents: Contents, row: JsonObject) -> JsonObject:
+def _strip(contents: StudyResults, row: JsonObject) -> JsonObject:
     value = row[contents.drawn_metric]
     steps = zip(row["progress_at_ms"] or (), row["progress_share"] or (), strict=True)
     return {

@@ -6,7 +6,7 @@ import polars as pl
 
 from eyelevel.analysis.claims import is_claimed, verdict_of
 from eyelevel.analysis.figures.medians import places, site_medians
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.figures.das import OPTIMAL
 from eyelevel.networks.network import Network
 from eyelevel.networks.presets import UNSHAPED
@@ -16,7 +16,7 @@ RTTS_MS = (30.0, 120.0, 300.0)
 """The axes of figure 5-1; another grid has its lowest, middle and highest in their place."""
 
 
-def improvements(contents: Contents) -> pl.DataFrame:
+def improvements(contents: StudyResults) -> pl.DataFrame:
     """Figure 5-2: (reference - stack) / reference of the medians over sites, by rate and RTT.
 
     There is none if half of the sites never came over either stack. `claimed`: the gain's verdict
@@ -50,7 +50,7 @@ def improvements(contents: Contents) -> pl.DataFrame:
     return compared.sort("comparison", "rate_mbit_s", "rtt_ms")
 
 
-def nine_networks(contents: Contents) -> pl.DataFrame:
+def nine_networks(contents: StudyResults) -> pl.DataFrame:
     """Figure 5-1: sites' median load times on three rates by three RTTs, and unshaped.
 
     The optimal time of a site is the smallest of the stacks' medians on the unshaped network.

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from eyelevel.analysis.figures.filmstrips import typical_loads
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.downlink import MEASURES, Downlink, downlink_of
 from eyelevel.analysis.trials.limits import LIMITS
 from eyelevel.figures.load_traces import downlink_chart
@@ -15,7 +15,7 @@ POINTS_MAX = 160  # of a load: what a panel of 420 pixels can show
 SILENCE_PX_MIN = 0.002  # of the load: shorter ones are below a pixel
 
 
-def downlink_levels(contents: Contents) -> pl.DataFrame:
+def downlink_levels(contents: StudyResults) -> pl.DataFrame:
     """The first site: `network`, `site`, `stack`, `hash`, `at_s`, `kilobytes` of the typical load
     of every stack. Empty if records have no timeline."""
     rows = [
@@ -27,7 +27,7 @@ def downlink_levels(contents: Contents) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
 
 
-def downlink_figure(rows: pl.DataFrame, contents: Contents) -> JsonObject:
+def downlink_figure(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
     """The chart of `downlink_levels`, each network's panel under the name of its site."""
     title = pl.format("{} on {}", "site", "network").alias("network")
     silences = [
@@ -50,7 +50,7 @@ def downlink_figure(rows: pl.DataFrame, contents: Contents) -> JsonObject:
     return downlink_chart(levels, gaps, limits, contents.stacks)
 
 
-def downlink_medians(contents: Contents) -> pl.DataFrame:
+def downlink_medians(contents: StudyResults) -> pl.DataFrame:
     """Medians of MEASURES and LIMITS over sites' medians of counted loads, by network and stack."""
     medians = pl.col(*MEASURES, *LIMITS).median()
     by_site = contents.blocks.kept.group_by("network", "stack", "site").agg(medians)
@@ -64,7 +64,7 @@ def downlink_medians(contents: Contents) -> pl.DataFrame:
     return order.join(over_sites, on=["network", "stack"], how="inner", maintain_order="left")
 
 
-def _typical(contents: Contents) -> list[tuple[str, str, str, str, Downlink]]:
+def _typical(contents: StudyResults) -> list[tuple[str, str, str, str, Downlink]]:
     site = contents.sites[0]
     typical = typical_loads(contents, [site])
     loads = []

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.blocks import with_timeouts
 from eyelevel.networks.network import Network
 
@@ -16,7 +16,7 @@ def places(networks: Sequence[Network]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
-def site_medians(contents: Contents) -> pl.DataFrame:
+def site_medians(contents: StudyResults) -> pl.DataFrame:
     """One row a network, site and stack: the median of its loads in s, infinite for a timeout's.
 
     A site that a stack does not bring stays among that stack's sites, or it would look better.
@@ -30,7 +30,7 @@ def site_medians(contents: Contents) -> pl.DataFrame:
     )
 
 
-def single_objects(contents: Contents) -> pl.DataFrame:
+def single_objects(contents: StudyResults) -> pl.DataFrame:
     """Quartiles of the load time of synthetic sites of one object."""
     metric = pl.col("page_load_time_ms")
     kept = contents.blocks.kept.filter(

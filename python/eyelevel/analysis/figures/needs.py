@@ -2,8 +2,8 @@
 sites, pictures."""
 
 from eyelevel.analysis.figures.cellular import varying_links
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 
 _GRID = (
     "networks with at least two rates and two round-trip times, alike in everything else, such "
@@ -47,7 +47,7 @@ _OF_METRIC = {
 """What is drawn of one metric."""
 
 
-def why_not(name: str, contents: Contents) -> str:
+def why_not(name: str, contents: StudyResults) -> str:
     """What figure or table `name` needs, and what the run has of that, in one line."""
     kept = contents.blocks.kept
     if kept.is_empty():

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from eyelevel.analysis.figures.filmstrips import typical_loads
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.figures.distribution import ALL_SITES
 from eyelevel.stats.estimate import Floats
 
@@ -23,7 +23,7 @@ _ROWS = {
 }  # fmt: skip
 
 
-def mean_progress(contents: Contents, points: int = POINTS) -> pl.DataFrame:
+def mean_progress(contents: StudyResults, points: int = POINTS) -> pl.DataFrame:
     """`network`, `site`, `stack`, `seconds`, `share`: the mean over loads at even times.
 
     Site ALL_SITES is the mean over the sites' means. Single sites follow while all panels are at
@@ -44,7 +44,7 @@ def mean_progress(contents: Contents, points: int = POINTS) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(schema=_ROWS), *parts])
 
 
-def typical_progress(contents: Contents) -> pl.DataFrame:
+def typical_progress(contents: StudyResults) -> pl.DataFrame:
     """`network`, `site`, `stack`, `hash`, `seconds`, `share`: a row a step of each stack's typical
     load, up to PANELS_MAX pairs of site and network in the plan's order."""
     typical, rows, panels = typical_loads(contents), [], 0
@@ -70,7 +70,7 @@ def typical_progress(contents: Contents) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _complete_blocks(contents: Contents) -> pl.DataFrame:
+def _complete_blocks(contents: StudyResults) -> pl.DataFrame:
     kept = contents.blocks.kept.select(
         "network", "site", "stack", "block", at_ms="progress_at_ms", share="progress_share"
     )

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from eyelevel.analysis.gains.cells import Cell, compare_cells
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.stacks import Stack
@@ -33,7 +33,7 @@ _SCHEMA = {
 }
 
 
-def single_origin(contents: Contents) -> pl.DataFrame:
+def single_origin(contents: StudyResults) -> pl.DataFrame:
     """QUIC - (TCP+ - 1 RTT), one row a single-origin site, network, stack over QUIC and metric.
 
     The differences are of loads in pairs by block (Hodges and Lehmann, with their 95 % interval;

@@ -5,7 +5,7 @@ import math
 import polars as pl
 
 from eyelevel.analysis.figures.grid import whole_grid
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.networks.presets import UNSHAPED
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate
 from eyelevel.stats.line import fit_line
@@ -18,7 +18,7 @@ LARGER, SMALLER = "mean of the highest", "mean of the lowest"
 CHANGE = "lowest over highest"
 
 
-def site_attributes(contents: Contents) -> pl.DataFrame:
+def site_attributes(contents: StudyResults) -> pl.DataFrame:
     """One row a site, medians of its counted loads: `origins` and ATTRIBUTES.
 
     `https_share` is of bytes, over the stacks that have TLS: the largest of the stacks' medians.
@@ -32,7 +32,7 @@ def site_attributes(contents: Contents) -> pl.DataFrame:
     return sites.with_columns(mean_object_bytes=mean)
 
 
-def site_gains(contents: Contents) -> pl.DataFrame:
+def site_gains(contents: StudyResults) -> pl.DataFrame:
     """One row a comparison and site: `ratio_of_means`, the mean over the networks that count.
 
     `networks` says of how many, and `networks_undetermined` how many of these have none; null if
@@ -55,13 +55,13 @@ def site_gains(contents: Contents) -> pl.DataFrame:
     return gains.join(site_attributes(contents), on="site", how="left")
 
 
-def _counted(contents: Contents) -> set[str]:
+def _counted(contents: StudyResults) -> set[str]:
     """The grid of the plan, over which Das has his means; without one all that are shaped."""
     names = {network.name for network in contents.planned.networks}
     return {*whole_grid(contents.planned.networks)["network"]} or names - {UNSHAPED} or names
 
 
-def extremes(contents: Contents) -> pl.DataFrame:
+def extremes(contents: StudyResults) -> pl.DataFrame:
     """Table 5.1: by comparison the ten sites of the lowest and of the highest gains, and three rows
     more: the attributes' means of either, and the lowest's as multiples of the highest's.
 
@@ -116,7 +116,7 @@ def _over(one: float | None, other: float | None) -> float | None:
     return one / other if one is not None and other else None
 
 
-def attribute_lines(contents: Contents) -> pl.DataFrame:
+def attribute_lines(contents: StudyResults) -> pl.DataFrame:
     """By comparison how far each attribute alone foretells the gains of sites, the best first.
 
     A line of ln(1 + `site_gains`'s ratio of means) on log2 of the attribute (the https share as

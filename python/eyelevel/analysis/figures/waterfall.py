@@ -9,7 +9,7 @@ import polars as pl
 from eyelevel.analysis.answers.headline import headline_network
 from eyelevel.analysis.critical_path import critical_path
 from eyelevel.analysis.figures.filmstrips import typical_loads
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonMapping, JsonObject
 
 Span = tuple[float, float]
@@ -104,7 +104,7 @@ class WaterfallPair:
 OBJECTS_MAX = 60  # of a load; what comes later is rarely what people wait for
 
 
-def waterfall_pair(contents: Contents) -> WaterfallPair | None:
+def waterfall_pair(contents: StudyResults) -> WaterfallPair | None:
     """Return the first comparison's typical block on the headline's network.
 
     It is of the first site, or else of the first network, that has loads of both stacks; None
@@ -128,7 +128,7 @@ def waterfall_pair(contents: Contents) -> WaterfallPair | None:
     return None
 
 
-def waterfall_rows(contents: Contents) -> pl.DataFrame:
+def waterfall_rows(contents: StudyResults) -> pl.DataFrame:
     """Return the pair as rows of `load`, `place`, `name`, `phase`, `start_s`, `end_s`,
     `is_critical`; the moments of LINES have a `place` of null and no duration."""
     pair = waterfall_pair(contents)

@@ -12,7 +12,7 @@ from eyelevel.analysis.gains.p_values import value_alone
 from eyelevel.analysis.trials.blocks import Blocks, up_to_limit
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Compared
-from eyelevel.stats.split import Split, split_difference
+from eyelevel.stats.decomposition import Decomposition, decompose_difference
 
 ALL = "all"
 LOSS = "loss"
@@ -26,7 +26,7 @@ class NetworkSplit(Compared):
     stack: str
     reference: str
     rtt_ms: float
-    split: Split
+    split: Decomposition
 
 
 def rtts_ms_of(plan: JsonMapping) -> dict[str, float]:
@@ -58,8 +58,8 @@ def split_causes(kept: pl.DataFrame, plan: JsonMapping) -> tuple[NetworkSplit, .
     return tuple(splits)
 
 
-def _as_stopped(split: Split) -> Split:
-    return Split(
+def _as_stopped(split: Decomposition) -> Decomposition:
+    return Decomposition(
         value_alone(split.difference),
         {name: value_alone(part) for name, part in split.causes.items()},
         value_alone(split.interaction),
@@ -76,7 +76,7 @@ def _split(
     network: str,
     pair: tuple[str, str],
     sites: list[str],
-) -> Split:
+) -> Decomposition:
     lossless = causes["networks"].get(network)
     stack, reference = pair
     of_stacks = [name for name in causes["stacks"][stack] if name != ALL]
@@ -99,7 +99,7 @@ def _split(
         for name, of_world in differences.items():
             by_world[name][place] = of_world[site, repetition]
     without = {name: by_world[name] for name in worlds if name not in ("", ALL)}
-    return split_difference(by_world[""], without, by_world[ALL])
+    return decompose_difference(by_world[""], without, by_world[ALL])
 
 
 def _differences(

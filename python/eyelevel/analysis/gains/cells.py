@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from eyelevel.analysis.gains.pools import Pools, pool_for
 from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
 from eyelevel.plan.comparisons import Compared, Comparison
+from eyelevel.stats.censoring.slow_loads import SlowLoads, slow_loads
+from eyelevel.stats.censoring.timeouts import Timeouts, timeouts, too_many, up_to_limit
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, undetermined
 from eyelevel.stats.families import holm, holm_of_attainable
-from eyelevel.stats.gain import performance_gain, ratio_over_sites
 from eyelevel.stats.hypothesis.anova import Anova, anova_of_two
-from eyelevel.stats.late.slow_loads import SlowLoads, slow_loads
-from eyelevel.stats.late.timeouts import Timeouts, timeouts, too_many, up_to_limit
 from eyelevel.stats.paired import hodges_lehmann, median
+from eyelevel.stats.paired_gains import NO_RATIO, difference_over_sites, median_gain
 from eyelevel.stats.pooled import Pool, pooled_gain
-from eyelevel.stats.repetitions import NO_RATIO, difference_over_sites, median_gain
+from eyelevel.stats.ratio_of_means import performance_gain, ratio_over_sites
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str, str, str]  # network, stack, reference, metric
@@ -71,7 +71,7 @@ class Cell(Compared):
 
     @cached_property
     def ratio_of_means(self) -> Estimate:
-        """The papers' (`eyelevel.stats.gain`)."""
+        """The papers' (`eyelevel.stats.ratio_of_means`)."""
         return performance_gain(*self.loads[1:])
 
     @cached_property

@@ -14,8 +14,8 @@ from eyelevel.stats.autocorrelation import (
     lag_one,
     noticed_share,
 )
+from eyelevel.stats.censoring.timeouts import up_to_limit
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, Floats
-from eyelevel.stats.late.timeouts import up_to_limit
 
 
 @dataclass(frozen=True)

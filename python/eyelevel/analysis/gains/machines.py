@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 
 from eyelevel.analysis.gains.cells import Cell
-from eyelevel.analysis.trials.judgement import MACHINE_CLASS
+from eyelevel.analysis.trials.post_hoc_exclusions import MACHINE_CLASS
 from eyelevel.json_types import JsonMapping
 from eyelevel.plan.comparisons import Compared, Comparison
+from eyelevel.stats.censoring.timeouts import too_many, up_to_limit
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL
 from eyelevel.stats.families import holm
-from eyelevel.stats.late.timeouts import too_many, up_to_limit
 from eyelevel.stats.machines import (
     MachinesModel,
     OfMachine,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from eyelevel.analysis.gains.cells import Cell
 from eyelevel.plan.comparisons import Compared, Comparison
+from eyelevel.stats.censoring.timeouts import too_many, up_to_limit
 from eyelevel.stats.estimate import undetermined
-from eyelevel.stats.late.timeouts import too_many, up_to_limit
 from eyelevel.stats.mixed_model import SITES_MIN, SitesModel, gain_over_sites
 
 NAMED_MAX = 3

@@ -11,9 +11,9 @@ from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.p_values import MAY_STOP
 from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
 from eyelevel.plan.comparisons import Compared, Comparison
+from eyelevel.stats.censoring.timeouts import timeouts_so_far, up_to_limit
 from eyelevel.stats.estimate import Estimate, Floats, undetermined
-from eyelevel.stats.late.timeouts import timeouts_so_far, up_to_limit
-from eyelevel.stats.repetitions import as_gain, repetition_values
+from eyelevel.stats.paired_gains import as_gain, repetition_values
 from eyelevel.stats.sequential import Horizon, confidence_sequence
 from eyelevel.stats.stopping_rule import (
     STATES,
@@ -43,7 +43,7 @@ def sequential_gains(
     """The gain by network and comparison with an interval that holds at all looks of `horizon`.
 
     One value a repetition: the mean over sites of log(value / reference), centred by site where
-    blocks are lost (`eyelevel.stats.repetitions.repetition_values`). So the gain is the geometric
+    blocks are lost (`eyelevel.stats.paired_gains.repetition_values`). So the gain is the geometric
     mean's, less one. The family's level is shared (Bonferroni): `p_holm` and `p_timeouts_holm` have
     the p values corrected for their parts of it, `one_sided` the bounds that each hold at the
     gain's part alone. `median` is the median repetition's median site, without an interval. `kept`

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, undetermined
-from eyelevel.stats.gain import with_interval
+from eyelevel.stats.ratio_of_means import with_interval
 
 NAMED_MAX = 3  # networks without an interval; more would bury what is said
 

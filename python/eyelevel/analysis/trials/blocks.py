@@ -131,7 +131,7 @@ def limit_of(metric: str) -> pl.Expr:
 
 def up_to_limit(metric: str) -> pl.Expr:
     """The metric's column for a mean: a timeout counts as its limit, as in
-    `eyelevel.stats.late.timeouts`."""
+    `eyelevel.stats.censoring.timeouts`."""
     return with_timeouts(metric).clip(upper_bound=limit_of(metric))
 
 

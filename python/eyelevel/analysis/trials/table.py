@@ -12,7 +12,6 @@ from pathlib import Path
 
 import polars as pl
 
-from eyelevel.analysis.trials.judgement import MACHINE_CLASS
 from eyelevel.analysis.trials.kept_rows import (
     digest_of,
     has_parts,
@@ -23,6 +22,7 @@ from eyelevel.analysis.trials.kept_rows import (
     read_parts,
     stamps_of,
 )
+from eyelevel.analysis.trials.post_hoc_exclusions import MACHINE_CLASS
 from eyelevel.analysis.trials.rows import SOURCE_COLUMNS, Columns
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import (

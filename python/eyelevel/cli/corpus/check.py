@@ -8,7 +8,7 @@ import typer
 from eyelevel.binary import run_tool
 from eyelevel.cli.corpus.info import CorpusArgument
 from eyelevel.cli.corpus.steps import Steps
-from eyelevel.cli.opening import end_at
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import print_json, results, say
 from eyelevel.cli.site.check import TOOL_FOUND_DIFFERENCES, page_as_json, write_pictures

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.corpus.steps import Steps
-from eyelevel.cli.opening import end_at
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.values import viewport_px
 from eyelevel.corpora.importing import TIME_LIMIT_S, Wishes, import_all

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.corpus.steps import Steps
-from eyelevel.cli.opening import OpenOption, check_opens, end_at
+from eyelevel.cli.finish import OpenOption, check_opens, end_at
 from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.corpora.attributes import SiteAttributes, Unit, Unreadable, read_attributes
 from eyelevel.corpora.members import members, passed_over

@@ -12,7 +12,7 @@ import typer
 
 from eyelevel.cli.corpus.check import check_member
 from eyelevel.cli.corpus.steps import Steps
-from eyelevel.cli.opening import end_at
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.options import AllowOption, UnsafeBrowserOption
 from eyelevel.cli.output import Screen, hints, print_json, results, say
 from eyelevel.cli.site.record import record_page

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.corpus.info import CorpusArgument, read_corpus
-from eyelevel.cli.opening import end_at
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import print_json, results, say, table
 from eyelevel.corpora.attributes import SiteAttributes
 from eyelevel.corpora.checks import fit_alone

@@ -9,7 +9,7 @@ import typer
 
 from eyelevel.analysis.critical_path import object_waits, path_waits
 from eyelevel.analysis.trials.limits import LIMITS
-from eyelevel.cli.opening import OpenOption, end_at
+from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.connections.timeline import Timeline, busiest_connection, timeline_of
 from eyelevel.disk.results import write_result

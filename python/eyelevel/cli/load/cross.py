@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from eyelevel.cli.output import results, table
 from eyelevel.json_types import JsonMapping
-from eyelevel.stats.gain import harm
+from eyelevel.stats.ratio_of_means import harm
 
 CROSS_HELP = (
     "Add bulk transfers that share the path: CONTROLLER[:FLOWS[:DIRECTION]], such as "

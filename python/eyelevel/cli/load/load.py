@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.analysis.trials.disturbance import judged_alone
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.load.cross import CROSS_HELP, harm_of, print_harm
 from eyelevel.cli.load.live import (
     LiveAllowOption,
@@ -20,7 +21,6 @@ from eyelevel.cli.load.live import (
 )
 from eyelevel.cli.load.origin_rtt import OriginRttOption, parse_origin_rtt
 from eyelevel.cli.network_options import with_network_options
-from eyelevel.cli.opening import end_at
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.cli.results.export import EXPORTS, Exports, write_exports

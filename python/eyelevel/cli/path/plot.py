@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.cli.opening import OpenOption, end_at
+from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.output import WARNING_STYLE, hints, print_json, results, table
 from eyelevel.disk.results import write_result
 from eyelevel.json_types import JsonObject

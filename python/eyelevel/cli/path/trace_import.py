@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.cli.opening import end_at
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.disk.results import make_folder, writing
 from eyelevel.disk.whole import folder_beside, write_synced
@@ -15,7 +15,7 @@ from eyelevel.errors import TraceError
 from eyelevel.from_outside.files import read_bytes
 from eyelevel.from_outside.limits import TRACE
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import plain
+from eyelevel.from_outside.words import escape_control_characters
 from eyelevel.traces.imported import Imported, import_traces
 
 _STEERS_STAGES = frozenset(" \t\n,\"'")
@@ -38,9 +38,10 @@ def import_(
     is recognised by its content. Nothing is written if one of them is refused.
     """
     if _STEERS_STAGES & set(str(out)):
+        folder = escape_control_characters(str(out), keep="")
         raise TraceError(
-            f"importing to `{plain(str(out), keep='')}`: names in stages cannot have spaces, "
-            "commas or quotes; choose a folder without them"
+            f"importing to `{folder}`: names in stages cannot have spaces, commas or quotes; "
+            "choose a folder without them"
         )
     make_folder(out.parent)
     done: list[Imported] = []

@@ -1,7 +1,7 @@
 """`probe --print`: what servers answered, as text that steers no terminal."""
 
 from eyelevel.cli.output import results
-from eyelevel.from_outside.words import plain
+from eyelevel.from_outside.words import escape_control_characters
 from eyelevel.json_types import JsonMapping
 
 
@@ -31,4 +31,4 @@ def show_answer(answer: JsonMapping, handshake: str = "") -> None:
 
 
 def _line(text: str, style: str = "") -> None:
-    results.print(plain(text, keep=""), style=style, soft_wrap=True)
+    results.print(escape_control_characters(text, keep=""), style=style, soft_wrap=True)

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.network_options import with_network_options
-from eyelevel.cli.opening import end_at
 from eyelevel.cli.output import hints, print_json, say
 from eyelevel.cli.probe.listed import measure_list, resumable
 from eyelevel.cli.probe.one_round import Request, sessions

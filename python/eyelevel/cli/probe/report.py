@@ -8,7 +8,7 @@ import typer
 from rich.measure import Measurement
 from rich.text import Text
 
-from eyelevel.cli.opening import OpenOption, PageOption, check_opens, end_at
+from eyelevel.cli.finish import OpenOption, PageOption, check_opens, end_at
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.probe.report_cdns import interval, print_by_cdn, said
 from eyelevel.json_types import JsonObject

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.cli.opening import end_at
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.cli.probe.appended import mend
 from eyelevel.cli.probe.progress import GO_ON, progress

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.cli.opening import end_at
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import results
 from eyelevel.run.bundle.bundle import write_bundle
 from eyelevel.run.bundle.inputs import find_inputs

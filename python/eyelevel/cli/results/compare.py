@@ -10,7 +10,7 @@ from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.run_verdicts import RunComparison
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import compare_runs
-from eyelevel.cli.opening import OpenOption, PageOption, check_opens, ending_at
+from eyelevel.cli.finish import OpenOption, PageOption, check_opens, ending_at
 from eyelevel.cli.output import hints
 from eyelevel.cli.results.gate import UnsureOption, conclude
 from eyelevel.disk.results import write_result

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.cli.opening import end_at
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import hints, results
 from eyelevel.disk.results import make_folder, write_result, writing
 from eyelevel.errors import ExportError

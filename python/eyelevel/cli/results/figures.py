@@ -12,7 +12,7 @@ from eyelevel.analysis.figures.catalogue import FIGURES, TABLES, PaperFigure, Pa
 from eyelevel.analysis.figures.needs import why_not
 from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.study import read_contents
-from eyelevel.cli.opening import OpenOption, end_at
+from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.output import results
 from eyelevel.disk.cells import to_csv
 from eyelevel.disk.results import make_folder, write_result

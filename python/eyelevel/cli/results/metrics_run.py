@@ -10,10 +10,10 @@ import polars as pl
 import typer
 
 from eyelevel.analysis.trials.facts import TRIAL_COLUMNS
-from eyelevel.analysis.trials.judgement import judge_table
+from eyelevel.analysis.trials.post_hoc_exclusions import judge_table
 from eyelevel.analysis.trials.rows import Columns
 from eyelevel.analysis.trials.table import trials_table
-from eyelevel.cli.opening import end_at
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
 from eyelevel.disk.cells import to_csv

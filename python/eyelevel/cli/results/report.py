@@ -10,8 +10,8 @@ import typer
 
 from eyelevel.analysis.formats import format_number
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.study import Contents, read_contents
-from eyelevel.cli.opening import OpenOption, end_at
+from eyelevel.analysis.study import StudyResults, read_contents
+from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
@@ -27,7 +27,7 @@ from eyelevel.stats.estimate import Estimate
 class Summary:
     """What the command prints of a report."""
 
-    contents: Contents
+    contents: StudyResults
     path: Path
 
     def as_json(self) -> JsonObject:

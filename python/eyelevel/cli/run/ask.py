@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import typer
 
 from eyelevel.analysis.claims import undecided
+from eyelevel.cli.finish import OpenOption, ending_at
 from eyelevel.cli.network_options import with_network_options
-from eyelevel.cli.opening import OpenOption, ending_at
 from eyelevel.cli.options import AllowOption, HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import complain, hints, print_json, results
 from eyelevel.cli.path.network import read_users
@@ -117,7 +117,7 @@ def ask(
     directory = out or Path("results") / _folder(plan.sites[0], asked)
     again = "give the same command with --resume"
     execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files)
-    run_plan(plan, directory, resume=resume, how_to_resume=again, execution=execution)
+    run_plan(plan, directory, resume=resume, resume_line=again, execution=execution)
     summary = make_report(directory)
     with ending_at("report", summary.path, opens=open_, as_json=as_json):
         if as_json:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.cli.opening import OpenOption, end_at
+from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, say
 from eyelevel.cli.results.report import make_report, print_summary
@@ -41,7 +41,7 @@ def demo(
     elsewhere = [] if out == OUT else ["--out", str(out)]
     again = shlex.join(["eyelevel", "demo", *elsewhere])
     execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files)
-    run_plan(plan, out, resume=True, how_to_resume=again, execution=execution)
+    run_plan(plan, out, resume=True, resume_line=again, execution=execution)
     summary = make_report(out)
     if as_json:
         print_json(summary.as_json())

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from eyelevel.cli.opening import end_at
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import hints, results, say
 
 

@@ -7,13 +7,13 @@ import typer
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import rerun_agrees
-from eyelevel.cli.again import resuming
-from eyelevel.cli.opening import OpenOption, ending_at
+from eyelevel.cli.finish import OpenOption, ending_at
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, say
 from eyelevel.cli.results.compare import print_conditions
 from eyelevel.cli.results.gate import conclude
 from eyelevel.cli.results.report import make_report, print_summary
+from eyelevel.cli.resume_command import resume_command
 from eyelevel.cli.run.run import run_plan
 from eyelevel.errors import PlanError
 from eyelevel.metrics.compute import measure
@@ -64,7 +64,11 @@ def rerun(
     again = out / "again"
     execution = Execution(host_wait_s=host_wait_s, trace_files=unpacked.plan.trace_files)
     run_plan(
-        unpacked.plan, again, resume=resume, how_to_resume=resuming(context), execution=execution
+        unpacked.plan,
+        again,
+        resume=resume,
+        resume_line=resume_command(context),
+        execution=execution,
     )
     summary = make_report(again)
     with ending_at("report", summary.path, opens=open_, as_json=as_json):

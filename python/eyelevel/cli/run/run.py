@@ -8,13 +8,13 @@ import typer
 
 from eyelevel.analysis.gate import evaluate
 from eyelevel.analysis.gate_conditions import check_conditions
-from eyelevel.cli.again import resuming
-from eyelevel.cli.opening import OpenOption, ending_at
+from eyelevel.cli.finish import OpenOption, ending_at
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.results.export import Exports, export_all
 from eyelevel.cli.results.gate import UnsureOption, conclude, read_conditions
 from eyelevel.cli.results.report import make_report, print_summary
+from eyelevel.cli.resume_command import resume_command
 from eyelevel.cli.run.bar import shown_progress
 from eyelevel.cli.run.cluster import Cluster, ClusterOption, MixedOption, check_directory
 from eyelevel.cli.run.copies import CopyTo
@@ -117,8 +117,8 @@ def run(
     elsewhere = Cluster(cluster, mixed, trust_network)
     execution = Execution(retries, jobs, host_wait_s, parsed.trace_files)
     run_plan(
-        parsed, out, resume=resume, how_to_resume=resuming(context), execution=execution, peek=peek,
-        cluster=elsewhere, copy_to=copy_to,
+        parsed, out, resume=resume, resume_line=resume_command(context), execution=execution,
+        peek=peek, cluster=elsewhere, copy_to=copy_to,
     )  # fmt: skip
     exports = Exports(har, video, filmstrip)
     if any(astuple(exports)):  # after the last load: nothing else may run beside one
@@ -140,7 +140,7 @@ def run_plan(
     out: Path,
     *,
     resume: bool,
-    how_to_resume: str,
+    resume_line: str,
     execution: Execution | None = None,
     peek: bool = False,
     cluster: Cluster = HERE,
@@ -157,11 +157,11 @@ def run_plan(
     driver = cluster.driver(out, plan, sites, execution)
     trials = prepare(plan, sites, out, resume=resume, loads_here=driver is None)
     archives = {site.name: str(site.path.resolve()) for site in sites}
-    rest = f"to load the rest: {how_to_resume}"
+    rest = f"to load the rest: {resume_line}"
     facts = FactsSoFar(out)
     rule = stopping_rule(plan, out, facts)
     effects = live_effects(plan, out, peek=peek, facts=facts)
-    status = StatusFile(out, how_to_resume)
+    status = StatusFile(out, resume_line)
     try:
         with copies.of(out, trials, are_beside_loads=bool(driver) or execution.jobs > 1):
             with shown_progress(len(trials)) as show:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.binary import run_tool
-from eyelevel.cli.opening import OpenOption, check_opens, end_at
+from eyelevel.cli.finish import OpenOption, check_opens, end_at
 from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.site.info import print_marks, size

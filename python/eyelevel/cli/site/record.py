@@ -15,8 +15,8 @@ import typer
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.browser.same_requests import SameRequests
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.network_options import with_network_options
-from eyelevel.cli.opening import end_at
 from eyelevel.cli.options import AllowOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.site.behind_path import record_behind

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.cli.opening import end_at
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.disk.results import folder_of_results
 from eyelevel.errors import unknown

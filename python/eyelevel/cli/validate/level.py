@@ -9,7 +9,7 @@ import typer
 from rich.progress import Progress, TextColumn
 from rich.text import Text
 
-from eyelevel.cli.opening import OpenOption, PageOption, check_opens, end_at
+from eyelevel.cli.finish import OpenOption, PageOption, check_opens, end_at
 from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.run.plan_text import read_plan

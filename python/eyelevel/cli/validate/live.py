@@ -9,9 +9,9 @@ from typing import Annotated
 import polars as pl
 import typer
 
+from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.load.live import LiveAllowOption, UpstreamCaOption, check_live, told_once
 from eyelevel.cli.network_options import with_network_options
-from eyelevel.cli.opening import OpenOption, end_at
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.validate.live_output import print_study

@@ -16,7 +16,7 @@ from eyelevel.analysis.yardstick import (
     notes,
     row,
 )
-from eyelevel.cli.opening import end_at
+from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.validation.fine_grid import CONTROLS, fine_grid
 from eyelevel.validation.short_flows import Flow, short_flows

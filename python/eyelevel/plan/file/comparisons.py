@@ -11,7 +11,7 @@ from eyelevel.plan.stack_terms import (
 )
 
 
-def comparisons_of(
+def parse_comparisons(
     parsed: PlanKeys, stacks: Sequence[str], report: Report
 ) -> tuple[Comparison, ...]:
     """The declared ones in their order; what is wrong with them is reported at its place.

@@ -15,7 +15,7 @@ from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.causes import with_causes
-from eyelevel.plan.file.comparisons import comparisons_of
+from eyelevel.plan.file.comparisons import parse_comparisons
 from eyelevel.plan.file.cross_traffic import checked_cross_traffic, with_twins
 from eyelevel.plan.file.diagnostics import KeyedError, Problems, Report, explain_mistake
 from eyelevel.plan.file.model import PlanKeys, read_plan_file
@@ -73,7 +73,7 @@ def plan_of_toml(data: JsonObject, text: str, file: str, **known: Unpack[Known])
     )
     stacks = _resolve(parsed.stacks, "stacks", stack_of, problems.add)
     _check_names(parsed, stacks, site_names, known.get("metric_names"), problems.add)
-    compared = comparisons_of(parsed, [stack.name for stack in stacks], problems.add)
+    compared = parse_comparisons(parsed, [stack.name for stack in stacks], problems.add)
     problems.refuse_any()
     stacks = with_plans(stacks, parsed.origin_rtt)
     weights = _weights(parsed, networks)

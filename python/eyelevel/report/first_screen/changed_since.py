@@ -3,7 +3,7 @@
 import math
 
 from eyelevel.analysis.formats import format_percent
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 
 Warning = tuple[str, str]
 """A heading and a sentence."""
@@ -12,9 +12,9 @@ WIDTH_TOLERANCE = 1e-9
 """Of the same records the same width comes out; arithmetic in another order moves less."""
 
 
-def loaded_unmeasured(contents: Contents) -> list[Warning]:
+def loaded_unmeasured(contents: StudyResults) -> list[Warning]:
     """Loads on the machine that only committed at first, whose path nobody has checked."""
-    loads = sum(each.loads for each in contents.loaded_on if not each.is_measured)
+    loads = sum(each.loads for each in contents.run_environments if not each.is_measured)
     if not loads:
         return []
     these = "load was" if loads == 1 else "loads were"
@@ -26,7 +26,7 @@ def loaded_unmeasured(contents: Contents) -> list[Warning]:
     return [("A machine that made loads was not checked.", text)]
 
 
-def decided_otherwise(contents: Contents) -> list[Warning]:
+def decided_otherwise(contents: StudyResults) -> list[Warning]:
     """A comparison whose interval is not the one by which its loads ended."""
     if not contents.stopped or contents.declared or contents.sites_chosen:
         return []

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from eyelevel.analysis.answers.headline import headline_network
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.report.html import Markup, element
 from eyelevel.report.page_data import PageData
 from eyelevel.report.templates import render
@@ -25,7 +25,7 @@ class FirstPair:
     left_out: int
 
 
-def first_pair(contents: Contents, data: PageData) -> Markup:
+def first_pair(contents: StudyResults, data: PageData) -> Markup:
     """Return the loads of the first comparison on the headline's network, from time zero on."""
     strips = data.filmstrips
     if not strips.strips or not contents.comparisons:

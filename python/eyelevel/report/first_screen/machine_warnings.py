@@ -2,13 +2,13 @@
 
 from eyelevel.analysis.formats import format_p_equation, format_percent
 from eyelevel.analysis.gains.machines import ALARM_SHARE
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.disturbance import CPU_FOREIGN_SHARE_MAX, LATE, disturbed_blocks
 from eyelevel.report.first_screen.changed_since import Warning, loaded_unmeasured
 from eyelevel.report.sections.machines import name_of
 
 
-def of_machine(contents: Contents) -> list[Warning]:
+def of_machine(contents: StudyResults) -> list[Warning]:
     """What the machine did to the loads."""
     found = [*_machine_was_busy(contents), *_without_priority(contents)]
     broken = [
@@ -31,7 +31,7 @@ def of_machine(contents: Contents) -> list[Warning]:
     return found
 
 
-def _machine_was_busy(contents: Contents) -> list[Warning]:
+def _machine_was_busy(contents: StudyResults) -> list[Warning]:
     """Which blocks others disturbed, and what they did to the loads that count."""
     table = contents.table
     if not (disturbed := disturbed_blocks(table)):
@@ -48,12 +48,12 @@ def _machine_was_busy(contents: Contents) -> list[Warning]:
     return [("The machine was busy.", text)]
 
 
-def late_loads(contents: Contents) -> int:
+def late_loads(contents: StudyResults) -> int:
     """Return how many of the compared loads had late packets."""
     return int(contents.blocks.kept[LATE].sum())
 
 
-def _without_priority(contents: Contents) -> list[Warning]:
+def _without_priority(contents: StudyResults) -> list[Warning]:
     """Where labs had to do without the priority: what that cost the pages, and which loads."""
     texts = []
     cores = set(contents.table["browser_cores"].drop_nulls().to_list())
@@ -68,7 +68,9 @@ def _without_priority(contents: Contents) -> list[Warning]:
             f"Packets were late in {late} of {contents.blocks.kept.height} compared loads. These "
             "count: to leave them out would favour the stack that is late when it is slow."
         )
-    without = any(each.environment.get("realtime_allowed") is False for each in contents.loaded_on)
+    without = any(
+        each.environment.get("realtime_allowed") is False for each in contents.run_environments
+    )
     if not texts or not without:
         return [("Packets were late.", texts[-1])] if late else []
     remedy = (
@@ -78,7 +80,7 @@ def _without_priority(contents: Contents) -> list[Warning]:
     return [("Labs had no real-time priority.", " ".join([*texts, remedy]))]
 
 
-def machines_deviate(contents: Contents) -> list[Warning]:
+def machines_deviate(contents: StudyResults) -> list[Warning]:
     """Where gains hang on the machine by more than half of what matters: the worst of them."""
     smallest = contents.smallest_effect
     over = [each for each in contents.between_machines if each.exceeds(smallest)]
@@ -97,7 +99,7 @@ def machines_deviate(contents: Contents) -> list[Warning]:
     return [("Machines differ.", text)]
 
 
-def _machine_is_off(contents: Contents) -> list[Warning]:
+def _machine_is_off(contents: StudyResults) -> list[Warning]:
     """One sentence where machines do not give one gain, however little they deviate."""
     found = [each for each in contents.between_machines if each.alarms]
     if not found:
@@ -114,5 +116,5 @@ def _machine_is_off(contents: Contents) -> list[Warning]:
     return [("Gains depend on the machine.", text)]
 
 
-def _versions(contents: Contents) -> set[str]:
+def _versions(contents: StudyResults) -> set[str]:
     return set(contents.table["versions"].unique())

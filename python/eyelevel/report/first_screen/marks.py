@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from eyelevel.analysis.formats import format_percent
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.disturbance import disturbed_blocks
 from eyelevel.report.first_screen.changed_since import Warning
 from eyelevel.report.first_screen.machine_warnings import late_loads, of_machine
@@ -27,12 +27,12 @@ WORTH_A_WORD = 0.01
 load; “What was run” has the share of any run."""
 
 
-def marks(contents: Contents) -> Markup:
+def marks(contents: StudyResults) -> Markup:
     """Each is one line, and opens to what it knows."""
     return element("div", _level(contents), _loads(contents), _machine(contents), class_="rests-on")
 
 
-def _level(contents: Contents) -> Markup:
+def _level(contents: StudyResults) -> Markup:
     pairs = len(pairs_compared(contents))
     measured = len(levels_compared(contents))
     unequal, unknown = not_level(contents), of_level(contents)
@@ -53,7 +53,7 @@ def _level(contents: Contents) -> Markup:
     return _mark(sign, "Level", said, unknown, note)
 
 
-def _loads(contents: Contents) -> Markup:
+def _loads(contents: StudyResults) -> Markup:
     whole, planned = contents.blocks.whole, contents.blocks_planned
     excluded = len(contents.blocks.excluded)
     said = f"{whole} of {planned} blocks whole"
@@ -72,7 +72,7 @@ def _loads(contents: Contents) -> Markup:
     return _mark(sign, "Loads", said, warnings, note)
 
 
-def _machine(contents: Contents) -> Markup:
+def _machine(contents: StudyResults) -> Markup:
     warnings = of_machine(contents)
     failed = contents.table.filter(pl.col("outcome").is_in(FAILED)).height
     again = int(contents.table["retried"].sum())
@@ -94,7 +94,7 @@ def _machine(contents: Contents) -> Markup:
     return _mark(sign, "Machine", said, warnings, note)
 
 
-def _disturbed_shares(contents: Contents) -> tuple[float, float]:
+def _disturbed_shares(contents: StudyResults) -> tuple[float, float]:
     """Return the shares of disturbed blocks and of compared loads with late packets."""
     blocks, loads = contents.table["block"].n_unique(), contents.blocks.kept.height
     return (

@@ -14,9 +14,9 @@ from eyelevel.analysis.answers.headline import (
 from eyelevel.analysis.answers.sentences import answers, further_answers
 from eyelevel.analysis.claims import count_blocks, is_first_look
 from eyelevel.analysis.formats import NO_BREAK
+from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.plan.stacks import stack_in_words
 from eyelevel.report.first_screen.changed_since import Warning
@@ -86,18 +86,18 @@ class Opening:
         }
 
 
-def opening(contents: Contents, data: PageData) -> Markup:
+def opening(contents: StudyResults, data: PageData) -> Markup:
     """Return the first screen."""
     screen = _opening(contents, marks(contents), first_pair(contents, data))
     return render("opening", screen)
 
 
-def opening_json(contents: Contents) -> JsonObject:
+def opening_json(contents: StudyResults) -> JsonObject:
     """Return the same for programs."""
     return _opening(contents).as_json()
 
 
-def _opening(contents: Contents, marks: Markup = NOTHING, pair: Markup = NOTHING) -> Opening:
+def _opening(contents: StudyResults, marks: Markup = NOTHING, pair: Markup = NOTHING) -> Opening:
     columns, rows = _table(comparison_verdicts(contents))
     return Opening(
         title=contents.plan["title"] or "How do the stacks compare?",
@@ -156,7 +156,7 @@ def _networks(verdicts: Sequence[Verdict]) -> Cell:
     return Cell(where, verdicts[0].claim)
 
 
-def _basis(contents: Contents) -> str:
+def _basis(contents: StudyResults) -> str:
     """Return what the table is of."""
     sites, planned = len(contents.sites), int(contents.plan["blocks"])
     blocks = planned if contents.may_stop else min(planned, count_blocks(contents))
@@ -169,7 +169,7 @@ def _basis(contents: Contents) -> str:
     )
 
 
-def _stacks(contents: Contents) -> str:
+def _stacks(contents: StudyResults) -> str:
     """Return what the names stand for: who is sent a report may never have seen them."""
     stacks = contents.plan["stacks"]
     if len(stacks) > STACKS_TOLD_MAX:

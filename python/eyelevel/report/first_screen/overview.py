@@ -7,8 +7,8 @@ import polars as pl
 from eyelevel.analysis.claims import CLAIMS, is_claimed, is_first_look, verdict_of
 from eyelevel.analysis.formats import NO_BREAK, format_percent, format_signed_ms
 from eyelevel.analysis.gains.cells import Cell, NetworkGain
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.figures.chart import gain_extent
 from eyelevel.figures.overview import gains_overview, sites_overview
 from eyelevel.json_types import JsonObject
@@ -24,7 +24,7 @@ NO_CLAIM = "no claim"
 _GAIN = {"gain": pl.Float64, "gain_low": pl.Float64, "gain_high": pl.Float64}
 
 
-def overview_section(contents: Contents, data: PageData) -> Markup:
+def overview_section(contents: StudyResults, data: PageData) -> Markup:
     """Every comparison's primary gains by network; colours are verdicts."""
     primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
     networks = contents.networks[:NETWORKS_MAX]
@@ -47,7 +47,7 @@ def overview_section(contents: Contents, data: PageData) -> Markup:
     return _charts(contents, data, ("overview", "Gains", note), chart)
 
 
-def sites_overview_section(contents: Contents, data: PageData) -> Markup:
+def sites_overview_section(contents: StudyResults, data: PageData) -> Markup:
     """Every comparison's primary gains site by site; nothing of a single site."""
     sites = contents.sites[:SITES_MAX]
     if len(contents.sites) < 2:
@@ -72,7 +72,7 @@ def sites_overview_section(contents: Contents, data: PageData) -> Markup:
 
 
 def _charts(
-    contents: Contents,
+    contents: StudyResults,
     data: PageData,
     words: tuple[str, str, str],
     chart: Callable[[Comparison], JsonObject | None],
@@ -98,7 +98,7 @@ def _charts(
     )
 
 
-def _gain_row(contents: Contents, gain: NetworkGain) -> tuple[object, ...]:
+def _gain_row(contents: StudyResults, gain: NetworkGain) -> tuple[object, ...]:
     claim = verdict_of(contents, gain) if is_claimed(contents, gain) else NO_CLAIM
     assert claim in (*CLAIMS, NO_CLAIM)
     value = gain.gain.value or 0.0

@@ -8,7 +8,7 @@ from eyelevel.analysis.claims import count_blocks, is_first_look
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL
 from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.undecided import Undecided, needed_to_decide
 from eyelevel.report.first_screen.changed_since import Warning, decided_otherwise
 from eyelevel.report.first_screen.machine_warnings import machines_deviate, of_machine
@@ -17,7 +17,7 @@ from eyelevel.report.sections.level import not_level, not_measured
 from eyelevel.stats.stopping_rule import BLOCKS_COUNTED_MAX
 
 
-def warnings(contents: Contents) -> list[Warning]:
+def warnings(contents: StudyResults) -> list[Warning]:
     """All of them, the gravest first."""
     return [
         *said_first(contents),
@@ -29,7 +29,7 @@ def warnings(contents: Contents) -> list[Warning]:
     ]
 
 
-def said_first(contents: Contents) -> list[Warning]:
+def said_first(contents: StudyResults) -> list[Warning]:
     """What must be said before the answer."""
     return [
         *_unfinished(contents),
@@ -39,7 +39,7 @@ def said_first(contents: Contents) -> list[Warning]:
     ]
 
 
-def _not_declared(contents: Contents) -> list[Warning]:
+def _not_declared(contents: StudyResults) -> list[Warning]:
     if not contents.declared:
         return []
     asked = ", ".join(map(str, contents.declared))
@@ -50,7 +50,7 @@ def _not_declared(contents: Contents) -> list[Warning]:
     return [("These are not the comparisons that the plan declared.", text)]
 
 
-def of_answer(contents: Contents) -> list[Warning]:
+def of_answer(contents: StudyResults) -> list[Warning]:
     """How far the answer carries."""
     found = []
     if contents.stopped:
@@ -68,12 +68,12 @@ def of_answer(contents: Contents) -> list[Warning]:
     return found
 
 
-def of_level(contents: Contents) -> list[Warning]:
+def of_level(contents: StudyResults) -> list[Warning]:
     """What else may make a difference than the stacks themselves."""
     return [*_of_sites(contents), *not_measured(contents)]
 
 
-def _of_sites(contents: Contents) -> list[Warning]:
+def _of_sites(contents: StudyResults) -> list[Warning]:
     found = []
     for site, altered in contents.environment.get("altered_sites", {}).items():
         text = f"{'. '.join(altered)}. Its loads show how the altered page behaves."
@@ -93,7 +93,7 @@ def _of_sites(contents: Contents) -> list[Warning]:
     return found
 
 
-def of_loads(contents: Contents) -> list[Warning]:
+def of_loads(contents: StudyResults) -> list[Warning]:
     """Of the records themselves."""
     if not contents.foreign:
         return []
@@ -101,7 +101,7 @@ def of_loads(contents: Contents) -> list[Warning]:
     return [("The directory holds other records.", text)]
 
 
-def outcomes_differ(contents: Contents) -> list[Warning]:
+def outcomes_differ(contents: StudyResults) -> list[Warning]:
     """What must be said before anything else: stacks differ in how often their loads end badly."""
     warnings_found = []
     for test, what in (
@@ -117,7 +117,7 @@ def outcomes_differ(contents: Contents) -> list[Warning]:
     return warnings_found
 
 
-def _unfinished(contents: Contents) -> list[Warning]:
+def _unfinished(contents: StudyResults) -> list[Warning]:
     if not contents.unfinished:
         return []
     blocks = contents.blocks.whole
@@ -129,7 +129,7 @@ def _unfinished(contents: Contents) -> list[Warning]:
     return [("No verdict: the run is not complete.", text)]
 
 
-def _few_blocks(contents: Contents, blocks: int) -> Warning:
+def _few_blocks(contents: StudyResults, blocks: int) -> Warning:
     text = "So few blocks cannot show small effects, and one quiet or busy moment weighs heavily."
     if found := sensitivities(contents):
         text = (
@@ -159,7 +159,7 @@ OVERSTATED = "A first look finds only gains that look large, and so overstates t
 NAMED_MAX = 3  # comparisons; more would bury what they say
 
 
-def without_verdict(contents: Contents) -> list[Warning]:
+def without_verdict(contents: StudyResults) -> list[Warning]:
     """A heading and a sentence on what would decide the comparisons that have no verdict."""
     found = needed_to_decide(contents)
     if not found:

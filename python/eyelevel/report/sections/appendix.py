@@ -1,6 +1,6 @@
 """The appendix: how our QUIC compares with the kernel's TCP on the machine that ran the study."""
 
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.yardstick import EXPLANATION, RATIO_AIM, notes, row
 from eyelevel.report.html import Markup, element, table, titled_section
 
@@ -10,7 +10,7 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def appendix_section(contents: Contents) -> Markup:
+def appendix_section(contents: StudyResults) -> Markup:
     """The yardstick's cells that were measured when the run began, or how to measure them."""
     cells = contents.environment.get("stacks_validated") or []
     if not cells:

@@ -3,8 +3,8 @@
 import polars as pl
 
 from eyelevel.analysis.claims import is_claimed
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.figures.chart import gain_extent
 from eyelevel.figures.distribution import (
     ALL_SITES,
@@ -21,7 +21,7 @@ from eyelevel.report.page_data import PageData
 ALL_NETWORKS = "all networks"
 
 
-def charts_section(contents: Contents, data: PageData) -> Markup:
+def charts_section(contents: StudyResults, data: PageData) -> Markup:
     """Two charts a network, and what chooses among them."""
     data.specifications |= _specifications(contents)
     metrics = options(
@@ -86,7 +86,7 @@ def charts_section(contents: Contents, data: PageData) -> Markup:
     )
 
 
-def _specifications(contents: Contents) -> dict[str, JsonObject]:
+def _specifications(contents: StudyResults) -> dict[str, JsonObject]:
     metric = contents.primary_metric
     gains = pl.DataFrame(
         [

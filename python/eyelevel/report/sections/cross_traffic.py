@@ -2,8 +2,8 @@
 
 from eyelevel.analysis.cross_traffic import flows_of, harms, twins
 from eyelevel.analysis.formats import format_percent
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.statistic_cells import estimate_cell
@@ -17,7 +17,7 @@ NOTE = (
 )
 
 
-def cross_traffic_json(contents: Contents) -> JsonObject:
+def cross_traffic_json(contents: StudyResults) -> JsonObject:
     """Both, for machines; null for a plan without cross traffic."""
     if not twins(contents.plan):
         return {"cross_traffic": None}
@@ -38,7 +38,7 @@ def cross_traffic_json(contents: Contents) -> JsonObject:
     }
 
 
-def cross_traffic_section(contents: Contents) -> Markup:
+def cross_traffic_section(contents: StudyResults) -> Markup:
     """Nothing for a plan without cross traffic."""
     partners = twins(contents.plan)
     if not partners:

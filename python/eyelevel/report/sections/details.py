@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from eyelevel.analysis.conditions import stacks_planned
 from eyelevel.analysis.formats import NO_BREAK, format_percent
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.measured import measured_rows
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.level.stack_aspects import explain
@@ -25,18 +25,18 @@ MACHINES_MAX = 8
 """By name; a table of its own has all."""
 
 
-def setup_json(contents: Contents) -> JsonObject:
+def setup_json(contents: StudyResults) -> JsonObject:
     """What loads ran on: all machines together, and each."""
     return {
         "environment": _said_of(contents.environment),
-        "loaded_on": [
+        "run_environments": [
             {
                 "machine": each.machine or None,
                 "name": each.name or None,
                 "loads": each.loads,
                 "environment": _said_of(each.environment),
             }
-            for each in contents.loaded_on
+            for each in contents.run_environments
         ],
     }
 
@@ -45,7 +45,7 @@ def _said_of(environment: JsonMapping) -> JsonObject:
     return {key: value for key, value in environment.items() if key not in NOT_SAID}
 
 
-def setup_section(contents: Contents) -> Markup:
+def setup_section(contents: StudyResults) -> Markup:
     """What was run: versions, machine, sites, networks, stacks, seeds and hashes."""
     plan = contents.plan
     sites = [[site["name"], element("code", site["digest"])] for site in plan["sites"]]
@@ -113,7 +113,7 @@ def _flat(values: JsonMapping, prefix: str = "") -> list[tuple[str, object]]:
     return rows
 
 
-def _lateness(contents: Contents) -> list[tuple[str, object]]:
+def _lateness(contents: StudyResults) -> list[tuple[str, object]]:
     """The worst packet lateness that a counted load saw."""
     rows: list[tuple[str, object]] = []
     for key, name in (("lateness_us_p99", "p99"), ("lateness_us_max", "largest")):
@@ -124,7 +124,7 @@ def _lateness(contents: Contents) -> list[tuple[str, object]]:
     return rows
 
 
-def _others(contents: Contents) -> list[tuple[str, object]]:
+def _others(contents: StudyResults) -> list[tuple[str, object]]:
     """What others took of the processors, and how long processes waited for one, in the counted
     loads."""
     rows: list[tuple[str, object]] = []
@@ -139,7 +139,7 @@ def _others(contents: Contents) -> list[tuple[str, object]]:
     return rows
 
 
-def _waited(contents: Contents) -> list[tuple[str, object]]:
+def _waited(contents: StudyResults) -> list[tuple[str, object]]:
     """How long loads waited for a machine that had time for them."""
     waits_s = [ms / 1e3 for ms in contents.table["waited_for_host_ms"].drop_nulls()]
     if not waits_s:
@@ -154,9 +154,9 @@ def _waited(contents: Contents) -> list[tuple[str, object]]:
     return [("loads that first waited for a quiet machine", text)]
 
 
-def _loaded_on(contents: Contents) -> list[tuple[str, object]]:
+def _loaded_on(contents: StudyResults) -> list[tuple[str, object]]:
     """On which machines of a cluster; what follows is of them all."""
-    machines = contents.loaded_on
+    machines = contents.run_environments
     if not any(each.machine for each in machines):
         return []
     named = [
@@ -169,7 +169,7 @@ def _loaded_on(contents: Contents) -> list[tuple[str, object]]:
 SET_AND_MEASURED = "Stacks: set and measured (the median of the loads that ended as ok)"
 
 
-def _stacks(contents: Contents) -> Markup:
+def _stacks(contents: StudyResults) -> Markup:
     """Return what differs between the stacks, as set and as measured, and what they share.
 
     What the level measured is in its appendix, pair by pair.

@@ -1,14 +1,14 @@
 """The section on drift: the autocorrelation of differences and its power."""
 
 from eyelevel.analysis.formats import NO_BREAK, format_number, format_p_equation, format_percent
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element
 from eyelevel.stats.autocorrelation import DRIFT_LENGTH, DRIFT_SHARE
 from eyelevel.stats.estimate import Estimate
 
 
-def drift_seen(contents: Contents) -> list[tuple[str, str]]:
+def drift_seen(contents: StudyResults) -> list[tuple[str, str]]:
     """Return a warning if successive blocks are more alike than chance makes them."""
     drift = contents.drift
     if drift is None or not drift.seen:
@@ -23,7 +23,7 @@ def drift_seen(contents: Contents) -> list[tuple[str, str]]:
     return [("Successive blocks resemble each other.", text)]
 
 
-def drift_note(contents: Contents) -> Markup:
+def drift_note(contents: StudyResults) -> Markup:
     """Return the number with its interval, and what it could have shown; nothing without one."""
     drift = contents.drift
     if drift is None or drift.autocorrelation.value is None:
@@ -38,7 +38,7 @@ def drift_note(contents: Contents) -> Markup:
     return element("p", said, class_="note")
 
 
-def drift_json(contents: Contents) -> JsonObject:
+def drift_json(contents: StudyResults) -> JsonObject:
     """Return the same for programs."""
     return {"drift": None if contents.drift is None else contents.drift.as_json()}
 

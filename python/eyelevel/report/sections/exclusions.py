@@ -6,13 +6,13 @@ from eyelevel.analysis.claims import verdict_of
 from eyelevel.analysis.formats import format_change, format_change_interval, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.exclusions import EXCLUDING, ExclusionEffect
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, table
 from eyelevel.report.statistic_cells import compared_json, estimate_cell
 
 
-def exclusions_said(contents: Contents) -> str:
+def exclusions_said(contents: StudyResults) -> str:
     """One line: how many loads are left out, of which stack, and what they would do."""
     effects = contents.exclusions
     if not effects:
@@ -46,12 +46,12 @@ def exclusions_said(contents: Contents) -> str:
     return f"{said}."
 
 
-def findings_changed(contents: Contents) -> int:
+def findings_changed(contents: StudyResults) -> int:
     """How many findings would be others with the excluded pairs that have values."""
     return sum(_finding_changes(contents, effect) for effect in _valued(contents))
 
 
-def _valued(contents: Contents) -> list[ExclusionEffect]:
+def _valued(contents: StudyResults) -> list[ExclusionEffect]:
     """Return the effects that can be stated: there are values, and the network has an answer."""
     return [
         effect
@@ -67,12 +67,12 @@ def _said(gain: NetworkGain) -> str:
     return f"{format_change(estimate.value)} ({format_change_interval(estimate)})"
 
 
-def _finding_changes(contents: Contents, effect: ExclusionEffect) -> bool:
+def _finding_changes(contents: StudyResults, effect: ExclusionEffect) -> bool:
     both = (effect.gain, effect.gain_with_excluded)
     return len({verdict_of(contents, gain) for gain in both}) == 2
 
 
-def exclusions_table(contents: Contents) -> Markup:
+def exclusions_table(contents: StudyResults) -> Markup:
     """A row a comparison; nothing where no pair is excluded."""
     if not contents.exclusions:
         return Markup("")
@@ -98,7 +98,7 @@ def exclusions_table(contents: Contents) -> Markup:
     return table("What the exclusions do to the gains", columns, rows, class_="loads")
 
 
-def exclusions_json(contents: Contents) -> list[JsonObject]:
+def exclusions_json(contents: StudyResults) -> list[JsonObject]:
     """The same for machines: an object a comparison."""
     counts = ("blocks", "blocks_excluded", "blocks_with_values", "failed", "failed_reference")
     return [

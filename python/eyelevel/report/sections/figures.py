@@ -1,12 +1,12 @@
 """The papers' figures on the page, each drawn when it is opened, and the names of their tables."""
 
 from eyelevel.analysis.figures.catalogue import FIGURES, SECTIONS, TABLES, TRACES
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.report.html import Markup, element, titled_section
 from eyelevel.report.page_data import PageData
 
 
-def figures_section(contents: Contents, data: PageData) -> Markup:
+def figures_section(contents: StudyResults, data: PageData) -> Markup:
     """The section; its charts go to `data`."""
     parts, absent = [], []
     for figure in FIGURES:

@@ -15,8 +15,8 @@ from eyelevel.analysis.formats import (
 )
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.p_values import GainTests
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.undecided import needed_to_decide
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
@@ -156,17 +156,17 @@ def _key(gain: NetworkGain) -> tuple[str, str, Comparison]:
     return gain.network, gain.metric, gain.comparison
 
 
-def gains_section(contents: Contents) -> Markup:
+def gains_section(contents: StudyResults) -> Markup:
     """Return the section."""
     return render("gains", _gains(contents))
 
 
-def gains_json(contents: Contents) -> JsonObject:
+def gains_json(contents: StudyResults) -> JsonObject:
     """Return the same for programs."""
     return _gains(contents).as_json()
 
 
-def _gains(contents: Contents) -> GainsSection:
+def _gains(contents: StudyResults) -> GainsSection:
     primary = contents.primary_metric
     would_decide = {_key(each.gain): each.as_json() for each in needed_to_decide(contents)}
     return GainsSection(
@@ -208,7 +208,7 @@ def slow_loads_json(gain: NetworkGain) -> JsonObject | None:
     return {**shares, "pairs": slow.pairs, "p": slow.p, "p_holm": gain.p_slow_holm}
 
 
-def gain_details(contents: Contents) -> Markup:
+def gain_details(contents: StudyResults) -> Markup:
     """Nothing where there is nothing to say."""
     parts = (timeouts_details, p_values_details, other_sites_details, drift_note)
     details = [markup for markup in (part(contents) for part in parts) if markup]
@@ -217,12 +217,12 @@ def gain_details(contents: Contents) -> Markup:
     return element("section", *details, aria_label="more about the gains")
 
 
-def gain_details_json(contents: Contents) -> JsonObject:
+def gain_details_json(contents: StudyResults) -> JsonObject:
     """What stands below the gains, but for their p values, which `gains_json` has."""
     return other_sites_json(contents) | drift_json(contents)
 
 
-def p_values_details(contents: Contents) -> Markup:
+def p_values_details(contents: StudyResults) -> Markup:
     """Collapsed; nothing where no gain has a p value."""
     if all(tested.gain.gain.p is None for tested in contents.gain_tests):
         return Markup("")

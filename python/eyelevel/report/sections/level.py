@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.level.classes import SAMPLES_MIN
 from eyelevel.level.text.level import WHAT, Entry, groups
@@ -33,7 +33,7 @@ BY_WAYS_ALONE = (
 )
 
 
-def not_level(contents: Contents) -> list[Warning]:
+def not_level(contents: StudyResults) -> list[Warning]:
     """A heading and a sentence for each pair that the report compares and that is unequal."""
     warnings = []
     for level in levels_compared(contents):
@@ -53,7 +53,7 @@ def _by_settings(level: JsonMapping) -> str:
     return f" Settings in which they differ: {', '.join(sorted(names))}." if names else ""
 
 
-def not_measured(contents: Contents) -> list[Warning]:
+def not_measured(contents: StudyResults) -> list[Warning]:
     """Of pairs that nobody measured, and of aspects that the measurement could not tell."""
     warnings = []
     for level in levels_compared(contents):
@@ -68,7 +68,7 @@ def not_measured(contents: Contents) -> list[Warning]:
     return warnings
 
 
-def _how(contents: Contents, missing: Sequence[tuple[str, str]]) -> str:
+def _how(contents: StudyResults, missing: Sequence[tuple[str, str]]) -> str:
     """What measures it; stacks that are no presets, or a browser that is told something, are the
     plan's."""
     browser = contents.planned.browser
@@ -82,7 +82,7 @@ def _how(contents: Contents, missing: Sequence[tuple[str, str]]) -> str:
     return f"To measure the {which}, run {command}. Runs that begin after that will have it"
 
 
-def level_section(contents: Contents) -> Markup:
+def level_section(contents: StudyResults) -> Markup:
     """Every row of every pair that was measured when the run began; what matters is open."""
     levels, missing = levels_compared(contents), _missing(contents)
     alike = [
@@ -139,24 +139,24 @@ def _row(entry: Entry) -> list[object]:
     ]
 
 
-def level_json(contents: Contents) -> JsonObject:
+def level_json(contents: StudyResults) -> JsonObject:
     """The same for machines."""
     return {"levels": list(levels_compared(contents))}
 
 
-def levels_compared(contents: Contents) -> Sequence[JsonMapping]:
+def levels_compared(contents: StudyResults) -> Sequence[JsonMapping]:
     """Those of `environment.json` that are of a pair which the report compares."""
     compared = set(pairs_compared(contents))
     measured = contents.environment.get("levels") or []
     return [level for level in measured if (level["first"], level["second"]) in compared]
 
 
-def pairs_compared(contents: Contents) -> list[tuple[str, str]]:
+def pairs_compared(contents: StudyResults) -> list[tuple[str, str]]:
     """Of the stacks that the report compares."""
     return [(asked.reference, asked.stack) for asked in contents.comparisons]
 
 
-def _missing(contents: Contents) -> list[tuple[str, str]]:
+def _missing(contents: StudyResults) -> list[tuple[str, str]]:
     there = {
         (level["first"], level["second"])
         for level in levels_compared(contents)
@@ -169,7 +169,7 @@ def _missing(contents: Contents) -> list[tuple[str, str]]:
     ]
 
 
-def _by_ways_alone(contents: Contents, first: str, second: str) -> bool:
+def _by_ways_alone(contents: StudyResults, first: str, second: str) -> bool:
     """Whether two stacks are one, with other round trips of its origins."""
     stacks = {stack.name: stack for stack in contents.planned.stacks}
     return apart_by_ways_alone(stacks[first], stacks[second])

@@ -2,8 +2,8 @@
 
 from eyelevel.analysis.formats import format_p, format_percent
 from eyelevel.analysis.gains.machines import BetweenMachines, MachineRow
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.statistic_cells import (
@@ -32,7 +32,7 @@ OTHERS_NOTE = (
 )
 
 
-def machines_section(contents: Contents) -> Markup:
+def machines_section(contents: StudyResults) -> Markup:
     """Nothing of a run on one machine."""
     if not contents.machines:
         return Markup("")
@@ -45,7 +45,7 @@ def machines_section(contents: Contents) -> Markup:
     return titled_section("machines", "Machines", *parts)
 
 
-def _machines_table(contents: Contents) -> Markup:
+def _machines_table(contents: StudyResults) -> Markup:
     shown = contents.between_machines[:GAINS_MAX]
     has_reasons = any(row.reason for row in contents.machines)
     columns = ["machine", "class", "loads", "failed", *map(_heading, shown)]
@@ -80,7 +80,7 @@ def _heading(between: BetweenMachines) -> str:
     return f"{between.comparison} on {between.network}, gain and 95 % interval"
 
 
-def _between_table(contents: Contents, has_others: bool) -> Markup:
+def _between_table(contents: StudyResults, has_others: bool) -> Markup:
     columns = [
         "network", "stack", "reference", "machines deviate by", "blocks scatter by",
         "p of no deviation", "least like the others",
@@ -115,7 +115,7 @@ def _tested(between: BetweenMachines) -> Markup:
     return join([format_p(between.p_holm), statistic])
 
 
-def _farthest(contents: Contents, between: BetweenMachines) -> object:
+def _farthest(contents: StudyResults, between: BetweenMachines) -> object:
     if between.farthest is None:
         return "none"
     machine, found = between.farthest
@@ -123,14 +123,14 @@ def _farthest(contents: Contents, between: BetweenMachines) -> object:
     return join([name_of(contents, machine), element("small", p)])
 
 
-def name_of(contents: Contents, machine: str) -> str:
+def name_of(contents: StudyResults, machine: str) -> str:
     """What people call it; its ID where two have one name."""
     names = [row.name for row in contents.machines]
     name = next((row.name for row in contents.machines if row.machine == machine), "")
     return name if name and names.count(name) == 1 else machine
 
 
-def _metric(contents: Contents) -> str:
+def _metric(contents: StudyResults) -> str:
     return title_of(contents.primary_metric)
 
 
@@ -138,7 +138,7 @@ def _format_share(value: float | None) -> str:
     return "none" if value is None else format_percent(value, signed=False)
 
 
-def machines_json(contents: Contents) -> JsonObject:
+def machines_json(contents: StudyResults) -> JsonObject:
     """The same for machines; both lists are empty of a run on one."""
     return {
         "machines": [

@@ -1,8 +1,8 @@
 """A methods paragraph and references to paste into a paper, written from what the plan says."""
 
 from eyelevel.analysis.conditions import conditions_said, smallest_effect_said, stacks_planned
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.report.citation import own_bibtex
 from eyelevel.report.html import Markup, element, titled_section
 from eyelevel.stats.pooled import BORROWED_FREEDOM, STACKS_MIN
@@ -22,13 +22,13 @@ BIBTEX = """\
 }"""
 
 
-def references(contents: Contents) -> str:
+def references(contents: StudyResults) -> str:
     """Return the references: eyelevel as the study ran it, and the papers that it follows."""
     version = contents.environment.get("versions", {}).get("eyelevel")
     return "\n".join([*([own_bibtex(version)] if version else []), BIBTEX])
 
 
-def paragraph(contents: Contents) -> str:
+def paragraph(contents: StudyResults) -> str:
     """What was done, in the past tense and in numbers."""
     plan = contents.plan
     counts = [len(plan[key]) for key in ("sites", "networks", "stacks")]
@@ -64,7 +64,7 @@ def paragraph(contents: Contents) -> str:
     )
 
 
-def _describe_fixed_blocks(contents: Contents) -> str:
+def _describe_fixed_blocks(contents: StudyResults) -> str:
     """Describe the intervals of a study with a fixed number of blocks."""
     shared = ""
     if len(contents.stacks) >= STACKS_MIN:
@@ -81,7 +81,7 @@ def _describe_fixed_blocks(contents: Contents) -> str:
     )
 
 
-def _describe_stop_rule(contents: Contents) -> str:
+def _describe_stop_rule(contents: StudyResults) -> str:
     """By which rule the study could end, and what it came to."""
     rule = contents.planned.stop
     assert rule is not None
@@ -105,7 +105,7 @@ def _some(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def methods_section(contents: Contents) -> Markup:
+def methods_section(contents: StudyResults) -> Markup:
     """The paragraph and the references, each to be copied."""
     return titled_section(
         "cite",

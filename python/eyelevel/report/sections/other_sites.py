@@ -1,8 +1,8 @@
 """What the gains would be on other sites like the study's, by the mixed model."""
 
 from eyelevel.analysis.formats import format_p, format_percent
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup
 from eyelevel.report.statistic_cells import collapsed_table, compared_json, estimate_cell
@@ -18,7 +18,7 @@ NOTE = (
 )
 
 
-def other_sites_details(contents: Contents) -> Markup:
+def other_sites_details(contents: StudyResults) -> Markup:
     """Collapsed; nothing below five sites."""
     if not contents.sites_models:
         return Markup("")
@@ -52,7 +52,7 @@ def other_sites_details(contents: Contents) -> Markup:
     return collapsed_table("On other sites like these", caption, columns, rows, NOTE)
 
 
-def other_sites_json(contents: Contents) -> JsonObject:
+def other_sites_json(contents: StudyResults) -> JsonObject:
     """The same for machines: an object a network and comparison."""
     return {
         "other_sites": [

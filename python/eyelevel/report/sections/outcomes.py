@@ -3,7 +3,7 @@
 import polars as pl
 
 from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.sections.exclusions import exclusions_json, exclusions_table
@@ -22,7 +22,7 @@ WHY_IT_MATTERS = (
 )
 
 
-def outcomes_section(contents: Contents) -> Markup:
+def outcomes_section(contents: StudyResults) -> Markup:
     """Counts of outcomes by stack, the tests of their rates, every load that was not ok."""
     counts = {
         (row["stack"], row["outcome"]): row["len"]
@@ -58,7 +58,7 @@ def outcomes_section(contents: Contents) -> Markup:
     )
 
 
-def outcomes_json(contents: Contents) -> JsonObject:
+def outcomes_json(contents: StudyResults) -> JsonObject:
     """Counts by stack and outcome, and the excluded blocks."""
     counts: dict[str, dict[str, int]] = {stack: {} for stack in contents.stacks}
     rows = contents.table.group_by("stack", "outcome").len().sort("outcome")
@@ -83,7 +83,7 @@ def _rate_sentence(what: str, test: RateTest) -> str:
     return f"{finding} (permutation of Cochran's Q, p = {test.p:.2g})."
 
 
-def _not_ok(contents: Contents) -> Markup:
+def _not_ok(contents: StudyResults) -> Markup:
     failed = contents.table.filter(pl.col("outcome") != "ok").sort("block", "position")
     if failed.height == 0:
         return element("p", "Every load ended as ok.")
@@ -103,7 +103,7 @@ def _not_ok(contents: Contents) -> Markup:
     return table(caption, ["block", "stack", "outcome", "reason", "trial"], rows, class_="loads")
 
 
-def _retried(contents: Contents) -> Markup:
+def _retried(contents: StudyResults) -> Markup:
     """Every attempt that was thrown away, with its reason; a reader would look for it."""
     again = contents.table.filter(pl.col("retried") > 0).sort("block", "position")
     rows = [
@@ -120,7 +120,7 @@ def _retried(contents: Contents) -> Markup:
     return table(caption, columns, rows[:LOADS_MAX], class_="loads")
 
 
-def _excluded_blocks(contents: Contents) -> Markup:
+def _excluded_blocks(contents: StudyResults) -> Markup:
     """One row a site, network and reason, with the repetitions that it took away."""
     excluded = contents.blocks.excluded
     planned = contents.blocks_planned

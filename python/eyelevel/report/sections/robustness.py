@@ -2,8 +2,8 @@
 
 from eyelevel.analysis.formats import format_number, format_p, format_p_equation, format_signed_ms
 from eyelevel.analysis.gains.site_tests import SiteTests
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join
 from eyelevel.report.sections.timeouts import censored_json
@@ -34,7 +34,7 @@ NOTES = (
 )
 
 
-def further_tests(contents: Contents) -> Markup:
+def further_tests(contents: StudyResults) -> Markup:
     """Return the tests of the primary metric, collapsed; nothing if no site has two blocks.
 
     A test without any answer, as with few blocks, has no column: its name stands below.
@@ -69,7 +69,7 @@ def _has_answer(tests: SiteTests, place: int) -> bool:
     return answers[place] is not None
 
 
-def robustness_json(contents: Contents) -> JsonObject:
+def robustness_json(contents: StudyResults) -> JsonObject:
     """The same for machines: an object a comparison, what is undetermined null with its reason."""
     return {
         "site_tests": [
@@ -88,7 +88,7 @@ def robustness_json(contents: Contents) -> JsonObject:
     }
 
 
-def _row(contents: Contents, tests: SiteTests) -> list[object]:
+def _row(contents: StudyResults, tests: SiteTests) -> list[object]:
     limit_s = contents.limit_s
 
     def duration(value: float) -> str:

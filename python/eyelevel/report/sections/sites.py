@@ -2,8 +2,8 @@
 
 from eyelevel.analysis.formats import format_ms, format_p, format_percent, format_signed_ms
 from eyelevel.analysis.gains.cells import Cell
-from eyelevel.analysis.shown import cells_shown, title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import select_cells, title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.report.html import Markup, element, table, titled_section, with_code
 from eyelevel.report.sections.robustness import further_tests
 from eyelevel.report.sections.timeouts import censored_details
@@ -13,11 +13,11 @@ ROWS_MAX = 400
 """Of a larger study those with the largest gains and losses."""
 
 
-def sites_section(contents: Contents) -> Markup:
+def sites_section(contents: StudyResults) -> Markup:
     """Return each site's medians, gains, paired differences and the published ANOVA, by the primary
     metric; tests that assume other things are collapsed below it."""
     primary = contents.primary_metric
-    cells = cells_shown(contents.cells, primary, 0, ROWS_MAX)
+    cells = select_cells(contents.cells, primary, 0, ROWS_MAX)
     columns = [
         "site", "network", "stack", "reference", "pairs", "median", "reference's median",
         "gain, 95 % interval", "paired difference, 95 % interval", "ANOVA, p",
@@ -45,7 +45,7 @@ def sites_section(contents: Contents) -> Markup:
     )
 
 
-def _cell_row(contents: Contents, cell: Cell) -> list[object]:
+def _cell_row(contents: StudyResults, cell: Cell) -> list[object]:
     limit_s = contents.limit_s
     pairs: object = cell.pairs
     if cell.without_value:

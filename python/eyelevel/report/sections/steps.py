@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.gains.steps import StepCells
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.statistic_cells import compared_json
@@ -35,7 +35,7 @@ NOTE = (
 )
 
 
-def steps_section(contents: Contents) -> Markup:
+def steps_section(contents: StudyResults) -> Markup:
     """Nothing for a plan without steps."""
     if not contents.steps:
         return Markup("")
@@ -47,7 +47,7 @@ def steps_section(contents: Contents) -> Markup:
     )
 
 
-def steps_json(contents: Contents) -> JsonObject:
+def steps_json(contents: StudyResults) -> JsonObject:
     """The same for machines."""
     return {"after_load": [_step_json(step) for step in contents.steps]}
 
@@ -65,7 +65,7 @@ def _step_json(step: StepCells) -> JsonObject:
     }
 
 
-def _table(contents: Contents, number: int, step: StepCells) -> Markup:
+def _table(contents: StudyResults, number: int, step: StepCells) -> Markup:
     by_key = {(cell.site, cell.network, cell.comparison, cell.metric): cell for cell in step.cells}
     metrics = [
         name

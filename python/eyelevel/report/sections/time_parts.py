@@ -13,8 +13,8 @@ from eyelevel.analysis.claims import CLAIMS, verdict_of
 from eyelevel.analysis.formats import NO_BREAK, format_number
 from eyelevel.analysis.gains.causes import rtts_ms_of
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.time_parts import (
     FIRST_PAINT,
     LARGEST_PAINT,
@@ -102,7 +102,7 @@ class PartsSection:
     note: object
 
 
-def time_parts(contents: Contents) -> Markup:
+def time_parts(contents: StudyResults) -> Markup:
     """The primary metric's tables, or those of Largest Contentful Paint if nobody saw what it
     waited for; empty without such loads."""
     divided, parts = {
@@ -117,19 +117,19 @@ def time_parts(contents: Contents) -> Markup:
     return render("time_parts", section)
 
 
-def _note(contents: Contents, divided: Divided, hidden: int) -> Markup:
+def _note(contents: StudyResults, divided: Divided, hidden: int) -> Markup:
     by = "by confidence sequences" if contents.may_stop else "by Student's t over repetitions"
     more = f" {hidden} more comparisons are in --json." if hidden > 0 else ""
     said = f"{NOTES[divided]} {INTERVALS.format(by=by)}"
     return join([said, _how_to_learn_why(contents), more])
 
 
-def metric_paragraphs(contents: Contents) -> list[list[str]]:
+def metric_paragraphs(contents: StudyResults) -> list[list[str]]:
     """Return sentences on why the primary metric differs, a list per comparison.
 
     Comparisons that it calls neither faster nor slower have none, nor have metrics without parts.
     """
-    of_metric: dict[str, Callable[[Contents, NetworkGain], Iterator[str]]] = {
+    of_metric: dict[str, Callable[[StudyResults, NetworkGain], Iterator[str]]] = {
         PAINT: _of_largest_paint,
         SPEED_INDEX.whole: _of_speed_index,
         _FIRST: _of_first_paint,
@@ -147,12 +147,12 @@ def metric_paragraphs(contents: Contents) -> list[list[str]]:
     return paragraphs
 
 
-def _has_sign(contents: Contents, gain: NetworkGain) -> bool:
+def _has_sign(contents: StudyResults, gain: NetworkGain) -> bool:
     """Whether a stack is called faster or slower, be it by less than matters."""
     return (verdict_of(contents, gain) or "").startswith(CLAIMS)
 
 
-def _of_largest_paint(contents: Contents, gain: NetworkGain) -> Iterator[str]:
+def _of_largest_paint(contents: StudyResults, gain: NetworkGain) -> Iterator[str]:
     """Yield a sentence on the largest part of Largest Contentful Paint."""
     paint = _find_parts(contents.paints, gain)
     certain = _certain_parts(paint, gain) if paint else []
@@ -166,7 +166,7 @@ def _of_largest_paint(contents: Contents, gain: NetworkGain) -> Iterator[str]:
     )
 
 
-def _of_speed_index(contents: Contents, gain: NetworkGain) -> Iterator[str]:
+def _of_speed_index(contents: StudyResults, gain: NetworkGain) -> Iterator[str]:
     """Yield sentences on the waits of Speed Index, its handshakes and its largest visible part."""
     speed = _find_parts(contents.speeds, gain)
     if speed is not None and (waits := _describe_waits(speed, gain)):
@@ -177,14 +177,14 @@ def _of_speed_index(contents: Contents, gain: NetworkGain) -> Iterator[str]:
             yield _of_part(part, gain)
 
 
-def _of_first_paint(contents: Contents, gain: NetworkGain) -> Iterator[str]:
+def _of_first_paint(contents: StudyResults, gain: NetworkGain) -> Iterator[str]:
     paint = _find_parts(contents.first_paints, gain)
     if paint is not None and (waits := _describe_waits(paint, gain)):
         yield f"the first paint came {_describe_move(paint, gain)}: {waits}."
     yield from _of_handshakes(contents, gain)
 
 
-def _of_handshakes(contents: Contents, gain: NetworkGain) -> Iterator[str]:
+def _of_handshakes(contents: StudyResults, gain: NetworkGain) -> Iterator[str]:
     """Yield a sentence with the number and the price of the handshakes before the first paint."""
     paint = _find_parts(contents.first_paints, gain)
     if paint is None:
@@ -313,7 +313,7 @@ def _name_of(url: str) -> str:
     return split.path.rstrip("/").rpartition("/")[2] or split.netloc
 
 
-def _how_to_learn_why(contents: Contents) -> Markup:
+def _how_to_learn_why(contents: StudyResults) -> Markup:
     """Return the note on parts of a study without counterfactual loads."""
     if contents.splits:
         return Markup("")
@@ -321,7 +321,7 @@ def _how_to_learn_why(contents: Contents) -> Markup:
     return join([before, element("code", CAUSES), after])
 
 
-def time_parts_json(contents: Contents) -> JsonObject:
+def time_parts_json(contents: StudyResults) -> JsonObject:
     """Return the parts of each comparison as JSON (docs/reference/report.md)."""
     return {
         "largest_contentful_paint": [_json(each) for each in contents.paints],

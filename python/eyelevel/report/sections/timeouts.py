@@ -11,8 +11,8 @@ from eyelevel.analysis.formats import (
     format_signed_ms,
 )
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join
 from eyelevel.report.statistic_cells import (
@@ -47,7 +47,7 @@ def timeouts_beside(gain: NetworkGain) -> Markup:
     return element("small", said, bound)
 
 
-def timeouts_details(contents: Contents) -> Markup:
+def timeouts_details(contents: StudyResults) -> Markup:
     """Collapsed; nothing where no load timed out."""
     rows: list[list[object]] = []
     for gain in contents.gains:
@@ -97,7 +97,7 @@ SITES_NOTE = (
 )
 
 
-def censored_details(contents: Contents) -> Markup:
+def censored_details(contents: StudyResults) -> Markup:
     """Collapsed; nothing where no load timed out."""
     censored_cells = contents.censored
     if not censored_cells:
@@ -126,7 +126,7 @@ def _comparisons(count: int) -> str:
     return "1 comparison" if count == 1 else f"{count} comparisons"
 
 
-def censored_json(contents: Contents) -> JsonObject:
+def censored_json(contents: StudyResults) -> JsonObject:
     """The same for machines: an object a comparison."""
     return {
         "timeouts_censored": [

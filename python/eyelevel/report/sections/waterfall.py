@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from eyelevel.analysis.figures.waterfall import PHASES, Waterfall, WaterfallPair, waterfall_pair
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup
 from eyelevel.report.templates import render
@@ -56,13 +56,13 @@ class WaterfallSection:
         return self.pair.as_json()
 
 
-def waterfall_section(contents: Contents) -> Markup:
+def waterfall_section(contents: StudyResults) -> Markup:
     """Return the section; empty without a pair of loads."""
     pair = waterfall_pair(contents)
     return Markup("") if pair is None else render("waterfall", WaterfallSection(pair))
 
 
-def waterfall_json(contents: Contents) -> JsonObject:
+def waterfall_json(contents: StudyResults) -> JsonObject:
     """Return the same for programs; null without a pair of loads."""
     pair = waterfall_pair(contents)
     return {"waterfall": None if pair is None else WaterfallSection(pair).as_json()}

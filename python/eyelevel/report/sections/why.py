@@ -12,8 +12,8 @@ from eyelevel.analysis.figures.catalogue import FIGURES, TRACES
 from eyelevel.analysis.figures.load_traces import downlink_medians
 from eyelevel.analysis.formats import NO_BREAK, format_number, format_percent, with_minus
 from eyelevel.analysis.gains.causes import NetworkSplit
-from eyelevel.analysis.shown import title_of
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.limits import LIMITS
 from eyelevel.json_types import JsonObject
 from eyelevel.plan.causes import MEANINGS
@@ -57,20 +57,20 @@ class WhySection:
         return {"why": list(self.sentences)}
 
 
-def why_section(contents: Contents) -> Markup:
+def why_section(contents: StudyResults) -> Markup:
     """The sentences; nothing where there are none."""
     section = _section(contents)
     return render("why", section) if section.sentences else Markup("")
 
 
-def _section(contents: Contents) -> WhySection:
+def _section(contents: StudyResults) -> WhySection:
     paragraphs = metric_paragraphs(contents)
     brief = [" ".join(paragraphs[0]), *(each[0] for each in paragraphs[1:2])] if paragraphs else []
     causes = [] if contents.unfinished else why_sentences(contents.splits)
     return WhySection(tuple(said_why(contents)), (*causes, *brief))
 
 
-def why_details(contents: Contents, data: PageData) -> Markup:
+def why_details(contents: StudyResults, data: PageData) -> Markup:
     """The parts by network and comparison; and what typical loads were like."""
     parts = [*_causes(contents), time_parts(contents), *_traces(contents, data)]
     if not any(parts):
@@ -78,7 +78,7 @@ def why_details(contents: Contents, data: PageData) -> Markup:
     return titled_section("parts", "Why, in parts", *parts)
 
 
-def why_json(contents: Contents) -> JsonObject:
+def why_json(contents: StudyResults) -> JsonObject:
     """The sentences, and the parts of each difference, for machines."""
     return {
         **_section(contents).as_json(),
@@ -99,7 +99,7 @@ def _causes_json(network_split: NetworkSplit) -> JsonObject:
     }
 
 
-def _causes(contents: Contents) -> list[Markup]:
+def _causes(contents: StudyResults) -> list[Markup]:
     if not contents.splits:
         return []
     metric = title_of(contents.primary_metric)
@@ -130,7 +130,7 @@ def _causes(contents: Contents) -> list[Markup]:
     ]
 
 
-def said_why(contents: Contents) -> list[str]:
+def said_why(contents: StudyResults) -> list[str]:
     """Return the sentences on causes and waits; none of an unfinished run, whose parts are in the
     table."""
     if contents.unfinished:
@@ -201,7 +201,7 @@ def _format_rtts(value: float, rtt_ms: float) -> str:
     return f" or {abs(value) / rtt_ms:.2f} round trips" if rtt_ms else ""
 
 
-def _traces(contents: Contents, data: PageData) -> list[Markup]:
+def _traces(contents: StudyResults, data: PageData) -> list[Markup]:
     """The table of the downlink's medians, and the charts of typical loads."""
     medians = downlink_medians(contents)
     parts = [_traces_table(medians), _traces_note()] if medians.height else []

@@ -15,7 +15,7 @@ from eyelevel.from_outside.limits import MANIFEST as MANIFEST_LIMIT
 from eyelevel.from_outside.packed import Pack, open_pack
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
-from eyelevel.plan.file.again import check_text
+from eyelevel.plan.file.consistency import check_text
 from eyelevel.plan.plan import Plan
 from eyelevel.run.bundle.members import BUNDLE_VERSION, MANIFEST, PLAN_MEMBER, Member, kind_of
 from eyelevel.sites.recorded import recording_name, site_info

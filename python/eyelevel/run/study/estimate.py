@@ -9,7 +9,7 @@ from statistics import fmean
 
 import polars as pl
 
-from eyelevel.analysis.asked import comparisons_of
+from eyelevel.analysis.choices import read_comparisons
 from eyelevel.analysis.decisions import networks_compared
 from eyelevel.analysis.gains.cells import compare_cells, network_gains
 from eyelevel.analysis.gains.pools import pools_of
@@ -232,7 +232,7 @@ def _deviations(plan: Plan, document: JsonObject, table: pl.DataFrame) -> dict[s
     stacks = [stack["name"] for stack in document["stacks"]]
     sites = [site["name"] for site in document["sites"]]
     kept, metric = select_blocks(table, stacks).kept, plan.primary_metric
-    cells = compare_cells(kept, [metric], comparisons_of(document))
+    cells = compare_cells(kept, [metric], read_comparisons(document))
     gains = network_gains(cells, sites, pools=pools_of(kept, [metric], sites))
     found = {
         name: error_of_network(gains, name)

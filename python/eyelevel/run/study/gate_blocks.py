@@ -17,7 +17,7 @@ from eyelevel.analysis.gate_conditions import (
     paired_loads_of,
     questions,
 )
-from eyelevel.analysis.study import Contents
+from eyelevel.analysis.study import StudyResults
 from eyelevel.plan.plan import Plan
 from eyelevel.stats.bounded_gain import blocks_to_part, bounded_gain
 from eyelevel.stats.estimate import Floats
@@ -36,7 +36,7 @@ SEED = 11
 
 
 def gate_blocks(
-    conditions: Sequence[Condition], plan: Plan, deviation: float, like: Contents | None = None
+    conditions: Sequence[Condition], plan: Plan, deviation: float, like: StudyResults | None = None
 ) -> int | None:
     """The fewest blocks with which 90 % of runs pass all conditions if the stacks are equal.
 
@@ -56,7 +56,7 @@ def _needed(
     asked: Question,
     plan: Plan,
     deviation: float,
-    like: Contents | None,
+    like: StudyResults | None,
     confidence: float,
     power: float,
 ) -> int | None:
@@ -77,7 +77,7 @@ def _needed(
 
 
 def _needed_by_budget(
-    asked: Question, like: Contents | None, confidence: float, power: float
+    asked: Question, like: StudyResults | None, confidence: float, power: float
 ) -> int | None:
     condition, below = asked.condition, 1.0
     assert condition.quantile is not None

@@ -7,5 +7,5 @@ in `rules`. The other files each give one part of the record.
 
 A failure is data: whatever goes wrong becomes an outcome with its detail, and an exception means
 that no load could be attempted. Outcomes that only other loads can tell are
-`eyelevel.analysis.trials.judgement`.
+`eyelevel.analysis.trials.post_hoc_exclusions`.
 """

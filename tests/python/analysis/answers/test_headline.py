@@ -8,8 +8,8 @@ from made_up_run import SITES, read_run
 from eyelevel.analysis.answers.headline import comparison_verdicts, headline, headline_network
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.plan.presets import preset_text
+from eyelevel.stats.censoring.timeouts import Timeouts
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.late.timeouts import Timeouts
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from made_up_run import PROGRESS, TWO_STACKS, metrics_of, read_run, write_run
 from eyelevel.analysis.figures import progress
 from eyelevel.analysis.figures.catalogue import FIGURES
 from eyelevel.analysis.figures.progress import mean_progress, typical_progress
-from eyelevel.analysis.study import Contents, read_contents
+from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.figures.distribution import ALL_SITES
 
 MISSING = 0.35 + 0.15 * 0.8 + 0.2 * 0.5 + 0.1 * 0.4 + 0.2 * 0.1
@@ -23,7 +23,7 @@ def contents(tmp_path_factory):
     return read_run(tmp_path_factory.mktemp("run"), text=TWO_STACKS, noise=0.1)
 
 
-def kept_as(contents: Contents, kept: pl.DataFrame) -> Contents:
+def kept_as(contents: StudyResults, kept: pl.DataFrame) -> StudyResults:
     return replace(contents, blocks=replace(contents.blocks, kept=kept))
 
 
@@ -98,7 +98,7 @@ def test_one_straggler_does_not_squeeze_the_axis(contents):
     assert curve.filter(stack="tcp")["share"][-1] == pytest.approx(23 / 24, abs=1e-6)
 
 
-def typical_repetition(contents: Contents) -> int:
+def typical_repetition(contents: StudyResults) -> int:
     """Return the repetition whose difference is nearest to the median difference, by numpy."""
     first = contents.blocks.kept.filter(site="startup", network="dsl").sort("repetition")
     logs = {

@@ -17,8 +17,8 @@ from eyelevel.analysis.gains.sequential import (
 )
 from eyelevel.analysis.gains.weighted import weighted_gain
 from eyelevel.plan.comparisons import Comparison
+from eyelevel.stats.censoring.timeouts import sign_sequence_p
 from eyelevel.stats.estimate import Estimate, undetermined
-from eyelevel.stats.late.timeouts import sign_sequence_p
 from eyelevel.stats.sequential import Horizon, confidence_sequence
 from eyelevel.stats.stopping_rule import Rule
 

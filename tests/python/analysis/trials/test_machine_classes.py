@@ -12,7 +12,7 @@ from eyelevel.analysis.gains.exclusions import with_excluded
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.trials.blocks import ALONE
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
-from eyelevel.analysis.trials.judgement import MACHINE_CLASS, judge_table
+from eyelevel.analysis.trials.post_hoc_exclusions import MACHINE_CLASS, judge_table
 from eyelevel.analysis.trials.table import with_classes
 
 

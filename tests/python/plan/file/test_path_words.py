@@ -11,7 +11,7 @@ from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.networks.presets import find_network
 from eyelevel.networks.recorded_links import recorded_pair
-from eyelevel.plan.file.again import check_text
+from eyelevel.plan.file.consistency import check_text
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan

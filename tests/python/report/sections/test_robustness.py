@@ -10,7 +10,7 @@ from made_up_run import SITES, metrics_of, read_run, write_run
 from repository import ROOT
 
 from eyelevel.analysis.formats import NO_BREAK, format_p
-from eyelevel.analysis.shown import cells_shown, timed_out_shown
+from eyelevel.analysis.report_metrics import select_cells, select_timed_out
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of
@@ -76,9 +76,9 @@ def test_of_many_comparisons_the_primary_metrics_extremes_are_chosen(contents):
         for ratio in ratios
     ]
     other = [replace(some, metric="other")]
-    assert cells_shown([*cells, *other], "primary", 6, 2) == [*cells, *other]
-    assert cells_shown([*cells, *other], "primary", 5, 5) == cells
-    chosen = cells_shown([*cells, *other], "primary", 5, 2)
+    assert select_cells([*cells, *other], "primary", 6, 2) == [*cells, *other]
+    assert select_cells([*cells, *other], "primary", 5, 5) == cells
+    chosen = select_cells([*cells, *other], "primary", 5, 2)
     assert [each.site for each in chosen] == ["0.7", "1.4"] and cells[3].gain.value is None
 
 
@@ -119,8 +119,8 @@ def test_of_many_comparisons_with_timeouts_those_with_most_are_chosen(contents):
     some = replace(contents.cells[0], metric="primary")
     cells = [replace(some, timeouts=n, timeouts_reference=0) for n in (0, 1, 3, 2)]
     other = replace(some, metric="other", timeouts=9)
-    assert timed_out_shown([*cells, other], "primary", 4) == cells[1:]
-    assert [e.timeouts for e in timed_out_shown([*cells, other], "primary", 2)] == [3, 2]
+    assert select_timed_out([*cells, other], "primary", 4) == cells[1:]
+    assert [e.timeouts for e in select_timed_out([*cells, other], "primary", 2)] == [3, 2]
 
 
 def test_a_run_without_timeouts_has_no_censored_table(quickstart_contents):

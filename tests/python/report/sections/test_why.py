@@ -11,14 +11,14 @@ from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.causes import NetworkSplit
 from eyelevel.analysis.time_parts import PAINT, NetworkParts, TimePart
 from eyelevel.report.sections.why import said_why, why_section, why_sentences
+from eyelevel.stats.decomposition import Decomposition
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.split import Split
 
 NOTHING = Estimate(0.0, -1.0, 1.0)
 
 
 def sentence(difference, rtt_ms=70.0, **causes):
-    split = Split(difference, causes, NOTHING, NOTHING)
+    split = Decomposition(difference, causes, NOTHING, NOTHING)
     (said,) = why_sentences((NetworkSplit("lte", "quic", "tcp", rtt_ms, split),))
     return said.replace(NO_BREAK, " ")
 
@@ -202,7 +202,7 @@ def test_where_nothing_is_claimed_no_part_of_largest_contentful_paint_is_named(c
 
 
 def test_a_run_that_was_broken_off_has_no_sentence_of_causes(contents):
-    split = Split(Estimate(-40.0, -60.0, -20.0), {"loss": NOTHING}, NOTHING, NOTHING)
+    split = Decomposition(Estimate(-40.0, -60.0, -20.0), {"loss": NOTHING}, NOTHING, NOTHING)
     splits = (NetworkSplit("dsl", "quic", "tcp", 70.0, split),)
     whole = replace(contents, splits=splits)
     assert said_why(whole) and ": −40" in why_section(whole)

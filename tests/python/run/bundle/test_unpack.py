@@ -223,7 +223,7 @@ def test_a_plan_of_a_trace_and_of_stages_is_what_its_text_says(tmp_path):
         '[[networks]]\nname = "staged"\ndown = "rate 1 Mbit/s, queue droptail 10ms"\nup = "none"\n'
     )
     text = text.replace('networks = ["dsl", { name = "odd", base = "lte", queue_ms = 100 }]\n', "")
-    from eyelevel.plan.file import again
+    from eyelevel.plan.file import consistency
     from eyelevel.plan.file.parse import parse_plan
     from eyelevel.plan.file.tables import Readers, StagesRead, TraceFile
 
@@ -238,10 +238,10 @@ def test_a_plan_of_a_trace_and_of_stages_is_what_its_text_says(tmp_path):
         ),
     )
     asked = []
-    again.check_text(plan, "plan.json", lambda digest: asked.append(digest) or 5_000_000)
+    consistency.check_text(plan, "plan.json", lambda digest: asked.append(digest) or 5_000_000)
     assert asked == [DIGEST] * 3
     with pytest.raises(PlanError, match=r"`networks\.0\.rate_down_bit_s` is 5000000, and by the"):
-        again.check_text(plan, "plan.json", lambda digest: 1)
+        consistency.check_text(plan, "plan.json", lambda digest: 1)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from eyelevel.stats.bootstrap import bootstrap_difference
+from eyelevel.stats.censoring.censored import log_rank, restricted_mean_difference
 from eyelevel.stats.estimate import undetermined
 from eyelevel.stats.families import correct
 from eyelevel.stats.hypothesis.anova import anova_of_two, welch_anova
@@ -14,9 +15,8 @@ from eyelevel.stats.hypothesis.equivalence import gain_equivalence
 from eyelevel.stats.hypothesis.games_howell import games_howell
 from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
 from eyelevel.stats.hypothesis.mann_whitney import mann_whitney
-from eyelevel.stats.late.censored import log_rank, restricted_mean_difference
 from eyelevel.stats.mixed_model import gain_over_sites
-from eyelevel.stats.repetitions import geometric_gain
+from eyelevel.stats.paired_gains import geometric_gain
 
 LATE = math.inf
 

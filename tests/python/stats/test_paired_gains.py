@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from eyelevel.stats.repetitions import (
+from eyelevel.stats.paired_gains import (
     difference_over_sites,
     geometric_gain,
     mean_over_repetitions,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.gain import harm, harm_of_gain, performance_gain, ratio_over_sites
+from eyelevel.stats.ratio_of_means import harm, harm_of_gain, performance_gain, ratio_over_sites
 
 
 def test_the_gain_is_relative_to_the_references_mean():

@@ -8,7 +8,7 @@ from made_up_run import TWO_STACKS, environment, metrics_of, read_run
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.run_differences import run_differences
 from eyelevel.analysis.study import read_contents
-from eyelevel.analysis.trials.loaded_on import environment_of, loaded_on
+from eyelevel.analysis.trials.run_environments import environment_of, run_environments
 from eyelevel.errors import StoreError
 from eyelevel.report.first_screen.machine_warnings import of_machine
 from eyelevel.report.page import page, summary_of
@@ -46,16 +46,18 @@ def test_a_report_tells_of_the_machines_that_loaded_and_not_of_the_one_that_comm
     assert of_machine(contents) == [], "the client alone was busy"
     said = summary_of(contents)
     assert said["environment"]["cpu"] == "of labs" and said["environment"]["load_1min"] == 2.0
-    assert [(each["name"], each["loads"]) for each in said["loaded_on"]] == [
+    assert [(each["name"], each["loads"]) for each in said["run_environments"]] == [
         ("host-a", 16),
         ("host-b", 16),
     ]
-    assert said["loaded_on"][1]["environment"] == lab(load_1min=2.0)
+    assert said["run_environments"][1]["environment"] == lab(load_1min=2.0)
 
 
 def test_so_it_does_of_one_machine(tmp_path):
     said = summary_of(fleet(tmp_path, a=lab()))
-    assert said["environment"]["cpu"] == "of labs" and said["loaded_on"][0]["name"] == "host-a"
+    assert (
+        said["environment"]["cpu"] == "of labs" and said["run_environments"][0]["name"] == "host-a"
+    )
     assert said["machines"] == []
 
 
@@ -71,7 +73,7 @@ def test_what_differs_is_listed_those_with_most_loads_first(tmp_path):
     odd["versions"] = odd["versions"] | {"kernel": "6.6"}
     contents = fleet(tmp_path, a=odd, b=lab(), c=lab())
     said = contents.environment
-    by_loads = [each.machine for each in contents.loaded_on]
+    by_loads = [each.machine for each in contents.run_environments]
     first = "odd" if by_loads[0] == "a" else "of labs"
     assert set(said["cpu"].split(", ")) == {"odd", "of labs"} and said["cpu"].startswith(first)
     assert set(said["versions"]["kernel"].split(", ")) == {"6.6", "6.1 of labs"}
@@ -83,17 +85,19 @@ def test_what_differs_is_listed_those_with_most_loads_first(tmp_path):
 
 def test_a_machine_of_which_nothing_is_known_is_not_told_to_be_like_the_others():
     table = pl.DataFrame({"machine": ["a", "a", "b"]})
-    machines = loaded_on({"client": CLIENT}, {"a": {"name": "A", "environment": lab()}}, table)
+    machines = run_environments(
+        {"client": CLIENT}, {"a": {"name": "A", "environment": lab()}}, table
+    )
     assert environment_of({"client": CLIENT}, machines)["cpu"] == "of labs, unknown"
 
 
 def test_loads_that_the_client_made_itself_ran_on_it():
     table = pl.DataFrame({"machine": ["a", "a", None]})
     own = {"version": 1, "client": CLIENT}
-    machines = loaded_on(own, {"a": {"name": "A", "environment": lab()}}, table)
+    machines = run_environments(own, {"a": {"name": "A", "environment": lab()}}, table)
     assert environment_of(own, machines)["cpu"] == "of labs, of the committer"
     assert [each.is_measured for each in machines] == [True, False]
-    alone = loaded_on(environment(), {}, pl.DataFrame({"machine": [None]}))
+    alone = run_environments(environment(), {}, pl.DataFrame({"machine": [None]}))
     assert [each.is_measured for each in alone] == [True], "checked when the run began"
 
 
@@ -116,13 +120,13 @@ def test_the_level_of_a_pair_is_that_of_a_machine_that_measured_all_of_it():
     documents = {name: {"environment": each} for name, each in zip("ab", said, strict=True)}
     table = pl.DataFrame({"machine": ["a", "b"]})
     own = {"client": {}}
-    found = environment_of(own, loaded_on(own, documents, table))["levels"]
+    found = environment_of(own, run_environments(own, documents, table))["levels"]
     assert found == [pair | {"complete": True}]
 
 
 def test_a_run_without_a_cluster_is_told_as_it_says(tmp_path):
     contents = read_run(tmp_path, None, TWO_STACKS)
-    assert contents.environment == environment() and len(contents.loaded_on) == 1
+    assert contents.environment == environment() and len(contents.run_environments) == 1
     assert "loaded on machines" not in page(contents)
     slow = environment() | {"path_checks": LATE}
     write_document(tmp_path, ENVIRONMENT_FILE, slow)

@@ -1,4 +1,4 @@
-"""A command's line once more, to go on with what it began."""
+"""The command line that resumes an interrupted command."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -8,8 +8,8 @@ import typer
 RESUME = "--resume"
 
 
-def resuming(context: typer.Context) -> str:
-    """The line that goes on: every argument and option as it was given, and `--resume`."""
+def resume_command(context: typer.Context) -> str:
+    """Return the command line that resumes: all arguments and options as given, and `--resume`."""
     words = ["eyelevel", str(context.info_name)]
     for parameter in context.command.params:
         name = str(parameter.name)
@@ -21,11 +21,13 @@ def resuming(context: typer.Context) -> str:
             words.append(RESUME)
         elif is_given:
             # Only a flag may keep its value from its command.
-            words += _said(parameter.opts, parameter.secondary_opts, context.params.get(name, True))
+            words += _words_of(
+                parameter.opts, parameter.secondary_opts, context.params.get(name, True)
+            )
     return shlex.join(words)
 
 
-def _said(flags: Sequence[str], opposites: Sequence[str], value: object) -> Iterator[str]:
+def _words_of(flags: Sequence[str], opposites: Sequence[str], value: object) -> Iterator[str]:
     if isinstance(value, bool):
         yield max(flags if value else opposites, key=len)
         return

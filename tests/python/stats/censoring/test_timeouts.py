@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from eyelevel.stats.late.timeouts import sign_sequence_p, timeouts, timeouts_so_far, up_to_limit
-from eyelevel.stats.repetitions import difference_over_sites, geometric_gain
+from eyelevel.stats.censoring.timeouts import (
+    sign_sequence_p,
+    timeouts,
+    timeouts_so_far,
+    up_to_limit,
+)
+from eyelevel.stats.paired_gains import difference_over_sites, geometric_gain
 
 LATE = math.inf
 

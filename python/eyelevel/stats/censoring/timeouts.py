@@ -72,7 +72,7 @@ def too_many(count: int, loads: int) -> str:
 
 
 def timeouts(values: ArrayLike, reference: ArrayLike, limits: ArrayLike) -> Timeouts:
-    """Both counts and their test; as in `eyelevel.stats.repetitions`, with one limit a site."""
+    """Both counts and their test; as in `eyelevel.stats.paired_gains`, with one limit a site."""
     return _counted(values, reference, limits, counts_differ_p)
 
 
@@ -128,8 +128,8 @@ def sign_sequence_p(positive: int, negative: int, prior: float = SIGN_PRIOR) -> 
 def up_to_limit(values: ArrayLike, limits: ArrayLike) -> Floats:
     """min(T, limit) of sites x repetitions with one limit a site, or of one site's repetitions.
 
-    Their mean is the restricted mean (`eyelevel.stats.late.censored`). An infinite limit, as of
-    a metric that is no time, leaves a timeout infinite.
+    Their mean is the restricted mean (`eyelevel.stats.censoring.censored`). An infinite limit, as
+    of a metric that is not a time, leaves a timeout infinite.
     """
     bounds = np.asarray(limits, dtype=float)
     limited: Floats = np.minimum(np.asarray(values, dtype=float), bounds[..., None])

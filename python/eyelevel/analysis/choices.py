@@ -13,12 +13,12 @@ from eyelevel.plan.comparisons import Comparison, against_one
 Comparisons = tuple[Comparison, ...]
 
 
-def comparisons_of(plan: JsonMapping) -> Comparisons:
+def read_comparisons(plan: JsonMapping) -> Comparisons:
     """What a `plan.json` asks."""
     return tuple(Comparison.read(asked) for asked in plan["comparisons"])
 
 
-def asked_afterwards(
+def post_hoc_comparisons(
     plan: JsonObject, reference: str | None, pairs: Sequence[str] = ()
 ) -> tuple[JsonObject, Comparisons]:
     """The plan with other comparisons, and what it declares if these are not they.
@@ -57,18 +57,18 @@ def asked_afterwards(
             [f"--compare: `{same[0]}` is compared with itself; name two different stacks"]
         )
     asked = chosen or against_one(named[-1], stacks)
-    declared = comparisons_of(plan)
+    declared = read_comparisons(plan)
     stated = [each.stated() for each in asked]
     return {**plan, "comparisons": stated}, () if asked == declared else declared
 
 
-def check_drawn(metric: str) -> None:
+def check_figure_metric(metric: str) -> None:
     """Raises PlanError for what figures cannot be drawn of; an empty name is no choice."""
     if metric and metric not in PRIMARY_METRICS:
         raise PlanError([f"--metric: {unknown('time', metric, PRIMARY_METRICS)}"])
 
 
-def of_sites(plan: JsonObject, sites: Sequence[str]) -> JsonObject:
+def restrict_to_sites(plan: JsonObject, sites: Sequence[str]) -> JsonObject:
     """The plan with these sites alone, in its own order.
 
     Raises PlanError for an unknown site, and for a study that may stop early: it stopped by what

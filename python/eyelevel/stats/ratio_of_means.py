@@ -20,7 +20,7 @@ from eyelevel.stats.estimate import (
     t_estimate,
     undetermined,
 )
-from eyelevel.stats.repetitions import NO_SPREAD, mean_over_repetitions
+from eyelevel.stats.paired_gains import NO_SPREAD, mean_over_repetitions
 
 LOWEST = -1.0  # no time is negative: cutting an interval here costs no coverage
 
@@ -61,7 +61,7 @@ def ratio_over_sites(
 
     `values` and `reference`: sites x repetitions, not-a-number if a site has no block in a
     repetition. Interval: each site's ratio linearised as in `performance_gain`, and Student's t
-    over repetitions (`eyelevel.stats.repetitions.mean_over_repetitions`), since what disturbs a
+    over repetitions (`eyelevel.stats.paired_gains.mean_over_repetitions`), since what disturbs a
     repetition disturbs it on all sites. It covers the run-to-run noise of these very sites, not
     what other sites would show. It is undetermined as soon as one site's gain is: a mean over the
     other sites would be of other pages.

@@ -1,4 +1,4 @@
-"""Which metrics and comparisons a report shows, and what metrics are called."""
+"""The metrics and comparisons that a report shows, and the titles of metrics."""
 
 from collections.abc import Sequence
 
@@ -7,14 +7,14 @@ import polars as pl
 from eyelevel.analysis.gains.cells import Cell
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 
-# What Core Web Vitals go by; not every browser reports them.
+# The Core Web Vitals; not every browser reports them.
 VITALS = (
     "largest_contentful_paint_ms",
     "cumulative_layout_shift_score",
     "total_blocking_time_ms",
 )
-# Wolsing's five, two that say where a difference begins, and the vitals.
-SHOWN = (
+# Wolsing's five, two that locate where a difference begins, and the vitals.
+REPORT_METRICS = (
     "speed_index_ms",
     "first_visual_change_ms",
     "visual_complete_85_ms",
@@ -27,13 +27,13 @@ SHOWN = (
 
 
 def title_of(metric: str) -> str:
-    """A metric's title; its name where the table has none."""
+    """Return a metric's title, or its name if the table has none."""
     return METRICS_BY_NAME[metric].title if metric in METRICS_BY_NAME else metric
 
 
-def shown(primary_metric: str, drawn: str = "") -> list[str]:
-    """The metrics of a report, the primary one first; with the one that figures draw, if any."""
-    return list(dict.fromkeys([primary_metric, *SHOWN, *([drawn] if drawn else [])]))
+def report_metrics(primary_metric: str, drawn: str = "") -> list[str]:
+    """Return a report's metrics: the primary one first, and last the one that figures draw."""
+    return list(dict.fromkeys([primary_metric, *REPORT_METRICS, *([drawn] if drawn else [])]))
 
 
 def without_absent(metrics: Sequence[str], primary_metric: str, kept: pl.DataFrame) -> list[str]:
@@ -43,25 +43,26 @@ def without_absent(metrics: Sequence[str], primary_metric: str, kept: pl.DataFra
 
 
 TESTED_MAX = 400
-"""Comparisons with the further tests: they take 6 ms each, and nobody reads more of them."""
+"""The most comparisons that get the further tests: each takes 6 ms, and more would not be read."""
 
 
-def cells_shown(
+def select_cells(
     cells: Sequence[Cell], primary_metric: str, every_metric_max: int, rows_max: int
 ) -> list[Cell]:
-    """Every metric's up to `every_metric_max` cells; else the primary metric's, `rows_max` at most.
+    """Return all cells if at most `every_metric_max`, else up to `rows_max` of the primary metric.
 
-    Of too many those with the largest gains and losses are shown; all stay in their order.
+    If there are too many, those with the largest gains and losses are returned, in their order.
     """
     if len(cells) <= every_metric_max:
         return list(cells)
     return _extremes([cell for cell in cells if cell.metric == primary_metric], rows_max)
 
 
-def timed_out_shown(cells: Sequence[Cell], primary_metric: str, rows_max: int) -> list[Cell]:
-    """The primary metric's cells in which loads timed out; of too many those with most timeouts.
+def select_timed_out(cells: Sequence[Cell], primary_metric: str, rows_max: int) -> list[Cell]:
+    """Return the primary metric's cells with timed-out loads, at most `rows_max`.
 
-    A load that timed out has done so by every metric.
+    If there are more, those with the most timeouts come first. A load that timed out has done so by
+    every metric.
     """
     late = [
         cell

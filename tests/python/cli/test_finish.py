@@ -12,7 +12,7 @@ from hang import HANG_S
 ENDS = """
 import sys
 from pathlib import Path
-from eyelevel.cli.opening import ending_at
+from eyelevel.cli.finish import ending_at
 with ending_at("report", Path(sys.argv[1]), opens=True):
     sys.exit(3)
 """

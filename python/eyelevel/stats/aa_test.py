@@ -13,14 +13,14 @@ import scipy
 
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Floats
 from eyelevel.stats.families import holm
-from eyelevel.stats.repetitions import geometric_gain
+from eyelevel.stats.paired_gains import geometric_gain
 
 REJECTED_SHARE_MAX = 0.064
 """For 1000 permutations: 5 % and two standard errors of a share."""
 
 
 @dataclass(frozen=True)
-class Swapped:
+class AAResult:
     """What the permutations gave. `p` has the raw p values, permutations x comparisons.
 
     `rejected_share` is the share of permutations in which the family had any claim after Holm.
@@ -42,7 +42,7 @@ def p_values(pairs: Mapping[str, Floats]) -> list[float | None]:
 
 def swap_names(
     pairs: Mapping[str, Floats], permutations: int, draw: np.random.Generator
-) -> Swapped:
+) -> AAResult:
     """One family: the comparisons of one metric. Raises ValueError if a p value is missing."""
     rows = []
     for _ in range(permutations):
@@ -53,7 +53,7 @@ def swap_names(
     p = np.array(rows, dtype=float)
     claims = [min(p for p in holm(row) if p is not None) <= SIGNIFICANCE_LEVEL for row in rows]
     uniform = tuple(float(scipy.stats.kstest(column, "uniform").pvalue) for column in p.T)
-    return Swapped(p, float(np.mean(claims)), uniform)
+    return AAResult(p, float(np.mean(claims)), uniform)
 
 
 def _swap(values: Floats, draw: np.random.Generator) -> Floats:

@@ -1,4 +1,4 @@
-"""What loads ran on: the machines that made them, and not the one that only committed them."""
+"""The machines that made a run's loads, without one that only committed them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,29 +10,30 @@ from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.store.environment import CLIENT
 
 OF_STUDY = ("version", "altered_sites", "secure_shares")
-"""Keys of `environment.json` that are of the study, wherever it is loaded."""
+"""Keys of `environment.json` that describe the study and not a machine."""
 UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
-class LoadedOn:
-    """A machine that made loads; `machine`, its ID, and `name` are empty of a run without a
-    cluster. `environment`: as it was when it joined, or when the run began there."""
+class RunEnvironment:
+    """A machine that made loads. Its ID, `machine`, and its `name` are empty for a run without a
+    cluster. `environment` was taken when it joined, or when the run began there."""
 
     machine: str
     name: str
     loads: int
     environment: JsonMapping
     is_measured: bool = True
-    """Whether its path was checked before it made loads; one that committed at first was not."""
+    """Whether its path was checked before it made loads; a machine that first only committed is
+    not checked."""
 
 
-def loaded_on(
+def run_environments(
     own: JsonMapping, documents: Mapping[str, JsonMapping], table: pl.DataFrame
-) -> tuple[LoadedOn, ...]:
-    """The machines of a table of loads, those with most loads first.
+) -> tuple[RunEnvironment, ...]:
+    """Return the machines of a table of loads, those with most loads first.
 
-    `own`: `environment.json`; `documents`: of machines by ID (`eyelevel.store.machines`).
+    `own`: `environment.json`; `documents`: machine documents by ID (`eyelevel.store.machines`).
     """
     counted = (
         table.group_by("machine").len("loads").sort(["loads", "machine"], descending=[True, False])
@@ -43,13 +44,13 @@ def loaded_on(
         environment = known.get("environment", {}) if machine else _here(own)
         is_measured = bool(machine) or CLIENT not in own or "path_checks" in environment
         name = known.get("name", "")
-        found.append(LoadedOn(machine or "", name, loads, environment, is_measured))
+        found.append(RunEnvironment(machine or "", name, loads, environment, is_measured))
     return tuple(found)
 
 
-def environment_of(own: JsonMapping, machines: Sequence[LoadedOn]) -> JsonMapping:
-    """What loads ran on as one: what all machines share is as it is, what differs is listed, and of
-    measurements the worst one counts."""
+def environment_of(own: JsonMapping, machines: Sequence[RunEnvironment]) -> JsonMapping:
+    """Return one environment for all machines: shared values as they are, differing values as
+    lists, and of measurements the worst."""
     if CLIENT not in own and not any(each.machine for each in machines):
         return own
     of_study = {key: own[key] for key in OF_STUDY if key in own}

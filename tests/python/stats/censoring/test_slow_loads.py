@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eyelevel.stats.binomial import binomial_interval
-from eyelevel.stats.late.slow_loads import loads_to_see, slow_loads
+from eyelevel.stats.censoring.slow_loads import loads_to_see, slow_loads
 
 
 def test_one_site_is_mcnemars_exact_test():

@@ -11,9 +11,9 @@ import pytest
 
 from eyelevel.analysis.gains.cells import compare_cells, compare_networks
 from eyelevel.plan.comparisons import against_one
-from eyelevel.stats.equal_stacks import REJECTED_SHARE_MAX, p_values, swap_names
+from eyelevel.stats.aa_test import REJECTED_SHARE_MAX, p_values, swap_names
 from eyelevel.stats.estimate import detectable_effect
-from eyelevel.stats.gain import ratio_over_sites
+from eyelevel.stats.ratio_of_means import ratio_over_sites
 
 PERMUTATIONS = 1000
 SITES = ("a", "b", "c", "d")

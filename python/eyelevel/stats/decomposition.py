@@ -1,4 +1,4 @@
-"""How much of a difference is due to what: differences of differences with their intervals.
+"""Decompose a difference into its causes: differences of differences with their intervals.
 
 With D the difference of two stacks, and D without a cause the difference of their counterfactuals:
 what the cause contributes is D minus D without it. The sum of the single contributions may differ
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from eyelevel.stats.estimate import Estimate, Floats, undetermined
-from eyelevel.stats.repetitions import NO_SPREAD, mean_over_repetitions
+from eyelevel.stats.paired_gains import NO_SPREAD, mean_over_repetitions
 
 
 @dataclass(frozen=True)
-class Split:
+class Decomposition:
     """A difference in parts that add up: single causes, their interaction, and what remains."""
 
     difference: Estimate
@@ -25,19 +25,22 @@ class Split:
     remaining: Estimate
 
 
-def split_difference(actual: Floats, without: Mapping[str, Floats], without_all: Floats) -> Split:
-    """The parts of a difference, each a mean over sites.
+def decompose_difference(
+    actual: Floats, without: Mapping[str, Floats], without_all: Floats
+) -> Decomposition:
+    """Return the parts of a difference, each a mean over sites.
 
     Every array has the paired differences as sites x repetitions, not-a-number where one is lost,
     of one shape; an infinity leaves no means. The intervals are Student's t of each part's own
-    values over repetitions, which sites share (`eyelevel.stats.repetitions.mean_over_repetitions`).
+    values over repetitions, which sites share
+    (`eyelevel.stats.paired_gains.mean_over_repetitions`).
     """
     if np.isinf([actual, without_all, *without.values()]).any():
         none = undetermined("a load timed out, so there is no mean", actual.shape[-1])
-        return Split(none, dict.fromkeys(without, none), none, none)
+        return Decomposition(none, dict.fromkeys(without, none), none, none)
     parts = {name: actual - counterfactual for name, counterfactual in without.items()}
     interaction = actual - without_all - sum(parts.values(), np.zeros_like(actual))
-    return Split(
+    return Decomposition(
         difference=_mean(actual),
         causes={name: _mean(values) for name, values in parts.items()},
         interaction=_mean(interaction),

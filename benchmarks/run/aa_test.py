@@ -1,6 +1,6 @@
-"""One stack under two names, as a run found it: `python -m benchmarks.run.equal_stacks DIR`.
+"""One stack under two names, as a run found it: `python -m benchmarks.run.aa_test DIR`.
 
-DIR holds a finished run with two equal stacks, such as of `benchmarks/run/equal_stacks.toml` (360
+DIR holds a finished run with two equal stacks, such as of `benchmarks/run/aa_test.toml` (360
 loads, 40 minutes). Its names are swapped 1000 times at random within repetitions,
 on all sites alike; each metric is in turn the one that was declared, a family over all networks.
 Asked: at most 6.4 % of families with any claim, and raw p values that are uniform. Nothing is
@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.shared.command import runs
-from eyelevel.analysis.study import Contents, read_contents
-from eyelevel.stats.equal_stacks import REJECTED_SHARE_MAX, p_values, swap_names
+from eyelevel.analysis.study import StudyResults, read_contents
+from eyelevel.stats.aa_test import REJECTED_SHARE_MAX, p_values, swap_names
 
 PERMUTATIONS = 1000
 SEED = 2
@@ -45,7 +45,7 @@ def main(directory: Path) -> int:
     return 0
 
 
-def pairs_of(contents: Contents, metric: str) -> dict[str, np.ndarray]:
+def pairs_of(contents: StudyResults, metric: str) -> dict[str, np.ndarray]:
     """By network the loads in pairs, sites x repetitions x 2, the reference's first."""
     repetitions = contents.table["repetition"].max()
     shape = (len(contents.sites), repetitions, len(contents.stacks))
