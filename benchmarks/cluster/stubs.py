@@ -85,7 +85,7 @@ def scaling() -> Iterator[Figure]:
 def lost() -> Iterator[Figure]:
     """How long after a worker was killed its block begins again on the same slot."""
     figure = Figure("a killed worker's slot is back after, s", "<= 30")
-    blocks = Figure("what was loaded in vain, blocks", "<= 1")
+    blocks = Figure("blocks loaded without use", "<= 1")
     for _ in range(ROUNDS):
         with cluster_of(3, {FIRST: ["killed at its end"]}) as cluster:
             cluster.to_its_end("one")

@@ -53,7 +53,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "response_head_bytes": pl.Float64(),
     "connections_opened": pl.Float64(),  # as the servers saw them; null: nobody counted
     "unused_connections": pl.Float64(),
-    "bytes_in_vain": pl.Float64(),
+    "unused_connection_bytes": pl.Float64(),
     "packets_up_per_down": pl.Float64(),
     "browser_cpu_s": pl.Float64(),
     "server_cpu_ms": pl.Float64(),
@@ -96,7 +96,7 @@ def facts_of(record: JsonMapping) -> tuple[object, ...]:
         cleartext_share(record),
         _head_bytes(record, "request_head_bytes", "encoder_received_bytes"),
         _head_bytes(record, "response_head_bytes", "encoder_sent_bytes"),
-        *_in_vain(record),
+        *_unused_connections(record),
         _packets_up_per_down(record),
         record["browser"].get("cpu_s"),
         _server_cpu_ms(record),
@@ -147,7 +147,7 @@ def _largest_paint(record: JsonMapping) -> str | None:
     return url.split("?", 1)[0] if url else element
 
 
-def _in_vain(record: JsonMapping) -> tuple[float | None, ...]:
+def _unused_connections(record: JsonMapping) -> tuple[float | None, ...]:
     counts = unused_connections(record)
     return (counts.connections, counts.unused, counts.bytes) if counts else (None,) * 3
 

@@ -21,7 +21,7 @@ MEASURED: tuple[Measured, ...] = (
     Measured("bytes in cleartext", "cleartext_share", "{:.0%}"),
     Measured("connections opened", "connections_opened", "{:.0f}"),
     Measured("connections without a request", "unused_connections", "{:.0f}"),
-    Measured("bytes on connections without a request", "bytes_in_vain", "{:,.0f} bytes"),
+    Measured("bytes on connections without a request", "unused_connection_bytes", "{:,.0f} bytes"),
     Measured("packets up for each packet down", "packets_up_per_down", "{:.2f}"),
     Measured("browser's CPU time per load", "browser_cpu_s", "{:.1f} s"),
     Measured("servers' CPU time per load", "server_cpu_ms", "{:.1f} ms"),

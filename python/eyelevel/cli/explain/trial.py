@@ -165,7 +165,7 @@ def _numbers_of(timeline: Timeline) -> JsonObject:
         "connections_opened": opened.connections if opened else None,
         "unused_connections": opened.unused if opened else None,
         "connections_ended_in_handshake": opened.in_handshake if opened else None,
-        "bytes_in_vain": opened.bytes if opened else None,
+        "unused_connection_bytes": opened.bytes if opened else None,
     }
 
 
@@ -271,5 +271,5 @@ _ROWS: tuple[tuple[str, Callable[[Timeline], str]], ...] = (
     ("connections of the load", _of("connections_opened")),
     ("connections without a request", _of("unused_connections")),
     ("of these ended in the handshake", _of("connections_ended_in_handshake")),
-    ("bytes on those without a request", _of("bytes_in_vain")),
+    ("bytes on those without a request", _of("unused_connection_bytes")),
 )

@@ -70,7 +70,7 @@ def setup_section(contents: StudyResults) -> Markup:
                 *_lateness(contents),
                 *_others(contents),
                 *_waited(contents),
-                *_loaded_on(contents),
+                *_machine_rows(contents),
                 *_flat(_said_of(contents.environment)),
             ]
         ),
@@ -154,7 +154,7 @@ def _waited(contents: StudyResults) -> list[tuple[str, object]]:
     return [("loads that first waited for a quiet machine", text)]
 
 
-def _loaded_on(contents: StudyResults) -> list[tuple[str, object]]:
+def _machine_rows(contents: StudyResults) -> list[tuple[str, object]]:
     """On which machines of a cluster; what follows is of them all."""
     machines = contents.run_environments
     if not any(each.machine for each in machines):
