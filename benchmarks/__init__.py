@@ -12,6 +12,6 @@ plan for `eyelevel run`. All print their figures and change nothing.
     browser  what a load and its pictures cost, how much loads vary, Browsertime beside ours
     level    what each setting is worth, held-back requests, every shipped site
     probe    the prober's rates, overhead, memory
-    results  measured tables, each with its command, date, machine and load average
+    results  what was measured: bounds.csv, and tables with their command, date, machine and load
     shared   what the rooms share
 """

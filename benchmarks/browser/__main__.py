@@ -2,7 +2,7 @@
 
 Prints one line a figure: what was asked, the median with the least and the largest (of `capture` a
 95 % interval), and what Browsertime 27.5 gave on the reference machine. Nothing is asserted;
-`docs/benchmarks.md` keeps results with their machine. Needs a quiet machine. `cost` takes three
+`benchmarks/results` keeps results with their machine. Needs a quiet machine. `cost` takes three
 minutes, `spread` five, `peer` seven; `capture` (150 interleaved pairs for each of two stacks) takes
 half an hour and runs only where it is named; `PAIRS=20` for a look.
 """

@@ -1,6 +1,6 @@
 """The prober's bounds, measured in the lab: `make bench-probe`.
 
-Servers, path and prober share this machine's processors. Nothing is asserted; docs/benchmarks.md
+Servers, path and prober share this machine's processors. Nothing is asserted; `benchmarks/results`
 keeps results with their machine. Needs a quiet machine and, for the ratio, openssl.
 """
 

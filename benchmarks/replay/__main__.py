@@ -1,7 +1,7 @@
 """The bounds of the replay servers, beside nginx in the same interleaved run: `make bench-replay`.
 
 Prints one line a figure: what was asked, and the median, least and largest. Nothing is asserted;
-`docs/benchmarks.md` keeps results with their machine. Needs nginx, h2load (nghttp2-client) and
+`benchmarks/results` keeps results with their machine. Needs nginx, h2load (nghttp2-client) and
 openssl, and a quiet machine: servers and load generator share its cores. One worker a server, one
 thread of load.
 """

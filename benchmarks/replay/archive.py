@@ -2,7 +2,7 @@
 
 Opening 300 and 10,000 exchanges, verifying them, and matching requests among 10,000. The work is
 done by two examples of the crates, so that no start of a process is in a figure; this prints theirs
-beside what is asked. Nothing is asserted; `docs/benchmarks.md` keeps results with their machine.
+beside what is asked. Nothing is asserted; `benchmarks/results` keeps results with their machine.
 The larger archive takes 1 GB of the temporary folder.
 """
 

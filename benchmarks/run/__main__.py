@@ -1,7 +1,7 @@
 """The bounds of the whole run, measured on this machine: `make bench`.
 
 Prints one line a figure: what was asked, and the median, least and largest of interleaved runs.
-Nothing is asserted; `docs/benchmarks.md` keeps results with their machine. Needs a quiet machine.
+Nothing is asserted; `benchmarks/results` keeps results with their machine. Needs a quiet machine.
 """
 
 import tempfile

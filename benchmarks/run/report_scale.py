@@ -4,7 +4,7 @@ The records are made up and have no frames, so what is measured is reading, chec
 the page, not the decoding of pictures. Each step runs in a process of its own, for its peak memory.
 Of shape `das` the networks are his grid and links whose rate varies, so that all of his figures are
 on the page, or are named there as too large; `benchmarks.run.page_opening` opens it.
-Nothing is asserted; `docs/benchmarks.md` keeps results with their machine.
+Nothing is asserted; `benchmarks/results` keeps results with their machine.
 """
 
 import gzip

@@ -2,7 +2,7 @@
 
 Copies of shipped sites as Mahimahi's folders, HAR, WACZ and WARC files, spread over folders, with a
 damaged one among ten. Also a second call, which finds all there, `corpus info` of the result, and
-making 100 of the sites of `das2014`. Nothing is asserted; `docs/benchmarks.md` keeps results with
+making 100 of the sites of `das2014`. Nothing is asserted; `benchmarks/results` keeps results with
 their machine. Takes about 1 GB of the temporary folder.
 """
 
