@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -192,7 +192,23 @@ class StudyResults:
 
     def _divide(self, divided: Divided) -> tuple[NetworkParts, ...]:
         asked = self.comparisons, self.networks
-        return tuple(compare_parts(self.blocks.kept, divided, *asked, self._stops))
+        found = compare_parts(self.blocks.kept, divided, *asked, self._stops)
+        return tuple(
+            found
+            if self.may_stop
+            else [self._with_error_of_gain(each, divided.whole) for each in found]
+        )
+
+    def _with_error_of_gain(self, parts: NetworkParts, metric: str) -> NetworkParts:
+        """Return the parts of a time whose difference is one of `gains` with that one's interval.
+
+        Where blocks lack a part, the two are not of the same loads.
+        """
+        of = (parts.network, parts.comparison, metric)
+        for gain in self.gains:
+            if (gain.network, gain.comparison, gain.metric) == of and not parts.blocks_without:
+                return replace(parts, whole=replace(parts.whole, difference=gain.difference))
+        return parts
 
     @cached_property
     def _stops(self) -> Stops | None:

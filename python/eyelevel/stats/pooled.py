@@ -9,14 +9,15 @@ thirty (`benchmarks.statistics.pooled`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, t_estimate
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, t_estimate, undetermined
 from eyelevel.stats.paired_gains import (
+    difference_over_sites,
     log_gain,
     mean_over_repetitions,
     of_gain,
@@ -43,12 +44,13 @@ class Pool:
 
     `variance` is that of a block's difference between two of them (of the mean over sites), the
     mean over all pairs: twice the mean square error of the randomised block design if no load is
-    lost. `freedom` is the least that a pair has.
+    lost. `freedom` is the least that a pair has. `logs` are the members' values, for `weighted`.
     """
 
     members: frozenset[str]
     variance: float
     freedom: float
+    logs: Mapping[str, Floats] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def borrowed(self) -> float:
@@ -58,6 +60,22 @@ class Pool:
     def shared_by(self, stack: str, reference: str) -> bool:
         """Return whether both stacks are in it."""
         return {stack, reference} <= self.members
+
+    def weighted(self, sites: Floats) -> "Pool | None":
+        """Return the pool of logarithms that count by the weight of their site."""
+        return pool_of({name: logs * sites[:, None] for name, logs in self.logs.items()})
+
+    def moderate(self, own: float, freedom: float, of_pair: float) -> tuple[float, float]:
+        """Return the moderated variance of one block, and its degrees of freedom.
+
+        `own` with its `freedom` is what a pair shows; `of_pair` is its part in the pool's variance.
+        It is (d own + b others) / (d + b): `others` what the pool has beside the pair, which is
+        independent of it if no load is lost, with its `borrowed` b.
+        """
+        stacks = len(self.members)
+        others = max(0.0, ((stacks - 1) * self.variance - of_pair) / (stacks - 2))
+        total = freedom + self.borrowed
+        return (freedom * own + self.borrowed * others) / total, total
 
 
 def pool_of(logs: Mapping[str, Floats]) -> Pool | None:
@@ -80,7 +98,8 @@ def pool_of(logs: Mapping[str, Floats]) -> Pool | None:
     if len(names) < STACKS_MIN:
         return None
     variances, freedoms = zip(*found, strict=True)
-    return Pool(frozenset(names), float(np.mean(variances)), min(freedoms))
+    members = {name: np.atleast_2d(logs[name]) for name in names}
+    return Pool(frozenset(names), float(np.mean(variances)), min(freedoms), members)
 
 
 def pooled_log_gain(
@@ -91,12 +110,10 @@ def pooled_log_gain(
 ) -> Estimate:
     """The mean log ratio of `eyelevel.stats.paired_gains.log_gain`, with the moderated error.
 
-    Its variance is (d own + b others) / (d + b) with d + b degrees of freedom: `own` that of the
-    two stacks with their d, `others` what the pool has beside them, which is independent of it if
-    no load is lost, with its `borrowed` b (Smyth, Statistical Applications in Genetics and
-    Molecular Biology 3, 2004, with a prior that is not estimated: a handful of stacks does not
-    show how much their spreads differ). Assumes stacks that scatter alike on the logarithm.
-    Without a pool, or where the pair has no error, it is `log_gain` itself.
+    Its variance is `Pool.moderate`'s (Smyth, Statistical Applications in Genetics and Molecular
+    Biology 3, 2004, with a prior that is not estimated: a handful of stacks does not show how much
+    their spreads differ). Assumes stacks that scatter alike on the logarithm. Without a pool, or
+    where the pair has no error, it is `log_gain` itself.
     """
     own = log_gain(values, reference, confidence)
     if pool is None or own.standard_error is None or own.degrees_of_freedom is None:
@@ -104,17 +121,51 @@ def pooled_log_gain(
     assert own.value is not None
     x, r = paired_loads(values, reference)
     blocks = _blocks_each(x - r)
-    variance, freedom = own.standard_error**2 * blocks, own.degrees_of_freedom
-    stacks = len(pool.members)
-    others = max(0.0, ((stacks - 1) * pool.variance - variance) / (stacks - 2))
-    total = freedom + pool.borrowed
-    moderated = (freedom * variance + pool.borrowed * others) / total
-    return t_estimate(own.value, (moderated / blocks) ** 0.5, total, own.n, confidence)
+    variance = own.standard_error**2 * blocks
+    moderated, freedom = pool.moderate(variance, own.degrees_of_freedom, variance)
+    return t_estimate(own.value, (moderated / blocks) ** 0.5, freedom, own.n, confidence)
 
 
 def pooled_gain(values: ArrayLike, reference: ArrayLike, pool: Pool | None) -> Estimate:
     """The gain of `eyelevel.stats.paired_gains.geometric_gain` with the moderated error."""
     return of_gain(pooled_log_gain(values, reference, pool))
+
+
+def pooled_difference(values: ArrayLike, reference: ArrayLike, pool: Pool | None) -> Estimate:
+    """The difference of `eyelevel.stats.paired_gains.difference_over_sites`, with such an error.
+
+    A difference is a log ratio times the mean time of its site, so the pool's logarithms count by
+    the mean of this pair's times there: slower stacks scatter more in milliseconds, not on the
+    logarithm. Without a pool, or where the pair has no error, it is `difference_over_sites` itself.
+    """
+    own = difference_over_sites(values, reference)
+    if pool is None or own.standard_error is None or own.degrees_of_freedom is None:
+        return own
+    assert own.value is not None
+    x, r = (np.atleast_2d(side) for side in paired_loads(values, reference))
+    times = (np.nanmean(x, axis=1) + np.nanmean(r, axis=1)) / 2
+    beside, of_pair = pool.weighted(times), _one_block((np.log(x) - np.log(r)) * times[:, None])
+    if beside is None or of_pair is None:
+        return own
+    blocks = _blocks_each(x - r)
+    variance = own.standard_error**2 * blocks
+    moderated, freedom = beside.moderate(variance, own.degrees_of_freedom, of_pair[0])
+    return t_estimate(own.value, (moderated / blocks) ** 0.5, freedom, own.n)
+
+
+DISAGREES = "of this and the gain, only one excludes zero: slow sites and loads weigh more here"
+
+
+def beside_gain(difference: Estimate, gain: Estimate) -> Estimate:
+    """Return the difference as it stands beside its gain: without an interval that disagrees.
+
+    The gain decides, and counts each site alike; in milliseconds a slow site counts for more. Both
+    intervals hold, yet a reader would take the one that says more for a second verdict.
+    """
+    both = gain.determined and difference.determined
+    if not both or gain.excludes_zero == difference.excludes_zero:
+        return difference
+    return undetermined(DISAGREES, difference.n, difference.value)
 
 
 def _one_block(differences: Floats) -> tuple[float, float] | None:

@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from eyelevel.stats.paired_gains import geometric_gain, log_gain
-from eyelevel.stats.pooled import Pool, pool_of, pooled_gain, pooled_log_gain
+from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.paired_gains import difference_over_sites, geometric_gain, log_gain
+from eyelevel.stats.pooled import (
+    DISAGREES,
+    Pool,
+    beside_gain,
+    pool_of,
+    pooled_difference,
+    pooled_gain,
+    pooled_log_gain,
+)
 
 NAMES = "abcdef"
 
@@ -112,3 +121,48 @@ def test_what_has_no_error_borrows_none():
     logs = logs_of(3, 3)
     one = np.full((1, 1), 2.0)
     assert pooled_log_gain(one, one / 2, pool_of(logs)) == log_gain(one, one / 2)
+
+
+def test_the_difference_borrows_what_others_scatter_at_its_own_times():
+    """By the residuals of a block design whose logarithms count by their site's mean time."""
+    logs = logs_of(4, 5, sites=3, seed=2)
+    b, a = pair = np.exp(logs["b"]), np.exp(logs["a"])
+    times = (b.mean(axis=1) + a.mean(axis=1))[:, None] / 2
+    weighted = {name: values * times for name, values in logs.items()}
+    squares, freedom = block_design(weighted)
+    of_pair = np.var((weighted["b"] - weighted["a"]).mean(axis=0), ddof=1) / 2
+    others = 2 * (squares - of_pair * 4) / (freedom - 4)
+    own = np.var((b - a).mean(axis=0), ddof=1)
+    found = pooled_difference(*pair, pool_of(logs))
+    assert found.value == pytest.approx(float((b - a).mean()))
+    assert found.degrees_of_freedom == 6
+    assert found.standard_error == pytest.approx(math.sqrt((4 * own + 2 * others) / 6 / 5))
+    slower = tuple(1000 * side for side in pair)
+    other_unit = {name: values + math.log(1000) for name, values in logs.items()}
+    assert pooled_difference(*slower, pool_of(other_unit)).low == pytest.approx(1000 * found.low)
+
+
+def test_the_difference_without_a_pool_is_that_of_its_own_two_stacks():
+    logs = logs_of(3, 4)
+    pair = np.exp(logs["b"]), np.exp(logs["a"])
+    assert pooled_difference(*pair, None) == difference_over_sites(*pair)
+    lost = np.full((1, 1), 2.0)
+    assert pooled_difference(lost, lost / 2, pool_of(logs)) == difference_over_sites(lost, lost / 2)
+
+
+@pytest.mark.parametrize(
+    ("gain", "difference", "shown"),
+    [
+        ((-0.2, -0.1), (-90.0, -10.0), True),
+        ((-0.2, 0.1), (-90.0, 10.0), True),
+        ((-0.2, -0.1), (-90.0, 10.0), False),
+        ((-0.2, 0.1), (-90.0, -10.0), False),
+        ((-0.2, -0.1), (10.0, 90.0), True),  # what both leave no doubt of is no contradiction
+    ],
+)
+def test_a_difference_has_an_interval_only_where_the_gain_is_as_clear(gain, difference, shown):
+    of_gain = Estimate(sum(gain) / 2, *gain)
+    beside = Estimate(sum(difference) / 2, *difference, n=7)
+    found = beside_gain(beside, of_gain)
+    assert found == (beside if shown else undetermined(DISAGREES, 7, beside.value))
+    assert beside_gain(beside, undetermined("too late")) == beside

@@ -11,7 +11,7 @@ from repository import ROOT
 from eyelevel.analysis.study import read_contents
 from eyelevel.stats.gain_change import gain_change
 from eyelevel.stats.paired_gains import mean_over_repetitions
-from eyelevel.stats.pooled import pool_of, pooled_log_gain
+from eyelevel.stats.pooled import pool_of, pooled_difference, pooled_log_gain
 from eyelevel.stats.sequential import Horizon, confidence_sequence
 
 STUDIES = 2000
@@ -361,6 +361,40 @@ def test_three_blocks_with_a_pooled_error_have_a_quarter_less_width_and_miss_no_
             assert blocks > 3 or cell.widths[2] < 0.75, scenario.name
     if stacks == 6:  # the error of the block design itself would not do
         assert cell.misses[1] > 0.08
+
+
+def test_the_simulated_difference_in_ms_is_the_reports():
+    from benchmarks.statistics.pooled import MS_SCENARIOS, logs_of, ms_intervals_of
+
+    draw = np.random.Generator(np.random.PCG64(13))
+    levels = np.array([300.0, 900.0, 1000.0, 2500.0])
+    for stacks, blocks in ((3, 3), (4, 5)):
+        logs = logs_of(MS_SCENARIOS[1].scenario, stacks, blocks, 2, draw)
+        values, bounds, _ = ms_intervals_of(logs, levels, 1)
+        for place, study in enumerate(logs):
+            times = levels[:, None] * np.exp(study)
+            pool = pool_of(dict(zip("abcd", np.log(times), strict=False)))
+            found = (pooled_difference(times[1], times[0], each) for each in (None, pool))
+            for way, estimate in enumerate(found):
+                assert estimate.value == pytest.approx(values[place])
+                assert [estimate.low, estimate.high] == pytest.approx(bounds[way, :, place])
+
+
+def test_the_difference_in_ms_covers_and_agrees_with_the_gain():
+    from benchmarks.statistics.pooled import MS_SCENARIOS, simulate_ms
+
+    draw = np.random.Generator(np.random.PCG64(14))
+    for sites in MS_SCENARIOS:
+        for blocks, gain in ((3, -0.08), (10, 0.0), (31, -0.08)):
+            cell = simulate_ms(sites, blocks, gain, 4000, draw)
+            may_miss = 0.06 if sites.scenario.noisier is None else 0.07
+            # A standard error and a half.
+            assert cell.misses[1] < may_miss + 0.006, (sites, blocks)
+            assert cell.agreed_misses <= cell.misses[1]
+            if blocks == 3 and sites.slowest == 1:
+                assert cell.widths[1] < 0.75 and cell.disagree[1] < 0.03 < cell.disagree[0], sites
+        if sites.without_gain:  # the gain's interval in ms is that of another question
+            assert cell.misses[2] > 0.1
 
 
 @pytest.mark.parametrize("blocks", [3, 10, 31])

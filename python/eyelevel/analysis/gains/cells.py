@@ -18,8 +18,8 @@ from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, undetermined
 from eyelevel.stats.families import holm, holm_of_attainable
 from eyelevel.stats.hypothesis.anova import Anova, anova_of_two
 from eyelevel.stats.paired import hodges_lehmann, median
-from eyelevel.stats.paired_gains import NO_RATIO, difference_over_sites, median_gain
-from eyelevel.stats.pooled import Pool, pooled_gain
+from eyelevel.stats.paired_gains import NO_RATIO, median_gain
+from eyelevel.stats.pooled import Pool, beside_gain, pooled_difference, pooled_gain
 from eyelevel.stats.ratio_of_means import performance_gain, ratio_over_sites
 
 Floats = NDArray[np.float64]
@@ -249,15 +249,18 @@ def _over_sites(
     limits = [cell.limit for cell in cells]
     late = timeouts(x, r, limits)
     limited = up_to_limit(x, limits), up_to_limit(r, limits)
-    return NetworkGain(
+    found = NetworkGain(
         *key,
         gain=_gain(limited, late.too_many, pool),
         median=median_gain(x, r),
-        difference=difference_over_sites(*limited),
+        difference=pooled_difference(*limited, pool),
         ratio_of_means=ratio_over_sites(x, r),
         slow_loads=slow_loads(x, r) if primary else None,
         timeouts=late,
     )
+    if found.is_absolute:  # the difference stands in the place of the gain, not beside it
+        return found
+    return replace(found, difference=beside_gain(found.difference, found.gain))
 
 
 def _gain(limited: tuple[Floats, Floats], too_many_late: str, pool: Pool | None = None) -> Estimate:

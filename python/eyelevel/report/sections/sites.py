@@ -8,6 +8,7 @@ from eyelevel.report.html import Markup, element, table, titled_section, with_co
 from eyelevel.report.sections.robustness import further_tests
 from eyelevel.report.sections.timeouts import censored_details
 from eyelevel.report.statistic_cells import brief_cell, estimate_cell, undetermined_cell
+from eyelevel.stats.pooled import beside_gain
 
 ROWS_MAX = 400
 """Of a larger study those with the largest gains and losses."""
@@ -29,10 +30,11 @@ def sites_section(contents: StudyResults) -> Markup:
         caption += f": the largest gains and losses, {len(cells)} of {of_all} rows"
     note = (
         "Medians treat a timeout as slower than the limit. The paired difference is the "
-        "Hodges-Lehmann estimate over blocks, with an interval from six blocks on. The ANOVA is "
-        "that of Wolsing et al. 2019, who used a level of 0.01; it assumes that runs are "
-        "independent. Nothing here is corrected for the number of sites, networks and stacks, so "
-        "nothing here is called faster or slower. The charts above have every metric by site, "
+        "Hodges-Lehmann estimate over blocks, with an interval from six blocks on, unless only one "
+        "of it and the gain excludes zero. The ANOVA is that of Wolsing et al. 2019, who used a "
+        "level of 0.01; it assumes that runs are independent. Nothing here is corrected for the "
+        "number of sites, networks and stacks, so nothing here is called faster or slower. The "
+        "charts above have every metric by site, "
         "`eyelevel.open(DIR).cells()` all numbers."
     )
     return titled_section(
@@ -47,6 +49,7 @@ def sites_section(contents: StudyResults) -> Markup:
 
 def _cell_row(contents: StudyResults, cell: Cell) -> list[object]:
     limit_s = contents.limit_s
+    difference = beside_gain(cell.difference, cell.gain)
     pairs: object = cell.pairs
     if cell.without_value:
         pairs = f"{cell.pairs} ({cell.without_value} without a value)"
@@ -59,6 +62,6 @@ def _cell_row(contents: StudyResults, cell: Cell) -> list[object]:
         format_ms(cell.median, limit_s),
         format_ms(cell.median_reference, limit_s),
         estimate_cell(cell.gain, format_percent, "unclear"),
-        brief_cell(cell.difference, lambda ms: format_signed_ms(ms, limit_s)),
+        brief_cell(difference, lambda ms: format_signed_ms(ms, limit_s)),
         undetermined_cell(cell.anova.reason) if cell.anova.p is None else format_p(cell.anova.p),
     ]

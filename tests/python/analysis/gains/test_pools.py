@@ -9,9 +9,10 @@ from made_up_run import SITES, read_run
 from eyelevel.analysis.gains.pools import pools_of
 from eyelevel.analysis.gate import evaluate
 from eyelevel.analysis.gate_conditions import parse_condition
+from eyelevel.analysis.time_parts import PAINT
 from eyelevel.analysis.trials.blocks import loads_by_repetition
 from eyelevel.plan.presets import preset_text
-from eyelevel.stats.pooled import pool_of, pooled_gain
+from eyelevel.stats.pooled import beside_gain, pool_of, pooled_difference, pooled_gain
 
 TEXT = preset_text("quickstart", SITES)
 METRIC = "speed_index_ms"
@@ -42,6 +43,32 @@ def test_every_gain_of_a_run_has_the_error_of_its_networks_stacks(quickstart_con
         expected = pooled_gain(loads[gain.stack], loads[gain.reference], pool)
         assert [gain.gain.low, gain.gain.high] == pytest.approx([expected.low, expected.high])
         assert gain.gain.degrees_of_freedom == 4
+        difference = pooled_difference(loads[gain.stack], loads[gain.reference], pool)
+        assert difference.degrees_of_freedom == 4
+        shown = beside_gain(difference, gain.gain)
+        assert gain.difference.reason == shown.reason
+        assert [gain.difference.low, gain.difference.high] == pytest.approx([shown.low, shown.high])
+
+
+def test_a_ratio_and_its_milliseconds_never_differ_about_zero(quickstart_contents):
+    contents = quickstart_contents
+    both = [each for each in contents.gains if each.gain.determined and each.difference.determined]
+    assert len(both) > len(contents.gains) / 2
+    for gain in both:
+        assert gain.is_absolute or gain.gain.excludes_zero == gain.difference.excludes_zero, gain
+
+
+def test_a_time_and_its_gain_have_one_interval_in_milliseconds(quickstart_contents):
+    contents = quickstart_contents
+    of_gains = {
+        (gain.network, gain.comparison, gain.metric): gain.difference for gain in contents.gains
+    }
+    for parts, metric in ((contents.speeds, METRIC), (contents.paints, PAINT)):
+        assert parts
+        for each in parts:
+            assert not each.blocks_without
+            found = of_gains[each.network, each.comparison, metric]
+            assert each.whole.difference == found
 
 
 def test_a_gate_asks_about_the_gain_that_the_report_has(quickstart_contents):
