@@ -182,7 +182,14 @@ def _admitted_s(directory: Path, where: str) -> float:
 
     Admissions.came, Admissions._apply = noted, judged
     driver = cluster_driver(
-        where, directory, plan, [site], Execution(), mixed=False, is_trusted=True, told=print
+        where,
+        directory,
+        plan,
+        [site],
+        Execution(),
+        allow_heterogeneous=False,
+        is_trusted=True,
+        told=print,
     )
     try:
         run_trials(trials, {}, directory, lambda _: None, driver=driver)

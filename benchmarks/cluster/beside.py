@@ -119,7 +119,7 @@ def _driver(connection: Connection, work: BlockWork, directory: Path) -> Driver:
     """The last is of the run that is under way."""
 
     def admissions(submit: Submit) -> Admissions:
-        fleet = read_fleet(directory, mixed=False)
+        fleet = read_fleet(directory, allow_heterogeneous=False)
         return Admissions(submit, cluster_stub.Questions(), fleet, directory, lambda _: None)
 
     @contextmanager

@@ -6,8 +6,9 @@ many times as long. First the gates of `p50 worse by 5 %` and of the gain (`wors
 regression; then what the intervals miss; then, with the blocks that `eyelevel plan estimate` names,
 how often a family passes without any regression (asked: 90 %), and with one of twice the limit
 (asked: at most 5 %). Last, the gate of the gain in studies that may stop early, by the rule of
-`ask`, one family of `comparisons` networks: the share of gates that pass, fail and are unsure, and
-the share of families with a wrong answer (asked: at most 5 %). Nothing is asserted.
+`ask`, one family of `comparisons` networks: the share of gates that pass, fail and are
+inconclusive, and the share of families with a wrong answer (asked: at most 5 %). Nothing is
+asserted.
 """
 
 import math
@@ -94,7 +95,7 @@ def missed(
     """The share of intervals that do not hold the truth, of equal stacks."""
     draw = np.random.Generator(np.random.PCG64(seed))
     gains = [loads.gain(blocks, 0.0, share, confidence, draw) for _ in range(studies)]
-    return float(np.mean([decide(gain, 0.0) != "unsure" for gain in gains]))
+    return float(np.mean([decide(gain, 0.0) != "inconclusive" for gain in gains]))
 
 
 def blocks_named(
@@ -143,7 +144,7 @@ class Stopped:
 
     passed: float
     failed: float
-    unsure: float
+    inconclusive: float
     wrong: float
     blocks: float
 
@@ -167,13 +168,13 @@ def stopped(
 
 def main(studies: int) -> int:
     """Four tables in Markdown."""
-    print("| gate | blocks, sd | truth | passed | failed | unsure |")
+    print("| gate | blocks, sd | truth | passed | failed | inconclusive |")
     print("| --- | --- | --- | --- | --- | --- |")
     for share, sd, blocks, slower in product(
         (0.5, None), (0.1, 0.3), (10, 31), (0.0, 0.05, 0.1, 0.2, 0.4)
     ):
         found = statuses(Loads(sd), blocks, slower, 0.05, studies, share)
-        cells = (f"{found[each] / studies:.0%}" for each in ("passed", "failed", "unsure"))
+        cells = (f"{found[each] / studies:.0%}" for each in ("passed", "failed", "inconclusive"))
         case = f"{_named(share)} | {blocks}, {sd:.0%} | {slower:+.0%}"
         print(f"| {case} | {' | '.join(cells)} |", flush=True)
     print("\n| gate, blocks | sites | loads | 95 % misses | 99.2 % misses |")
@@ -208,14 +209,17 @@ def main(studies: int) -> int:
             passes = " | ".join(f"{rate:.1%}" for _, rate in rates)
             print(f"| {case} | {name} | {by} | {rates[0][0]:.0f} | {passes} |", flush=True)
     print(
-        "\n| limit | block sd | comparisons | truth | passed | failed | unsure | wrong | blocks |"
+        "\n| limit | block sd | comparisons | truth | passed | failed | inconclusive | wrong "
+        "| blocks |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for limit, sd, comparisons, slower in product(
         (0.05, 0.1), (0.05, 0.1), (1, 4), (-0.05, 0.0, 0.05, 0.1, 0.15)
     ):
         ended = stopped(sd, slower, limit, comparisons, 10 * studies)
-        cells = (f"{each:.1%}" for each in (ended.passed, ended.failed, ended.unsure, ended.wrong))
+        cells = (
+            f"{each:.1%}" for each in (ended.passed, ended.failed, ended.inconclusive, ended.wrong)
+        )
         case = f"{limit:.0%} | {sd:.0%} | {comparisons} | {slower:+.0%}"
         print(f"| {case} | {' | '.join(cells)} | {ended.blocks:.0f} |", flush=True)
     return 0

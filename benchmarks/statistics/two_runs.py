@@ -147,7 +147,7 @@ def print_compare(studies: int, draw: np.random.Generator) -> None:
     print(
         "| level, own level | truth | sites, spread | as it was: failed | times: failed |", end=""
     )
-    print(" gains: failed | passed | unsure |\n| --- | --- | --- |" + " ---: |" * 5)
+    print(" gains: failed | passed | inconclusive |\n| --- | --- | --- |" + " ---: |" * 5)
     scenarios = (
         *(Scenario(level) for level in (0.0, 0.03, 0.05)),
         *(Scenario(0.03, own) for own in (0.01, 0.02, 0.03)),

@@ -15,8 +15,8 @@ INTRODUCTION = """\
 
 These pages are made from the command's own declarations, and say the same as `eyelevel COMMAND
 --help`. The exit status is 0 for success, 1 for a finding (a gate that failed, a page that is not
-fit), 2 if the command could not do its work, 3 and 4 if a gate is unsure or has no verdict, 75 if
-the same command may work later, and 130 after Ctrl-C.
+fit), 2 if the command could not do its work, 3 and 4 if a gate is inconclusive or has no verdict,
+75 if the same command may work later, and 130 after Ctrl-C.
 
 | command | what it does |
 | --- | --- |

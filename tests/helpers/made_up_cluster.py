@@ -120,7 +120,7 @@ class MadeUpCluster:
         self.questions = cluster_stub.Questions()
         self.told: list[str] = []
         """What happened to machines."""
-        self.mixed = False
+        self.allow_heterogeneous = False
         self.slots_each = 1
 
     def tell(self, **more: object) -> None:
@@ -182,7 +182,7 @@ class MadeUpCluster:
         )
 
     def _admissions(self, submit: Submit) -> Admissions:
-        fleet = read_fleet(self.run, mixed=self.mixed)
+        fleet = read_fleet(self.run, allow_heterogeneous=self.allow_heterogeneous)
         return Admissions(submit, self.questions, fleet, self.run, self.told.append)
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""What becomes of a gate's conditions: passed, failed or unsure."""
+"""Decide a gate's conditions: passed, failed or inconclusive."""
 
 import math
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from eyelevel.stats.pooled import Pool
 from eyelevel.stats.quantile import blocks_to_bound, quantile_interval
 from eyelevel.stats.quantile_gain import blocks_to_decide, quantile_gain, repetitions_min
 
-GateStatus = Literal["passed", "failed", "unsure"]
+GateStatus = Literal["passed", "failed", "inconclusive"]
 Status = Literal[GateStatus, "agrees", "disagrees", "cannot tell", "no verdict"]
 """Of one run the first three, of two runs (`eyelevel.analysis.two_runs`) all; "no verdict" of a run
 that was broken off, too."""
@@ -48,7 +48,7 @@ class Verdict:
     """Of this interval, so that all of the family's hold together in 95 %; of a gain in a study
     that may stop early, that of each bound alone."""
     blocks_needed: int | None = None
-    """With how many blocks an unsure one would be decided, if the truth is what was estimated."""
+    """Blocks that would decide an inconclusive condition, if the estimate is the truth."""
 
     def as_json(self) -> dict[str, object]:
         """The documented shape (docs/reference/report.md)."""
@@ -94,14 +94,14 @@ def family_confidence(questions: int) -> float:
 
 
 def decide(estimate: Estimate, limit: float, above: bool = True) -> GateStatus:
-    """Failed if the whole interval is beyond the limit, passed if it is short of it, or unsure."""
+    """Return "failed" if the whole interval is beyond the limit, "passed" if it is short of it."""
     if estimate.low is None or estimate.high is None:
-        return "unsure"
+        return "inconclusive"
     if estimate.low > limit:
         return "failed" if above else "passed"
     if estimate.high < limit:
         return "passed" if above else "failed"
-    return "unsure"
+    return "inconclusive"
 
 
 def _decided(estimate: Estimate, condition: Condition, contents: StudyResults) -> Status:
@@ -122,13 +122,13 @@ def _of_two(asked: Question, contents: StudyResults, confidence: float) -> Verdi
     else:
         estimate = quantile_gain(values, reference, condition.quantile, confidence)
     status, needed = _decided(estimate, condition, contents), None
-    if status == "unsure":
+    if status == "inconclusive":
         needed = _blocks_of_two(estimate, condition, confidence)
     message = (
         f"{_subject(asked)} is {format_change(estimate)} against {condition.reference}; "
         f"the limit is {format_percent(abs(condition.limit), signed=False)} "
         f"{'worse' if condition.above else 'better'}{note}"
-        f"{format_unsure(status, estimate, needed, may_stop=contents.may_stop)}"
+        f"{explain_inconclusive(status, estimate, needed, may_stop=contents.may_stop)}"
     )
     name = f"{condition.text} [{asked.network}]"
     return Verdict(name, status, message, estimate, condition.limit, confidence, needed)
@@ -163,7 +163,7 @@ def _of_one(asked: Question, site: str, contents: StudyResults, confidence: floa
     loads = row[~np.isnan(row)]
     estimate = quantile_interval(loads, condition.quantile, confidence)
     status, needed = _decided(estimate, condition, contents), None
-    if status == "unsure" and len(loads):
+    if status == "inconclusive" and len(loads):
         below = float((loads < condition.limit).mean())
         needed = blocks_to_bound(condition.quantile, below, confidence)
 
@@ -181,7 +181,7 @@ def _of_one(asked: Question, site: str, contents: StudyResults, confidence: floa
     value = "undetermined" if estimate.value is None else amount(estimate.value)
     message = (
         f"{_subject(asked)} of {site} is {value} ({bounds}); the limit is "
-        f"{amount(condition.limit)}{format_unsure(status, None, needed)}"
+        f"{amount(condition.limit)}{explain_inconclusive(status, None, needed)}"
     )
     name = f"{condition.text} [{asked.network}, {site}]"
     return Verdict(name, status, message, estimate, condition.limit, confidence, needed)
@@ -204,11 +204,11 @@ def format_timeouts(*counted: tuple[Timeouts, str]) -> str:
     return f"{said}, and count as their limit" if said else ""
 
 
-def format_unsure(
+def explain_inconclusive(
     status: Status, gain: Estimate | None, blocks: int | None, *, may_stop: bool = False
 ) -> str:
-    """What an unsure verdict adds: which side of 0 a gain is on, and how many blocks it takes."""
-    if status != "unsure":
+    """Return an inconclusive verdict's addition: a gain's side of 0, and the blocks it takes."""
+    if status != "inconclusive":
         return ""
     side = ""
     if gain is not None and gain.excludes_zero and gain.low is not None:

@@ -32,13 +32,13 @@ def sites_of_both(old: StudyResults, new: StudyResults) -> list[str]:
 
 
 def run_questions(
-    old: StudyResults, new: StudyResults, common: str | None = None
+    old: StudyResults, new: StudyResults, control_stack: str | None = None
 ) -> list[RunQuestion]:
-    """One a network and comparison of NEW's plan whose stack both runs have.
+    """Return one question per network and comparison of NEW's plan whose stack both runs have.
 
-    With `common` each stack is compared with that one. If no two stacks are compared, each stack
-    stands for itself, without an answer. Raises GateError if the runs have nothing in common, or
-    if one of them has no such stack.
+    With `control_stack` each stack is compared with that one. If no two stacks are compared, each
+    stack stands for itself, without an answer. Raises GateError if the runs have nothing in common,
+    or if one of them has no such stack.
     """
     networks = [name for name in new.networks if name in old.networks]
     stacks = [name for name in new.stacks if name in old.stacks]
@@ -47,10 +47,10 @@ def run_questions(
             f"comparing {old.directory} and {new.directory}: they share no site of the same "
             "recording, network and stack; give two runs of one plan"
         )
-    if common is not None and common not in stacks:
-        raise GateError(f"--common: {unknown('stack of both runs', common, stacks)}")
+    if control_stack is not None and control_stack not in stacks:
+        raise GateError(f"--control-stack: {unknown('stack of both runs', control_stack, stacks)}")
     pairs: list[tuple[str, str | None]] = [
-        (stack, reference) for stack, reference in _pairs(new, common) if stack in stacks
+        (stack, reference) for stack, reference in _pairs(new, control_stack) if stack in stacks
     ]
     alone = [(stack, None) for stack in stacks]
     return [
@@ -59,10 +59,10 @@ def run_questions(
     ]
 
 
-def _pairs(new: StudyResults, common: str | None) -> list[tuple[str, str]]:
+def _pairs(new: StudyResults, control_stack: str | None) -> list[tuple[str, str]]:
     """Stacks and what they are compared with, in the order of the plan."""
-    if common is not None:
-        return [(asked.stack, asked.reference) for asked in against_one(common, new.stacks)]
+    if control_stack is not None:
+        return [(asked.stack, asked.reference) for asked in against_one(control_stack, new.stacks)]
     return [(asked.stack, asked.reference) for asked in new.comparisons]
 
 

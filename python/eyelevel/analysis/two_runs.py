@@ -12,10 +12,10 @@ from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.gate import (
     Status,
     decide,
+    explain_inconclusive,
     family_confidence,
     format_change,
     format_timeouts,
-    format_unsure,
     unless_unfinished,
 )
 from eyelevel.analysis.run_differences import run_differences
@@ -32,13 +32,17 @@ _Answer = tuple[Status, str, int | None]
 
 
 def compare_runs(
-    old: StudyResults, new: StudyResults, metric: str, limit: float, common: str | None = None
+    old: StudyResults,
+    new: StudyResults,
+    metric: str,
+    limit: float,
+    control_stack: str | None = None,
 ) -> RunComparison:
-    """Whether a stack became slower from `old` to `new`, over the sites that both have.
+    """Decide whether a stack became slower from `old` to `new`, over the sites that both have.
 
-    Each comparison of NEW's plan (with `common`: each stack against that one) is taken within each
-    run, and fails if its gain became worse by more than `limit`, by the whole interval; it passes
-    if the whole interval lies short of that. The intervals of all hold together in 95 %
+    Each comparison of NEW's plan (with `control_stack`: each stack against that one) is taken
+    within each run, and fails if its gain became worse by more than `limit`, by the whole interval;
+    it passes if the whole interval lies short of that. The intervals of all hold together in 95 %
     (Bonferroni). Without a reference that is the same in both runs there is no verdict. Only what
     both runs have is compared; the rest is among the differences. Raises GateError if the runs have
     nothing in common.
@@ -47,15 +51,15 @@ def compare_runs(
 
     def answer(asked: RunQuestion, found: GainChange) -> _Answer:
         status: Status = "no verdict" if unfinished else decide(found.change, limit)
-        needed = found.blocks_to_decide(limit) if status == "unsure" else None
+        needed = found.blocks_to_decide(limit) if status == "inconclusive" else None
         message = (
             f"{asked.subject(metric)} {_changed(found.change)} against {asked.reference}; the "
             f"limit is {format_percent(limit, signed=False)} slower"
-            f"{format_unsure(status, found.change, None)}"
+            f"{explain_inconclusive(status, found.change, None)}"
         )
         return status, message, needed
 
-    return _compared(old, new, metric, limit, run_questions(old, new, common), answer)
+    return _compared(old, new, metric, limit, run_questions(old, new, control_stack), answer)
 
 
 def rerun_agrees(

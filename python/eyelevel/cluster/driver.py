@@ -68,14 +68,14 @@ def cluster_driver(
     sites: Sequence[RecordedSite],
     execution: Execution,
     *,
-    mixed: bool,
+    allow_heterogeneous: bool,
     is_trusted: bool = False,
     told: Callable[[str], None],
 ) -> Driver:
     """Raises ClusterError for a place that cannot be read, or at which nobody is.
 
-    `mixed`: machines that differ are taken as classes. `is_trusted`: nobody else is on the network.
-    `told`: what happens to machines, in lines.
+    `allow_heterogeneous`: machines that differ are admitted as classes. `is_trusted`: nobody else
+    is on the network. `told`: called with a line for each event of a machine.
     """
     place = SchedulerChoice.of(where, is_trusted=is_trusted)
     check_there(place.address, lambda there: check_handshake(place.address, there, place.security))
@@ -89,7 +89,7 @@ def cluster_driver(
 
     @contextmanager
     def driver(accounts: Accounts, interrupted: Interrupted) -> Iterator[Slots]:
-        fleet = read_fleet(directory, mixed=mixed)
+        fleet = read_fleet(directory, allow_heterogeneous=allow_heterogeneous)
         said = [""]
 
         def heard(line: str) -> None:

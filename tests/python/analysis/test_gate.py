@@ -71,12 +71,12 @@ def test_a_metric_has_its_short_name(short, metric):
         ("tcp.speed_index.p50 worse than quic by 5%", ["failed", "failed"]),
         ("quic.speed_index_ms.p50 worse than tcp by 5 %", ["passed", "passed"]),
         ("tcp.speed_index.p50 worse than quic by 30% on dsl", ["passed"]),
-        ("tcp.speed_index.p50 worse than quic by 16% on dsl", ["unsure"]),
+        ("tcp.speed_index.p50 worse than quic by 16% on dsl", ["inconclusive"]),
         # Without a percentile it is the gain of pairs, in which a timeout counts as 180 s.
-        ("tcp.speed_index worse than quic by 5%", ["failed", "unsure"]),
+        ("tcp.speed_index worse than quic by 5%", ["failed", "inconclusive"]),
         ("tcp+.speed_index worse than quic by 5%", ["failed", "failed"]),
         ("quic.speed_index_ms worse than tcp+ by 5 %", ["passed", "passed"]),
-        ("tcp.speed_index worse than quic by 15% on dsl", ["unsure"]),
+        ("tcp.speed_index worse than quic by 15% on dsl", ["inconclusive"]),
         ("quic.plt better than tcp by 5% on dsl", ["failed"]),
         ("quic.plt better than tcp by 30% on dsl", ["passed"]),
         ("quic.page_load_time.p50 better than tcp by 5% on dsl", ["failed"]),
@@ -85,17 +85,18 @@ def test_a_metric_has_its_short_name(short, metric):
         ("quic.page_load_time.p50 above 600 ms on dsl", ["passed", "failed"]),
         ("quic.page_load_time.p50 above 0.9 s on dsl", ["passed", "passed"]),
         ("quic.page_load_time.p50 below 0.6 s on dsl", ["failed", "passed"]),
-        ("quic.page_load_time.p50 above 535 ms on dsl", ["unsure", "failed"]),
+        ("quic.page_load_time.p50 above 535 ms on dsl", ["inconclusive", "failed"]),
     ],
 )
 def test_a_condition_has_three_answers(contents, text, statuses):
     assert [each.status for each in verdicts(contents, text)] == statuses
 
 
-def test_unsure_says_which_side_of_none_it_is_on_and_how_many_blocks_would_do(contents):
+def test_inconclusive_says_which_side_of_none_it_is_on_and_how_many_blocks_would_do(contents):
     (found,) = verdicts(contents, "tcp.speed_index.p50 worse than quic by 14% on dsl")
     assert (
-        found.status == "unsure" and "it is worse, but by how much is not certain" in found.message
+        found.status == "inconclusive"
+        and "it is worse, but by how much is not certain" in found.message
     )
     assert found.blocks_needed > 12
     assert f"about {found.blocks_needed} blocks would be enough" in found.message
@@ -120,11 +121,11 @@ def test_all_questions_are_one_family(contents):
     [
         (0.01, 0.04, True, "passed"),
         (0.06, 0.3, True, "failed"),
-        (0.01, 0.3, True, "unsure"),
-        (0.01, 0.05, True, "unsure"),
+        (0.01, 0.3, True, "inconclusive"),
+        (0.01, 0.05, True, "inconclusive"),
         (0.06, 0.3, False, "passed"),
         (-0.2, 0.04, False, "failed"),
-        (None, None, True, "unsure"),
+        (None, None, True, "inconclusive"),
     ],
 )
 def test_the_interval_decides_and_not_the_estimate(low, high, above, status):
@@ -171,7 +172,7 @@ def test_a_gain_is_that_of_the_report_and_its_interval_that_of_the_family(conten
     assert of_two.estimate.low < alone.estimate.low < alone.estimate.high < of_two.estimate.high
 
 
-def test_an_unsure_gain_names_the_blocks_that_would_be_enough(contents):
+def test_an_inconclusive_gain_names_the_blocks_that_would_be_enough(contents):
     (found,) = verdicts(contents, "tcp.speed_index worse than quic by 15% on dsl")
     distance = math.log1p(found.estimate.value) - math.log1p(0.15)
     error = found.estimate.standard_error * math.sqrt(found.estimate.n)
@@ -190,7 +191,7 @@ def test_a_gate_of_a_study_that_may_stop_has_bounds_that_hold_at_every_look(tmp_
         "quic.speed_index worse than tcp by 5% on dsl",
         "tcp.speed_index worse than quic by 16% on dsl",
     )
-    assert [slower.status, alike.status, near.status] == ["failed", "passed", "unsure"]
+    assert [slower.status, alike.status, near.status] == ["failed", "passed", "inconclusive"]
     assert near.message.endswith(
         f"; about {near.blocks_needed} blocks without `stop` would be enough"
     )
@@ -216,28 +217,28 @@ def test_a_study_that_ends_alike_passes_the_gate_at_that_limit(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("unsure", "status", "tag"),
+    ("inconclusive", "status", "tag"),
     [(None, 3, "error"), ("fail", 1, "failure"), ("pass", 0, "skipped")],
 )
-def test_unsure_counts_as_one_asks(contents, unsure, status, tag, tmp_path, capsys):
+def test_inconclusive_counts_as_one_asks(contents, inconclusive, status, tag, tmp_path, capsys):
     found = verdicts(contents, "tcp.speed_index.p50 worse than quic by 15% on dsl")
     file = tmp_path / "gate.xml"
     if status:
         with pytest.raises(typer.Exit) as ended:
-            conclude("x", found, file, {}, unsure)
+            conclude("x", found, file, {}, inconclusive)
         assert ended.value.exit_code == status
     else:
-        conclude("x", found, file, {}, unsure)
-    assert json.loads(capsys.readouterr().out)["verdict"] == "unsure"
+        conclude("x", found, file, {}, inconclusive)
+    assert json.loads(capsys.readouterr().out)["verdict"] == "inconclusive"
     suite = ElementTree.parse(file).getroot()
     counts = {"error": "errors", "failure": "failures", "skipped": "skipped"}
     assert {each: suite.get(name) for each, name in counts.items()} == {
         each: str(int(each == tag)) for each in counts
     }
-    assert suite.find(f"testcase/{tag}").get("message").startswith("unsure: ")
+    assert suite.find(f"testcase/{tag}").get("message").startswith("inconclusive: ")
 
 
-def test_one_failed_condition_is_worse_than_an_unsure_one(contents):
+def test_one_failed_condition_is_worse_than_an_inconclusive_one(contents):
     found = verdicts(
         contents,
         "tcp.speed_index.p50 worse than quic by 15% on dsl",
@@ -258,8 +259,10 @@ def test_a_stack_whose_every_load_timed_out_fails_the_gate(tmp_path):
     for gain in gains:
         (found,) = verdicts(run, gain)
         assert found.status == "failed" and "timed out, and count as their limit" in found.message
-    (unsure,) = verdicts(run, "quic.speed_index worse than tcp by 99999% on dsl")
-    assert unsure.status == "unsure", "slower than any limit that a mean of limits is below"
+    (inconclusive,) = verdicts(run, "quic.speed_index worse than tcp by 99999% on dsl")
+    assert inconclusive.status == "inconclusive", (
+        "slower than any limit that a mean of limits is below"
+    )
     late, in_time = verdicts(run, "quic.speed_index.p50 above 5 s on dsl")
     assert (late.status, in_time.status) == ("failed", "passed")
     assert (
@@ -279,10 +282,10 @@ def test_a_stack_whose_every_load_timed_out_fails_the_gate(tmp_path):
 def test_too_few_blocks_are_no_pass(quickstart_contents):
     few = quickstart_contents
     found = verdicts(few, "quic.speed_index.p50 worse than tcp by 5% on dsl")
-    assert found[0].status == "unsure" and "3 blocks are too few" in found[0].message
+    assert found[0].status == "inconclusive" and "3 blocks are too few" in found[0].message
     assert found[0].blocks_needed == 6
     (lost,) = verdicts(replace_blocks(few), "quic.speed_index worse than tcp by 5% on dsl")
-    assert lost.status == "unsure" and "no complete block is left" in lost.message
+    assert lost.status == "inconclusive" and "no complete block is left" in lost.message
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_a_run_that_was_slower_as_a_whole_is_no_regression(long):
     assert statuses(found) == {
         ("dsl", "tcp+", "tcp"): "passed",
         ("dsl", "quic", "tcp"): "passed",
-        ("lte", "tcp+", "tcp"): "unsure",
+        ("lte", "tcp+", "tcp"): "inconclusive",
         ("lte", "quic", "tcp"): "passed",
     }
     late = "1 of 24 loads against 0 of 24 timed out before; 1 of 24 loads against 0 of 24 timed out"
@@ -84,9 +84,9 @@ def test_a_stack_that_became_slower_than_its_reference_is_one(long):
     assert suite.get("failures") == "2" and len(suite.findall("testcase/failure")) == 2
 
 
-def test_unsure_says_how_many_blocks_in_each_run_would_do(long):
+def test_inconclusive_says_how_many_blocks_in_each_run_would_do(long):
     found = compare_runs(long, again(long, quic=1.06), METRIC, 0.05).verdicts[1]
-    assert found.status == "unsure" and found.blocks_needed > 12
+    assert found.status == "inconclusive" and found.blocks_needed > 12
     assert (
         f"it is worse, but by how much is not certain; about {found.blocks_needed} blocks in "
         "each run"
@@ -94,15 +94,17 @@ def test_unsure_says_how_many_blocks_in_each_run_would_do(long):
 
 
 def test_another_stack_may_be_the_common_one(long):
-    found = compare_runs(long, again(long, tcp=1.2), METRIC, 0.05, common="quic")
+    found = compare_runs(long, again(long, tcp=1.2), METRIC, 0.05, control_stack="quic")
     assert statuses(found) == {
         ("dsl", "tcp", "quic"): "failed",
         ("dsl", "tcp+", "quic"): "passed",
         ("lte", "tcp", "quic"): "failed",
-        ("lte", "tcp+", "quic"): "unsure",
+        ("lte", "tcp+", "quic"): "inconclusive",
     }
-    with pytest.raises(GateError, match="--common: unknown stack of both runs `quik`; did you"):
-        compare_runs(long, long, METRIC, 0.05, common="quik")
+    with pytest.raises(
+        GateError, match="--control-stack: unknown stack of both runs `quik`; did you"
+    ):
+        compare_runs(long, long, METRIC, 0.05, control_stack="quik")
 
 
 def test_a_common_stack_whose_settings_changed_is_none(long, capsys, tmp_path):
@@ -126,7 +128,7 @@ def test_a_common_stack_whose_settings_changed_is_none(long, capsys, tmp_path):
     suite = ElementTree.parse(tmp_path / "gate.xml").getroot()
     assert suite.get("errors") == "4" and suite.get("failures") == "0"
     # Another stack of both runs did not change.
-    other = compare_runs(long, new, METRIC, 0.05, common="quic")
+    other = compare_runs(long, new, METRIC, 0.05, control_stack="quic")
     assert statuses(other)["dsl", "tcp+", "quic"] == "passed"
 
 

@@ -30,15 +30,15 @@ class Questions:
 class Fleet:
     """Machines of two slots each, and what they answer."""
 
-    def __init__(self, directory, *, mixed=False):
-        self.directory, self.mixed = directory, mixed
+    def __init__(self, directory, *, allow_heterogeneous=False):
+        self.directory, self.allow_heterogeneous = directory, allow_heterogeneous
         self.told, self.asked, self.questions, self.processes = [], [], [], 0
         self.facts, self.load_ms, self.fails = {}, {}, {}
         self.begin()
 
     def begin(self):
         """A client, the first or one that resumes."""
-        fleet = read_fleet(self.directory, mixed=self.mixed)
+        fleet = read_fleet(self.directory, allow_heterogeneous=self.allow_heterogeneous)
         self.slots = {}
         self.admissions = Admissions(
             self.submit, Questions(), fleet, self.directory, self.told.append
@@ -107,7 +107,7 @@ def test_a_machine_that_differs_is_refused_in_one_line_that_says_what_differs(fl
     fleet.facts["b"] = {"browser": "Chromium 141"}
     assert fleet.come("b") == []
     reason = "its browser is Chromium 141 and not Chromium 140, unlike host-a"
-    reason += "; --mixed takes it as another class"
+    reason += "; --allow-heterogeneous takes it as another class"
     assert fleet.told == [f"machine host-b was refused: {reason}; 1 of 2 admitted"]
     assert (fleet.kept("b")["class"], fleet.kept("b")["reason"]) == (None, reason)
 
@@ -145,7 +145,7 @@ def test_one_that_was_put_out_keeps_its_class_whatever_it_is_when_it_comes_again
     [line] = fleet.told
     assert "its page load time is -16.7% off what it was when it loaded blocks of this run" in line
     assert fleet.kept("a") == was | {"reason": fleet.kept("a")["reason"]}
-    fleet.load_ms["a"], fleet.mixed = 1200.0, True
+    fleet.load_ms["a"], fleet.allow_heterogeneous = 1200.0, True
     fleet.begin()
     assert joined(fleet.come("a")) == [("a", 1), ("a", 2)]
     assert (fleet.kept("a")["class"], fleet.kept("a")["admitted"]) == (2, True)

@@ -87,8 +87,8 @@ def test_a_machine_that_differs_takes_no_block_and_the_line_says_in_what(tmp_pat
     assert with_a_later_one(cluster, lambda: cluster.told).done == 18
     assert {machine for each in places(cluster.run).values() for machine, _ in each} == {ONE}
     assert cluster.told == [
-        "machine two was refused: its kernel is 6.6 and not 6.1, unlike one; --mixed takes it as "
-        "another class; 1 of 2 admitted"
+        "machine two was refused: its kernel is 6.6 and not 6.1, unlike one; "
+        "--allow-heterogeneous takes it as another class; 1 of 2 admitted"
     ]
 
 
@@ -140,7 +140,13 @@ def test_if_it_is_alone_here_the_run_ends_with_what_it_said(tmp_path, monkeypatc
         name="startup", digest=cluster.recording.digest, path=Path(cluster.recording.path)
     )
     local = driver.cluster_driver(
-        "local:1", cluster.run, cluster.plan, [site], Execution(), mixed=False, told=print
+        "local:1",
+        cluster.run,
+        cluster.plan,
+        [site],
+        Execution(),
+        allow_heterogeneous=False,
+        told=print,
     )
     with pytest.raises(LaterError, match=r"slot 1 of machine .* is retired: it was lost 3 or more"):
         run_trials(cluster.trials(), {}, cluster.run, lambda _: None, driver=local)

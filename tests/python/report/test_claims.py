@@ -212,9 +212,9 @@ def test_a_gate_of_it_has_none(broken_off, whole):
     for verdict in evaluate([worse, budget], broken_off):
         assert verdict.status == "no verdict" and verdict.blocks_needed is None
         assert "no verdict, since the run is not complete: 143 of 144 loads" in verdict.message
-    unsure = parse_condition("tcp.speed_index.p50 worse than quic by 16% on lte", *names)
-    (asked,), (unasked,) = (evaluate([unsure], run) for run in (whole, broken_off))
-    assert asked.status == "unsure" and "; it is worse, but by how much" in asked.message
+    inconclusive = parse_condition("tcp.speed_index.p50 worse than quic by 16% on lte", *names)
+    (asked,), (unasked,) = (evaluate([inconclusive], run) for run in (whole, broken_off))
+    assert asked.status == "inconclusive" and "; it is worse, but by how much" in asked.message
     assert "it is worse" not in unasked.message and "blocks would be enough" not in unasked.message
 
 

@@ -255,7 +255,7 @@ def test_a_gate_that_cannot_see_passes_no_regression():
     from benchmarks.statistics.gate import Loads, statuses
 
     found = statuses(Loads(0.3), 10, 0.1, 0.05, 60)
-    assert found["passed"] <= 3 and found["unsure"] >= 45
+    assert found["passed"] <= 3 and found["inconclusive"] >= 45
 
 
 def test_a_gate_of_the_gain_sees_more_than_that_of_a_median_and_is_as_seldom_wrong():

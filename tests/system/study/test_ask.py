@@ -43,7 +43,7 @@ def test_a_url_is_recorded_loaded_and_answered(labs: None, origin: str, tmp_path
     assert (tmp_path / found["report"]).stat().st_size > 100_000
 
     # Asked again, nothing is recorded or loaded anew, and the answer is the same.
-    resumed = ask("--resume", "--unsure", "pass")
+    resumed = ask("--resume", "--inconclusive", "pass")
     assert resumed.returncode == 0, resumed.stderr
     assert "recorded" not in resumed.stderr and "exists already" in resumed.stderr
     printed = " ".join(resumed.stdout.split())

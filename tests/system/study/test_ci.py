@@ -30,7 +30,7 @@ GITLAB = yaml.safe_load((FILES / "gitlab-ci.yml").read_text("utf-8"))
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
 SERVER = ROOT / "docs" / "guides" / "servers" / "h3_aioquic.py"
 RAN = (0, 3)
-"""A busy machine is not what this is about: it may leave a gate unsure."""
+"""A busy machine is not what this is about: it may leave a gate inconclusive."""
 
 
 class Runner:
@@ -139,7 +139,7 @@ def test_a_comparison_passes_and_fails_the_job(runner: Runner):
     # Runs whose times scatter and a limit of nothing: it cannot pass.
     done = runner.step("Ask eyelevel", command=f"{command} 0")
     assert done.returncode == 3 and runner.written("GITHUB_OUTPUT").endswith("status=3\n")
-    done = runner.step("Ask eyelevel", command=f"{command} 0", unsure="fail")
+    done = runner.step("Ask eyelevel", command=f"{command} 0", inconclusive="fail")
     assert done.returncode == 1
 
 

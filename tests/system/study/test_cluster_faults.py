@@ -88,7 +88,7 @@ def run_on(
     work = BlockWork("client", recordings, retries=0, host_wait_s=0.0)
 
     def admissions(submit: Submit) -> Admissions:
-        fleet = read_fleet(out, mixed=False)
+        fleet = read_fleet(out, allow_heterogeneous=False)
         return Admissions(submit, cluster_stub.Questions(), fleet, out, lambda _: None)
 
     @contextmanager

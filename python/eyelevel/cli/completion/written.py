@@ -32,7 +32,7 @@ GRID = "das"
 
 NAMES: dict[str, str] = {
     "base": "stacks",
-    "common": "stacks",
+    "control_stack": "stacks",
     "corpus": "corpora",
     "explain stacks names": "stacks",
     "load device": "devices",

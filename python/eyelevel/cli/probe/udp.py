@@ -8,7 +8,7 @@ from eyelevel.lab.prober import probe_events
 from eyelevel.probes.udp import PROTOCOLS, Passage, passage
 
 STATUS = {"passes": 0, "blocked": 1, "undetermined": 3}
-"""As with gates: yes, no, unsure."""
+"""As with gates: yes, no, inconclusive."""
 ASKED = {"protocols": list(PROTOCOLS), "v4": True, "v6": True, "count": 3, "interval_ms": 200}
 """What is asked of each host."""
 

@@ -12,7 +12,7 @@ from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import compare_runs
 from eyelevel.cli.finish import OpenOption, PageOption, check_opens, ending_at
 from eyelevel.cli.output import hints
-from eyelevel.cli.results.gate import UnsureOption, conclude
+from eyelevel.cli.results.gate import InconclusiveOption, conclude
 from eyelevel.disk.results import write_result
 from eyelevel.errors import unknown
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
@@ -37,7 +37,7 @@ def compare(
             ),
         ),
     ] = None,
-    common: Annotated[
+    control_stack: Annotated[
         str | None,
         typer.Option(
             metavar="STACK",
@@ -46,7 +46,7 @@ def compare(
         ),
     ] = None,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML to this file.")] = None,
-    unsure: UnsureOption = None,
+    inconclusive: InconclusiveOption = None,
     page: PageOption = None,
     open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -56,7 +56,7 @@ def compare(
     If both builds can be loaded, put them into one plan as two stacks, so that their loads
     share blocks. Here, a stack that did not change stands in for everything else that did,
     which assumes that stacks change alike from run to run. Exits 1 on a regression, 3 if
-    unsure, and 4 if there is no such stack and so no verdict.
+    inconclusive, and 4 if there is no such stack and so no verdict.
     """
     check_opens(open_, page, "page", "--page FILE.html")
     cores = len(os.sched_getaffinity(0))
@@ -65,7 +65,7 @@ def compare(
     if name not in METRICS_BY_NAME:
         raise GateError(f"--metric: {unknown('metric', name, METRICS_BY_NAME)}")
     bound = after.smallest_effect if by is None else by / 100
-    comparison = compare_runs(before, after, name, bound, common)
+    comparison = compare_runs(before, after, name, bound, control_stack)
     print_conditions(comparison)
     extra = comparison.as_json() if as_json else None
     if page:
@@ -74,7 +74,7 @@ def compare(
         ending_at("page", page, opens=open_, as_json=as_json),
         ending_at("verdicts", junit, as_json=as_json),
     ):
-        conclude(f"{old} to {new}", comparison.verdicts, junit, extra, unsure)
+        conclude(f"{old} to {new}", comparison.verdicts, junit, extra, inconclusive)
 
 
 def print_conditions(comparison: RunComparison) -> None:

@@ -19,22 +19,22 @@ EXIT_CODES: dict[Status, int] = {
     "failed": 1,
     "disagrees": 1,
     "no verdict": 4,
-    "unsure": 3,
+    "inconclusive": 3,
     "cannot tell": 3,
     "agrees": 0,
     "passed": 0,
 }
 """The gravest first: one of several verdicts decides."""
 
-Unsure = Literal["pass", "fail"]
-UnsureOption = Annotated[
-    Unsure | None,
-    typer.Option(help="What an unsure result counts as; by default the exit status is 3."),
+Inconclusive = Literal["pass", "fail"]
+InconclusiveOption = Annotated[
+    Inconclusive | None,
+    typer.Option(help="What an inconclusive result counts as; by default the exit status is 3."),
 ]
 
-_TAGS: dict[Unsure | None, str] = {None: "error", "pass": "skipped", "fail": "failure"}
-"""Of an unsure case in JUnit: GitLab and Jenkins show an error apart from a failure, and a skipped
-one as neither passed nor failed, which breaks no build."""
+_TAGS: dict[Inconclusive | None, str] = {None: "error", "pass": "skipped", "fail": "failure"}
+"""The JUnit tag of an inconclusive case: GitLab and Jenkins show an error apart from a failure, and
+a skipped case as neither passed nor failed, which breaks no build."""
 
 
 def read_conditions(texts: Sequence[str] | None, plan: Plan) -> list[Condition]:
@@ -50,11 +50,11 @@ def conclude(
     verdicts: Sequence[Verdict],
     junit_file: Path | None,
     as_json: JsonObject | None = None,
-    unsure: Unsure | None = None,
+    inconclusive: Inconclusive | None = None,
 ) -> None:
     """Print every verdict, write JUnit if asked, and exit with one line unless all are well."""
     if junit_file is not None:
-        write_result(junit_file, junit(suite, verdicts, unsure))
+        write_result(junit_file, junit(suite, verdicts, inconclusive))
     found = {verdict.status for verdict in verdicts}
     overall = next(status for status in EXIT_CODES if status in found or status == "passed")
     if as_json is not None:
@@ -65,22 +65,22 @@ def conclude(
             line = f"{verdict.status}: {verdict.message}"
             style = "bright_black" if verdict.status == "no verdict" else None
             results.print(line, style=style, markup=False, soft_wrap=True)
-    if EXIT_CODES[overall] == 0 or (overall, unsure) == ("unsure", "pass"):
+    if EXIT_CODES[overall] == 0 or (overall, inconclusive) == ("inconclusive", "pass"):
         return
     bad = [verdict for verdict in verdicts if verdict.status == overall]
     more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
     complain(f"{overall}: {bad[0].message}{more}")
-    counted: Status = "failed" if (overall, unsure) == ("unsure", "fail") else overall
+    counted: Status = "failed" if (overall, inconclusive) == ("inconclusive", "fail") else overall
     raise typer.Exit(EXIT_CODES[counted])
 
 
-def junit(suite: str, verdicts: Sequence[Verdict], unsure: Unsure | None = None) -> str:
-    """One test case a verdict; an unsure one is an error, or what `unsure` says.
+def junit(suite: str, verdicts: Sequence[Verdict], inconclusive: Inconclusive | None = None) -> str:
+    """Return JUnit XML with one test case per verdict.
 
-    No verdict is an error whatever `unsure` says: nothing was asked of whole runs that share a
-    reference.
+    An inconclusive one is an error, or what `inconclusive` sets. No verdict is always an error: the
+    two runs share no reference to compare with.
     """
-    tags = {"failed": "failure", "unsure": _TAGS[unsure], "no verdict": "error"}
+    tags = {"failed": "failure", "inconclusive": _TAGS[inconclusive], "no verdict": "error"}
     found = [tags.get(each.status) for each in verdicts]
     counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     root = ElementTree.Element("testsuite", name=suite, tests=str(len(verdicts)))

@@ -16,7 +16,7 @@ from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import AllowOption, HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import complain, hints, print_json, results
 from eyelevel.cli.path.network import read_users
-from eyelevel.cli.results.gate import EXIT_CODES, Unsure, UnsureOption
+from eyelevel.cli.results.gate import EXIT_CODES, Inconclusive, InconclusiveOption
 from eyelevel.cli.results.report import Summary, make_report
 from eyelevel.cli.run.run import run_plan
 from eyelevel.cli.site.record import record_page
@@ -89,7 +89,7 @@ def ask(
         Path | None, typer.Option(help="With a URL: certificates (PEM) to trust when recording.")
     ] = None,
     allow: AllowOption = None,
-    unsure: UnsureOption = None,
+    inconclusive: InconclusiveOption = None,
     open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -124,18 +124,20 @@ def ask(
             print_json(summary.as_json())
         else:
             _print_answer(summary)
-        _conclude(summary, unsure)
+        _conclude(summary, inconclusive)
 
 
-def _conclude(summary: Summary, unsure: Unsure | None) -> None:
-    """End with the exit status of a gate's unsure condition if a comparison has no verdict."""
+def _conclude(summary: Summary, inconclusive: Inconclusive | None) -> None:
+    """Exit as a gate with an inconclusive condition does if a comparison has no verdict."""
     opened = undecided(summary.contents)
     has_blocks = summary.contents.blocks.kept.height > 0
-    if unsure == "pass" or (has_blocks and not opened):
+    if inconclusive == "pass" or (has_blocks and not opened):
         return
     where = ", ".join(dict.fromkeys(gain.network for gain in opened))
-    complain(f"unsure: no verdict{' on ' + where if where else ''}; the report has the reasons")
-    raise typer.Exit(EXIT_CODES["failed" if unsure == "fail" else "unsure"])
+    complain(
+        f"inconclusive: no verdict{' on ' + where if where else ''}; the report has the reasons"
+    )
+    raise typer.Exit(EXIT_CODES["failed" if inconclusive == "fail" else "inconclusive"])
 
 
 def _networks(

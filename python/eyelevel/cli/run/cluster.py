@@ -24,10 +24,11 @@ ClusterOption = Annotated[
         help="Use slots elsewhere: local:N, listen:HOST:PORT, or a scheduler's address.",
     ),
 ]
-MixedOption = Annotated[
+AllowHeterogeneousOption = Annotated[
     bool,
     typer.Option(
-        "--mixed", help="With --cluster: admit machines that differ, as separate classes."
+        "--allow-heterogeneous",
+        help="With --cluster: admit machines that differ, as separate classes.",
     ),
 ]
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9]+):/+(?P<rest>.*)")
@@ -39,7 +40,7 @@ class Cluster:
     """Where a run's slots are; `where` is empty if they are here."""
 
     where: str = ""
-    is_mixed: bool = False
+    allows_heterogeneous: bool = False
     is_trusted: bool = False
 
     @property
@@ -51,7 +52,7 @@ class Cluster:
         """Raises an ExpectedError where this cannot be, beside that many labs here."""
         if not self.where:
             for option, is_there in (
-                ("--mixed", self.is_mixed),
+                ("--allow-heterogeneous", self.allows_heterogeneous),
                 ("--trust-network", self.is_trusted),
             ):
                 if is_there:
@@ -88,7 +89,7 @@ class Cluster:
             plan,
             sites,
             execution,
-            mixed=self.is_mixed,
+            allow_heterogeneous=self.allows_heterogeneous,
             is_trusted=self.is_trusted,
             told=lambda line: say(hints, line),
         )

@@ -12,11 +12,16 @@ from eyelevel.cli.finish import OpenOption, ending_at
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.results.export import Exports, export_all
-from eyelevel.cli.results.gate import UnsureOption, conclude, read_conditions
+from eyelevel.cli.results.gate import InconclusiveOption, conclude, read_conditions
 from eyelevel.cli.results.report import make_report, print_summary
 from eyelevel.cli.resume_command import resume_command
 from eyelevel.cli.run.bar import shown_progress
-from eyelevel.cli.run.cluster import Cluster, ClusterOption, MixedOption, check_directory
+from eyelevel.cli.run.cluster import (
+    AllowHeterogeneousOption,
+    Cluster,
+    ClusterOption,
+    check_directory,
+)
 from eyelevel.cli.run.copies import CopyTo
 from eyelevel.cli.run.plan_text import Corpus, Traces, read_plan
 from eyelevel.cli.run.sites import open_sites
@@ -83,7 +88,7 @@ def run(
     junit: Annotated[
         Path | None, typer.Option(help="With --fail-if: write JUnit XML to this file.")
     ] = None,
-    unsure: UnsureOption = None,
+    inconclusive: InconclusiveOption = None,
     har: Annotated[
         bool, typer.Option("--har", help="Write HASH.har of each load to DIR/exports.")
     ] = False,
@@ -95,7 +100,7 @@ def run(
     ] = False,
     jobs: Jobs = 1,
     cluster: ClusterOption = "",
-    mixed: MixedOption = False,
+    allow_heterogeneous: AllowHeterogeneousOption = False,
     trust_network: TrustOption = False,
     copy_to: CopyToOption = "",
     retries: Retries = RETRIES,
@@ -114,7 +119,7 @@ def run(
     parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
     conditions = read_conditions(fail_if, parsed)
     check_conditions(conditions, parsed.blocks, may_stop=parsed.stop is not None)
-    elsewhere = Cluster(cluster, mixed, trust_network)
+    elsewhere = Cluster(cluster, allow_heterogeneous, trust_network)
     execution = Execution(retries, jobs, host_wait_s, parsed.trace_files)
     run_plan(
         parsed, out, resume=resume, resume_line=resume_command(context), execution=execution,
@@ -132,7 +137,9 @@ def run(
             print_json(summary.as_json())
         if conditions:
             verdicts = evaluate(conditions, summary.contents)
-            conclude(str(out), verdicts, junit, summary.as_json() if as_json else None, unsure)
+            conclude(
+                str(out), verdicts, junit, summary.as_json() if as_json else None, inconclusive
+            )
 
 
 def run_plan(

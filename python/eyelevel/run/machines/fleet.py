@@ -74,14 +74,14 @@ class Verdict:
 
 @dataclass
 class Fleet:
-    """The machines of a run so far. `mixed`: those that differ are classes of their own.
+    """The machines of a run so far. `allow_heterogeneous`: those that differ form further classes.
 
     A class is of loads: what a machine has loaded stays in the class that it was loaded in, beside
     what the machine showed then, and a machine that is not so any more is refused. One thing alone
     changes a class: when the third of the first class joins, all three are compared.
     """
 
-    mixed: bool = False
+    allow_heterogeneous: bool = False
     members: dict[str, tuple[Evidence, int]] = field(default_factory=dict)
     """Those with loads by ID, with their class; a resumed run begins with those of before."""
     _refused: dict[str, Evidence] = field(default_factory=dict, init=False)
@@ -133,9 +133,9 @@ class Fleet:
             reason = _off_medians(evidence, others)
         if not reason and number != FIRST_CLASS:
             reason = f"it is of class {number}, as it was before"
-            if self.mixed:
+            if self.allow_heterogeneous:
                 return Verdict(evidence.machine, number, reason)
-            reason += "; --mixed takes it"
+            reason += "; --allow-heterogeneous takes it"
         if reason:
             return Verdict.refused(evidence.machine, reason, number)
         return Verdict(evidence.machine, number)
@@ -163,16 +163,18 @@ class Fleet:
     def _put_out(self, machine: str, reason: str) -> Verdict:
         """Its loads are a class of their own from now on."""
         evidence, _ = self.members.pop(machine)
-        if self.mixed:
+        if self.allow_heterogeneous:
             return self._apart(evidence, reason)
         number = self._next_class()
         self.members[machine] = evidence, number
-        return Verdict.refused(machine, f"{reason}; --mixed takes it as another class", number)
+        return Verdict.refused(
+            machine, f"{reason}; --allow-heterogeneous takes it as another class", number
+        )
 
     def _apart(self, evidence: Evidence, reason: str) -> Verdict:
-        if not self.mixed:
+        if not self.allow_heterogeneous:
             self._refused[evidence.machine] = evidence
-            reason = f"{reason}; --mixed takes it as another class"
+            reason = f"{reason}; --allow-heterogeneous takes it as another class"
             return Verdict.refused(evidence.machine, reason)
         others = sorted({number for _, number in self.members.values()} - {FIRST_CLASS})
         alike = (each for each in others if _is_like(evidence, self._of_class(each)))

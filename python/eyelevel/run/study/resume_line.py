@@ -16,7 +16,16 @@ from eyelevel.from_outside.source import Source, plan_error
 from eyelevel.json_types import JsonMapping
 from eyelevel.plan.presets import PRESETS_BY_NAME
 
-_FLAGS = ("--resume", "--peek", "--har", "--video", "--filmstrip", "--mixed", "--open", "--json")
+_FLAGS = (
+    "--resume",
+    "--peek",
+    "--har",
+    "--video",
+    "--filmstrip",
+    "--allow-heterogeneous",
+    "--open",
+    "--json",
+)
 _NUMBERS = ("--jobs", "--retries", "--host-wait")
 _DIGITS_MAX = 9
 

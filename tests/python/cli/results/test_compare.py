@@ -25,7 +25,7 @@ def run(tmp_path_factory):
 
 
 def test_equal_runs_pass_and_what_is_assumed_stands_there(run):
-    done = CliRunner().invoke(app, [run, run, *ARGUMENTS, "--common", "quic"])
+    done = CliRunner().invoke(app, [run, run, *ARGUMENTS, "--control-stack", "quic"])
     assert done.exit_code == 0
     assert "compared with quic in its own run, which assumes that both change alike" in done.stderr
     lines = done.stdout.splitlines()
@@ -40,10 +40,12 @@ def test_the_declared_comparisons_are_asked_about(run):
     assert found == [f"passed: {each.format(on)}" for on in ("dsl", "lte") for each in subjects]
 
 
-def test_runs_without_a_common_stack_have_no_verdict_whatever_unsure_is_taken_for(run, tmp_path):
+def test_runs_without_a_common_stack_have_no_verdict_whatever_inconclusive_is_taken_for(
+    run, tmp_path
+):
     alone = quickstart_against_tcp().replace('"tcp", "tcp+", "quic"', '"quic"')
     write_run(tmp_path, text=alone.replace('reference = "tcp"', 'reference = "quic"'))
-    arguments = [run, str(tmp_path), *ARGUMENTS, "--unsure", "pass"]
+    arguments = [run, str(tmp_path), *ARGUMENTS, "--inconclusive", "pass"]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 4 and "assumes" not in done.stderr
     assert done.stdout.startswith("no verdict: quic.page_load_time_ms on dsl: its times changed by")

@@ -88,7 +88,7 @@ def test_without_the_extra(refused, monkeypatch, words):
         (("worker", "tls://127.0.0.1:1"), "give its DIR/scheduler.json, or Dask's TLS settings"),
         ((*RUN, "--cluster", "tls://10.0.0.7:1"), "ca-file and distributed.comm.tls.client.cert"),
         (("worker", "tcp://10.0.0.7:1"), "or --trust-network if nobody else is on that network"),
-        ((*RUN, "--mixed"), "--mixed concerns several machines"),
+        ((*RUN, "--allow-heterogeneous"), "--allow-heterogeneous concerns several machines"),
         ((*RUN, "--trust-network"), "--trust-network concerns several machines"),
         (("run", "plan.toml", "--out", "s3://b/c"), "--copy-to s3://b/c for copies there"),
         (("worker", "tcp://127.0.0.1:1", "--slots", "2"), "--slots 2 needs 4 cores, 2 a lab"),
@@ -182,11 +182,12 @@ def test_a_scheduler_that_stays_away_ends_a_run_with_75_and_the_line_that_resume
     lost = LaterError("the scheduler at tcp://127.0.0.1:1 went")
     ends_as(lost, monkeypatch, tmp_path)
     with scheduler() as address:
-        words = ["--cluster", address, "--trust-network", "--mixed"]
+        words = ["--cluster", address, "--trust-network", "--allow-heterogeneous"]
         monkeypatch.setattr(sys, "argv", ["eyelevel", *RUN, *words])
         assert main.main() == 75
     said = capsys.readouterr().err
-    resume = f"the rest: eyelevel run plan.toml --out out --resume --cluster {address} --mixed "
+    resume = "the rest: eyelevel run plan.toml --out out --resume "
+    resume += f"--cluster {address} --allow-heterogeneous "
     assert f"{resume}--trust-network\n" in said and "127.0.0.1:1 went\n" in said
     status = json.loads((tmp_path / "out" / STATUS_FILE).read_text())
     assert status["ending"] == "interrupted", "and not dead: it said so itself"
@@ -196,7 +197,7 @@ def test_the_line_that_resumes_has_every_option_as_it_was_given(tmp_path, monkey
     ends_as(LaterError("later"), monkeypatch, tmp_path)
     (tmp_path / "gate.toml").write_text(PLAN.replace("blocks = 2", "blocks = 6"))
     words = ["--site", "dashboard", "--site", "shop", "--peek", "--har", "--jobs", "1"]
-    words += ["--fail-if", "quic.speed_index.p50 worse than tcp by 5%", "--unsure", "pass"]
+    words += ["--fail-if", "quic.speed_index.p50 worse than tcp by 5%", "--inconclusive", "pass"]
     words += ["--retries", "0", "--host-wait", "3.5", "--json"]
     monkeypatch.setattr(command, "read_plan", lambda *_, **__: read_plan("gate.toml", [], "full"))
     for given in (["run", "--peek", *RUN[1:]], ["run", *words, *RUN[1:]], [*RUN, "--resume"]):

@@ -24,7 +24,7 @@ def call(monkeypatch: pytest.MonkeyPatch, *words: object) -> int:
     return main.main()
 
 
-@pytest.mark.parametrize("extra", [(), ("--unsure", "pass")])
+@pytest.mark.parametrize("extra", [(), ("--inconclusive", "pass")])
 def test_a_run_whose_loads_all_fail_names_the_cause(
     extra: tuple[str, ...],
     tmp_path: Path,
@@ -79,14 +79,14 @@ def test_a_question_with_its_answers_ends_well(asked: Any, verdict: str) -> None
 
 
 @pytest.mark.parametrize("open_", [*claims.UNDECIDED, None])
-def test_a_question_without_a_verdict_is_unsure(
+def test_a_question_without_a_verdict_is_inconclusive(
     asked: Any, open_: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert asked(["faster", open_]) == 3
-    assert "unsure: no verdict on lte;" in capsys.readouterr().err
-    assert asked(["faster", open_], "--unsure", "fail") == 1
-    assert asked(["faster", open_], "--unsure", "pass") == 0
+    assert "inconclusive: no verdict on lte;" in capsys.readouterr().err
+    assert asked(["faster", open_], "--inconclusive", "fail") == 1
+    assert asked(["faster", open_], "--inconclusive", "pass") == 0
 
 
-def test_a_question_without_a_complete_block_is_unsure(asked: Any) -> None:
+def test_a_question_without_a_complete_block_is_inconclusive(asked: Any) -> None:
     assert asked(["faster", "faster"], blocks=0) == 3

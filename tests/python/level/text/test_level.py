@@ -36,8 +36,8 @@ def test_the_first_sentence_is_the_answer() -> None:
     )
     uneven = prose(level(quic_ecn=1.0))
     assert uneven.startswith("tcp+ and quic are not level: of 17 rows 2 unequal (ECN bits), none ")
-    unsure = prose(level(ack_ms=(2.0, 47.0, 90.0)))
-    assert unsure.startswith(
+    inconclusive = prose(level(ack_ms=(2.0, 47.0, 90.0)))
+    assert inconclusive.startswith(
         "Whether tcp+ and quic are level is not known: of 17 rows none unequal, 2 unknown (delayed "
     )
 

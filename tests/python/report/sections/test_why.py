@@ -139,8 +139,8 @@ def test_handshakes_before_the_first_paint_are_counted_and_priced(contents, hand
         f"On dsl, before the first paint, {said} 149 ms (138 to 160 ms) less, and it painted "
         "141 ms earlier."
     )
-    unsure = times("dsl", WHOLE, first_paint_connections_ms=NONE)
-    assert explained(contents, nothing, unsure, handshakes) == ""
+    inconclusive = times("dsl", WHOLE, first_paint_connections_ms=NONE)
+    assert explained(contents, nothing, inconclusive, handshakes) == ""
 
 
 def test_the_visible_part_of_a_site_is_said_with_what_brought_it(contents):

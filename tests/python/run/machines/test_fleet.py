@@ -38,13 +38,13 @@ def test_a_machine_that_differs_in_any_fact_is_refused_with_it(fact):
     [verdict] = fleet.admit(machine("b", **{fact: "other"}))
     assert verdict.machine_class is None and classes(fleet) == {"a": 1}
     assert verdict.reason == (
-        f"its {fact} is other and not {FACTS[fact]}, unlike host-a; --mixed takes it as another "
-        "class"
+        f"its {fact} is other and not {FACTS[fact]}, unlike host-a; "
+        "--allow-heterogeneous takes it as another class"
     )
 
 
 def test_mixed_takes_what_differs_as_classes_of_their_own():
-    fleet = Fleet(mixed=True)
+    fleet = Fleet(allow_heterogeneous=True)
     for name, kernel in (("a", "6.1"), ("b", "6.6"), ("c", "6.6"), ("d", "6.9"), ("e", "6.1")):
         fleet.admit(machine(name, kernel=kernel))
     assert classes(fleet) == {"a": 1, "b": 2, "c": 2, "d": 3, "e": 1}
@@ -70,19 +70,21 @@ def test_one_that_was_put_out_has_its_class_for_good():
     assert verdict.reason.startswith("its page load time is -16.7% off what it was when it loaded")
     [verdict] = fleet.admit(machine("a", load_ms=1200.0))
     assert (verdict.machine_class, verdict.is_admitted) == (2, False)
-    fleet.mixed = True
+    fleet.allow_heterogeneous = True
     [verdict] = fleet.admit(machine("a", load_ms=1200.0))
     assert (verdict.machine_class, verdict.is_admitted) == (2, True)
     assert classes(fleet) == {"a": 2, "b": 1, "c": 1}
 
 
-@pytest.mark.parametrize("mixed", [False, True])
+@pytest.mark.parametrize("allow_heterogeneous", [False, True])
 @pytest.mark.parametrize(
     ("load_ms", "processor_s", "admitted"),
     [(1090.0, 2.0, True), (1120.0, 2.0, False), (1000.0, 2.6, True), (1000.0, 2.8, False)],
 )
-def test_a_machine_that_returns_with_other_times_is_refused(mixed, load_ms, processor_s, admitted):
-    fleet = Fleet(mixed)
+def test_a_machine_that_returns_with_other_times_is_refused(
+    allow_heterogeneous, load_ms, processor_s, admitted
+):
+    fleet = Fleet(allow_heterogeneous)
     fleet.admit(machine("a"))
     [verdict] = fleet.admit(machine("a", load_ms, processor_s))
     assert (verdict.is_admitted, verdict.machine_class) == (admitted, 1)
@@ -113,7 +115,7 @@ def test_of_three_of_which_no_two_agree_the_one_in_the_middle_stays():
     assert [each.is_admitted for each in verdicts] == [False, False, True]
     assert verdicts[1].reason == (
         "its page load time is -28.6% off the fleet's median, and no two of 3 machines are alike; "
-        "--mixed takes it as another class"
+        "--allow-heterogeneous takes it as another class"
     )
 
 
@@ -127,7 +129,7 @@ def test_of_three_two_that_agree_stay_though_the_third_moved_their_median():
 
 
 def test_mixed_has_a_class_for_each_of_three_of_which_no_two_agree():
-    fleet = Fleet(mixed=True)
+    fleet = Fleet(allow_heterogeneous=True)
     for name, load_ms in (("a", 1000.0), ("b", 2000.0), ("c", 1400.0)):
         fleet.admit(machine(name, load_ms))
     assert classes(fleet) == {"a": 3, "b": 2, "c": 1}
@@ -144,10 +146,10 @@ def test_those_that_join_later_put_nobody_out():
     assert verdict.is_admitted
 
 
-@pytest.mark.parametrize("mixed", [False, True])
+@pytest.mark.parametrize("allow_heterogeneous", [False, True])
 @pytest.mark.parametrize("seed", range(20))
-def test_only_the_third_machine_changes_a_class(mixed, seed):
-    random, fleet = Random(seed), Fleet(mixed)
+def test_only_the_third_machine_changes_a_class(allow_heterogeneous, seed):
+    random, fleet = Random(seed), Fleet(allow_heterogeneous)
     for _ in range(60):
         before = dict(fleet.members)
         name = random.choice("abcdefghij")
@@ -160,7 +162,7 @@ def test_only_the_third_machine_changes_a_class(mixed, seed):
         assert changed == {each.machine for each in verdicts} - {name}
         for each in verdicts:
             assert classes(fleet).get(each.machine) == each.machine_class
-            assert mixed or not each.is_admitted or each.machine_class == 1
+            assert allow_heterogeneous or not each.is_admitted or each.machine_class == 1
 
 
 def test_it_is_counted_how_many_are_as_one_that_is_refused():
@@ -187,7 +189,7 @@ def test_the_bounds_are_of_the_medians(load_ms, processor_s, admitted):
 
 
 def test_a_machine_that_comes_back_changed_is_refused_and_its_loads_stay_in_their_class():
-    fleet = Fleet(mixed=True)
+    fleet = Fleet(allow_heterogeneous=True)
     fleet.admit(machine("a"))
     [verdict] = fleet.admit(machine("a", kernel="6.6"))
     assert (verdict.is_admitted, verdict.machine_class) == (False, 1)
@@ -202,18 +204,18 @@ def test_a_machine_that_comes_back_changed_is_refused_and_its_loads_stay_in_thei
 
 
 def test_a_machine_of_another_class_stays_in_it_and_needs_mixed_again():
-    fleet = Fleet(mixed=True)
+    fleet = Fleet(allow_heterogeneous=True)
     fleet.admit(machine("a"))
     assert fleet.admit(machine("b", kernel="6.6"))[0].machine_class == 2
     assert fleet.admit(machine("b", kernel="6.6"))[0].machine_class == 2
-    fleet.mixed = False
+    fleet.allow_heterogeneous = False
     [verdict] = fleet.admit(machine("b", kernel="6.6"))
     assert (verdict.is_admitted, verdict.machine_class) == (False, 2)
-    assert verdict.reason == "it is of class 2, as it was before; --mixed takes it"
+    assert verdict.reason == "it is of class 2, as it was before; --allow-heterogeneous takes it"
 
 
 def test_machines_that_are_off_in_opposite_ways_are_two_classes():
-    fleet = Fleet(mixed=True)
+    fleet = Fleet(allow_heterogeneous=True)
     for name in "abc":
         fleet.admit(machine(name))
     assert fleet.admit(machine("d", load_ms=1150.0))[0].machine_class == 2
