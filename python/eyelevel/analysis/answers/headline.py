@@ -10,7 +10,7 @@ from eyelevel.analysis.answers.sentences import (
     size_in_words,
     why_no_answer,
 )
-from eyelevel.analysis.claims import CLAIMS, is_first_look, verdict_of
+from eyelevel.analysis.claims import CLAIMS, UNDECIDED, is_first_look, verdict_of
 from eyelevel.analysis.formats import format_change, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.study import StudyResults
@@ -33,6 +33,8 @@ _FURTHER = {
 
 FIRST_LOOK = "A first look"
 """The beginning of a headline that rests on fewer than six blocks."""
+
+NO_VERDICT = "no verdict"
 
 _WORDS = {"no clear difference": "unclear", None: "so far"}
 
@@ -79,7 +81,8 @@ def comparison_verdicts(contents: StudyResults) -> tuple[ComparisonVerdicts, ...
 def headline(contents: StudyResults) -> str:
     """Return one line that answers the title: the first comparison's findings by network.
 
-    Networks with the same finding stand together, in the plan's order of the first of them.
+    Networks with the same finding stand together, in the plan's order of the first of them, and
+    what was found comes before what is open.
     """
     if not contents.cells:
         return why_no_answer(contents)
@@ -87,10 +90,9 @@ def headline(contents: StudyResults) -> str:
         return f"No verdict yet: {contents.unfinished}."
     if not contents.comparisons:
         return "Only one stack was loaded, so nothing is compared."
-    groups = _grouped([g for g in contents.gains if g.metric == contents.primary_metric], contents)
     clauses = [
         _clause(contents, gains, finding, is_first=not place)
-        for place, (finding, gains) in enumerate(groups.items())
+        for place, (finding, gains) in enumerate(_grouped(contents).items())
     ]
     line = "; ".join(clauses)
     if is_first_look(contents):
@@ -100,16 +102,23 @@ def headline(contents: StudyResults) -> str:
 
 
 def headline_network(contents: StudyResults) -> str:
-    """Return the first network that the headline names; empty without a comparison."""
-    return contents.networks[0] if contents.comparisons and contents.networks else ""
+    """Return the first network that the headline names; empty without a comparison.
+
+    It has a verdict if any network has one: what a reader is shown of it is what was found.
+    """
+    first = next(iter(_grouped(contents).values()), None) if contents.comparisons else None
+    return first[0].network if first else ""
 
 
-def _grouped(gains: Sequence[NetworkGain], contents: StudyResults) -> dict[str, list[NetworkGain]]:
+def _grouped(contents: StudyResults) -> dict[str, list[NetworkGain]]:
+    """Return the first comparison's gains by their finding, those that leave it open last."""
     by_finding: dict[str, list[NetworkGain]] = {}
-    for gain in gains:
-        if gain.comparison == contents.comparisons[0]:
-            by_finding.setdefault(verdict_of(contents, gain) or "no verdict", []).append(gain)
-    return by_finding
+    of = (contents.comparisons[0], contents.primary_metric)
+    for gain in contents.gains:
+        if (gain.comparison, gain.metric) == of:
+            by_finding.setdefault(verdict_of(contents, gain) or NO_VERDICT, []).append(gain)
+    in_order = sorted(by_finding, key=lambda finding: finding in (*UNDECIDED, NO_VERDICT))
+    return {finding: by_finding[finding] for finding in in_order}
 
 
 def _clause(
