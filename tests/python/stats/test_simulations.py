@@ -154,17 +154,19 @@ def test_timeouts_void_no_studys_interval():
     assert simulate(0.3, True, (10, 10), 20, draw).determined == 0
 
 
-def test_the_gain_with_excluded_blocks_shows_what_an_exclusion_that_hangs_on_the_time_does():
+def test_what_is_excluded_for_others_time_leaves_the_gain_right_and_what_networks_do_in_it():
     from benchmarks.statistics.exclusions import SCENARIOS, simulate
 
     draw = np.random.Generator(np.random.PCG64(5))
     for scenario in SCENARIOS:
         cell = simulate(scenario, 10, 31, 800, draw)
-        wrong_without = scenario.part_of_the_question
-        wrong_with = scenario.share > 0 and not scenario.both and not wrong_without
-        assert (cell.misses > 0.15) == wrong_without, scenario
-        assert (cell.misses_with_excluded > 0.15) == wrong_with, scenario
-        assert (abs(cell.gain - cell.gain_with_excluded) > 0.01) == (wrong_without or wrong_with)
+        truth = math.expm1(scenario.truth)
+        unequal = scenario.by_others and len(set(scenario.times)) > 1
+        unseen = unequal and not scenario.seen
+        assert (abs(cell.gain - truth) > 0.005) == (cell.misses > 0.15) == unseen, scenario
+        assert (abs(cell.gain_with_excluded - truth) > 0.01) == unequal, scenario
+        assert (cell.misses_with_excluded > 0.15) == unequal, scenario
+        assert (cell.excluded > 0.07) == (scenario.by_others and scenario.seen), scenario
 
 
 @pytest.mark.parametrize(
