@@ -29,6 +29,7 @@ PARTS = {
     "statistics": "The statistics",
     "cluster": "Many machines",
     "papers": "The papers",
+    "fuzz": "Fuzzing",
 }
 """Headings by the names of folders, in the page's order."""
 INTRODUCTION = """\
