@@ -14,7 +14,7 @@ from threading import Thread
 
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "helpers"))
 
-from made_up_cluster import WORKER, until
+from synthetic_cluster import WORKER, until
 
 from benchmarks.shared.command import Figure
 from eyelevel.cluster.admission import Admissions

@@ -16,7 +16,7 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "helpers"))
 
-from made_up_run import _frames, environment, metrics_of, record_of
+from synthetic_run import _frames, environment, metrics_of, record_of
 
 from benchmarks.run.report_scale import STACKS, measured_apart
 from benchmarks.shared.command import Figure

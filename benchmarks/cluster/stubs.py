@@ -13,7 +13,7 @@ from threading import Event, Thread
 
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "helpers"))
 
-from made_up_cluster import MadeUpCluster, until
+from synthetic_cluster import SyntheticCluster, until
 
 from benchmarks.shared.command import Figure
 
@@ -36,14 +36,14 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 @contextmanager
 def cluster_of(
     blocks: int, script: dict[str, list[str]] | None = None, networks: Sequence[str] = ("dsl",)
-) -> Iterator[MadeUpCluster]:
+) -> Iterator[SyntheticCluster]:
     """A run of so many blocks of five on each network."""
     plan = PLAN.format(networks=json.dumps(networks), blocks=blocks)
     with tempfile.TemporaryDirectory(prefix="eyelevel-bench-") as folder:
-        yield MadeUpCluster(Path(folder), script or {}, plan)
+        yield SyntheticCluster(Path(folder), script or {}, plan)
 
 
-def began_s(cluster: MadeUpCluster, block: str, attempt: int = 0) -> float:
+def began_s(cluster: SyntheticCluster, block: str, attempt: int = 0) -> float:
     """When a block's attempt began, on the wall."""
     name = f"{block.replace('/', '_')}.{attempt}"
     return (cluster.site / "attempts" / name).stat().st_mtime
@@ -65,7 +65,7 @@ def engine() -> Iterator[Figure]:
 
 
 def scaling() -> Iterator[Figure]:
-    """Made-up loads that wait: they need no processor, so two cores are enough."""
+    """Synthetic loads that wait: they need no processor, so two cores are enough."""
     figure = Figure("two workers against one, loads that wait", ">= 1.9")
     for _ in range(ROUNDS):
         took_s = []
@@ -138,7 +138,7 @@ def worker_memory() -> Iterator[Figure]:
     yield from thirds("worker over 500 loads", seen)
 
 
-def watched_memory(cluster: MadeUpCluster, pid: Callable[[], int]) -> list[float]:
+def watched_memory(cluster: SyntheticCluster, pid: Callable[[], int]) -> list[float]:
     """What a process has, every now and then from the first block's begin to the last one's end."""
     ended, seen = Event(), []
 

@@ -16,11 +16,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.shared.command import parser_of
-from eyelevel.level.made_page import HOST, kind_of
+from eyelevel.level.generated_page import HOST, kind_of
 from eyelevel.level.page_values import late_script_place, order_share, priorities
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
-from eyelevel.run.level.runs import write_made_page
+from eyelevel.run.level.runs import write_generated_page
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.unused_connections import unused_connections
@@ -46,7 +46,7 @@ def main() -> None:
     runs = parser.parse_args().runs
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
-        site = open_site(str(write_made_page(Path(folder) / "level.wacz")))
+        site = open_site(str(write_generated_page(Path(folder) / "level.wacz")))
         plan = parse_plan(PLAN.format(site=site.path, runs=runs), "firefox_requests.toml")
         for trial in expand(plan, [Site(site.name, site.of_plan().digest)]):
             for _ in range(1 + RETRIES):

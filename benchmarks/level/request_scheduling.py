@@ -33,7 +33,7 @@ from eyelevel.browser.chromium.request_scheduling import (
 )
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, Trial, expand
-from eyelevel.run.level.runs import write_made_page
+from eyelevel.run.level.runs import write_generated_page
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.unused_connections import unused_connections
@@ -51,7 +51,7 @@ def main() -> None:
     arguments = _arguments()
     with tempfile.TemporaryDirectory(prefix="eyelevel-") as folder:
         made = Path(folder) / "level.wacz"
-        site = arguments.site or str(write_made_page(made, arguments.images))
+        site = arguments.site or str(write_generated_page(made, arguments.images))
         rows = measure(site, arguments)
     if arguments.json:
         print(json.dumps(rows, indent=2))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "helpers"))
 
-from made_internet import STATIC, URL, made_internet  # type: ignore[import-not-found]
+from emulated_internet import STATIC, URL, emulated_internet  # type: ignore[import-not-found]
 
 RTT_MS = 30.0
 OWN_RTT_MS = {STATIC: 15.0}
@@ -28,7 +28,7 @@ STUDY_TIMEOUT_S = 4 * 3600
 def study(directory: Path, name: str, own_rtt_ms: dict[str, float], words: list[str]) -> dict:
     """What `eyelevel validate live` says where hosts have these round trips of their own."""
     out, recording = directory / name, directory / "recording.wacz"
-    with made_internet(directory, RTT_MS, own_rtt_ms) as internet:
+    with emulated_internet(directory, RTT_MS, own_rtt_ms) as internet:
         trust = ["--upstream-ca", str(internet.authority)]
         if not recording.exists():
             done = internet.eyelevel("record", URL, "--out", str(recording), *trust)

@@ -14,7 +14,7 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
-from benchmarks.live.think_times import AT_ONCE, RTT_MS, made_internet, recorded_ms, summary
+from benchmarks.live.think_times import AT_ONCE, RTT_MS, emulated_internet, recorded_ms, summary
 from eyelevel.binary import find_binary
 
 CONNECTIONS = {"a connection a request": ("--http2", AT_ONCE), "one a server": ("--http2",)}
@@ -32,7 +32,7 @@ def main() -> None:
     excess_ms: dict[str, list[float]] = defaultdict(list)
     for _ in range(given.rounds):
         for connections, how in CONNECTIONS.items():
-            with made_internet(folder, RTT_MS, is_cold=True) as internet:
+            with emulated_internet(folder, RTT_MS, is_cold=True) as internet:
                 for recording in ("first", "second"):
                     found = recorded_ms(internet, find_binary(), folder, *how)
                     excess_ms[f"{recording}, {connections}"] += [ms - RTT_MS for ms in found]

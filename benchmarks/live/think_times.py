@@ -20,12 +20,12 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "helpers"))
 
-from made_internet import (  # type: ignore[import-not-found]
+from emulated_internet import (  # type: ignore[import-not-found]
     IMAGES,
     STATIC,
     URL,
     Internet,
-    made_internet,
+    emulated_internet,
 )
 
 from eyelevel.binary import find_binary
@@ -90,7 +90,7 @@ def main() -> None:
     excess_ms: dict[tuple[str, str], list[float]] = defaultdict(list)
     loops = [subprocess.Popen([sys.executable, "-c", "while 1: 1"]) for _ in range(given.busy)]
     try:
-        with made_internet(folder, RTT_MS) as internet:
+        with emulated_internet(folder, RTT_MS) as internet:
             for _ in range(given.rounds):
                 for protocol in PROTOCOLS:
                     for name, binary in binaries.items():

@@ -1,6 +1,6 @@
 """How fast `eyelevel trace import` is: files of 100 MB of each form against its bound.
 
-Made files: a packet-delivery trace, a series of delay and rate, a light recording with a short
+Synthetic files: a packet-delivery trace, a series of delay and rate, a light recording with a short
 saturated one, and tables of FCC (10 MB of them, of which as much is written as may be, and 100 MB
 at rates that nearly nobody has) and MONROE. Nothing is asserted; `benchmarks/results` keeps results
 with their machine. Takes about 1.2 GB of the temporary folder and 2 GB of memory.

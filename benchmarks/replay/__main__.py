@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.replay.load import h2load_bulk, h2load_requests, our_bulk, our_client
-from benchmarks.replay.servers import made_files, nginx, ours
+from benchmarks.replay.servers import nginx, ours, synthetic_files
 from benchmarks.replay.start import first_answer_ms
 from benchmarks.replay.think_times import beyond_think_times
 from benchmarks.shared.command import HEADING, Figure, measure
@@ -29,7 +29,7 @@ ROUNDS = 5
 
 def beside_nginx(version: str, folder: Path) -> Iterator[Figure]:
     """Requests a second of 3 kB objects, as a share of nginx's in the same round."""
-    site = made_files(folder, OBJECTS, OBJECT_BYTES)
+    site = synthetic_files(folder, OBJECTS, OBJECT_BYTES)
     rates: dict[str, list[float]] = {"ours": [], "nginx": []}
     with ours(site, version) as own, nginx(site) as other:
         for _ in range(ROUNDS):
@@ -45,7 +45,7 @@ def beside_nginx(version: str, folder: Path) -> Iterator[Figure]:
 
 def over_quic(folder: Path) -> Iterator[Figure]:
     """Requests a second of 3 kB objects over HTTP/3."""
-    site = made_files(folder, OBJECTS, OBJECT_BYTES)
+    site = synthetic_files(folder, OBJECTS, OBJECT_BYTES)
     with ours(site, "h3") as own:
         rates = [our_client(own) for _ in range(ROUNDS)]
         memory = own.memory_bytes_max() - site.body_bytes
@@ -61,7 +61,7 @@ def start(folder: Path) -> Iterator[Figure]:
 
 def bulk(folder: Path) -> Iterator[Figure]:
     """A 1 GB object."""
-    site = made_files(folder, 1, LARGE_BYTES)
+    site = synthetic_files(folder, 1, LARGE_BYTES)
     with ours(site, "h2") as own, nginx(site) as other:
         pairs = [(h2load_bulk(own), h2load_bulk(other)) for _ in range(3)]
         memory = own.memory_bytes_max() - site.body_bytes

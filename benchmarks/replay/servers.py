@@ -60,7 +60,7 @@ class Served:
         raise LabError(f"process {self.pid} says nothing of its memory")
 
 
-def made_files(folder: Path, objects: int, object_bytes: int) -> Site:
+def synthetic_files(folder: Path, objects: int, object_bytes: int) -> Site:
     """So many incompressible bodies of such a size."""
     files = folder / "files"
     files.mkdir()

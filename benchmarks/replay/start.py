@@ -4,7 +4,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from benchmarks.shared.made_site import many_origins
+from benchmarks.shared.generated_site import many_origins
+
 from eyelevel.binary import find_binary
 from eyelevel.errors import LabError
 from eyelevel.lab.client import Lab, LabConfig

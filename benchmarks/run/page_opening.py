@@ -15,7 +15,7 @@ from eyelevel.browser.chromium.process import Chromium
 from eyelevel.browser.profiles import new_profile
 from eyelevel.json_types import JsonObject
 
-HANG_S = 120.0
+TEST_TIMEOUT_S = 120.0
 DRAWN = """new Promise((done) => {
   const look = () => {
     if (document.documentElement?.dataset.drawn) done(true);
@@ -53,7 +53,7 @@ class Tab:
 
     def call(self, method: str, parameters: JsonObject | None = None) -> JsonObject:
         """One command's answer."""
-        deadline = time.monotonic() + HANG_S
+        deadline = time.monotonic() + TEST_TIMEOUT_S
         return self.devtools.call(method, parameters, self.session, deadline)
 
     def wait(self, expression: str) -> object:

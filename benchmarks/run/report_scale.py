@@ -23,7 +23,7 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "helpers"))
 
-from made_up_run import environment, metrics_of, record_of
+from synthetic_run import environment, metrics_of, record_of
 
 from benchmarks.shared.command import parser_of
 from eyelevel.analysis.trials.kept_rows import TABLE_FILE

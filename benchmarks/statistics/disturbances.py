@@ -1,6 +1,6 @@
 """What a busy machine does to a gain: `python -m benchmarks.statistics.disturbances [--quick]`.
 
-Made-up studies of two stacks that are equal, in blocks of one load each. Some of the machine's
+Synthetic studies of two stacks that are equal, in blocks of one load each. Some of the machine's
 moments slow what runs then; a moment lasts one load, or one block with all its attempts. It is made
 by other programs, whose processor time each load measures, or by something that nobody sees. A
 slowed load has late packets, and quic's has them twice as often (other shares: see SCENARIOS).

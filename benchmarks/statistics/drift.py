@@ -1,6 +1,6 @@
 """Simulate drift and its warnings: `python -m benchmarks.statistics.drift [--quick]`.
 
-Made-up studies of equal stacks, the first of which drifts or not: an autoregressive part has a
+Synthetic studies of equal stacks, the first of which drifts or not: an autoregressive part has a
 share of its variance, and falls to 1/e within five repetitions. Printed for every cell: how often
 the report warns of a drift, what it states that this share would be (of 30 % alone), how often the
 interval of the autocorrelation holds the true one, and how often the gain of the drifting stack is

@@ -1,6 +1,6 @@
 """What exclusions do to a gain: `python -m benchmarks.statistics.exclusions [--quick]`.
 
-Made-up studies as those of `benchmarks.statistics.intervals`, of three stacks of which the second
+Synthetic studies as in `benchmarks.statistics.intervals`, of three stacks of which the second
 is compared with the first. Other programs slow some of the machine's moments, or the network slows
 some loads. By the rule in force (`eyelevel.analysis.trials.disturbance`), a block is left out with
 the loads of all stacks if other programs had more than the bound in one of its loads, however long

@@ -57,7 +57,7 @@ def best_attribute(
     """Shares of studies with a best attribute, with bytes as it, with one by the largest alone."""
     called = right = largest = 0
     for _ in range(studies):
-        table = lines_of(_made_sites(sites, slope, draw))
+        table = lines_of(_synthetic_sites(sites, slope, draw))
         best = table.filter("best")["attribute"].to_list()
         called += bool(best)
         right += best == ["encoded_bytes"]
@@ -65,7 +65,7 @@ def best_attribute(
     return called / studies, right / studies, largest / studies
 
 
-def _made_sites(sites: int, slope: float, draw: np.random.Generator) -> pl.DataFrame:
+def _synthetic_sites(sites: int, slope: float, draw: np.random.Generator) -> pl.DataFrame:
     """Attributes that go together, as those of pages do, and gains of which bytes make some."""
     objects = draw.normal(6, 1, sites)
     in_bytes = 0.7 * objects + draw.normal(14, 1, sites)

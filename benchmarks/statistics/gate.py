@@ -1,6 +1,6 @@
 """How often a gate passes, by simulation: `python -m benchmarks.statistics.gate`.
 
-Made-up loads: the logarithm is normal with standard deviation `sd`; a stack's repetition has a
+Synthetic loads: the logarithm is normal with standard deviation `sd`; a stack's repetition has a
 disturbance of `shared` of that, which all its sites share; of `modes` half of all loads take so
 many times as long. First the gates of `p50 worse by 5 %` and of the gain (`worse by 5 %`) by true
 regression; then what the intervals miss; then, with the blocks that `eyelevel plan estimate` names,

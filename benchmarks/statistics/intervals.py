@@ -1,6 +1,6 @@
 """How often a gain's 95 % interval misses: `python -m benchmarks.statistics.intervals [--quick]`.
 
-Made-up studies of two stacks. A load's time is its site's, times exp(0.1 z); what disturbs one
+Synthetic studies of two stacks. A load's time is its site's, times exp(0.1 z); what disturbs one
 stack throughout a repetition has 0.3 of that spread, on all of its sites. To that come tails (a
 share of the loads that take so many times as long), in both stacks or in the reference alone,
 blocks that are lost, and timeouts (one in 1000 loads takes 60 times as long, and counts as that).

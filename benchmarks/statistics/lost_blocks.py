@@ -1,6 +1,6 @@
 """What lost loads cost a gain: `python -m benchmarks.statistics.lost_blocks [--quick]`.
 
-Made-up studies as those of `benchmarks.statistics.intervals`, of five stacks over sites whose gains
+Synthetic studies as in `benchmarks.statistics.intervals`, of five stacks over sites whose gains
 differ (standard deviation 0.1), in which a share of the loads fails. Printed for every cell: the
 share of pairs that is left, where a pair needs its own two loads and where it needs its whole
 block; how much of what is there is used, as the square of the whole study's width over this one's,

@@ -1,6 +1,6 @@
 """What a study says of loads that do not finish: `python -m benchmarks.statistics.lost_objects`.
 
-Made-up studies of ten sites in which a share of the loads of both stacks, or of one alone, does not
+Synthetic studies of ten sites in which a share of the loads of both stacks, or of one, does not
 finish; a share of those shares comes as bad repetitions, which hit a stack on every site. Nothing
 else differs. Printed for every cell: how often a comparison of a family has its numbers of
 unfinished loads called different, of fixed repetitions (the gains' and these tests as one family by

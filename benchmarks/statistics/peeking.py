@@ -1,6 +1,6 @@
 """How often nothing looks like something: `python -m benchmarks.statistics.peeking [--quick]`.
 
-Made-up studies in which no stack differs. Two questions:
+Synthetic studies in which no stack differs. Two questions:
 
 1. Who looks after every repetition and ends the run at the first interval that excludes zero: how
    often is that by a given block? By t intervals, as the live line once showed, from the third

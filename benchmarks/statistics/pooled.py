@@ -1,6 +1,6 @@
 """Compare errors of gains: `python -m benchmarks.statistics.pooled [--quick] [--ms]`.
 
-Made-up studies of three to six equal stacks, each compared with the first, by the functions that
+Synthetic studies of three to six equal stacks, each compared with the first, by the functions that
 reports use. Printed for every cell: the mean half width over that of Student's t of the two stacks
 alone, and how often the interval misses, of the comparison that misses most: by these two stacks
 alone, by the error of the randomised block design, and by the moderated error that reports have.

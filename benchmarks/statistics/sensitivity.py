@@ -1,6 +1,6 @@
 """Measure power at the stated effect: `python -m benchmarks.statistics.sensitivity [--quick]`.
 
-Made-up studies in which one comparison truly differs, by what the report and `plan estimate` call
+Synthetic studies in which one comparison truly differs, by what the report and `plan estimate` call
 the smallest difference that is not often missed, with the spread of loads known, and no other does.
 Printed for every cell: the effect, and the power, which is how often that comparison is called
 faster after Holm's correction with the median on its side, as in a report; and the winner's curse:

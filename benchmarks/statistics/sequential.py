@@ -1,6 +1,6 @@
 """How often `eyelevel ask` finds a difference: `python -m benchmarks.statistics.sequential`.
 
-Made-up studies of at most 60 blocks by `ask`'s own rule
+Synthetic studies of at most 60 blocks by `ask`'s own rule
 (`eyelevel.plan.file.change.question_plan`). A block's log ratio is normal with the standard
 deviation `sd`, around the true one; of several comparisons, a network each, all have that truth.
 With tails a share of the loads takes so many times as long, in both stacks or in the reference
@@ -162,7 +162,7 @@ def blocks_of(directory: Path, measured_by: Measure = measure) -> Floats:
     return log_ratios[np.argsort(repetitions)]
 
 
-def rows_made_up(studies: int, draw: np.random.Generator) -> Iterator[tuple[str, str, int, Cell]]:
+def synthetic_rows(studies: int, draw: np.random.Generator) -> Iterator[tuple[str, str, int, Cell]]:
     """What the truth is, the spread, the comparisons and what came of them."""
     for (truth, spread), comparisons in product(CASES, COMPARISONS):
         cell = simulate(normal(truth, spread, draw), math.log1p(truth), comparisons, studies)
@@ -206,7 +206,7 @@ def main(arguments: list[str]) -> None:
         "ended early", "false verdict", "missed ever", "missed at the stop",
     )  # fmt: skip
     print_head(heads)
-    rows = rows_of_run(given.run, studies, draw) if given.run else rows_made_up(studies, draw)
+    rows = rows_of_run(given.run, studies, draw) if given.run else synthetic_rows(studies, draw)
     for truth, spread, comparisons, cell in rows:
         words = (truth, spread, str(comparisons), f"{cell.faster:.1%}", f"{cell.verdict:.1%}")
         words = (*words, f"{cell.blocks:.0f}")

@@ -1,6 +1,6 @@
 """Whether slow loads differ: `python -m benchmarks.statistics.slow_loads [--quick]`.
 
-Made-up studies as those of `benchmarks.statistics.intervals`, with a spread of 0.1 (0.2 where it
+Synthetic studies as those of `benchmarks.statistics.intervals`, with a spread of 0.1 (0.2 where it
 says so). Printed for every cell is how often a test of the two stacks' shares of slow loads has
 p <= 0.05, by three definitions: slow above 1.5 times the median of both stacks' loads of the site,
 by McNemar's exact test over blocks; above 1.5 times the median of the stack's own, by the same; and

@@ -1,6 +1,6 @@
 """What a study with timeouts can say: `python -m benchmarks.statistics.timeouts [--quick]`.
 
-Made-up studies as those of `benchmarks.statistics.intervals`; a share of the loads of both stacks,
+Synthetic studies as in `benchmarks.statistics.intervals`; a share of the loads of both stacks,
 or of the reference alone, never comes, and the limit is 60 times a usual load. Printed for every
 cell: in what share of studies the gain has an interval, as it was while one timeout left none, and
 as it is, with each timeout counted as the limit; how often that interval misses the geometric mean

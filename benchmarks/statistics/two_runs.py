@@ -1,6 +1,6 @@
 """What two runs can say of each other: `python -m benchmarks.statistics.two_runs [--quick]`.
 
-Made-up runs of 31 blocks: two networks, three stacks and the one that they are compared with, so
+Synthetic runs of 31 blocks: two networks, three stacks and the one that they are compared with, so
 six comparisons. A load's time is its site's, times exp(spread z); what disturbs one stack
 throughout a repetition has 0.3 of that spread, on all of its sites. A run's level moves by a factor
 of its own, the same for all loads of the run; a stack's own level may move, too, by run.

@@ -6,10 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from hang import HANG_S
 from in_process import run_command
 from labs import CORPUS
 from recordings import as_har, as_mahimahi, har_of
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.corpora.ledger import Ledger
 
@@ -87,7 +87,7 @@ def test_an_interrupted_import_says_how_it_is_gone_on_with(tmp_path):
     given = ["corpus", "import", str(tmp_path / "in"), "--out", str(tmp_path / "out")]
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, *given],
-        capture_output=True, text=True, timeout=HANG_S, check=False,
+        capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False,
     )  # fmt: skip
     assert done.returncode == 130, done.stderr
     assert "interrupted" in done.stderr and "Traceback" not in done.stderr
@@ -207,7 +207,7 @@ def test_a_check_without_loads_finds_nothing_fit(tmp_path):
 def test_what_cannot_be_is_refused_in_one_line(arguments, said, tmp_path):
     done = subprocess.run(
         [*COMMAND, *arguments],
-        capture_output=True, text=True, timeout=HANG_S, check=False, cwd=tmp_path,
+        capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False, cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 2 and said in done.stderr, done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.cli import doctor
 from eyelevel.confinement import UNSAFE_VARIABLE
@@ -34,7 +34,7 @@ def examined(environment: dict[str, str], *options: str) -> subprocess.Completed
         [*COMMAND, *options],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
         env=environment,
         preexec_fn=lambda: os.sched_setaffinity(0, {core}),

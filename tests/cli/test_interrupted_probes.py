@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 # The signal comes from inside, behind the third host, so that no test waits for its moment.
 INTERRUPTED = """
@@ -33,7 +33,7 @@ def probe(*words: object) -> subprocess.CompletedProcess[str]:
         [sys.executable, *map(str, words)],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
     )
 

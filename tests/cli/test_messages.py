@@ -10,8 +10,8 @@ import sys
 import time
 
 import pytest
-from hang import HANG_S
 from in_process import run_command
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.networks.presets import find_network
 from eyelevel.plan.single_load_plan import one_cell
@@ -192,12 +192,12 @@ def test_an_interrupted_command_says_so(tmp_path) -> None:
         command = [*COMMAND, "probe", host, "--protocols", "tcp", "--every", "1h", "--for", "3h"]
         command += ["--out", str(rows)]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + HANG_S
+        deadline = time.monotonic() + TEST_TIMEOUT_S
         while not (rows.exists() and rows.read_bytes().endswith(b"\n")):
             assert process.poll() is None and time.monotonic() < deadline
             select.select([], [], [], 0.02)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=HANG_S)
+        _, said = process.communicate(timeout=TEST_TIMEOUT_S)
     assert process.returncode == 130 and said.endswith("eyelevel: interrupted\n")
 
 
@@ -230,7 +230,7 @@ def test_jobs_keep_to_the_cores_that_the_command_was_given(tmp_path) -> None:
         [*COMMAND, "run", "quickstart", "--out", str(tmp_path / "out"), "--jobs", "2"],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
         preexec_fn=lambda: os.sched_setaffinity(0, {core}),  # as `taskset` does
     )

@@ -7,15 +7,15 @@ import urllib.error
 import urllib.request
 
 import pytest
-from hang import HANG_S
 from loads import COMMAND
 from pages import page_server
+from timeouts import TEST_TIMEOUT_S
 
 
 def asked(proxy: str, url: str) -> int:
     """The answer's status; its client leaves before its body."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": proxy}))
-    with opener.open(url, timeout=HANG_S) as answer:
+    with opener.open(url, timeout=TEST_TIMEOUT_S) as answer:
         return int(answer.status)
 
 
@@ -35,7 +35,7 @@ def test_clients_with_the_printed_credentials_are_recorded(tmp_path):
             with pytest.raises(urllib.error.HTTPError, match="407"):
                 asked(other, f"{origin}/style.css")
         process.send_signal(signal.SIGINT)
-        _, rest = process.communicate(timeout=HANG_S)
+        _, rest = process.communicate(timeout=TEST_TIMEOUT_S)
     assert process.returncode == 0, rest
     assert "a request without this run's credentials" in rest
     assert password.encode() not in out.read_bytes()

@@ -4,8 +4,8 @@ import json
 import subprocess
 import sys
 
-from hang import HANG_S
 from labs import CORPUS
+from timeouts import TEST_TIMEOUT_S
 
 DASHBOARD = CORPUS / "dashboard.wacz"
 
@@ -13,7 +13,7 @@ DASHBOARD = CORPUS / "dashboard.wacz"
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "eyelevel.cli.main", "site", "import", str(DASHBOARD)]
     return subprocess.run(
-        [*command, *arguments], capture_output=True, text=True, timeout=HANG_S, check=False
+        [*command, *arguments], capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
     )
 
 

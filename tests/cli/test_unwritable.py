@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from made_up_run import write_run
+from synthetic_run import write_run
 
 from eyelevel.cli import main
 from eyelevel.disk.results import folder_of_results, write_result

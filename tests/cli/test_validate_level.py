@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from in_process import run_command
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.rows import Run
@@ -58,7 +58,7 @@ def test_what_is_kept_is_read_and_fits_where_there_is_no_terminal() -> None:
         [*COMMAND, "validate", "level"],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
         env={**os.environ, "COLUMNS": "140"},
     )
@@ -94,7 +94,9 @@ def test_a_reader_who_closes_early_has_the_page(tmp_path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     words = [*COMMAND, "validate", "level", "--page", str(page)]
-    subprocess.run(words, stdout=writing, stderr=subprocess.DEVNULL, timeout=HANG_S, check=False)
+    subprocess.run(
+        words, stdout=writing, stderr=subprocess.DEVNULL, timeout=TEST_TIMEOUT_S, check=False
+    )
     os.close(writing)
     assert page.exists()
 

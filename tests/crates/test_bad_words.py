@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from remedies import has_remedy
 from repository import ROOT
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import find_binary
 
@@ -68,7 +68,7 @@ def test_bad_words_are_refused_in_a_line_with_its_way_out(
         input=line.replace("TEXT", "text") + "\n",
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
         cwd=tmp_path,
     )

@@ -7,8 +7,8 @@ import subprocess
 import sysconfig
 
 import pytest
-from hang import HANG_S
 from repository import ROOT
+from timeouts import TEST_TIMEOUT_S
 
 SKIPPED_MAX = 3
 """Crates in two versions. It may only become less."""
@@ -27,7 +27,8 @@ def checked(config, tmp_path):
     at = command.index("check")
     return subprocess.run(
         [*command[:at], "--config", file, *command[at:]],
-        cwd=ROOT, env=WITH_DENY, capture_output=True, text=True, timeout=HANG_S, check=False,
+        cwd=ROOT, env=WITH_DENY, capture_output=True, text=True, timeout=TEST_TIMEOUT_S,
+        check=False,
     )  # fmt: skip
 
 

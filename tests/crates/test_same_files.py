@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import find_binary
 from eyelevel.errors import TraceError
@@ -93,7 +93,7 @@ def accepts(stages: Sequence[str], folder: Path) -> subprocess.CompletedProcess[
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
     )
 

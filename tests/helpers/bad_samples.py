@@ -262,4 +262,4 @@ MONROE = (
     "48,89,1463048696.5,72,84,MONROE.EXP.PING,2,g,192.0.2.1,Telenor,None\n"
     "48,89,1463048697.5,73,84,MONROE.EXP.PING,2,g,192.0.2.1,Telenor,80\n"
 )
-"""Made rows with the headings of both campaigns' tables."""
+"""Synthetic rows with the headings of both campaigns' tables."""

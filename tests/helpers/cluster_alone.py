@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Thread
 
 from fault_runs import fill
-from made_up_cluster import MadeUpCluster, ended, quick, tree, until
+from synthetic_cluster import SyntheticCluster, ended, quick, tree, until
 
 from eyelevel.disk.steps import watched
 from eyelevel.errors import StoreError
@@ -24,7 +24,7 @@ DISK_BYTES = 4_000_000
 def link(folder: Path) -> None:
     """The link of the machine that has a block is down until another has the block, too; the first
     answers while the second still loads."""
-    cluster = MadeUpCluster(folder, {FIRST: ["waits", "waits"]})
+    cluster = SyntheticCluster(folder, {FIRST: ["waits", "waits"]})
     cluster.where = f"listen:{NEAR}:0"
     _run("ip link add name near type veth peer name far")
     _run(f"ip address add {NEAR}/24 dev near")
@@ -62,7 +62,7 @@ def link(folder: Path) -> None:
 
 def client_disk(folder: Path) -> None:
     """The disk of the client is full amid a commit."""
-    cluster = MadeUpCluster(folder, {})
+    cluster = SyntheticCluster(folder, {})
     cluster.run.mkdir()
     _small_disk(cluster.run)
     seen: list[str] = []
@@ -85,7 +85,7 @@ def client_disk(folder: Path) -> None:
 
 def worker_disk(folder: Path) -> None:
     """The disk that a load writes to is full."""
-    cluster = MadeUpCluster(folder, {FIRST: ["finds a full disk"]})
+    cluster = SyntheticCluster(folder, {FIRST: ["finds a full disk"]})
     small = cluster.site / "small"
     small.mkdir()
     _small_disk(small)
@@ -93,13 +93,13 @@ def worker_disk(folder: Path) -> None:
     assert cluster.attempts(FIRST) == 2
 
 
-def _assert_whole(cluster: MadeUpCluster, machine: str) -> None:
+def _assert_whole(cluster: SyntheticCluster, machine: str) -> None:
     assert cluster.to_its_end(machine).done == 18
     assert tree(cluster.run) == tree(_undisturbed(cluster))
 
 
-def _undisturbed(cluster: MadeUpCluster) -> Path:
-    return MadeUpCluster(cluster.run.parent / "undisturbed", {}).undisturbed()
+def _undisturbed(cluster: SyntheticCluster) -> Path:
+    return SyntheticCluster(cluster.run.parent / "undisturbed", {}).undisturbed()
 
 
 def _small_disk(folder: Path) -> None:

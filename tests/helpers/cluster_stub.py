@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from distributed import get_worker
-from made_up_run import record_of
+from synthetic_run import record_of
 
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block import attempts

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from made_up_bucket import Clock, MadeUpBucket
+from faulty_bucket import Clock, FaultyBucket
 
 from eyelevel.bucket.copies import Copies
 from eyelevel.bucket.layout import blocks_of
@@ -24,7 +24,7 @@ class Run:
 
 
 def copies(
-    run: Run, bucket: MadeUpBucket, clock: Clock | None = None, beside: bool = False, **named: Any
+    run: Run, bucket: FaultyBucket, clock: Clock | None = None, beside: bool = False, **named: Any
 ) -> Copies:
     """Of the run, which waits for them unless loads are `beside`."""
     clock = clock or Clock()
@@ -34,7 +34,7 @@ def copies(
     )  # fmt: skip
 
 
-def copy_all(run: Run, bucket: MadeUpBucket, clock: Clock | None = None) -> None:
+def copy_all(run: Run, bucket: FaultyBucket, clock: Clock | None = None) -> None:
     """As a run that is resumed and lacks nothing."""
     copying = copies(run, bucket, clock)
     try:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from hang import HANG_S
 from numpy.typing import NDArray
+from timeouts import TEST_TIMEOUT_S
 
 FPS = 15
 ORANGE = (222, 100, 13)
@@ -37,7 +37,7 @@ class Drawn:
         raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(FPS)]
         command = ["ffmpeg", "-v", "error", "-y", *raw, "-i", "-", *self.codec, *self.more]
         content = self.frames.tobytes()
-        subprocess.run([*command, str(file)], input=content, check=True, timeout=HANG_S)
+        subprocess.run([*command, str(file)], input=content, check=True, timeout=TEST_TIMEOUT_S)
         return file
 
 

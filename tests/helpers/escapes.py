@@ -11,7 +11,7 @@ import json
 import subprocess
 from collections.abc import Sequence
 
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 PYTHON = "/usr/bin/python3"
 
@@ -132,7 +132,7 @@ def escapes(prefix: Sequence[str], *hosts: str) -> tuple[dict[str, object], int]
         [*prefix, PYTHON, "-I", "-c", PROGRAM, *hosts],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
     )
     assert done.returncode == 0, done.stderr

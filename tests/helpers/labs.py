@@ -3,8 +3,8 @@
 import subprocess
 from typing import Any
 
-from hang import HANG_S
 from repository import ROOT
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import run_tool
 from eyelevel.browser.browsers import load_page
@@ -33,7 +33,7 @@ def run_in(lab: Lab, *command: str) -> subprocess.CompletedProcess[str]:
         [*lab.command_prefix, *command],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
     )
 

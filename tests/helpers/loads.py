@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.run.block.attempts import RETRIED, RETRIES_MAX
 
@@ -41,7 +41,9 @@ def load(*arguments: str, out: Path | None = None, prefix: Sequence[str] = ()) -
     def attempt(number: int) -> Done:
         kept = ("--out", str(out / str(number))) if out else ()
         command = [*prefix, *COMMAND, "load", *arguments, *kept, "--json"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+        )
 
     trial, _, number = one_load(attempt)
     trial["kept_in"] = out and out / str(number)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pages import image
 
-from eyelevel.sites.pack import MadeExchange, pack_site
+from eyelevel.sites.pack import SyntheticExchange, pack_site
 
 PAGE_HOST, PLAIN, SECURE = "mixed.example", "http://plain.example", "https://secure.example"
 LISTED = "http://www.google-analytics.com"
@@ -28,14 +28,14 @@ def pack_mixed(folder: Path, scheme: str, pictures: tuple[bytes, bytes] | None =
 <script src={SECURE}/script.js></script><script src={PLAIN}/script.js></script>
 <script src={LISTED}/analytics.js></script><iframe src={LISTED}/frame></iframe>"""
     exchanges = [
-        MadeExchange(f"{own}/", "text/html", page.encode()),
-        MadeExchange(f"{own}/style.css", "text/css", b"h1 { color: red }"),
-        MadeExchange(f"{PLAIN}/picture.png", "image/png", over_http),
-        MadeExchange(f"{SECURE}/picture.png", "image/png", over_https),
-        MadeExchange(f"{SECURE}/script.js", "text/javascript", SCRIPT),
-        MadeExchange(f"{PLAIN}/script.js", "text/javascript", SCRIPT),
-        MadeExchange(f"{LISTED}/analytics.js", "text/javascript", SCRIPT),
-        MadeExchange(f"{LISTED}/frame", "text/html", b"<!doctype html><p>frame"),
+        SyntheticExchange(f"{own}/", "text/html", page.encode()),
+        SyntheticExchange(f"{own}/style.css", "text/css", b"h1 { color: red }"),
+        SyntheticExchange(f"{PLAIN}/picture.png", "image/png", over_http),
+        SyntheticExchange(f"{SECURE}/picture.png", "image/png", over_https),
+        SyntheticExchange(f"{SECURE}/script.js", "text/javascript", SCRIPT),
+        SyntheticExchange(f"{PLAIN}/script.js", "text/javascript", SCRIPT),
+        SyntheticExchange(f"{LISTED}/analytics.js", "text/javascript", SCRIPT),
+        SyntheticExchange(f"{LISTED}/frame", "text/html", b"<!doctype html><p>frame"),
     ]
     out = folder / f"mixed-{scheme}.wacz"
     pack_site(out, exchanges, title="mixed", addresses=ADDRESSES)

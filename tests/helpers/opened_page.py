@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.errors import BrowserStartError
@@ -59,7 +59,7 @@ def opened(browser: Any, url: str, width_px: int = 1366, scheme: str = "light") 
     page = browser.new_page(
         viewport={"width": width_px, "height": 844}, color_scheme=scheme, reduced_motion="reduce"
     )
-    page.set_default_timeout(HANG_S * 1e3)
+    page.set_default_timeout(TEST_TIMEOUT_S * 1e3)
     it = Opened(page, [], [])
     page.on("pageerror", lambda error: it.thrown.append(str(error)))
     page.on("request", lambda request: it.asked.append(request.url))

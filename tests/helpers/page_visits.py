@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hang import HANG_S
 from opened_page import chromium_of_playwright
+from timeouts import TEST_TIMEOUT_S
 from websockets.sync.client import connect
 
 from eyelevel.browser.firefox.preferences import COMMON_PREFERENCES
@@ -49,7 +49,7 @@ class Visits:
 
     def wait(self, until: str) -> None:
         """Wait, a frame at a time, until an expression is true; a script that ended badly fails."""
-        deadline = time.monotonic() + HANG_S
+        deadline = time.monotonic() + TEST_TIMEOUT_S
         while not self.value(until):
             thrown = [text for is_thrown, text in self.logged if is_thrown]
             assert all(text.startswith(REFUSAL) for text in thrown), thrown
@@ -67,7 +67,7 @@ def chromium() -> Iterator[Visits]:
     """In Debian's Chromium. Skips where it is not there."""
     with chromium_of_playwright() as browser:
         page = browser.new_page(viewport={"width": 1366, "height": 844})
-        page.set_default_timeout(HANG_S * 1e3)
+        page.set_default_timeout(TEST_TIMEOUT_S * 1e3)
         page.add_init_script(_WATCH)
         logged: Logged = []
         page.on("console", lambda message: logged.append((False, message.text)))
@@ -98,7 +98,7 @@ def firefox() -> Iterator[Visits]:
                 yield _firefox_visits(_caller(socket, logged), logged)
         finally:
             process.terminate()
-            process.communicate(timeout=HANG_S)
+            process.communicate(timeout=TEST_TIMEOUT_S)
 
 
 def _firefox_visits(call: Callable[..., Any], logged: Logged) -> Visits:
@@ -131,7 +131,7 @@ def _caller(socket: Any, logged: Logged) -> Callable[..., Any]:
         number += 1
         socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
         while True:
-            message = json.loads(socket.recv(timeout=HANG_S))
+            message = json.loads(socket.recv(timeout=TEST_TIMEOUT_S))
             if message.get("method") == "log.entryAdded":
                 entry = message["params"]
                 logged.append((entry["type"] == "javascript", str(entry["text"])))

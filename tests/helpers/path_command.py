@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 COMMAND = [sys.executable, "-c", "import sys; from eyelevel.cli.main import main; sys.exit(main())"]
 
@@ -17,7 +17,7 @@ def eyelevel(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str
         [*COMMAND, *arguments],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
         env=environment | changes,
     )

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hang import HANG_S
-from holding import holding
+from background_process import background_process
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import find_binary
 
@@ -47,7 +47,7 @@ def raw_lab(
             assert process.stdin is not None and process.stdout is not None
             process.stdin.write(json.dumps(config).encode() + b"\n")
             process.stdin.flush()
-            assert select.select([process.stdout], [], [], HANG_S)[0]
+            assert select.select([process.stdout], [], [], TEST_TIMEOUT_S)[0]
             ready = json.loads(process.stdout.readline())
             assert ready["event"] == "ready", ready
             yield process, ready
@@ -70,7 +70,7 @@ def inside(
 @contextmanager
 def once_ready(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
     """A program from its line `ready` on; it is killed at the end."""
-    with holding(command) as (process, line):
+    with background_process(command) as (process, line):
         assert line == "ready"
         yield process
 
@@ -98,7 +98,7 @@ def stopped(ready: dict[str, Any]) -> Iterator[None]:
     pid = ready["init_pid"]
     os.kill(pid, signal.SIGSTOP)
     try:
-        deadline = time.monotonic() + HANG_S
+        deadline = time.monotonic() + TEST_TIMEOUT_S
         while any(_state(task) not in "Tt" for task in Path(f"/proc/{pid}/task").iterdir()):
             assert time.monotonic() < deadline, "the lab does not stop"
             select.select([], [], [], 0.001)

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from hang import HANG_S
 from path_command import COMMAND
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import find_binary
 from eyelevel.lab.client import Lab
@@ -47,7 +47,7 @@ def run_inside(lab: Lab, *command: Sequence[str]) -> subprocess.CompletedProcess
         [*lab.command_prefix, *(word for part in command for word in part)],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 TLS = "distributed.comm.tls"
 _KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
@@ -12,7 +12,7 @@ _KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
 def openssl(folder: Path, *words: str) -> None:
     """Run it in a folder."""
     command = ["openssl", *words]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=HANG_S)
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=TEST_TIMEOUT_S)
 
 
 def self_signed(folder: Path, name: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import levels
-from made_up_run import metrics_of, write_run
+from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import compare_runs

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from bad_inputs import KINDS, bad_inputs, place
 from counts import count
-from hang import HANG_S
 from remedies import has_remedy
 from repository import ROOT
+from timeouts import TEST_TIMEOUT_S
 
 pytestmark = pytest.mark.counted
 
@@ -102,7 +102,7 @@ def test_whole_commands_end_alike(found: list[dict[str, Any]], tmp_path: Path) -
             [sys.executable, "-m", "eyelevel", *placed.words],
             capture_output=True,
             text=True,
-            timeout=HANG_S,
+            timeout=TEST_TIMEOUT_S,
             check=False,
             env={**os.environ, "COLUMNS": "80"},
         )

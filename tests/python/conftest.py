@@ -4,7 +4,7 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from made_up_run import read_run
+from synthetic_run import read_run
 
 from eyelevel.cli.main import TERMINATING
 

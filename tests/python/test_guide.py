@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from made_up_run import write_run
 from repository import ROOT
+from synthetic_run import write_run
 
 GUIDE = ROOT / "docs" / "guides" / "notebooks.md"
 

@@ -1,4 +1,4 @@
-from made_up_run import write_run
+from synthetic_run import write_run
 
 import eyelevel
 

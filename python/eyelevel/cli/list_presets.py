@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.output import print_json, results, table
-from eyelevel.corpora.made import MADE
 from eyelevel.corpora.published import PUBLISHED_LISTS
+from eyelevel.corpora.synthetic import SYNTHETIC_CORPORA
 from eyelevel.errors import PlanError, unknown
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
@@ -164,7 +164,7 @@ def _devices() -> list[Listed]:
 def _corpora() -> list[Listed]:
     made = [
         {"name": each.name, "kind": "made", "sites": len(each.sites), "what": each.purpose}
-        for each in MADE
+        for each in SYNTHETIC_CORPORA
     ]
     published = [
         {

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 
-from eyelevel.corpora.made import MADE_BY_NAME
 from eyelevel.corpora.published import PUBLISHED_LISTS
 from eyelevel.corpora.sources import find_sources
+from eyelevel.corpora.synthetic import SYNTHETIC_CORPORA_BY_NAME
 from eyelevel.errors import CorpusError, nearest
 from eyelevel.from_outside.files import lines_of
 from eyelevel.from_outside.limits import PAGES, WORD_LINE_BYTES_MAX
@@ -48,16 +48,20 @@ def members(corpus: str) -> list[Member]:
             )
     elif path.is_file() and not corpus.endswith((".wacz", ".warc", ".warc.gz")):
         found = _of_list(path)
-    elif corpus in MADE_BY_NAME:
-        found = [_synthetic(site) for site in MADE_BY_NAME[corpus].sites]
+    elif corpus in SYNTHETIC_CORPORA_BY_NAME:
+        found = [_synthetic(site) for site in SYNTHETIC_CORPORA_BY_NAME[corpus].sites]
     elif corpus in PUBLISHED_LISTS:
         raise CorpusError(
             f"`{corpus}` is a list of pages, and eyelevel ships no recordings of them; record "
             f"them first: eyelevel corpus record {corpus} --out FOLDER"
         )
     else:
-        close = nearest(corpus, MADE_BY_NAME)
-        meant = f"did you mean `{close}`?" if close else f"made ones: {', '.join(MADE_BY_NAME)}"
+        close = nearest(corpus, SYNTHETIC_CORPORA_BY_NAME)
+        meant = (
+            f"did you mean `{close}`?"
+            if close
+            else f"made ones: {', '.join(SYNTHETIC_CORPORA_BY_NAME)}"
+        )
         raise CorpusError(
             f"there is no corpus `{quoted(corpus)}`: no folder of recordings, no list; {meant}"
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from eyelevel.json_types import JsonMapping
 from eyelevel.level.classes import Value
-from eyelevel.level.made_page import HOST, LATE_SCRIPT, ORDER, kind_of
+from eyelevel.level.generated_page import HOST, LATE_SCRIPT, ORDER, kind_of
 from eyelevel.level.transfer_values import DATA_PACKET_BYTES_MIN
 from eyelevel.pathlog.packets import Arrivals
 

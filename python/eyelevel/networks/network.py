@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.cross_traffic import CrossTraffic, settling_s
-from eyelevel.networks.stages import DIGEST, MADE, Stage, StagesRead, describe, with_files
+from eyelevel.networks.stages import DIGEST, SYNTH, Stage, StagesRead, describe, with_files
 from eyelevel.settings import (
     LISTED,
     About,
@@ -308,12 +308,12 @@ def trace_stage(trace: object) -> JsonObject:
 
 def _played(stage: Stage) -> Stage:
     """The stage as the data plane takes it, which makes no traces."""
-    if MADE not in stage:
+    if SYNTH not in stage:
         return stage
     # numpy takes longer to import than a path takes to start; most paths need no made trace.
     from eyelevel.traces.synth import synthesise
 
-    trace = synthesise(SynthSpec.read(stage[MADE])).tolist()
+    trace = synthesise(SynthSpec.read(stage[SYNTH])).tolist()
     return {**trace_stage(trace), "queue": stage["queue"]}
 
 
@@ -324,7 +324,7 @@ def _link(
     if trace_sha256 is not None:
         return {**trace_stage(f"{DIGEST}{trace_sha256}"), "queue": queue}
     if synth is not None:
-        return {"stage": "trace", MADE: synth.stated(), "queue": queue}
+        return {"stage": "trace", SYNTH: synth.stated(), "queue": queue}
     return {"stage": "rate", "rate_bit_s": rate_bit_s, "queue": queue}
 
 

@@ -14,7 +14,7 @@ DIGEST = "sha256:"
 """Before the digest that stands for a file: where it lies is not what it is."""
 
 
-MADE = "synth"
+SYNTH = "synth"
 """In the place of a trace: the settings of the generator that makes it (`SynthSpec`)."""
 
 _FILE = re.compile(rf"{DIGEST}[0-9a-f]{{64}}")
@@ -47,8 +47,8 @@ def at_mean_rates(stages: Sequence[Stage]) -> list[Stage]:
     """The stages with links of the same mean rate in the place of traces that are still to be made:
     what these come to, for who cannot make them."""
     return [
-        {"stage": "rate", "rate_bit_s": stage[MADE]["rate_bit_s_mean"], "queue": stage["queue"]}
-        if MADE in stage
+        {"stage": "rate", "rate_bit_s": stage[SYNTH]["rate_bit_s_mean"], "queue": stage["queue"]}
+        if SYNTH in stage
         else stage
         for stage in stages
     ]

@@ -6,7 +6,7 @@ from pathlib import Path
 from eyelevel.level.aspect import Aspect, Measure
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.classes import SAMPLES_MIN
-from eyelevel.level.made_page import FONTS, IMAGES, LATE_AFTER_IMAGES, STYLES
+from eyelevel.level.generated_page import FONTS, IMAGES, LATE_AFTER_IMAGES, STYLES
 from eyelevel.level.numbers_said import value_said
 from eyelevel.level.scenarios import SCENARIOS
 

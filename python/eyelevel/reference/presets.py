@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from eyelevel.corpora.made import MADE
 from eyelevel.corpora.published import PUBLISHED_LISTS
+from eyelevel.corpora.synthetic import SYNTHETIC_CORPORA
 from eyelevel.networks.operators import LINKS
 from eyelevel.networks.presets import (
     DAS_RATES_MBIT_S,
@@ -75,7 +75,7 @@ def presets_page() -> str:
 
 
 def _made() -> list[list[str]]:
-    return [[f"`{each.name}`", str(len(each.sites)), each.purpose] for each in MADE]
+    return [[f"`{each.name}`", str(len(each.sites)), each.purpose] for each in SYNTHETIC_CORPORA]
 
 
 def _published() -> list[list[str]]:

@@ -18,7 +18,7 @@ FOR_ALL = ("access-control-allow-origin", "*")
 
 
 @dataclass(frozen=True)
-class MadeExchange:
+class SyntheticExchange:
     """One object of a made site; `initiator` is the URL of what requests it."""
 
     url: str
@@ -28,7 +28,7 @@ class MadeExchange:
     initiator: str | None = None
 
 
-def pack_site(out: Path, exchanges: Sequence[MadeExchange], **about: Any) -> JsonObject:
+def pack_site(out: Path, exchanges: Sequence[SyntheticExchange], **about: Any) -> JsonObject:
     """Write the archive and return what `archive info` says of it; raises LabError.
 
     The first exchange is the page. `about` has the manifest's other keys: `title`, `addresses`, ...

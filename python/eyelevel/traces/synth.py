@@ -1,4 +1,4 @@
-"""Made traces: a model gives the course of the rate, and opportunities follow it."""
+"""Synthetic traces: a model gives the course of the rate, and opportunities follow it."""
 
 from collections.abc import Callable
 

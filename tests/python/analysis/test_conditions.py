@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from made_up_run import SITES, metrics_of, write_run
+from synthetic_run import SITES, metrics_of, write_run
 
 from eyelevel.analysis.conditions import conditions_said, stacks_planned
 from eyelevel.analysis.study import read_contents

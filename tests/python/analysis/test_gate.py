@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 import typer
-from made_up_run import SITES, read_run
+from synthetic_run import SITES, read_run
 
 from eyelevel.analysis.gate import decide, evaluate
 from eyelevel.analysis.gate_conditions import (

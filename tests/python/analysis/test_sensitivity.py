@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_up_run import SITES, write_run
 from scipy import stats
+from synthetic_run import SITES, write_run
 
 from eyelevel.analysis.sensitivity import error_of_network, sensitivities, smallest_effect
 from eyelevel.plan.file.parse import parse_plan
@@ -81,7 +81,7 @@ def test_a_plan_says_before_its_loads_what_its_report_would(blocks):
 
 
 def test_a_plan_like_an_earlier_run_has_what_that_run_could_have_shown(tmp_path):
-    from made_up_run import metrics_of
+    from synthetic_run import metrics_of
 
     from eyelevel.analysis.study import read_contents
 

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from made_up_run import metrics_of, write_run
+from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.run_files import read_plan_document
 from eyelevel.analysis.study import read_contents

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import scipy
-from made_up_run import TWO_STACKS, metrics_of, read_run, write_run
+from synthetic_run import TWO_STACKS, metrics_of, read_run, write_run
 
 from eyelevel.analysis.decisions import horizon_of
 from eyelevel.analysis.formats import NO_BREAK

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 import typer
-from made_up_run import metrics_of, quickstart_against_tcp, read_run, write_run
+from synthetic_run import metrics_of, quickstart_against_tcp, read_run, write_run
 
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gate_conditions import GateError

@@ -5,8 +5,8 @@ import sys
 import tempfile
 
 import pytest
-from hang import HANG_S
-from holding import holding
+from background_process import background_process
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.browser.profiles import PROFILE_PREFIX, new_profile
 
@@ -35,7 +35,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def owner(folder):
     """Another process with a profile, the profile's name, and its browser's descriptor."""
-    with holding([sys.executable, "-c", OWNER, str(folder)]) as (process, line):
+    with background_process([sys.executable, "-c", OWNER, str(folder)]) as (process, line):
         name, browser = line.split()
         running = os.pidfd_open(int(browser))
         yield process, name, running
@@ -64,7 +64,7 @@ def test_what_a_killed_process_left_goes_at_once(folder, owner):
     assert not ended(browser)
     with new_profile() as profile:
         assert [each.name for each in folder.iterdir()] == [profile.name]
-        assert ended(browser, HANG_S)
+        assert ended(browser, TEST_TIMEOUT_S)
 
 
 def test_a_live_process_keeps_its_profile_whatever_its_number_says(folder, owner):

@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 from copied_runs import MACHINE, Run, write_machine
-from made_up_run import write_run
+from synthetic_run import write_run
 
 
 @pytest.fixture(scope="session")

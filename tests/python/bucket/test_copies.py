@@ -5,7 +5,7 @@ import shutil
 import pytest
 from bad_samples import stops
 from copied_runs import MACHINE, URL, copies, copy_all, tree, write_machine
-from made_up_bucket import Clock, MadeUpBucket
+from faulty_bucket import Clock, FaultyBucket
 
 from eyelevel.bucket.copies import END_S_MAX, PAUSE_S, CopiesUnfinishedError
 from eyelevel.bucket.fetch import fetch_run
@@ -36,12 +36,12 @@ def take_away(run):
 
 
 def test_a_run_that_was_copied_is_fetched_byte_for_byte(run):
-    copy_all(run, bucket := MadeUpBucket())
+    copy_all(run, bucket := FaultyBucket())
     assert_is_copied(run, bucket)
 
 
 def test_a_block_is_put_once_it_is_whole_and_before_the_next_load(run):
-    commit, bucket = take_away(run), MadeUpBucket()
+    commit, bucket = take_away(run), FaultyBucket()
     copying = copies(run, bucket)
     copying.begin()
     first, *rest = run.blocks[0]
@@ -60,7 +60,7 @@ def test_a_block_is_put_once_it_is_whole_and_before_the_next_load(run):
 def test_a_network_that_fails_halfway_stops_no_load_and_all_is_there_in_the_end(run):
     commit, clock, told = take_away(run), Clock(), []
     is_down = []
-    bucket = MadeUpBucket(lambda name: "network" if is_down else "")
+    bucket = FaultyBucket(lambda name: "network" if is_down else "")
     copying = copies(run, bucket, clock, told=told.append)
     copying.begin()
     for number, block in enumerate(run.blocks):
@@ -78,7 +78,7 @@ def test_a_network_that_fails_halfway_stops_no_load_and_all_is_there_in_the_end(
 
 
 def test_beside_loads_nobody_waits_and_the_end_does(run):
-    copying = copies(run, bucket := MadeUpBucket(), beside=True)
+    copying = copies(run, bucket := FaultyBucket(), beside=True)
     copying.begin()
     copying.finish()
     copying.close()
@@ -87,7 +87,7 @@ def test_beside_loads_nobody_waits_and_the_end_does(run):
 
 def test_a_bucket_that_never_answers_ends_the_run_with_what_is_left_which_resuming_puts(run):
     clock, is_down = Clock(), [True]
-    bucket = MadeUpBucket(lambda name: "network" if is_down and "blocks" in name else "")
+    bucket = FaultyBucket(lambda name: "network" if is_down and "blocks" in name else "")
     with pytest.raises(CopiesUnfinishedError, match=r"12 objects are not there yet \(using memory"):
         copy_all(run, bucket, clock)
     assert END_S_MAX <= clock.now_s < END_S_MAX + PAUSE_S
@@ -106,15 +106,15 @@ def test_every_object_may_be_said_to_be_what_it_is_not(run, fault):
         met.add(name)
         return fault
 
-    copy_all(run, bucket := MadeUpBucket(once))
+    copy_all(run, bucket := FaultyBucket(once))
     assert {"blocks/0000000.zip"} <= met
     assert_is_copied(run, bucket)
 
 
 def test_resuming_puts_what_is_missing_and_reads_nothing_back(run):
-    copy_all(run, bucket := MadeUpBucket())
+    copy_all(run, bucket := FaultyBucket())
     gone = "blocks/0000004.zip"
-    other = MadeUpBucket()
+    other = FaultyBucket()
     for name in {*bucket.tried} - {gone}:
         other.create(name, bucket.get(name, 10**9))
     other.tried.clear()
@@ -124,7 +124,7 @@ def test_resuming_puts_what_is_missing_and_reads_nothing_back(run):
 
 
 def test_who_does_not_know_what_is_there_reads_it_back_and_puts_nothing(run):
-    copy_all(run, bucket := MadeUpBucket())
+    copy_all(run, bucket := FaultyBucket())
     for known in run.directory.glob(".copied-*"):
         known.unlink()
     bucket.read.clear()
@@ -134,7 +134,7 @@ def test_who_does_not_know_what_is_there_reads_it_back_and_puts_nothing(run):
 
 
 def test_a_line_that_was_cut_off_costs_one_reading_back(run):
-    copy_all(run, bucket := MadeUpBucket())
+    copy_all(run, bucket := FaultyBucket())
     (known,) = run.directory.glob(".copied-*")
     known.write_bytes(known.read_bytes()[:-3])
     bucket.read.clear()
@@ -144,7 +144,7 @@ def test_a_line_that_was_cut_off_costs_one_reading_back(run):
 
 
 def test_another_block_in_the_bucket_stops_the_run_in_one_line(run):
-    commit, bucket = take_away(run), MadeUpBucket()
+    commit, bucket = take_away(run), FaultyBucket()
     copying = copies(run, bucket)
     copying.begin()
     bucket.real.create("blocks/0000000.zip", b"another")
@@ -161,7 +161,7 @@ def test_another_block_in_the_bucket_stops_the_run_in_one_line(run):
     [("plan.json", "another plan's run is there"), ("environment.json", "another run of this")],
 )
 def test_the_bucket_of_another_run_is_refused_before_anything_is_put(run, name, said):
-    bucket = MadeUpBucket()
+    bucket = FaultyBucket()
     bucket.real.create(name, b"{}")
     copying = copies(run, bucket)
     with pytest.raises(DifferentError, match=said):
@@ -171,14 +171,14 @@ def test_the_bucket_of_another_run_is_refused_before_anything_is_put(run, name, 
 
 
 def test_a_bucket_that_does_not_answer_at_the_beginning_is_said(run):
-    copying = copies(run, MadeUpBucket(lambda name: "network"))
+    copying = copies(run, FaultyBucket(lambda name: "network"))
     with pytest.raises(BucketError, match="connection refused"):
         copying.begin()
     copying.close()
 
 
 def test_what_a_run_writes_anew_is_put_anew(run):
-    copy_all(run, bucket := MadeUpBucket())
+    copy_all(run, bucket := FaultyBucket())
     write_machine(run.directory, MACHINE, 2)
     write_machine(run.directory, "9876543210", 2)
     (run.directory / "stop.json").write_bytes(stops()[0])
@@ -188,7 +188,7 @@ def test_what_a_run_writes_anew_is_put_anew(run):
 
 def test_what_is_said_has_how_much_is_left(run):
     shown = []
-    copying = copies(run, MadeUpBucket())
+    copying = copies(run, FaultyBucket())
     copying.begin(shown.append)
     copying.close()
     assert shown[0].startswith(f"copying to {URL}: 13 objects left")

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 from copied_runs import URL, Run, copy_all, tree
-from made_up_bucket import MadeUpBucket
+from faulty_bucket import FaultyBucket
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.bucket.fetch import fetch_run
@@ -20,7 +20,7 @@ BLOCK = "blocks/0000005.zip"
 
 @pytest.fixture
 def bucket(run):
-    copy_all(run, bucket := MadeUpBucket())
+    copy_all(run, bucket := FaultyBucket())
     return bucket
 
 
@@ -115,7 +115,7 @@ def test_a_damaged_document_is_refused(bucket, out, name, content):
 
 
 def test_what_is_no_run_is_refused_and_nothing_is_made(out):
-    assert "it has no plan.json" in refused(MadeUpBucket(), out)
+    assert "it has no plan.json" in refused(FaultyBucket(), out)
     assert not out.exists()
 
 
@@ -123,7 +123,7 @@ def test_a_picture_that_is_damaged_or_missing_is_named(run, bucket, out):
     name = next((run.directory / "pictures").iterdir()).name
     bucket.replace(f"pictures/{name}", b"RIFF")
     assert f"pictures/{name}: damaged" in refused(bucket, out)
-    other = MadeUpBucket()
+    other = FaultyBucket()
     for each in [*bucket.tried, "machines/0123456789.json"]:
         if each != f"pictures/{name}":
             other.replace(each, bucket.get(each, 10**9))
@@ -180,7 +180,7 @@ def fetching(bucket, out):
 
 
 def test_what_has_come_meanwhile_is_fetched_later(run, bucket, out):
-    early = MadeUpBucket()
+    early = FaultyBucket()
     for name in [*bucket.tried, "machines/0123456789.json"]:
         if name < BLOCK or not name.startswith("blocks/"):
             early.replace(name, bucket.get(name, 10**9))

@@ -1,7 +1,7 @@
 """An object is created once, whatever is said about it."""
 
 import pytest
-from made_up_bucket import MadeUpBucket
+from faulty_bucket import FaultyBucket
 
 from eyelevel.bucket.objects import BucketError
 from eyelevel.bucket.once import TRIES, DifferentError, put_once
@@ -9,7 +9,7 @@ from eyelevel.bucket.once import TRIES, DifferentError, put_once
 
 def scripted(*faults):
     left = list(faults)
-    return MadeUpBucket(lambda name: left.pop(0) if left else "")
+    return FaultyBucket(lambda name: left.pop(0) if left else "")
 
 
 def test_what_is_not_there_is_created():

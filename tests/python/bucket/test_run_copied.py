@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from copied_runs import Run, copies, tree
 from fault_runs import stub_result
-from made_up_bucket import MadeUpBucket
-from made_up_run import environment, write_run
+from faulty_bucket import FaultyBucket
+from synthetic_run import environment, write_run
 
 from eyelevel.bucket import copies as copies_module
 from eyelevel.bucket import objects
@@ -31,7 +31,7 @@ blocks = 2
 
 
 def test_between_two_loads_all_whole_blocks_are_in_the_bucket(tmp_path, monkeypatch):
-    bucket, seen, directory = MadeUpBucket(), [], tmp_path / "run"
+    bucket, seen, directory = FaultyBucket(), [], tmp_path / "run"
 
     def load(trial, *_, **__):
         seen.append((trial.position, len(list(bucket.names("blocks")))))
@@ -89,7 +89,7 @@ def test_the_report_of_a_run_whose_directory_is_gone_is_the_same_byte_for_byte(c
 
 
 def test_a_bucket_that_is_gone_at_the_end_is_75_with_the_line_that_resumes(called, monkeypatch):
-    bucket = MadeUpBucket(lambda name: "network" if "/" in name else "")
+    bucket = FaultyBucket(lambda name: "network" if "/" in name else "")
     monkeypatch.setattr(objects, "open_objects", lambda url, is_new: bucket)
     monkeypatch.setattr(copies_module, "END_S_MAX", 0.0)
     words = ("run", "plan.toml", "--out", called.directory, "--copy-to", called.bucket)

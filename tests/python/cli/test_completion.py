@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.cli import main
 from eyelevel.cli.completion import answer, written
@@ -45,8 +45,8 @@ def command(tmp_path: Path) -> Path:
 def run(words: list[str], command: Path) -> list[str]:
     path = f"{command.parent}:{os.environ['PATH']}"
     done = subprocess.run(
-        words, capture_output=True, text=True, timeout=HANG_S, env={**os.environ, "PATH": path},
-        check=False,
+        words, capture_output=True, text=True, timeout=TEST_TIMEOUT_S,
+        env={**os.environ, "PATH": path}, check=False,
     )  # fmt: skip
     assert done.stderr == "", done.stderr
     return done.stdout.splitlines()
@@ -145,7 +145,11 @@ def test_a_key_waits_for_nothing_slow():
         "except SystemExit: print(*sys.modules, file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG_S, check=True
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=TEST_TIMEOUT_S,
+        check=True,
     )
     assert "agency" in done.stdout
     assert not {"typer", "rich", "pydantic", "numpy", "polars"} & set(done.stderr.split())

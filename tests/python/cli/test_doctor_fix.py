@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.cli import doctor, doctor_fix
 from eyelevel.errors import InstallError
@@ -111,5 +111,7 @@ def test_a_snap_is_no_browser(tmp_path, monkeypatch):
 
 def test_yes_without_fix_is_a_slip():
     command = [sys.executable, "-m", "eyelevel", "doctor", "--yes"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+    )
     assert done.returncode == 2 and "--fix" in done.stderr

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import typer
 import vl_convert
-from made_up_run import write_run
 from reached import reached
+from synthetic_run import write_run
 from typer.core import TyperGroup
 
 from eyelevel.cli import main

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 ENDS = """
 import sys
@@ -29,7 +29,7 @@ def ends(place: Path, environment: dict[str, str], *, on_terminal: bool = True) 
             stdout=subprocess.PIPE,
             stderr=theirs,
             text=True,
-            timeout=HANG_S,
+            timeout=TEST_TIMEOUT_S,
             check=False,
             env={"PATH": "", **environment},
         )

@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.cli import main
 
@@ -40,7 +40,7 @@ def test_what_is_asked_often_imports_nothing_slow(words: list[str]):
         [sys.executable, "-c", code, *words],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
     )
     assert done.returncode == 0 and done.stdout

@@ -4,7 +4,7 @@ from inspect import unwrap
 
 import pytest
 from distributed import Scheduler
-from made_up_cluster import MadeUpCluster, quick, tree
+from synthetic_cluster import SyntheticCluster, quick, tree
 
 from eyelevel.cluster import settings
 
@@ -12,7 +12,7 @@ from eyelevel.cluster import settings
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory):
     """On one machine, without a cluster."""
-    return tree(MadeUpCluster(tmp_path_factory.mktemp("whole"), {}).undisturbed())
+    return tree(SyntheticCluster(tmp_path_factory.mktemp("whole"), {}).undisturbed())
 
 
 @pytest.fixture

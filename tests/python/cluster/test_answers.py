@@ -9,8 +9,8 @@ from pathlib import Path
 from threading import Semaphore, Thread
 
 import pytest
-from hang import HANG_S
-from made_up_cluster import PLAN, MadeUpCluster, ended, tree, until
+from synthetic_cluster import PLAN, SyntheticCluster, ended, tree, until
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.cluster import answers
 from eyelevel.cluster.answers import Answers
@@ -29,7 +29,7 @@ FIRST = "startup/dsl/1"
 def test_a_worker_that_dies_before_its_answer_is_fetched_costs_the_block(
     tmp_path, undisturbed, monkeypatch
 ):
-    cluster = MadeUpCluster(tmp_path, {})
+    cluster = SyntheticCluster(tmp_path, {})
     fetch, killed = Answers.fetch, []
 
     def fetched_late(self, answer, address):
@@ -49,7 +49,7 @@ def test_while_a_machines_slots_stand_still_with_their_answers_others_go_on(tmp_
     """They are not missed meanwhile: Dask waits a minute for who says nothing. And they are more
     than Dask would fetch answers from at once."""
     plan = PLAN.replace("blocks = 3", "blocks = 6")
-    cluster = MadeUpCluster(tmp_path, {}, plan)
+    cluster = SyntheticCluster(tmp_path, {}, plan)
     cluster.slots_each = 6
     fetch, stopped = ClusterSlots._fetch, []
 
@@ -73,8 +73,8 @@ def test_while_a_machines_slots_stand_still_with_their_answers_others_go_on(tmp_
     going_on = Thread(target=go_on)
     going_on.start()
     assert cluster.to_its_end("one").done == 36
-    going_on.join(HANG_S)
-    assert tree(cluster.run) == tree(MadeUpCluster(tmp_path / "alone", {}, plan).undisturbed())
+    going_on.join(TEST_TIMEOUT_S)
+    assert tree(cluster.run) == tree(SyntheticCluster(tmp_path / "alone", {}, plan).undisturbed())
     assert len(cluster.attempt_files()) == 12, "no block was begun twice"
 
 
@@ -100,7 +100,7 @@ def test_a_client_that_lost_its_way_and_has_it_again_blames_no_slot(
 ):
     """As Dask connects anew by itself, and forgets what it had asked: three times one block, which
     after three losses would be given up, and its slot retired."""
-    cluster = MadeUpCluster(tmp_path, {})
+    cluster = SyntheticCluster(tmp_path, {})
     lost = []
 
     def connect_anew(client, future):
@@ -118,7 +118,7 @@ def test_a_client_that_lost_its_way_and_has_it_again_blames_no_slot(
 
 
 def test_a_connection_that_fails_once_costs_no_block(tmp_path, undisturbed, fetching):
-    cluster = MadeUpCluster(tmp_path, {})
+    cluster = SyntheticCluster(tmp_path, {})
     failed = []
 
     def fail_once(client, future):
@@ -161,7 +161,7 @@ def cut_off(monkeypatch):
 def test_a_machine_that_the_scheduler_cannot_reach_is_refused_with_what_to_do(
     tmp_path, cut_off, fetching
 ):
-    cluster = MadeUpCluster(tmp_path, {})
+    cluster = SyntheticCluster(tmp_path, {})
 
     def cut_first_off(_, future):
         if not cut_off:
@@ -178,7 +178,7 @@ def test_a_machine_that_the_scheduler_cannot_reach_is_refused_with_what_to_do(
 def test_a_block_whose_answer_cannot_be_fetched_is_given_up_with_what_to_do(
     tmp_path, cut_off, fetching
 ):
-    cluster = MadeUpCluster(tmp_path, {})
+    cluster = SyntheticCluster(tmp_path, {})
 
     def cut_first_block_off(_, future):
         last = max(cluster.attempt_files(), key=lambda file: file.stat().st_mtime_ns)
@@ -195,14 +195,14 @@ def test_a_block_whose_answer_cannot_be_fetched_is_given_up_with_what_to_do(
 
 @pytest.mark.parametrize("fate", ["fails", "damages its answer"])
 def test_what_is_no_answer_costs_the_block_and_its_slot_begins_anew(tmp_path, undisturbed, fate):
-    cluster = MadeUpCluster(tmp_path, {FIRST: [fate]})
+    cluster = SyntheticCluster(tmp_path, {FIRST: [fate]})
     assert cluster.to_its_end("one").done == 18
     assert tree(cluster.run) == undisturbed and cluster.attempts(FIRST) == 2
     assert cluster.process(FIRST, 0) != cluster.process(FIRST, 1)
 
 
 def test_a_slot_that_is_being_ended_takes_no_block_meanwhile(tmp_path, undisturbed, monkeypatch):
-    cluster = MadeUpCluster(tmp_path, {FIRST: ["fails"]})
+    cluster = SyntheticCluster(tmp_path, {FIRST: ["fails"]})
     looks, polled, restart = Semaphore(0), ClusterSlots._polled, Connection.restart
 
     def counted(self):
@@ -214,7 +214,7 @@ def test_a_slot_that_is_being_ended_takes_no_block_meanwhile(tmp_path, undisturb
         while looks.acquire(blocking=False):
             pass
         for _ in range(2):
-            assert looks.acquire(timeout=HANG_S)
+            assert looks.acquire(timeout=TEST_TIMEOUT_S)
         restart(self, *arguments)
 
     monkeypatch.setattr(ClusterSlots, "_polled", counted)
@@ -226,7 +226,7 @@ def test_a_slot_that_is_being_ended_takes_no_block_meanwhile(tmp_path, undisturb
 
 
 def test_a_fault_of_the_program_is_told_where_its_block_is_given_up(tmp_path):
-    cluster = MadeUpCluster(tmp_path, {FIRST: ["fails"] * 3})
+    cluster = SyntheticCluster(tmp_path, {FIRST: ["fails"] * 3})
     assert cluster.to_its_end("one").done == 18
     records = [trial.record for trial in iterate_trials(cluster.run)]
     failed = [each for each in records if each["outcome"] != "ok"]
@@ -236,14 +236,14 @@ def test_a_fault_of_the_program_is_told_where_its_block_is_given_up(tmp_path):
 
 
 def test_a_block_that_leaves_too_much_ends_the_run_in_one_line(tmp_path):
-    cluster = MadeUpCluster(tmp_path, {FIRST: ["leaves too much"]})
+    cluster = SyntheticCluster(tmp_path, {FIRST: ["leaves too much"]})
     with pytest.raises(TooLargeError, match=r"^a block may leave 1 GiB$"):
         cluster.to_its_end("one")
     assert cluster.attempts(FIRST) == 1
 
 
 def test_a_worker_that_joins_late_takes_blocks_too(tmp_path, undisturbed):
-    cluster = MadeUpCluster(tmp_path, {FIRST: ["waits"]})
+    cluster = SyntheticCluster(tmp_path, {FIRST: ["waits"]})
 
     def join():
         # It is at its gate when somebody can write there; it goes on when the other has a block.
@@ -254,14 +254,14 @@ def test_a_worker_that_joins_late_takes_blocks_too(tmp_path, undisturbed):
     joining = Thread(target=join)
     joining.start()
     assert cluster.to_its_end("one").done == 18
-    joining.join(HANG_S)
+    joining.join(TEST_TIMEOUT_S)
     assert tree(cluster.run) == undisturbed
     machines = {trial.record["host"]["machine"] for trial in iterate_trials(cluster.run)}
     assert len(machines) == 2
 
 
 def test_a_recording_that_changes_amid_a_run_ends_it_until_it_is_restored(tmp_path, undisturbed):
-    cluster = MadeUpCluster(tmp_path, {FIRST: ["waits"]})
+    cluster = SyntheticCluster(tmp_path, {FIRST: ["waits"]})
     file = Path(cluster.recording.path)
     whole = file.read_bytes()
 
@@ -275,7 +275,7 @@ def test_a_recording_that_changes_amid_a_run_ends_it_until_it_is_restored(tmp_pa
     changing.start()
     with pytest.raises(InputChangedError, match=r"changed since the plan was read; restore it"):
         cluster.to_its_end("one")
-    changing.join(HANG_S)
+    changing.join(TEST_TIMEOUT_S)
     assert committed(cluster.run) == set()
     file.write_bytes(whole)
     assert cluster.to_its_end("one").done == 18
@@ -287,7 +287,7 @@ def test_a_recording_that_a_machine_does_not_see_is_sent_once_to_it(
 ):
     hidden = tmp_path / "hidden"
     hidden.mkdir()
-    cluster = MadeUpCluster(tmp_path, {})
+    cluster = SyntheticCluster(tmp_path, {})
     cluster.slots_each = 2
     cluster.tell(padding="x" * 12_000_000)  # Dask would warn of 10 MB and more
     cluster.recording = replace(cluster.recording, path=str(hidden / "script.json"))

@@ -13,8 +13,8 @@ from dataclasses import replace
 from threading import Event, Thread
 
 import pytest
-from hang import HANG_S
-from made_up_cluster import MadeUpCluster, tree
+from synthetic_cluster import SyntheticCluster, tree
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.analysis.run_files import kept_columns
 from eyelevel.analysis.trials.table import trials_table
@@ -28,7 +28,7 @@ FIRST = "startup/dsl/1"
 
 
 def test_a_clusters_run_is_the_one_that_a_machine_alone_gives(tmp_path, undisturbed):
-    cluster = MadeUpCluster(tmp_path, {})
+    cluster = SyntheticCluster(tmp_path, {})
     result = cluster.to_its_end("one", "two")
     assert (result.done, result.total, result.interrupted) == (18, 18, False)
     assert tree(cluster.run) == undisturbed
@@ -51,7 +51,7 @@ def assert_rows_came_with_the_trials(directory):
 def test_lost_workers_cost_their_blocks_which_are_run_again_whole(tmp_path, undisturbed):
     fates = ["killed before", "killed amid", "killed at its end", "killed with its nanny"]
     blocks = [FIRST, "startup/lte/1", "startup/dsl/2", "startup/lte/3"]  # not all in a row
-    cluster = MadeUpCluster(tmp_path, {b: [fate] for b, fate in zip(blocks, fates, strict=True)})
+    cluster = SyntheticCluster(tmp_path, {b: [fate] for b, fate in zip(blocks, fates, strict=True)})
     assert cluster.to_its_end("one", "two").done == 18
     assert tree(cluster.run) == undisturbed
     attempts = {block: cluster.attempts(block) for block in {t.block for t in cluster.trials()}}
@@ -62,7 +62,7 @@ def test_slots_here_that_end_with_their_command_end_the_run_until_it_is_resumed(
     tmp_path, undisturbed, monkeypatch
 ):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
-    cluster = MadeUpCluster(tmp_path, {FIRST: ["killed with its nanny"]})
+    cluster = SyntheticCluster(tmp_path, {FIRST: ["killed with its nanny"]})
     with pytest.raises(LaterError, match=r"their process \d+ ended unasked, with status -9; what"):
         cluster.to_its_end()
     assert cluster.to_its_end().done == 18
@@ -70,7 +70,7 @@ def test_slots_here_that_end_with_their_command_end_the_run_until_it_is_resumed(
 
 
 def test_a_block_that_takes_three_slots_with_it_is_given_up_with_their_names(tmp_path):
-    cluster = MadeUpCluster(tmp_path, {FIRST: ["killed amid"] * 9})
+    cluster = SyntheticCluster(tmp_path, {FIRST: ["killed amid"] * 9})
     assert cluster.to_its_end("one", "two").done == 18
     assert cluster.attempts(FIRST) == 3
     records = [trial.record for trial in iterate_trials(cluster.run)]
@@ -84,7 +84,7 @@ def test_a_block_that_takes_three_slots_with_it_is_given_up_with_their_names(tmp
 def test_a_block_that_takes_longer_than_its_limits_is_ended_with_its_slot(
     tmp_path, undisturbed, monkeypatch
 ):
-    cluster = MadeUpCluster(tmp_path, {FIRST: ["waits"]})
+    cluster = SyntheticCluster(tmp_path, {FIRST: ["waits"]})
     over = []
 
     def limit_s(trials, retries, host_wait_s):
@@ -117,7 +117,7 @@ def scheduler(port):
 
 
 def test_a_lost_scheduler_costs_what_was_under_way_and_is_waited_for(tmp_path, undisturbed):
-    cluster = MadeUpCluster(tmp_path, {FIRST: ["waits"]})
+    cluster = SyntheticCluster(tmp_path, {FIRST: ["waits"]})
     with ExitStack() as stack:
         first, cluster.where, port = stack.enter_context(scheduler(0))
 
@@ -209,7 +209,7 @@ CLIENT = """
 import os, signal, sys
 from pathlib import Path
 from eyelevel.disk.steps import watched
-from made_up_cluster import MadeUpCluster
+from synthetic_cluster import SyntheticCluster
 folder, step, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 seen = []
 def kill(reached):
@@ -217,7 +217,7 @@ def kill(reached):
     if seen.count(step) == count:
         os.kill(os.getpid(), signal.SIGKILL)
 with watched(kill):
-    MadeUpCluster(folder, {}).to_its_end()
+    SyntheticCluster(folder, {}).to_its_end()
 """
 
 
@@ -230,7 +230,7 @@ def test_a_client_that_dies_is_resumed_and_leaves_no_worker(tmp_path, undisturbe
         # This waits for all who hold standard error: workers that stayed would hang it.
         command = [sys.executable, "-c", CLIENT, str(tmp_path), step, str(count)]
         done = subprocess.run(
-            command, env=environment, timeout=HANG_S, capture_output=True, text=True
+            command, env=environment, timeout=TEST_TIMEOUT_S, capture_output=True, text=True
         )
         return done.returncode, done.stderr
 

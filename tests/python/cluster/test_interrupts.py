@@ -7,8 +7,8 @@ import sys
 from contextlib import contextmanager
 
 from cluster_stub import ATTEMPTS, GATES
-from hang import HANG_S
-from made_up_cluster import ended
+from synthetic_cluster import ended
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.store.directory import PLAN_FILE, committed, read_document
 
@@ -17,10 +17,10 @@ CLIENT = """
 import signal, sys
 from contextlib import contextmanager
 from pathlib import Path
-from made_up_cluster import MadeUpCluster
+from synthetic_cluster import SyntheticCluster
 from eyelevel.run.study.loop import run_trials
 signal.signal(signal.SIGINT, signal.default_int_handler)
-cluster = MadeUpCluster(Path(sys.argv[1]), {sys.argv[2]: ["waits"]})
+cluster = SyntheticCluster(Path(sys.argv[1]), {sys.argv[2]: ["waits"]})
 print("gate", flush=True)
 
 @contextmanager
@@ -70,7 +70,7 @@ def test_the_first_ends_after_the_current_blocks(tmp_path):
     with client_at_its_gate(tmp_path) as (client, gate, _):
         gate.close()
         assert client.stdout.read().splitlines()[-1] == "interrupted True 3"
-        assert client.wait(HANG_S) == 0
+        assert client.wait(TEST_TIMEOUT_S) == 0
     plan = read_document(tmp_path / "run", PLAN_FILE)
     first = {trial["hash"] for trial in plan["trials"] if trial["block"] == FIRST}
     assert committed(tmp_path / "run") == first
@@ -82,5 +82,5 @@ def test_the_second_ends_at_once_what_slots_do_and_nothing_of_it_is_committed(tm
         assert client.stdout.readline() == "broken off\n"
         ended(slot)  # though its gate is not open
         client.stdin.close()
-        assert client.wait(HANG_S) != 0
+        assert client.wait(TEST_TIMEOUT_S) != 0
     assert not committed(tmp_path / "run")

@@ -4,13 +4,13 @@ import os
 import subprocess
 import sys
 
-from made_up_cluster import ended
+from synthetic_cluster import ended
 
 STARTER = """
 import sys
 from pathlib import Path
-from made_up_cluster import MadeUpCluster
-cluster = MadeUpCluster(Path(sys.argv[1]), {})
+from synthetic_cluster import SyntheticCluster
+cluster = SyntheticCluster(Path(sys.argv[1]), {})
 cluster.address = "tcp://127.0.0.1:1"
 cluster.start("a")
 print(cluster.workers["a"].pid, flush=True)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import cluster_stub
 import pytest
 from cluster_stub import OfItsProcess, Questions
-from made_up_cluster import PLAN, MadeUpCluster, until
+from synthetic_cluster import PLAN, SyntheticCluster, until
 
 from eyelevel.cluster import driver
 from eyelevel.cluster.names import machine_id
@@ -38,7 +38,7 @@ def places(directory):
 
 
 def test_each_record_has_its_machine_and_slot_one_of_both_a_block(tmp_path):
-    cluster = MadeUpCluster(tmp_path, {FIRST: ["waits"]})
+    cluster = SyntheticCluster(tmp_path, {FIRST: ["waits"]})
     cluster.slots_each = 2
     assert with_a_later_one(cluster, machine_file(cluster.run, TWO).exists).done == 18
     of_blocks = places(cluster.run)
@@ -54,7 +54,7 @@ def test_a_slot_is_one_thread_without_a_limit_in_a_cgroup_of_its_own_and_none_is
     with slot_group(99) as group:
         if group is None:
             pytest.skip("no cgroup of version 2 may be made here")
-    cluster = MadeUpCluster(tmp_path, {})
+    cluster = SyntheticCluster(tmp_path, {})
     cluster.questions = OfItsProcess()
     assert cluster.to_its_end("one").done == 18
     facts = read_machines(cluster.run)[ONE]["facts"]
@@ -82,7 +82,7 @@ def with_a_later_one(cluster, is_seen):
 
 
 def test_a_machine_that_differs_takes_no_block_and_the_line_says_in_what(tmp_path):
-    cluster = MadeUpCluster(tmp_path, {FIRST: ["waits"]})
+    cluster = SyntheticCluster(tmp_path, {FIRST: ["waits"]})
     cluster.questions = Questions(kernels={TWO: "6.6"})
     assert with_a_later_one(cluster, lambda: cluster.told).done == 18
     assert {machine for each in places(cluster.run).values() for machine, _ in each} == {ONE}
@@ -93,7 +93,7 @@ def test_a_machine_that_differs_takes_no_block_and_the_line_says_in_what(tmp_pat
 
 
 def test_a_machine_of_another_version_takes_no_block_and_the_line_says_what_to_do(tmp_path):
-    cluster = MadeUpCluster(tmp_path, {FIRST: ["waits"]})
+    cluster = SyntheticCluster(tmp_path, {FIRST: ["waits"]})
     other = tmp_path / "other version"
     other.mkdir()
     (other / "cluster_stub.py").write_text("# what it is asked is not there yet\n")
@@ -108,7 +108,7 @@ def test_a_machine_of_another_version_takes_no_block_and_the_line_says_what_to_d
 
 def test_a_slot_whose_loads_fail_is_retired_and_its_machines_file_says_why(tmp_path):
     script = {FIRST: ["waits"], "starved slots": [f"{TWO}/1"]}
-    cluster = MadeUpCluster(tmp_path, script, PLAN.replace("3\n", "30\n"))
+    cluster = SyntheticCluster(tmp_path, script, PLAN.replace("3\n", "30\n"))
     has_joined = machine_file(cluster.run, TWO).exists
     assert with_a_later_one(cluster, has_joined).done == 180
     [line] = cluster.told
@@ -121,7 +121,7 @@ def test_a_slot_whose_loads_fail_is_retired_and_its_machines_file_says_why(tmp_p
 
 def test_a_machine_that_dies_of_whatever_it_gets_is_told_and_costs_no_block(tmp_path):
     script = {FIRST: ["waits"], "dying slots": [f"{TWO}/1"]}
-    cluster = MadeUpCluster(tmp_path, script, PLAN.replace("3\n", "6\n"))
+    cluster = SyntheticCluster(tmp_path, script, PLAN.replace("3\n", "6\n"))
     assert with_a_later_one(cluster, lambda: cluster.told).done == 36
     [line] = cluster.told
     assert line == (
@@ -132,7 +132,7 @@ def test_a_machine_that_dies_of_whatever_it_gets_is_told_and_costs_no_block(tmp_
 
 
 def test_if_it_is_alone_here_the_run_ends_with_what_it_said(tmp_path, monkeypatch):
-    cluster = MadeUpCluster(tmp_path, {"dying slots": [f"{machine_id()}/1"]})
+    cluster = SyntheticCluster(tmp_path, {"dying slots": [f"{machine_id()}/1"]})
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     monkeypatch.setattr(driver, "OfThisPlan", lambda *_: Questions())
     monkeypatch.setattr(driver, "BlockWork", partial(BlockWork, load=cluster_stub.load))

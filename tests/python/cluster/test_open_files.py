@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 PROGRAM = """
 import resource, sys
@@ -30,7 +30,7 @@ def test_slots_elsewhere_get_all_that_there_may_be_and_browsers_here_what_they_h
         [sys.executable, program, where, tmp_path],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=True,
     )
     assert done.stdout == f"{is_raised}\n"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import cluster_intruder
 import pytest
-from hang import HANG_S
-from made_up_cluster import MadeUpCluster, until
+from synthetic_cluster import SyntheticCluster, until
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.cluster import scheduler as scheduler_module
 from eyelevel.cluster.connection import ClusterError
@@ -38,7 +38,7 @@ def open_folder(monkeypatch):
 @contextmanager
 def one_slot(folder, where):
     """The connection of a run that has one slot, from another process."""
-    cluster = MadeUpCluster(folder, {})
+    cluster = SyntheticCluster(folder, {})
     cluster.run.mkdir()
     with connected(SchedulerChoice.of(where), cluster.run) as connection:
         if not where.startswith("local:"):
@@ -66,7 +66,7 @@ def intrusion(connection, folder, credentials=None):
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=True,
     )
     return json.loads(done.stdout), told["addresses"]

@@ -8,8 +8,8 @@ import sys
 from functools import partial
 
 import pytest
-from hang import HANG_S
-from made_up_cluster import MadeUpCluster, until
+from synthetic_cluster import SyntheticCluster, until
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.cluster.connection import ClusterError
 from eyelevel.cluster.credentials import Credentials
@@ -128,7 +128,7 @@ def test_an_address_without_its_protocol_is_no_file_that_is_waited_for(tmp_path,
 
 
 def test_one_worker_serves_runs_that_begin_after_it_and_whose_clients_die_before(tmp_path):
-    cluster = MadeUpCluster(tmp_path, {})
+    cluster = SyntheticCluster(tmp_path, {})
     file = cluster.run / "scheduler.json"
     written(file, ADDRESS)  # of a client that was killed
     cluster.address = str(file)
@@ -178,7 +178,11 @@ def test_of_two_machines_by_one_name_the_second_says_what_sets_them_apart(tmp_pa
     program = tmp_path / "twin.py"
     program.write_text(TWIN)
     done = subprocess.run(
-        [sys.executable, program], capture_output=True, text=True, timeout=HANG_S, check=True
+        [sys.executable, program],
+        capture_output=True,
+        text=True,
+        timeout=TEST_TIMEOUT_S,
+        check=True,
     )
     name, line = done.stdout.splitlines()
     assert f"has a slot {name} already" in line

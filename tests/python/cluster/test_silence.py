@@ -9,8 +9,8 @@ from threading import Thread
 
 import cluster_alone
 import pytest
-from hang import HANG_S
-from made_up_cluster import MadeUpCluster, tree
+from synthetic_cluster import SyntheticCluster, tree
+from timeouts import TEST_TIMEOUT_S
 
 pytestmark = pytest.mark.full
 
@@ -21,7 +21,7 @@ FIRST = "startup/dsl/1"
 def test_what_stands_still_loses_its_block_and_is_too_late_with_it(
     tmp_path, undisturbed, soon_missed, fate
 ):
-    cluster = MadeUpCluster(tmp_path, {FIRST: [fate, "waits"]})
+    cluster = SyntheticCluster(tmp_path, {FIRST: [fate, "waits"]})
 
     def go_on():
         # Its block's next attempt is at its gate when somebody can write there.
@@ -31,7 +31,7 @@ def test_what_stands_still_loses_its_block_and_is_too_late_with_it(
     going_on = Thread(target=go_on)
     going_on.start()
     assert cluster.to_its_end("one", "two").done == 18
-    going_on.join(HANG_S)
+    going_on.join(TEST_TIMEOUT_S)
     assert tree(cluster.run) == undisturbed
     assert cluster.attempts(FIRST) == 2
 
@@ -56,6 +56,11 @@ def test_a_link_that_fails_and_disks_that_are_full_cost_no_trial(tmp_path, names
     command = ["unshare", "-rmn", sys.executable, cluster_alone.__file__, case, str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=HANG_S, check=False
+        command,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=TEST_TIMEOUT_S,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

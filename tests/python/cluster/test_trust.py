@@ -13,8 +13,8 @@ from threading import Thread, Timer
 import dask
 import psutil
 import pytest
-from hang import HANG_S
-from made_up_cluster import MadeUpCluster
+from synthetic_cluster import SyntheticCluster
+from timeouts import TEST_TIMEOUT_S
 from tls_files import authority, environment_of, settings_of
 
 from eyelevel.cluster import trust
@@ -73,7 +73,7 @@ def test_a_runs_own_credentials_count_on_loopback_alone():
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_slots_listen_where_their_scheduler_is_and_nowhere_else(tmp_path, host):
-    cluster = MadeUpCluster(tmp_path, {FIRST: ["waits"]})
+    cluster = SyntheticCluster(tmp_path, {FIRST: ["waits"]})
     cluster.where = f"listen:[{host}]:0" if ":" in host else f"listen:{host}:0"
     heard = []
 
@@ -111,7 +111,7 @@ def certified(tmp_path, monkeypatch):
 
 
 def test_a_run_whose_sides_have_certificates_comes_to_its_end(tmp_path, certified):
-    cluster = MadeUpCluster(tmp_path / "study", {})
+    cluster = SyntheticCluster(tmp_path / "study", {})
     result = cluster.to_its_end("one", "two")
     assert cluster.address.startswith("tls://127.0.0.1:")
     assert (result.done, result.total) == (18, 18)
@@ -208,7 +208,7 @@ def test_a_worker_that_its_scheduler_will_never_hear_ends(
             },
             capture_output=True,
             text=True,
-            timeout=HANG_S,
+            timeout=TEST_TIMEOUT_S,
         )
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
@@ -231,7 +231,7 @@ def test_a_worker_of_a_runs_file_prints_why_it_is_not_heard_and_tries_again(tmp_
             text=True,
         ) as worker,
     ):
-        overdue = Timer(HANG_S, worker.kill)
+        overdue = Timer(TEST_TIMEOUT_S, worker.kill)
         overdue.start()
         try:
             line = worker.stdout.readline()
@@ -255,7 +255,7 @@ if __name__ == "__main__":
 
 def is_heard(context, port):
     """Whether a scheduler says its first words, which it does once it knows who is there."""
-    with socket.create_connection(("127.0.0.1", port), timeout=HANG_S) as plain:
+    with socket.create_connection(("127.0.0.1", port), timeout=TEST_TIMEOUT_S) as plain:
         try:
             with context.wrap_socket(plain) as wrapped:
                 return bool(wrapped.recv(1))

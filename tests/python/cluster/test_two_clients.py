@@ -7,8 +7,8 @@ import sys
 from threading import Barrier, Thread
 
 import pytest
-from hang import HANG_S
-from made_up_cluster import PLAN, MadeUpCluster, tree
+from synthetic_cluster import PLAN, SyntheticCluster, tree
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.errors import StoreError
 from eyelevel.plan.file.parse import parse_plan
@@ -22,16 +22,18 @@ FIRST = "startup/dsl/1"
 
 
 def test_the_second_is_refused_with_the_firsts_name_while_that_loads(tmp_path):
-    cluster = MadeUpCluster(tmp_path, {FIRST: ["waits"]})
+    cluster = SyntheticCluster(tmp_path, {FIRST: ["waits"]})
     # With a script in its own folder, so that the first's recording stays as it is.
-    second = "from made_up_cluster import MadeUpCluster; from pathlib import Path; import sys\n"
-    second += "cluster = MadeUpCluster(Path(sys.argv[1]) / 'second', {})\n"
+    second = (
+        "from synthetic_cluster import SyntheticCluster; from pathlib import Path; import sys\n"
+    )
+    second += "cluster = SyntheticCluster(Path(sys.argv[1]) / 'second', {})\n"
     second += "cluster.run = Path(sys.argv[1]) / 'run'\ncluster.to_its_end()"
     said = []
 
     def begin_second():
         with cluster.gate(FIRST).open("wb"):  # the first is at its gate when this opens
-            said.append(client(second, tmp_path).communicate(timeout=HANG_S)[0])
+            said.append(client(second, tmp_path).communicate(timeout=TEST_TIMEOUT_S)[0])
 
     beginning = Thread(target=begin_second)
     beginning.start()
@@ -48,8 +50,8 @@ from eyelevel.disk import folders, whole
 from eyelevel.store import claim
 for module in (claim, folders, whole):
     module.lock = lambda descriptor: None
-from made_up_cluster import MadeUpCluster
-cluster = MadeUpCluster(Path(sys.argv[1]), {})
+from synthetic_cluster import SyntheticCluster
+cluster = SyntheticCluster(Path(sys.argv[1]), {})
 cluster.run = Path(sys.argv[2])
 print(cluster.to_its_end().done)
 """
@@ -58,7 +60,7 @@ print(cluster.to_its_end().done)
 def test_without_locks_both_come_to_the_end_and_each_trial_is_there_once(tmp_path, undisturbed):
     clients = [client(LOCKLESS, tmp_path / name, tmp_path / "run") for name in ("one", "two")]
     for each in clients:
-        said, _ = each.communicate(timeout=HANG_S)
+        said, _ = each.communicate(timeout=TEST_TIMEOUT_S)
         assert each.returncode == 0 and said == "18\n", said
     assert len(committed(tmp_path / "run")) == 18
     assert tree(tmp_path / "run") == undisturbed

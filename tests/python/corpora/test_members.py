@@ -5,8 +5,8 @@ import shutil
 import pytest
 from labs import CORPUS
 
-from eyelevel.corpora.made import MADE
 from eyelevel.corpora.members import members
+from eyelevel.corpora.synthetic import SYNTHETIC_CORPORA
 from eyelevel.errors import CorpusError
 
 
@@ -69,7 +69,7 @@ def test_what_is_no_corpus_is_refused(tmp_path):
         members(str(tmp_path))
 
 
-@pytest.mark.parametrize("made", MADE, ids=lambda made: made.name)
+@pytest.mark.parametrize("made", SYNTHETIC_CORPORA, ids=lambda made: made.name)
 def test_a_made_corpus_stands_for_its_sites(made):
     found = members(made.name)
     assert len(found) == len(made.sites) == len({member.name for member in found})

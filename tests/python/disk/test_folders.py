@@ -5,7 +5,7 @@ import sys
 import tempfile
 
 import pytest
-from holding import holding
+from background_process import background_process
 
 from eyelevel.disk.folders import PREFIX, temporary_folder
 
@@ -29,7 +29,7 @@ def parent(tmp_path, monkeypatch):
 @pytest.fixture
 def owner(parent):
     """Another process with a folder, and the folder's name."""
-    with holding([sys.executable, "-c", OWNER, str(parent)]) as held:
+    with background_process([sys.executable, "-c", OWNER, str(parent)]) as held:
         yield held
 
 

@@ -6,7 +6,7 @@ import sys
 import tempfile
 
 import pytest
-from holding import holding
+from background_process import background_process
 
 from eyelevel.disk.steps import watched
 from eyelevel.disk.whole import DRAFT_PREFIX, STEPS, whole_file, write_synced, write_whole
@@ -24,7 +24,7 @@ with whole_file(Path(sys.argv[1])) as stream:
 @pytest.fixture
 def writer(tmp_path):
     """Another process in the midst of writing `tmp_path / "file"`, and its draft's name."""
-    with holding([sys.executable, "-c", WRITER, str(tmp_path / "file")]) as held:
+    with background_process([sys.executable, "-c", WRITER, str(tmp_path / "file")]) as held:
         yield held
 
 

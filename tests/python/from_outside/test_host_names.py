@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hang import HANG_S
 from opened_page import chromium_of_playwright
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.cli.site.record import host_of
 from eyelevel.cli.validate.live_recording import is_same_page
@@ -106,8 +106,8 @@ def asked_by_curl(names: Sequence[str], folder: Path) -> list[str]:
         config.write_text("".join(lines), encoding="utf-8")
         proxy = f"http://127.0.0.1:{server.getsockname()[1]}"
         command = ["curl", "-sS", "--noproxy", "", "--proxy", proxy, "-K", str(config)]
-        subprocess.run(command, check=True, timeout=HANG_S, env={"LC_ALL": "C.UTF-8"})
-        thread.join(HANG_S)
+        subprocess.run(command, check=True, timeout=TEST_TIMEOUT_S, env={"LC_ALL": "C.UTF-8"})
+        thread.join(TEST_TIMEOUT_S)
     return asked
 
 

@@ -5,7 +5,7 @@ from repository import ROOT
 
 from eyelevel.level.aspect import Measure
 from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.made_page import FONTS, IMAGES, STYLES, items, kind_of
+from eyelevel.level.generated_page import FONTS, IMAGES, STYLES, items, kind_of
 from eyelevel.level.rows import Row
 from eyelevel.level.scenarios import SCENARIOS_BY_NAME
 from eyelevel.plan.file.model import StackTable

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sample_record import IN_FORCE
 
-from eyelevel.level.made_page import FONT_HOST, HOST, items
+from eyelevel.level.generated_page import FONT_HOST, HOST, items
 from eyelevel.level.page_values import Scheduled, Waited, page_values
 from eyelevel.level.transfer_values import (
     bulk_values,

@@ -10,8 +10,8 @@ from itertools import product
 
 import pytest
 import vl_convert
-from made_up_run import SITES, metrics_of, read_run, write_run
 from rich.console import Console
+from synthetic_run import SITES, metrics_of, read_run, write_run
 
 import eyelevel
 from eyelevel.analysis.answers.headline import comparison_verdicts

@@ -4,7 +4,7 @@ import math
 import re
 
 import pytest
-from made_up_run import SITES, metrics_of, read_run
+from synthetic_run import SITES, metrics_of, read_run
 
 from eyelevel.analysis.figures.catalogue import FIGURES, TABLES
 from eyelevel.notebook import Run

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from made_up_run import SITES, read_run
+from synthetic_run import SITES, read_run
 
 from eyelevel.analysis.gate import evaluate
 from eyelevel.analysis.gate_conditions import parse_condition

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import polars as pl
 import pytest
-from made_up_run import SITES, read_run
+from synthetic_run import SITES, read_run
 
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.first_screen.marks import marks

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from made_up_run import PROGRESS, SITES, metrics_of, read_run, write_run
 from repository import ROOT
+from synthetic_run import PROGRESS, SITES, metrics_of, read_run, write_run
 
 from eyelevel.analysis.figures.filmstrips import _times, filmstrips
 from eyelevel.analysis.formats import NO_BREAK

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.sites import served_folder
 from eyelevel.sites.served_folder import FolderError, serve_folder
@@ -29,7 +29,9 @@ def port(tmp_path: Path) -> Iterator[str]:
 
 def asked(port: str, path: str) -> tuple[int, str, bytes]:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=HANG_S) as answer:
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{port}{path}", timeout=TEST_TIMEOUT_S
+        ) as answer:
             return answer.status, answer.headers["content-type"], answer.read()
     except urllib.error.HTTPError as error:
         with error:

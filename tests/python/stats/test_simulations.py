@@ -5,8 +5,8 @@ import sys
 
 import numpy as np
 import pytest
-from made_up_run import metrics_of, write_run
 from repository import ROOT
+from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.stats.gain_change import gain_change

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from loads import COMMAND, load
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.store.directory import iterate_trials
 
@@ -38,7 +38,9 @@ def test_what_is_not_known_is_refused_with_the_nearest_word() -> None:
         ("--block", "https://ads.example/x", "write `ads.example`"),
     ):
         command = [*COMMAND, "load", "agency", option, word]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+        )
         assert done.returncode == 2 and said in done.stderr, done.stderr
 
 

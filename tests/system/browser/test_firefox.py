@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from loads import COMMAND, load
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.errors import BrowserStartError
@@ -80,7 +80,7 @@ def test_what_firefox_cannot_do_is_refused() -> None:
         (["--visit", "repeat", "--stack", "quic"], "Firefox resumes a QUIC session only where"),
     ):
         done = subprocess.run(
-            [*command, *asked], capture_output=True, text=True, timeout=HANG_S, check=False
+            [*command, *asked], capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
         )
         assert done.returncode == 2
         assert said in done.stderr

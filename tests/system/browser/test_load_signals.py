@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.browser.profiles import PROFILE_PREFIX, new_profile
 
@@ -46,17 +46,17 @@ def test_a_terminated_load_leaves_nothing_behind(small_site: Path, number: int) 
     heard = functools.partial(signal.signal, number, signal.SIG_DFL)
     process = _load_with_browser(small_site, preexec_fn=heard)
     process.send_signal(number)
-    _, said = process.communicate(timeout=HANG_S)
+    _, said = process.communicate(timeout=TEST_TIMEOUT_S)
     _ended_in_order(process, said)
 
 
 def test_what_a_killed_load_left_goes_with_the_next(small_site: Path) -> None:
     process = _load_with_browser(small_site)
     process.kill()
-    process.communicate(timeout=HANG_S)
+    process.communicate(timeout=TEST_TIMEOUT_S)
     assert _profiles(process, "browser.log")
     # The kernel ends what a killed command started in its own time; who still runs has its folder.
-    deadline = time.monotonic() + HANG_S
+    deadline = time.monotonic() + TEST_TIMEOUT_S
     while _processes(process):
         assert time.monotonic() < deadline
         select.select([], [], [], 0.02)
@@ -68,7 +68,7 @@ def test_a_load_that_is_terminated_while_its_browser_starts(small_site: Path) ->
     command = [sys.executable, "-c", ENDED_WHILE_STARTING]
     command += ["load", str(small_site), "--network", "lte"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    _, said = process.communicate(timeout=HANG_S)
+    _, said = process.communicate(timeout=TEST_TIMEOUT_S)
     _ended_in_order(process, said)
 
 
@@ -76,7 +76,7 @@ def _load_with_browser(site: Path, **more: Any) -> subprocess.Popen[str]:
     """A load whose browser runs."""
     command = [sys.executable, "-m", "eyelevel", "load", str(site), "--network", "lte"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **more)
-    deadline = time.monotonic() + HANG_S
+    deadline = time.monotonic() + TEST_TIMEOUT_S
     # Its log is there a moment before it: until then a child of the command's name has the folder.
     while not (_profiles(process, "browser.log") and _processes(process)):
         assert process.poll() is None and time.monotonic() < deadline

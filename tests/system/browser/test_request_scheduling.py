@@ -15,11 +15,11 @@ from eyelevel.browser.chromium.request_scheduling import (
     read_network_log,
     request_scheduling,
 )
-from eyelevel.level.made_page import IMAGES
+from eyelevel.level.generated_page import IMAGES
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import expand
 from eyelevel.run.block.attempts import RETRIED, RETRIES_MAX
-from eyelevel.run.level.runs import IMAGES_HOST, ImagesHost, write_made_page
+from eyelevel.run.level.runs import IMAGES_HOST, ImagesHost, write_generated_page
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("labs")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("level")
     kinds: tuple[ImagesHost, ...] = ("page", "own", "coalesced")
-    return {kind: write_made_page(folder / f"{kind}.wacz", kind) for kind in kinds}
+    return {kind: write_generated_page(folder / f"{kind}.wacz", kind) for kind in kinds}
 
 
 def load(page: Path, stack: str, more: str = "") -> tuple[Scheduling, dict[str, Any]]:

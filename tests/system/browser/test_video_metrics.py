@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from repository import ROOT
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.errors import VideoError
 from eyelevel.metrics.video import Recorded, VideoMetrics, find_viewport, video_metrics
@@ -101,7 +101,7 @@ def command(*arguments: str) -> dict:
     done = subprocess.run(
         [sys.executable, "-m", "eyelevel.cli.main", "metrics", "video", "--json", *arguments],
         capture_output=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=True,
     )
     return json.loads(done.stdout)
@@ -233,6 +233,6 @@ def test_a_turned_video_is_read_as_it_is_shown(tmp_path: Path) -> None:
     drawn = Drawn(page(random.Random(3), size=(240, 400)), codec, ".mp4").write(tmp_path)
     turned = tmp_path / "turned.mp4"
     copy = ["ffmpeg", "-v", "error", "-i", str(drawn), "-c", "copy", "-metadata:s:v", "rotate=90"]
-    subprocess.run([*copy, str(turned)], check=True, timeout=HANG_S)
+    subprocess.run([*copy, str(turned)], check=True, timeout=TEST_TIMEOUT_S)
     sizes = [read_video(file).frames[0][1].shape[:2] for file in (drawn, turned)]
     assert sizes == [(400, 240), (240, 400)]

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from counts import count
 from drawn_videos import FPS, REMEDIES
-from hang import HANG_S
 from repository import ROOT
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.metrics.video import VideoMetrics, video_metrics
 from eyelevel.pictures.video import read_video
@@ -33,7 +33,9 @@ pytestmark = pytest.mark.counted
 
 def of_browsertime(video: Path, folder: Path) -> dict:
     command = [sys.executable, str(PEER), "--video", str(video), "--dir", str(folder / "frames")]
-    done = subprocess.run([*command, *OPTIONS], capture_output=True, text=True, timeout=HANG_S)
+    done = subprocess.run(
+        [*command, *OPTIONS], capture_output=True, text=True, timeout=TEST_TIMEOUT_S
+    )
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 from console_blocks import REASONS, blocks, is_shown, script_of, stray_commands
-from hang import HANG_S
-from made_internet import EXAMPLES, made_internet, needs_programs
+from emulated_internet import EXAMPLES, emulated_internet, needs_programs
 from repository import ROOT
+from timeouts import TEST_TIMEOUT_S
 
 DOCS = ROOT / "docs"
 PAGES = [DOCS / "tutorial.md", *sorted((DOCS / "guides").glob("*.md"))]
@@ -74,7 +74,7 @@ def test_the_blocks_of_a_page_run_in_their_order(page, labs, tmp_path):
             if os.geteuid() != 0:
                 pytest.skip("needs root, to stand between the page and the Internet")
             (tmp_path / "internet").mkdir()
-            made = made_internet(tmp_path / "internet", also=EXAMPLES, ipv6=True)
+            made = emulated_internet(tmp_path / "internet", also=EXAMPLES, ipv6=True)
             internet = stack.enter_context(made)
             prefix = internet.lab.command_prefix
             environment |= dict.fromkeys(("SSL_CERT_FILE", "MADE_CA"), str(internet.authority))
@@ -113,7 +113,7 @@ def _run(block, folder, name, prefix, environment):
     said = folder.with_name(name)
     said.mkdir()
     words = [*prefix, "bash", "-c", f"{AS_ROOT}\ncd {folder}\n{script_of(block, said)}"]
-    subprocess.run(words, env=environment, timeout=HANG_S, check=True)
+    subprocess.run(words, env=environment, timeout=TEST_TIMEOUT_S, check=True)
     for number, command in enumerate(block.commands):
         printed = (said / str(number)).read_text(encoding="utf-8", errors="replace")
         status = int((said / f"{number}.status").read_text())

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hang import HANG_S
 from judged import judge_all
 from own_cgroup import new_cgroup
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.store.directory import iterate_trials
 
@@ -61,7 +61,9 @@ def hogs(prefix: list[str]) -> Iterator[None]:
 
 
 def said(command: list[str]) -> Any:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+    )
     assert done.stdout, done.stderr
     return json.loads(done.stdout)
 

@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from hang import HANG_S
 from loads import COMMAND, load
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.analysis.trials.downlink import measures_of
 from eyelevel.connections.transport import parse_qlog, parse_tcp_info
@@ -119,7 +119,9 @@ def tshark(trial: Path, selected: str, *fields: str, keys: bool = True) -> list[
     ]
     command += ["-o", f"tls.keylog_file:{trial / 'logs/keys.log'}"] if keys else []
     command += ["-Y", selected, "-T", "fields", *(f"-e{name}" for name in fields)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=True)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=True
+    )
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 
@@ -183,7 +185,9 @@ def test_each_transport_tells_what_it_knew(trials: dict[str, Path]) -> None:
 def test_both_are_drawn_on_one_time_axis(trials: dict[str, Path], tmp_path: Path) -> None:
     page = tmp_path / "both.html"
     command = [*COMMAND, "explain", *map(str, trials.values()), "--out", str(page), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=True)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=True
+    )
     quic, tcp = json.loads(done.stdout)["connections"]
     assert (quic["protocol"], tcp["protocol"]) == ("h3", "h2")
     assert all(each["window_bytes_max"] > 40_000 for each in (quic, tcp))

@@ -16,7 +16,7 @@ from eyelevel.browser.chromium.request_scheduling import read_network_log, reque
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
 from eyelevel.run.block.attempts import RETRIES_MAX, with_retries
-from eyelevel.run.level.runs import write_made_page
+from eyelevel.run.level.runs import write_generated_page
 from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import open_site
 
@@ -111,7 +111,9 @@ def test_over_http3_a_recipe_names_it_so_that_the_browser_holds_nothing_back(
     command = command_of(recipe, program)
     if program == "nginx" and not nginx_has_http3():
         pytest.skip("this nginx has no HTTP/3; NGINX may name another")
-    loaded = result(write_made_page(tmp_path / "level.wacz"), "quic", command, "netlog = true\n")
+    loaded = result(
+        write_generated_page(tmp_path / "level.wacz"), "quic", command, "netlog = true\n"
+    )
     assert loaded.record["outcome"] in ("ok", "starved"), loaded.record["outcome_detail"]
     urls = {item["url"] for item in loaded.record["objects"]}
     found = request_scheduling(read_network_log(loaded.logs["netlog.json.gz"]), urls)

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from loads import load
 from raw_lab import NOBODY, raw_lab
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import find_binary, run_tool
 from eyelevel.browser.firefox.screen import Screen
@@ -44,7 +44,7 @@ def lines_in_a_lab(*prefix: str) -> list[str]:
         [*prefix, sys.executable, "-c", IN_A_LAB],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=True,
     )
     return done.stdout.splitlines()
@@ -101,7 +101,7 @@ def test_the_commands_of_a_path_are_on_either_side_of_it(labs: None, tmp_path: P
         [*WITHOUT, *words, "--", "sh", "-c", near],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=True,
     )
     near_cores, far_cores = (

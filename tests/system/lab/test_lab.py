@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from labs import CORPUS, FAST, RECORDINGS, run_in
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import find_binary, run_tool
 from eyelevel.errors import LabError
@@ -109,9 +109,9 @@ def test_nothing_is_left_behind(way: str, labs: None) -> None:
                 process.stdin.close()
             else:
                 process.send_signal(getattr(signal, way))
-            assert process.wait(HANG_S) == (-signal.SIGKILL if way == "SIGKILL" else 0)
+            assert process.wait(TEST_TIMEOUT_S) == (-signal.SIGKILL if way == "SIGKILL" else 0)
             # What ran inside ended with the lab.
-            assert sleeper.wait(HANG_S) != 0
+            assert sleeper.wait(TEST_TIMEOUT_S) != 0
         _wait_until_gone(ready["init_pid"])
         rest = process.stdout.read()
         assert (b'"summary"' in rest) == (way != "SIGKILL")
@@ -141,7 +141,11 @@ def test_errors_come_before_namespaces(labs: None, tmp_path: Path) -> None:
         (b"\n", "configuration"),
     ):
         done = subprocess.run(
-            [find_binary(), "up"], input=line, capture_output=True, timeout=HANG_S, check=False
+            [find_binary(), "up"],
+            input=line,
+            capture_output=True,
+            timeout=TEST_TIMEOUT_S,
+            check=False,
         )
         assert done.returncode == 1
         (event,) = [json.loads(each) for each in done.stdout.splitlines()]
@@ -166,7 +170,7 @@ def test_a_lab_needs_no_root(labs: None) -> None:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(config_line(None))
         process.stdin.flush()
-        assert select.select([process.stdout], [], [], HANG_S)[0]
+        assert select.select([process.stdout], [], [], TEST_TIMEOUT_S)[0]
         ready = json.loads(process.stdout.readline())
         assert ready["event"] == "ready", ready
         may = resource.getrlimit(resource.RLIMIT_RTPRIO)[0] >= 2
@@ -175,7 +179,7 @@ def test_a_lab_needs_no_root(labs: None) -> None:
         disciplines = {"tun": "pfifo_fast", "veth": None}
         assert ready["queueing_discipline"] == disciplines[ready["device"]]
         process.stdin.close()
-        assert process.wait(HANG_S) == 0
+        assert process.wait(TEST_TIMEOUT_S) == 0
         assert b'"summary"' in process.stdout.read()
 
 
@@ -204,7 +208,7 @@ def _own_addresses() -> list[str]:
 
 def _wait_until_gone(pid: int) -> None:
     """Waits for the process to end, or be no more than an entry that init has yet to clear."""
-    deadline = time.monotonic() + HANG_S
+    deadline = time.monotonic() + TEST_TIMEOUT_S
     while time.monotonic() < deadline:
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.run.trial.rules.transport_errors import lost_by_network
 
@@ -24,7 +24,7 @@ def test_objects_of_a_path_that_went_dead_are_lost_by_the_network(tmp_path: Path
         [sys.executable, "-m", "eyelevel.cli.main", *words],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
     )
     (trial,) = json.loads(done.stdout)

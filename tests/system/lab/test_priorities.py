@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from labs import CORPUS, FAST, run_in
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import run_tool
 from eyelevel.lab.client import Lab, LabConfig
@@ -45,7 +45,7 @@ def test_a_lab_says_which_priorities_are_in_force(
         endpoints = 3 * int(realtime and servers and allowed)
         found = priorities(lab)
         # A thread takes its priority as its first step, which may be after the lab is ready.
-        deadline = time.monotonic() + HANG_S
+        deadline = time.monotonic() + TEST_TIMEOUT_S
         while found.count(ENDPOINT) != endpoints and time.monotonic() < deadline:
             found = priorities(lab)
         assert lab.ready.realtime_priority == (realtime and allowed)

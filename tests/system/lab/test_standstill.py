@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hang import HANG_S
 from loads import COMMAND
 from needed_browser import needs
 from own_cgroup import new_cgroup
 from repository import ROOT
-from standing import OF_CHROMIUM, STOP_S, loading_lab, main_process, of_kind, stop
+from suspend import OF_CHROMIUM, SUSPEND_S, loading_lab, main_process, of_kind, suspend
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.store.directory import iterate_trials
 
@@ -50,7 +50,7 @@ def loading(*command: str) -> Iterator["subprocess.Popen[str]"]:
 
 def judged(process: "subprocess.Popen[str]", out: Path) -> dict[str, Any]:
     """The record, whose load has to be starved by what stood still."""
-    _, errors = process.communicate(timeout=HANG_S)
+    _, errors = process.communicate(timeout=TEST_TIMEOUT_S)
     (stored,) = list(iterate_trials(out)) or [errors]
     record = stored.record
     assert record["outcome"] == "starved", record["outcome_detail"]
@@ -68,7 +68,7 @@ def test_each_process_of_a_load_in_chromium_is_noticed(tmp_path: Path) -> None:
         browser = main_process(process.pid, "chromium")
         pids = {name: of_kind(process.pid, word) for name, word in OF_CHROMIUM.items()}
         for pid in (browser, *pids.values(), lab, process.pid):
-            stop(pid)
+            suspend(pid)
         record = judged(process, tmp_path)
     found = stood_still(record)
     driver = [name for name in found if name.startswith("the process that drives the load (")]
@@ -89,7 +89,7 @@ def test_each_process_of_a_load_in_firefox_is_noticed_and_its_screen(tmp_path: P
         )
         names = {pid: Path(f"/proc/{pid}/comm").read_text().strip() for pid in (main, content)}
         for pid in (*names, of_kind(process.pid, "Xvfb"), of_kind(process.pid, "x11grab")):
-            stop(pid)
+            suspend(pid)
         record = judged(process, tmp_path)
     assert set(stood_still(record)) == {*names.values(), "Xvfb", "ffmpeg"}
 
@@ -101,7 +101,7 @@ def test_somebody_elses_server_is_noticed(tmp_path: Path) -> None:
     plan.write_text(PLAN.format(site=SITE, command=command, python=sys.prefix))
     with loading("run", str(plan), "--out", str(out), "--retries", "0") as process:
         loading_lab(process.pid)
-        stop(of_kind(process.pid, "h3_aioquic.py"))
+        suspend(of_kind(process.pid, "h3_aioquic.py"))
         record = judged(process, out)
     assert [name.split()[0] for name in stood_still(record)] == [Path(sys.executable).name]
 
@@ -118,7 +118,7 @@ def test_a_frozen_cgroup_is_noticed(tmp_path: Path, cgroup: Path) -> None:
         (cgroup / "cgroup.procs").write_text(str(process.pid))
         loading_lab(process.pid)
         (cgroup / "cgroup.freeze").write_text("1")
-        select.select([], [], [], STOP_S)
+        select.select([], [], [], SUSPEND_S)
         (cgroup / "cgroup.freeze").write_text("0")
         record = judged(process, tmp_path)
     assert set(stood_still(record)) == {"the lab"}

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
 PRIORITY = 95
@@ -22,7 +22,7 @@ import os, select, sys, time
 os.sched_setaffinity(0, {{int(sys.argv[1])}})
 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param({PRIORITY}))
 print("taken", flush=True)
-parent, end = int(sys.argv[2]), time.monotonic() + {HANG_S}
+parent, end = int(sys.argv[2]), time.monotonic() + {TEST_TIMEOUT_S}
 while os.getppid() == parent and (now := time.monotonic()) < end:
     if now % 0.08 >= 0.04:
         select.select([], [], [], 0.08 - now % 0.08)
@@ -58,14 +58,18 @@ def test_a_starved_load_counts_for_nothing_and_says_why(tmp_path: Path) -> None:
     load = [*COMMAND, "load", "synthetic:objects=5", "--network", "dsl", "--json"]
     load += ["--out", str(tmp_path)]
     with busy_processors():
-        done = subprocess.run(load, capture_output=True, text=True, timeout=HANG_S, check=False)
+        done = subprocess.run(
+            load, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+        )
     assert done.returncode == 1, "no load was ok"
     (trial,) = json.loads(done.stdout)
     assert trial["outcome"] == "starved", trial["outcome_detail"]
     assert "other programs took" in trial["outcome_detail"], trial["outcome_detail"]
     assert trial["host"]["cpu_foreign_share"] > 0.3
     metrics = [*COMMAND, "metrics", str(tmp_path), "--json"]
-    read = subprocess.run(metrics, capture_output=True, text=True, timeout=HANG_S, check=True)
+    read = subprocess.run(
+        metrics, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=True
+    )
     (row,) = json.loads(read.stdout)
     # Not four zeros, and not in any mean: nothing.
     assert row["outcome"] == "starved"

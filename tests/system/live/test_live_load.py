@@ -4,18 +4,18 @@ import json
 from pathlib import Path
 
 import pytest
-from labs import run_in
-from loads import one_load
-from made_internet import (
+from emulated_internet import (
     ADDRESSES,
     ADDRESSES6,
     IMAGES,
     STATIC,
     URL,
     WWW,
-    made_internet,
+    emulated_internet,
     needs_programs,
 )
+from labs import run_in
+from loads import one_load
 
 from eyelevel.run.block.attempts import RETRIES_MAX
 
@@ -27,7 +27,7 @@ def test_a_page_comes_from_its_own_servers_over_connections_of_the_browsers_own(
     labs: None, tmp_path: Path
 ) -> None:
     needs_programs()
-    with made_internet(tmp_path, RTT_MS) as internet:
+    with emulated_internet(tmp_path, RTT_MS) as internet:
         words = ("load", URL, "--live", "--upstream-ca", str(internet.authority), "--json")
         row, done, _ = one_load(lambda _: internet.eyelevel(*words))
     assert done.returncode == (row["outcome"] != "ok"), done.stderr
@@ -53,7 +53,7 @@ def test_where_the_machine_has_ipv6_the_page_comes_over_it(
     needs_programs()
     url = f"https://{STATIC}/" if stack == "quic" else URL
     words = ("load", url, "--live", "--stack", stack, "--json")
-    with made_internet(tmp_path, RTT_MS, ipv6=True) as internet:
+    with emulated_internet(tmp_path, RTT_MS, ipv6=True) as internet:
         trust = ("--upstream-ca", str(internet.authority))
         assert run_in(internet.lab, "sh", "-c", f"echo 1 > {FORWARDING}").returncode == 0
         over6, done, _ = one_load(lambda _: internet.eyelevel(*words, *trust))
@@ -69,7 +69,7 @@ def test_where_the_machine_has_ipv6_the_page_comes_over_it(
 
 def test_over_quic_the_page_comes_over_http3(labs: None, tmp_path: Path) -> None:
     needs_programs()
-    with made_internet(tmp_path, RTT_MS) as internet:
+    with emulated_internet(tmp_path, RTT_MS) as internet:
         trust = ("--upstream-ca", str(internet.authority))
         words = ("load", f"https://{STATIC}/", "--live", "--stack", "quic", "--json", *trust)
         row, _, _ = one_load(lambda _: internet.eyelevel(*words))
@@ -79,7 +79,7 @@ def test_over_quic_the_page_comes_over_http3(labs: None, tmp_path: Path) -> None
 
 def test_what_a_live_load_lacks_is_one_line(labs: None, tmp_path: Path) -> None:
     needs_programs()
-    with made_internet(tmp_path, 1.0) as internet:
+    with emulated_internet(tmp_path, 1.0) as internet:
         for words, told in (
             (["https://nobody.example/"], "net::ERR_NAME_NOT_RESOLVED"),
             (["http://10.1.2.3/"], "a live load reaches only public addresses"),
@@ -107,7 +107,7 @@ def test_an_error_page_is_not_the_page(labs: None, tmp_path: Path) -> None:
     needs_programs()
     tmp_path.chmod(0o755)
     out, url = tmp_path / "study", f"{URL}missing"
-    with made_internet(tmp_path, 1.0) as internet:
+    with emulated_internet(tmp_path, 1.0) as internet:
         trust = ("--upstream-ca", str(internet.authority))
         for _ in range(1 + RETRIES_MAX):
             done = internet.eyelevel("load", url, "--live", "--json", *trust)

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from made_internet import IMAGES, STATIC, URL, WWW, Internet, made_internet, needs_programs
+from emulated_internet import IMAGES, STATIC, URL, WWW, Internet, emulated_internet, needs_programs
 
 from eyelevel.run.live.comparison import LIVE_SIDE, REPLAY_SIDE, SIDES
 from eyelevel.run.live.trials import LIVE
@@ -88,7 +88,7 @@ def test_an_origin_that_is_farther_than_recorded_is_a_bias_and_is_named(
     needs_programs()
     tmp_path.chmod(0o755)
     own = {STATIC: OWN_RTT_MS}
-    with made_internet(tmp_path, RTT_MS, own) as internet:
+    with emulated_internet(tmp_path, RTT_MS, own) as internet:
         same, said = study(internet, tmp_path / "same", "--blocks", "2")
         assert "load 4 of 4" in said
         # What is there is not done again; what is not, is.
@@ -105,7 +105,7 @@ def test_an_origin_that_is_farther_than_recorded_is_a_bias_and_is_named(
         assert holds(bias, 0.0), (host, bias)
     assert connects_ms(more, STATIC)[1] > connects_ms(more, WWW)[1]
     recording = str(tmp_path / "same" / "recording.wacz")
-    with made_internet(tmp_path, RTT_MS, {STATIC: OWN_RTT_MS + MORE_MS}) as internet:
+    with emulated_internet(tmp_path, RTT_MS, {STATIC: OWN_RTT_MS + MORE_MS}) as internet:
         words = ("--against", recording, "--blocks", str(BLOCKS))
         farther, _ = study(internet, tmp_path / "farther", *words)
     assert farther["verdict"].startswith("replays are faster than the page")
@@ -129,7 +129,7 @@ def test_replays_have_the_network_that_words_say(labs: None, tmp_path: Path) -> 
     trace = tmp_path / "link.trace"
     trace.write_text("1\n2\n")
     words = ("--rtt", "90ms", "--trace-down", str(trace), "--up", "rate 5 Mbit/s")
-    with made_internet(tmp_path, RTT_MS, {}) as internet:
+    with emulated_internet(tmp_path, RTT_MS, {}) as internet:
         found, _ = study(internet, tmp_path / "words", "--blocks", "1", "--no-recorded-rtt", *words)
     assert found["network"]["name"] == "rtt 90ms + trace-down link.trace + up rate 5 Mbit/s"
     assert found["network"]["rate_down_bit_s"] == 12_000_000

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hang import HANG_S
 from labs import CORPUS
 from marked import OWN_NAMESPACE, Mark
 from path_command import ECHO, eyelevel
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.errors import LabError
 from eyelevel.lab.client import Lab, LabConfig
@@ -42,7 +42,7 @@ class Enough:
             self._event.set()
 
     def wait(self) -> None:
-        assert self._event.wait(HANG_S), "the flows moved too little"
+        assert self._event.wait(TEST_TIMEOUT_S), "the flows moved too little"
 
 
 @pytest.mark.full

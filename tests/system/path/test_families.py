@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.pathlog.packets import read_arrivals
@@ -50,8 +50,8 @@ def test_packets_take_their_delay_and_their_bytes_on_the_wire(
             assert process.stdout is not None
             assert process.stdout.readline() == "listening\n"
             sender = [*lab.server_command_prefix, sys.executable, "-c", SEND, *counts]
-            subprocess.run(sender, timeout=HANG_S, check=True)
-            assert process.wait(timeout=HANG_S) == 0
+            subprocess.run(sender, timeout=TEST_TIMEOUT_S, check=True)
+            assert process.wait(timeout=TEST_TIMEOUT_S) == 0
     arrivals = read_arrivals((tmp_path / "down.log").read_bytes(), "down.log")
     wire_bytes = PAYLOAD_BYTES + HEADERS_BYTES[version]
     assert (arrivals.wire_bytes == wire_bytes).sum() == DATAGRAMS

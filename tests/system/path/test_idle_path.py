@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from shells import get, run_inside, said
 from small_site import PAGE_URL, pack_small_site
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.lab.client import Lab
 from eyelevel.networks.network import Network
@@ -40,7 +40,7 @@ def test_a_path_rests_after_a_dense_stream(new_lab: Callable[..., Lab], tmp_path
         # Other programs need a while; the lab has nothing to do meanwhile.
         for _ in range(5):
             words = [sys.executable, "-c", "import json, ssl, subprocess"]
-            subprocess.run(words, check=True, timeout=HANG_S)
+            subprocess.run(words, check=True, timeout=TEST_TIMEOUT_S)
         used_s = processor_s(lab.ready.init_pid) - before_s
         passed_s = time.monotonic() - began_s
     assert used_s < SHARE_MAX * passed_s

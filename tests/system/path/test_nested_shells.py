@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hang import HANG_S
 from ordinary_user import as_nobody
 from path_command import COMMAND, ECHO, eyelevel, needs_root
 from raw_lab import NOBODY
 from shells import GET, get, run_inside, said, shell
 from small_site import PAGE_URL, pack_small_site
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import find_binary
 from eyelevel.lab.client import Lab
@@ -170,7 +170,7 @@ def test_shells_nest_without_root(everybodys: Path):
         [*outer, f"{inner} '{check}'"],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
     )
     assert done.stderr.count("refused") == 2, done.stderr
@@ -199,7 +199,7 @@ def test_a_path_in_a_replay_needs_no_root(sites: dict[int, Path], everybodys: Pa
         ],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
         cwd="/",
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "HOME": "/"},
@@ -238,7 +238,7 @@ def test_paths_in_a_path_to_the_internet_lead_there_through_all(tmp_path: Path, 
         ["unshare", "--net", sys.executable, "-c", OUTSIDE, *words, sys.executable, "-c", REFUSED],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hang import HANG_S
 from path_command import needs_root
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import run_tool
 from eyelevel.errors import LabError
@@ -81,9 +81,9 @@ def transfer(lab: Lab, address: str, scripts: tuple[str, str], *more: str) -> tu
         assert receiver.stdout.readline() == "listening\n"
         sender = [*lab.server_command_prefix, sys.executable, "-c", scripts[0], address, "4000"]
         sent = subprocess.run(
-            [*sender, *more], capture_output=True, text=True, timeout=HANG_S, check=True
+            [*sender, *more], capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=True
         )
-        received, _ = receiver.communicate(timeout=HANG_S)
+        received, _ = receiver.communicate(timeout=TEST_TIMEOUT_S)
     finally:
         if receiver.poll() is None:
             receiver.kill()
@@ -152,7 +152,7 @@ def test_a_udp_super_packet_is_many_packets(
             assert process.stdout is not None
             assert process.stdout.readline() == "listening\n"
             sender = [*lab.server_command_prefix, sys.executable, "-c", SEND_UDP, address, "4000"]
-            subprocess.run(sender, timeout=HANG_S, check=True)
+            subprocess.run(sender, timeout=TEST_TIMEOUT_S, check=True)
             numbers = [int(process.stdout.readline()) for _ in range(passed)]
             process.kill()
         summary = lab.stop().path
@@ -183,7 +183,7 @@ def test_queues_and_counts_are_told_while_it_runs(labs: None) -> None:
         # A machine that does not run who looks every 20 ms may show a transfer's end alone.
         for _ in range(TRIES):
             transfer(lab, lab.ready.client_address, (SEND, RECEIVE), "1000000")
-            assert released.wait(HANG_S)
+            assert released.wait(TEST_TIMEOUT_S)
             if queued.is_set():
                 break
         lab.stop()
@@ -233,7 +233,7 @@ def run_outside(script: str) -> list[str]:
         ["unshare", "--net", sys.executable, "-c", OUTSIDE + script],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )

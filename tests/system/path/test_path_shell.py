@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hang import HANG_S
 from marked import OWN_NAMESPACE, Mark
 from path_command import COMMAND, ECHO, eyelevel
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import run_tool
 from eyelevel.pathlog.reading import DROP, RECORD, read_log
@@ -95,7 +95,7 @@ def test_ctrl_c_ends_the_command_and_leaves_nothing_behind(tmp_path):
     # Reading the pipe waits until the command has opened it: it runs by then.
     assert place.read_text().strip() != OWN_NAMESPACE and mark.processes()
     os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(timeout=HANG_S) == 128 + signal.SIGINT
+    assert process.wait(timeout=TEST_TIMEOUT_S) == 128 + signal.SIGINT
     assert not mark.processes()
 
 

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from marked import OWN_NAMESPACE, Mark
 from path_command import COMMAND, needs_root
+from timeouts import TEST_TIMEOUT_S
 
 pytestmark = pytest.mark.usefixtures("labs")
 
@@ -52,10 +52,10 @@ def test_a_signal_ends_the_command_and_leaves_nothing_behind(tmp_path, number):
     process = start(pipe, mark, waiting(pipe))
     assert pipe.read_text().strip() != OWN_NAMESPACE and mark.processes()
     process.send_signal(number)
-    status = process.wait(timeout=HANG_S)
+    status = process.wait(timeout=TEST_TIMEOUT_S)
     assert status == (-number if number == signal.SIGKILL else 128 + number)
     if number == signal.SIGKILL:  # nobody is left to wait for the kernel's own clearing away
-        deadline = time.monotonic() + HANG_S
+        deadline = time.monotonic() + TEST_TIMEOUT_S
         while mark.processes() and time.monotonic() < deadline:
             select.select([], [], [], 0.01)
     assert not mark.processes()
@@ -66,7 +66,7 @@ def test_what_the_command_makes_of_a_signal_is_its_own(tmp_path):
     process = start(pipe, mark, [sys.executable, "-c", HANDLES, str(pipe)], "--watch")
     assert pipe.read_text().strip() != OWN_NAMESPACE
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=HANG_S) == 9
+    assert process.wait(timeout=TEST_TIMEOUT_S) == 9
     assert not mark.processes()
 
 
@@ -85,7 +85,7 @@ process = subprocess.Popen({words!r})
 Path({str(pipe)!r}).read_text()
 print(out("ip", "-o", "link").count("eyl"))
 process.send_signal(signal.SIGTERM)
-status, until_s = process.wait(), time.monotonic() + {HANG_S}
+status, until_s = process.wait(), time.monotonic() + {TEST_TIMEOUT_S}
 # The kernel takes a device away some time after its namespace's last process has ended.
 while out("ip", "-o", "link").count("eyl") and time.monotonic() < until_s:
     pass
@@ -95,7 +95,7 @@ print(status, out("ip", "-o", "link").count("eyl"), len(out("ip", "route")))
         ["unshare", "--net", sys.executable, "-c", script],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )

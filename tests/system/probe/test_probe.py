@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hang import HANG_S
 from labs import cannot_build_labs
 from probe_request import config
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import find_binary
 from eyelevel.lab.client import Lab, LabConfig
@@ -205,7 +205,9 @@ def test_a_stopped_writer_loses_no_whole_row_and_rounds_go_on(tmp_path: Path) ->
         out.write_text('{"event": "attempt", "cut', encoding="utf-8")
         rounds = tmp_path / "rows.jsonl.rounds"
         rounds.write_text('{"began_unix_s": 1', encoding="utf-8")
-        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+        )
     assert done.returncode == 0, done.stderr
     lines = out.read_text(encoding="utf-8").splitlines()
     assert 1 <= len(lines) <= 3
@@ -226,4 +228,4 @@ def test_a_prober_ends_with_its_reader() -> None:
             prober.stdin.flush()
             assert json.loads(prober.stdout.readline())["failure"] is None
             prober.stdout.close()
-            assert prober.wait(timeout=HANG_S) == 1
+            assert prober.wait(timeout=TEST_TIMEOUT_S) == 1

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hang import HANG_S
 from labs import cannot_build_labs
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.lab.client import Lab, LabConfig
 
@@ -27,7 +27,9 @@ READ_MS = 0.3
 
 def eyelevel(*arguments: str) -> str:
     command = [sys.executable, "-m", "eyelevel", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

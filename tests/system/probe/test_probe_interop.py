@@ -16,7 +16,7 @@ from eyelevel.lab.prober import probe_events
 from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.networks.network import lab_path
 from eyelevel.run.servers.known import Served, parse_servers
-from eyelevel.run.servers.visits import made_site, running
+from eyelevel.run.servers.visits import generated_site, running
 from eyelevel.run.trial.traces import read_stages
 
 NETWORK = compose(NetworkWords(rtt="10ms"), read_stages).network
@@ -39,7 +39,7 @@ def named(name: str, *options: str) -> Served:
 @contextmanager
 def lab_of(served: Served, protocol: str) -> Iterator[Place]:
     with (
-        made_site() as site,
+        generated_site() as site,
         running(served, protocol, site, lab_path(NETWORK), NETWORK, 1) as place,
     ):
         yield place

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hang import HANG_S
 from labs import cannot_build_labs
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.lab.prober import ProbeTarget
@@ -36,7 +36,11 @@ def test_a_list_goes_on_at_the_host_at_which_it_was_stopped(tmp_path: Path) -> N
 
         def probed(*more: str) -> subprocess.CompletedProcess[str]:
             return subprocess.run(
-                [*command, *more], capture_output=True, text=True, timeout=HANG_S, check=False
+                [*command, *more],
+                capture_output=True,
+                text=True,
+                timeout=TEST_TIMEOUT_S,
+                check=False,
             )
 
         done = probed()
@@ -59,6 +63,6 @@ def test_a_list_goes_on_at_the_host_at_which_it_was_stopped(tmp_path: Path) -> N
         assert (nothing.returncode, nothing.stdout) == (0, "")
         rows = subprocess.run(
             [sys.executable, "-m", "eyelevel", "probe", "report", out, "--json"],
-            capture_output=True, text=True, timeout=HANG_S, check=True,
+            capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=True,
         )  # fmt: skip
         assert json.loads(rows.stdout)["pairs"][0]["hosts"] == 3

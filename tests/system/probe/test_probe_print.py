@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hang import HANG_S
 from labs import FAST, cannot_build_labs
 from small_site import pack_small_site
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.network import lab_path
@@ -44,7 +44,7 @@ def test_heads_and_beginnings_of_bodies_are_printed(
             command += [f"small.example{path}", "-4", "--ca", str(authority), "--print"]
             command += ["--protocols", protocol, *more]
             done = subprocess.run(
-                command, capture_output=True, text=True, timeout=HANG_S, check=False
+                command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
             )
             assert done.returncode == 0, done.stderr
             return done.stdout

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hang import HANG_S
 from labs import cannot_build_labs
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.lab.prober import ProbeTarget
@@ -29,7 +29,11 @@ def test_quic_passes_where_it_is_answered_and_one_silent_host_proves_nothing(
 
         def asked(*hosts: str) -> tuple[int, dict[str, Any]]:
             done = subprocess.run(
-                [*command, *hosts], capture_output=True, text=True, timeout=HANG_S, check=False
+                [*command, *hosts],
+                capture_output=True,
+                text=True,
+                timeout=TEST_TIMEOUT_S,
+                check=False,
             )
             assert done.stdout, done.stderr
             return done.returncode, json.loads(done.stdout)
@@ -68,7 +72,7 @@ def test_two_servers_that_offer_http3_and_are_silent_over_udp_are_blocked(tmp_pa
                 [*lab.command_prefix, sys.executable, "-m", "eyelevel", *words],
                 capture_output=True,
                 text=True,
-                timeout=HANG_S,
+                timeout=TEST_TIMEOUT_S,
                 check=False,
             )
             assert done.stdout, done.stderr

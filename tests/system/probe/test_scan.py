@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hang import HANG_S
 from labs import cannot_build_labs
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.lab.prober import ProbeTarget
@@ -48,7 +48,9 @@ def surroundings(folder: Path, **target: Any) -> Iterator[tuple[Lab, list[str]]]
 
 def scanned(lab: Lab, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [*lab.command_prefix, sys.executable, "-m", "eyelevel.cli.main", "scan", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+    )
 
 
 def rows(path: Path) -> dict[str, dict[str, Any]]:

@@ -14,7 +14,7 @@ from eyelevel.errors import ProbeError
 from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.probes.servers import side_by_side
 from eyelevel.run.servers.known import parse_servers
-from eyelevel.run.servers.visits import in_order, made_site, rows_of
+from eyelevel.run.servers.visits import generated_site, in_order, rows_of
 from eyelevel.run.trial.traces import read_stages
 
 BLOCKS = 9
@@ -29,7 +29,7 @@ def test_a_known_delay_is_told_and_far_beyond_what_two_of_the_same_differ() -> N
     served, _ = parse_servers("ours,ours,ours+20ms")
     served = [dataclasses.replace(each, protocols=("tls1.3",)) for each in served]
     network = compose(NetworkWords(rtt="20ms"), read_stages)
-    with made_site() as site:
+    with generated_site() as site:
         rows = [
             row
             for visit in in_order(served, BLOCKS, 1)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from labs import CORPUS, load_in
 from raw_lab import NOBODY
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.browser.browsers import find_browser
 from eyelevel.browser.profiles import PROFILE_PREFIX
@@ -123,7 +123,7 @@ def test_an_ordinary_user_loads_a_page(labs):
         env={**os.environ, "HOME": "/nonexistent", "EYELEVEL_HOST_WAIT": "0"},
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
     )
     # Without real-time priority a busy machine starves the path; the page has loaded all the same.

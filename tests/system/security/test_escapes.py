@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from escapes import PYTHON, escapes
-from hang import HANG_S
 from raw_lab import NOBODY, raw_lab
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import find_binary
 from eyelevel.confinement import confined
@@ -106,7 +106,9 @@ PROCESSES_MAX = 4096
 
 def bounds_of(prefix):
     command = [*prefix, PYTHON, "-I", "-c", BOUNDS]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     # A smaller bound of the machine's own comes first.
@@ -163,7 +165,7 @@ def run_confined(script: str, *descriptors: int, keeps: int = 0, umask: int = -1
         [*confined((), [], (), keeps), "/bin/sh", "-c", script],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=True,
         pass_fds=descriptors,
         umask=umask,
@@ -201,7 +203,9 @@ def test_copies_of_the_users_tell_nothing():
 
 def test_all_of_the_machine_is_no_path_to_show():
     command = [find_binary(), "confine", "--user", "1:1", "--readable", "/", "--", "true"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+    )
     assert done.returncode != 0
     assert done.stderr.count("\n") == 1 and "all of the machine" in done.stderr
 
@@ -218,7 +222,7 @@ def test_a_confined_program_ends_with_who_waits_for_it_whenever_that_is_killed()
             process.kill()
     os.close(write_end)
     with os.fdopen(read_end, "rb") as everybody:
-        assert select.select([everybody], [], [], HANG_S)[0]
-        while select.select([everybody], [], [], HANG_S)[0] and os.read(read_end, 4096):
+        assert select.select([everybody], [], [], TEST_TIMEOUT_S)[0]
+        while select.select([everybody], [], [], TEST_TIMEOUT_S)[0] and os.read(read_end, 4096):
             pass
         assert select.select([everybody], [], [], 0)[0] and os.read(read_end, 1) == b""

@@ -11,14 +11,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
-import made_up_run
 import pytest
-from hang import HANG_S
+import synthetic_run
+from escape_target_machine import METADATA, machine, read_report, touch
 from labs import load_in, run_in
 from needed_browser import needs
 from raw_lab import NOBODY
 from reaching_site import DONE, MARKUP, WORDS, pack_reaching_site
-from tempting_machine import METADATA, machine, told, touch
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.browser.observations import LoadEnd
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
@@ -86,10 +86,10 @@ def test_a_page_in_a_lab_reaches_nothing_outside_of_it(new_lab, folder, name, us
                 env={**os.environ, "HOME": "/nonexistent"},
                 capture_output=True,
                 text=True,
-                timeout=HANG_S,
+                timeout=TEST_TIMEOUT_S,
                 check=False,
             )
-            hits = [told(each)["hits"] for each in machines]
+            hits = [read_report(each)["hits"] for each in machines]
     assert [set(each.values()) for each in hits] == [{1}] * 4, hits
     assert not any(byte in done.stdout + done.stderr for byte in "\x1b\x07\x9b")
     assert "Traceback" not in done.stderr and done.stdout, done.stderr
@@ -111,7 +111,7 @@ def test_nothing_but_the_network_refuses_the_tries(new_lab, folder, name):
         assert added.returncode == 0, added.stderr
         with machine(lab.command_prefix, page=None, listen=listen, ask=[]) as inside:
             raw = load_in(lab, browser=settings)
-            seen = told(inside)
+            seen = read_report(inside)
     assert raw.ended in get_args(LoadEnd)
     assert raw.console_errors[0] == WORDS
     assert all(count > 3 for count in seen["hits"].values()), seen["hits"]
@@ -126,7 +126,7 @@ def test_its_words_are_text_in_terminal_and_report(folder, monkeypatch):
     info = subprocess.run(
         [*COMMAND, "site", "info", str(site)], capture_output=True, text=True, check=True
     )
-    record_of = made_up_run.record_of
+    record_of = synthetic_run.record_of
 
     def worded(*arguments: Any) -> dict[str, Any]:
         record = record_of(*arguments)
@@ -134,8 +134,8 @@ def test_its_words_are_text_in_terminal_and_report(folder, monkeypatch):
         record["outcome_detail"] = record["outcome_detail"] and WORDS
         return record
 
-    monkeypatch.setattr(made_up_run, "record_of", worded)
-    made_up_run.write_run(folder / "run", outcomes={("startup/dsl/1", "quic"): "starved"})
+    monkeypatch.setattr(synthetic_run, "record_of", worded)
+    synthetic_run.write_run(folder / "run", outcomes={("startup/dsl/1", "quic"): "starved"})
     shown = subprocess.run(
         [*COMMAND, "report", str(folder / "run")], capture_output=True, text=True, check=True
     )

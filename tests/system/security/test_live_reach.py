@@ -11,11 +11,11 @@ from typing import Any
 import live_tries
 import names_of
 import pytest
-from hang import HANG_S
+from escape_target_machine import METADATA, machine, read_report, touch
 from labs import run_in
 from needed_browser import needs
 from raw_lab import once_ready
-from tempting_machine import METADATA, machine, told, touch
+from timeouts import TEST_TIMEOUT_S
 
 PUBLIC, PAGE_PORT = "198.41.0.4", 8000
 PRIVATE = "10.9.9.9"
@@ -39,7 +39,7 @@ class World:
 
     def hits(self) -> dict[str, int]:
         """How often each listener was reached."""
-        hits: dict[str, int] = told(self.near)["hits"] | told(self.far)["hits"]
+        hits: dict[str, int] = read_report(self.near)["hits"] | read_report(self.far)["hits"]
         return hits
 
 
@@ -55,7 +55,7 @@ def world(new_lab: Any, ask: list[str]) -> Iterator[World]:
             for address in addresses:
                 whole = 128 if ":" in address else 32
                 words = ["ip", "address", "add", f"{address}/{whole}", "dev", "lo"]
-                subprocess.run([*prefix, *words], check=True, timeout=HANG_S)
+                subprocess.run([*prefix, *words], check=True, timeout=TEST_TIMEOUT_S)
         told_names = f"echo nameserver {RESOLVER} > /etc/resolv.conf"
         for shell in (told_names, FORWARD_IPV6):
             assert run_in(lab, "sh", "-c", shell).returncode == 0
@@ -87,10 +87,10 @@ def test_a_live_page_reaches_nothing_that_is_not_public(new_lab, name):
         command += [f"http://{PUBLIC}:{PAGE_PORT}/", "--live", "--json", "--no-capture"]
         command += ["--browser", name, "--timeout", "20s"]
         done = subprocess.run(
-            command, cwd="/", capture_output=True, text=True, timeout=HANG_S, check=False
+            command, cwd="/", capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
         )
         hits = found.hits()
-        said = told(found.far)["said"]
+        said = read_report(found.far)["said"]
     (load,) = json.loads(done.stdout)
     tried = {item["url"] for item in load["objects"]}
     assert f"http://{METADATA}/fetched" in {url.replace(":80/", "/") for url in tried}, done.stderr

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
-from made_site import MAIN, WWW, pack_made_site
+from generated_site import MAIN, WWW, pack_generated_site
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.corpora.checks import read_check
 from eyelevel.corpora.ledger import Ledger
@@ -18,7 +18,9 @@ MISSING = f"{WWW}/there-is-no-such-page"
 
 def corpus(*arguments: object, prefix: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     command = [*prefix, sys.executable, "-m", "eyelevel.cli.main", "corpus", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+    )
 
 
 @pytest.fixture
@@ -27,7 +29,7 @@ def recorded(new_lab, tmp_path):
     pages, out, authority = tmp_path / "pages.txt", tmp_path / "out", tmp_path / "ca.pem"
     pages.write_text(f"# Of one lab.\n{MAIN}\n{GONE}\nwww.made.example\n{MISSING}\n")
     said = []
-    with new_lab(site=pack_made_site(tmp_path)) as lab:
+    with new_lab(site=pack_generated_site(tmp_path)) as lab:
         authority.write_text(lab.ready.ca_certificate, encoding="ascii")
         given = ["record", pages, "--out", out, "--pause", 0, "--upstream-ca", authority]
         given += ["--allow", "192.0.2.0/24", "--allow", "198.51.100.0/24"]

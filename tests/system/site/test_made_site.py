@@ -6,8 +6,8 @@ import sys
 
 import pytest
 from answers import answers
-from hang import HANG_S
-from made_site import API, IMAGES, MAIN, STATIC, WWW, pack_made_site
+from generated_site import API, IMAGES, MAIN, STATIC, WWW, pack_generated_site
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.sites.check import STACKS, check_page
 
@@ -22,7 +22,7 @@ def recorded(new_lab, tmp_path):
     out, authority = tmp_path / "recorded.wacz", tmp_path / "ca.pem"
     script = tmp_path / "steps.txt"
     script.write_text("# What a visitor does.\nscroll end\n\nclick #more\n", encoding="ascii")
-    served = pack_made_site(tmp_path)
+    served = pack_generated_site(tmp_path)
     with new_lab(site=served) as lab:
         authority.write_text(lab.ready.ca_certificate, encoding="ascii")
         command = [*lab.command_prefix, sys.executable, "-m", "eyelevel.cli.main", "record", MAIN]
@@ -30,7 +30,11 @@ def recorded(new_lab, tmp_path):
         command += ["--out", str(out), "--upstream-ca", str(authority), "--wait-idle", "1s"]
         command += ["--script", str(script)]
         done = subprocess.run(
-            [*command, "--json"], capture_output=True, text=True, timeout=HANG_S, check=False
+            [*command, "--json"],
+            capture_output=True,
+            text=True,
+            timeout=TEST_TIMEOUT_S,
+            check=False,
         )
     assert done.returncode == 0, done.stderr
     return out, json.loads(done.stdout), served

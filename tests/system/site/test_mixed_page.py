@@ -15,7 +15,7 @@ from eyelevel.errors import BrowserStartError
 from eyelevel.metrics.network.objects import cleartext_share
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.sites.check import STACKS, check_page
-from eyelevel.sites.pack import MadeExchange, pack_site
+from eyelevel.sites.pack import SyntheticExchange, pack_site
 from eyelevel.sites.recorded import site_info
 
 pytestmark = pytest.mark.usefixtures("labs")
@@ -77,9 +77,9 @@ def test_what_was_recorded_over_http_and_is_asked_for_over_https_is_missed_alike
 <img src={SECURE}/picture.png><img src={PLAIN.replace("http:", "https:")}/picture.png>"""
     archive = tmp_path / "asked.wacz"
     exchanges = [
-        MadeExchange("http://mixed.example/", "text/html", page.encode()),
-        MadeExchange(f"{SECURE}/picture.png", "image/png", image(90)),
-        MadeExchange(f"{PLAIN}/picture.png", "image/png", image(20)),
+        SyntheticExchange("http://mixed.example/", "text/html", page.encode()),
+        SyntheticExchange(f"{SECURE}/picture.png", "image/png", image(90)),
+        SyntheticExchange(f"{PLAIN}/picture.png", "image/png", image(20)),
     ]
     pack_site(archive, exchanges, title="asked", addresses=ADDRESSES)
     found = check_page(archive, len(STACKS), quiet_s=0.3)

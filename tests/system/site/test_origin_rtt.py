@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
+from generated_site import ADDRESSES, pack_generated_site
 from loads import COMMAND, load
-from made_site import ADDRESSES, pack_made_site
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.networks.presets import find_network
 from eyelevel.store.directory import iterate_trials
@@ -29,7 +29,7 @@ WANTED_MS = {
 def test_each_origin_is_as_far_as_was_asked_and_the_others_as_before(
     labs: None, tmp_path: Path, stack: str
 ) -> None:
-    site = pack_made_site(tmp_path)
+    site = pack_generated_site(tmp_path)
     words = ("--network", NETWORK, "--stack", stack, "--origin-rtt", ASKED, "--no-capture")
     # As the servers have it: the least round trip of all connections with an address. One
     # connection has few round trips, and a busy machine can be late in each of them.
@@ -63,11 +63,15 @@ for address in sys.argv[1:]:
 
 
 def test_what_is_beside_a_replay_has_the_same_ways(labs: None, tmp_path: Path) -> None:
-    site = pack_made_site(tmp_path)
+    site = pack_generated_site(tmp_path)
     words = ("replay", str(site), "--network", NETWORK, "--origin-rtt", ASKED, "--")
     beside = (sys.executable, "-c", HANDSHAKES, *sorted(set(ADDRESSES.values())))
     done = subprocess.run(
-        [*COMMAND, *words, *beside], capture_output=True, text=True, timeout=HANG_S, check=False
+        [*COMMAND, *words, *beside],
+        capture_output=True,
+        text=True,
+        timeout=TEST_TIMEOUT_S,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     least_ms = {line.split()[0]: float(line.split()[1]) for line in done.stdout.splitlines()}

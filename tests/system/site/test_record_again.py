@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 from answers import answers
-from hang import HANG_S
 from labs import CORPUS
+from timeouts import TEST_TIMEOUT_S
 
 
 def test_the_recording_of_a_replay_equals_the_recording(new_lab, tmp_path):
@@ -20,7 +20,9 @@ def test_the_recording_of_a_replay_equals_the_recording(new_lab, tmp_path):
         # Where servers stand in a lab is public to nobody.
         for origin in lab.ready.origins:
             command += ["--allow", origin["address"]]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+        )
         missed = [each["url"] for each in lab.stop().requests if each["match"] == "miss"]
     assert done.returncode == 0, done.stderr
     info = json.loads(done.stdout)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.sites.recorded import open_site
 
@@ -45,7 +45,7 @@ def test_recorded_round_trips_are_the_paths(labs: None, tmp_path: Path) -> None:
         ["unshare", "--net", *python, "-c", AROUND, *python, "-m", "eyelevel.cli.main", *command],
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -5,13 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hang import HANG_S
 from needed_browser import needs
+from timeouts import TEST_TIMEOUT_S
 
 
 def eyelevel(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "eyelevel.cli.main", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANG_S)
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=TEST_TIMEOUT_S
+    )
 
 
 def test_a_folder_is_recorded_as_a_site_of_https(tmp_path: Path) -> None:

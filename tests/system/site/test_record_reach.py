@@ -4,9 +4,9 @@ import json
 import subprocess
 import sys
 
-from hang import HANG_S
+from escape_target_machine import METADATA, machine, read_report, touch
 from labs import run_in
-from tempting_machine import METADATA, machine, told, touch
+from timeouts import TEST_TIMEOUT_S
 
 PAGE_PORT = 8000
 # Names of the lab's two sides, as they stand in its /etc/hosts.
@@ -35,10 +35,10 @@ def test_a_recorded_page_reaches_only_what_the_command_line_names(new_lab, tmp_p
             command += [f"http://127.0.0.1:{PAGE_PORT}/", "--out", str(out), "--json"]
             command += ["--wait-idle", "15s"]
             done = subprocess.run(
-                command, capture_output=True, text=True, timeout=HANG_S, check=False
+                command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
             )
             assert done.returncode == 0, done.stderr
-            seen, beyond = told(here), told(there)
+            seen, beyond = read_report(here), read_report(there)
     assert seen["hits"] | beyond["hits"] == dict.fromkeys(seen["hits"] | beyond["hits"], 1)
     (reached,) = map(json.loads, seen["said"])  # the page has tried everything
     # A refusal over plain HTTP is an answer that the page cannot read; nothing else is one.

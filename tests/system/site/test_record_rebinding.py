@@ -6,8 +6,8 @@ import sys
 from collections import Counter
 
 import turning_name
-from hang import HANG_S
 from labs import run_in
+from timeouts import TEST_TIMEOUT_S
 
 PUBLIC, PORT, TRIES = "198.41.0.4", 9003, 12
 
@@ -32,7 +32,7 @@ except BlockingIOError:
 def test_a_name_that_changes_reaches_public_addresses_alone(new_lab, tmp_path):
     with new_lab(site=None) as lab:
         far = [*lab.server_command_prefix, "ip", "address", "add", f"{PUBLIC}/32", "dev", "lo"]
-        subprocess.run(far, check=True, timeout=HANG_S)
+        subprocess.run(far, check=True, timeout=TEST_TIMEOUT_S)
         resolver = f"echo nameserver {turning_name.RESOLVER} > /etc/resolv.conf"
         assert run_in(lab, "sh", "-c", resolver).returncode == 0
         command = [*lab.server_command_prefix, sys.executable, "-c", OUTSIDE, PUBLIC, str(PORT)]
@@ -43,7 +43,7 @@ def test_a_name_that_changes_reaches_public_addresses_alone(new_lab, tmp_path):
             out = str(tmp_path / "site.wacz")
             done = run_in(lab, sys.executable, turning_name.__file__, *arguments, out)
             assert done.returncode == 0, done.stderr
-            reached, _ = outside.communicate("\n", timeout=HANG_S)
+            reached, _ = outside.communicate("\n", timeout=TEST_TIMEOUT_S)
     seen = json.loads(done.stdout)
     # One lookup a connection: every second one led to loopback, and was refused.
     assert seen["asked"] == TRIES and Counter(seen["answers"]) == {200: 6, 403: 6}

@@ -6,9 +6,9 @@ import sys
 from dataclasses import replace
 
 import pytest
-from hang import HANG_S
+from generated_site import ADDRESSES, pack_generated_site
 from labs import FAST
-from made_site import ADDRESSES, pack_made_site
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.network import lab_path
@@ -22,7 +22,7 @@ OWN_MS = {"192.0.2.1": 0.0, "192.0.2.2": 20.0, "198.51.100.1": 60.0, "198.51.100
 @pytest.fixture
 def far_lab(labs, tmp_path):
     """A made Internet: 2 ms of access, and of each server its own way behind it."""
-    site = pack_made_site(tmp_path)
+    site = pack_generated_site(tmp_path)
     config = LabConfig(lab_path(FAST), 1, str(site), lab_stack(STACKS_BY_NAME["tcp+"], FAST))
     half_ms = {address: rtt_ms / 2 for address, rtt_ms in OWN_MS.items()}
     beyond = {"stage": "address_delay", "delays_ms": half_ms}
@@ -39,7 +39,9 @@ def test_a_recording_keeps_the_round_trip_of_each_origins_handshakes(far_lab, tm
         command += ["--wait-idle", "1s", "--visits", "2", "--json"]
         for address in OWN_MS:
             command += ["--allow", address]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+        )
     assert done.returncode == 0, done.stderr
     origins = {each["host"]: each for each in json.loads(done.stdout)["origins"]}
     assert origins.keys() == ADDRESSES.keys()
@@ -54,5 +56,7 @@ def test_a_recording_keeps_the_round_trip_of_each_origins_handshakes(far_lab, tm
 
 def _info(site) -> str:
     command = [sys.executable, "-m", "eyelevel.cli.main", "site", "info", str(site)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=True)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=True
+    )
     return " ".join(done.stdout.split())

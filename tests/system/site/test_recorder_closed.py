@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from raw_lab import NOBODY
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import find_binary
 
@@ -57,7 +57,7 @@ def recorder(user, *arguments) -> Iterator[tuple[subprocess.Popen[bytes], dict, 
         try:
             with subprocess.Popen(command, pass_fds=(binary,), cwd="/", **pipes) as process:
                 try:
-                    assert select.select([process.stdout], [], [], HANG_S)[0]
+                    assert select.select([process.stdout], [], [], TEST_TIMEOUT_S)[0]
                     ready = json.loads(process.stdout.readline())
                     enter = [find_binary(), "enter", "--pid", str(ready.get("init_pid")), "--"]
                     yield process, ready, enter
@@ -69,7 +69,9 @@ def recorder(user, *arguments) -> Iterator[tuple[subprocess.Popen[bytes], dict, 
 
 def run(prefix, tries):
     command = [*prefix, sys.executable, "-c", INSIDE, json.dumps(tries)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -100,7 +102,7 @@ def test_inside_there_is_the_proxy_alone(labs, user):
             datagrams.recv(100)
         # Nobody of the machine comes to the proxy from outside, root included.
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection((host, int(port)), timeout=HANG_S)
+            socket.create_connection((host, int(port)), timeout=TEST_TIMEOUT_S)
     assert tried == {
         "devices": ["lo"],
         "tcp proxy": "sent",
@@ -120,9 +122,9 @@ def test_a_killed_recorder_takes_its_network_along(labs, user):
     with recorder(user) as (process, ready, enter):
         sleeper = subprocess.Popen([*enter, "sleep", "600"])
         process.send_signal(signal.SIGKILL)
-        process.wait(timeout=HANG_S)
-        assert sleeper.wait(timeout=HANG_S) != 0
-        deadline = time.monotonic() + HANG_S
+        process.wait(timeout=TEST_TIMEOUT_S)
+        assert sleeper.wait(timeout=TEST_TIMEOUT_S) != 0
+        deadline = time.monotonic() + TEST_TIMEOUT_S
         while Path(f"/proc/{ready['init_pid']}").exists():
             assert time.monotonic() < deadline
             select.select([], [], [], 0.01)
@@ -134,7 +136,7 @@ def test_a_proxy_for_any_client_has_credentials_of_its_run(labs):
         name, password = ready["credentials"].split(":")
         assert name == "eyelevel" and len(password) == 32
         host, port = ready["address"].split(":")
-        with socket.create_connection((host, int(port)), timeout=HANG_S) as client:
+        with socket.create_connection((host, int(port)), timeout=TEST_TIMEOUT_S) as client:
             client.sendall(b"GET http://127.0.0.1:1/ HTTP/1.1\r\nhost: 127.0.0.1:1\r\n\r\n")
             answer = client.recv(4000)
         assert answer.startswith(b"HTTP/1.1 407 ") and b"proxy-authenticate: Basic" in answer

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.store.directory import iterate_trials
 
@@ -20,7 +20,7 @@ def test_a_url_is_recorded_loaded_and_answered(labs: None, origin: str, tmp_path
             [*COMMAND, *words, *more],
             capture_output=True,
             text=True,
-            timeout=HANG_S,
+            timeout=TEST_TIMEOUT_S,
             check=False,
             cwd=tmp_path,
         )

@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from loads import COMMAND
 from small_site import pack_small_site
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.store.directory import committed
 
@@ -31,7 +31,7 @@ def eyelevel(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=HANG_S,
+        timeout=TEST_TIMEOUT_S,
         check=False,
     )
     assert "Traceback" not in done.stderr, done.stderr

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 import yaml
-from hang import HANG_S
-from made_up_run import SITES, write_run
 from repository import ROOT
+from synthetic_run import SITES, write_run
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.plan.presets import preset_text
 
@@ -65,8 +65,8 @@ class Runner:
         }
         return subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text],
-            cwd=self.workspace, env=environment, capture_output=True, text=True, timeout=HANG_S,
-            check=False,
+            cwd=self.workspace, env=environment, capture_output=True, text=True,
+            timeout=TEST_TIMEOUT_S, check=False,
         )  # fmt: skip
 
     def step(self, name: str, **given: str) -> subprocess.CompletedProcess[str]:

@@ -16,17 +16,17 @@ import pytest
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 
 import cluster_stub
-from made_up_run import environment
 from reaching_site import pack_reaching_site
-from standing import (
+from suspend import (
     is_running,
     loading_lab,
     main_process,
     processes_below,
     state_and_parent,
-    stop,
+    suspend,
     until,
 )
+from synthetic_run import environment
 
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import Connection
@@ -128,7 +128,7 @@ def kill(pid: int) -> None:
 
 
 def stop_for_a_second(pid: int) -> None:
-    stop(pid, SECOND)
+    suspend(pid, SECOND)
 
 
 def test_what_is_killed_or_stands_still_in_a_load_is_never_ok_and_leaves_nothing(

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from labs import CORPUS
 from loads import COMMAND, GOOD, load
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.store.directory import iterate_trials, read_document
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.usefixtures("labs")
 
 def eyelevel(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*COMMAND, *arguments], capture_output=True, text=True, timeout=HANG_S, check=False
+        [*COMMAND, *arguments], capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
     )
 
 
@@ -88,7 +88,7 @@ def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
     with subprocess.Popen([*COMMAND, *run], stderr=subprocess.PIPE, text=True) as process:
         _wait_for_first_record(out, process)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=HANG_S)
+        _, said = process.communicate(timeout=TEST_TIMEOUT_S)
     assert process.returncode == 130
     assert said.count("stopping after the current load; press Ctrl-C again to abort it\n") == 1
     assert said.endswith(f"the rest: eyelevel {' '.join(run)} --resume\n")
@@ -120,7 +120,7 @@ def test_the_demo_is_the_first_comparison_and_goes_on_by_itself(tmp_path: Path) 
     with subprocess.Popen([*COMMAND, *demo], stderr=subprocess.PIPE, text=True) as process:
         _wait_for_first_record(out, process)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=HANG_S)
+        _, said = process.communicate(timeout=TEST_TIMEOUT_S)
     assert process.returncode == 130
     assert said.endswith(f"of 36 loads; to load the rest: eyelevel {' '.join(demo)}\n")
     assert said.startswith("loading two recorded sites over two networks and three stacks")
@@ -142,7 +142,9 @@ def test_what_breaks_a_load_off_says_how_to_go_on(
     run = ("run", str(plan), "--out", str(tmp_path / "out"))
     program = SIGNALLED.replace("SIGNALS", str(list(map(int, signals))))
     command = [sys.executable, "-c", program, *run]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+    )
     assert done.returncode == status and "Traceback" not in done.stderr
     ending = "stopping after the current load; press Ctrl-C again to abort it\n"
     assert (ending in done.stderr) == (len(signals) == 2)
@@ -186,7 +188,7 @@ def test_a_check_compares_every_byte(tmp_path: Path) -> None:
 
 def _wait_for_first_record(out: Path, process: "subprocess.Popen[str]") -> None:
     """Waits, without a fixed sleep, until one trial is committed."""
-    deadline = time.monotonic() + HANG_S
+    deadline = time.monotonic() + TEST_TIMEOUT_S
     trials = out / "trials"
     while time.monotonic() < deadline:
         committed = trials.glob("[!.]*") if trials.is_dir() else ()

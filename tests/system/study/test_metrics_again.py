@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 import pytest
-from made_up_run import write_run
+from synthetic_run import write_run
 from typer.testing import CliRunner
 
 from eyelevel.cli.results.metrics import app

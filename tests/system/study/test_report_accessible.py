@@ -6,9 +6,9 @@ from contextlib import ExitStack
 
 import pytest
 import written_pages
-from made_up_run import metrics_of, write_run
 from opened_page import READERS, chromium_of_playwright, opened
 from PIL import Image
+from synthetic_run import metrics_of, write_run
 
 from eyelevel.report.page import build_report
 

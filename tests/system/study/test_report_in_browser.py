@@ -6,8 +6,8 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from hang import HANG_S
-from made_up_run import metrics_of, write_run
+from synthetic_run import metrics_of, write_run
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.chromium.process import Chromium, find_executable
@@ -63,7 +63,7 @@ class Page:
             self.call(f"{domain}.enable")
 
     def call(self, method, parameters=None):
-        deadline = time.monotonic() + HANG_S
+        deadline = time.monotonic() + TEST_TIMEOUT_S
         return self.devtools.call(method, parameters, self.session, deadline)
 
     def value(self, expression):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from fault_runs import tree
-from hang import HANG_S
 from labs import CORPUS
 from loads import COMMAND
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.browser.profiles import PROFILE_PREFIX
 from eyelevel.store.directory import committed, iterate_trials, read_document
@@ -51,7 +51,7 @@ def test_each_trial_is_there_once_however_often_a_run_is_killed(
 
     def killed_at(step: str) -> None:
         command = [sys.executable, "-c", KILLED, step, *run]
-        done = subprocess.run(command, capture_output=True, timeout=HANG_S, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=TEST_TIMEOUT_S, check=False)
         assert done.returncode == -signal.SIGKILL, done.stderr.decode()
 
     killed_at("block whole")
@@ -62,7 +62,9 @@ def test_each_trial_is_there_once_however_often_a_run_is_killed(
     _killed_in_a_load([*COMMAND, *run], temporary)
     assert committed(out) == {name}
 
-    done = subprocess.run([*COMMAND, *run], capture_output=True, timeout=HANG_S, check=False)
+    done = subprocess.run(
+        [*COMMAND, *run], capture_output=True, timeout=TEST_TIMEOUT_S, check=False
+    )
     assert done.returncode == 0, done.stderr.decode()
     planned = [trial["hash"] for trial in read_document(out, "plan.json")["trials"]]
     assert len(planned) == 4 and committed(out) == set(planned)
@@ -76,7 +78,7 @@ def test_each_trial_is_there_once_however_often_a_run_is_killed(
 
 def _killed_in_a_load(command: list[str], temporary: Path) -> None:
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        deadline = time.monotonic() + HANG_S
+        deadline = time.monotonic() + TEST_TIMEOUT_S
         while not list(temporary.glob(f"{PROFILE_PREFIX}{process.pid}-*/*")):
             assert process.poll() is None and time.monotonic() < deadline
             os.sched_yield()

@@ -16,9 +16,9 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
 import pytest
-from hang import HANG_S
 from packaging.requirements import Requirement
 from repository import ROOT
+from timeouts import TEST_TIMEOUT_S
 
 from scripts.shipping.release import WHEEL_BYTES_MAX
 
@@ -79,7 +79,7 @@ class Installed:
             },
             capture_output=True,
             text=True,
-            timeout=HANG_S,
+            timeout=TEST_TIMEOUT_S,
             check=False,
         )
 

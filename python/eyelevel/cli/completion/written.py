@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from eyelevel.binary import find_binary
 from eyelevel.cli import main
-from eyelevel.corpora.made import MADE
+from eyelevel.corpora.synthetic import SYNTHETIC_CORPORA
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.networks.presets import GROUPS
@@ -75,7 +75,7 @@ def text() -> str:
 def _names() -> dict[str, list[str]]:
     networks = (each.name for group in GROUPS if group.name != GRID for each in group.networks)
     return {
-        "corpora": [each.name for each in MADE],
+        "corpora": [each.name for each in SYNTHETIC_CORPORA],
         "devices": list(DEVICES_BY_NAME),
         "metrics": list(METRICS_BY_NAME),
         "networks": list(dict.fromkeys(networks)),

@@ -18,7 +18,7 @@ from eyelevel.networks.compose import Composed, NetworkWords, compose
 from eyelevel.probes.server_rows import Place, begun, read_rows
 from eyelevel.probes.servers import FULL, ITSELF, side_by_side
 from eyelevel.run.servers.known import OURS, PROGRAMS, Served, parse_servers, versions_of
-from eyelevel.run.servers.visits import in_order, made_site, rows_of
+from eyelevel.run.servers.visits import generated_site, in_order, rows_of
 from eyelevel.run.trial.traces import read_stages
 
 BLOCKS = 12
@@ -94,7 +94,7 @@ def _measured(
     for visit in visits:
         yield from there.get(visit.place, [])
     done = len(visits) - len(left)
-    with made_site() as site, progress("visits", len(visits)) as shown:
+    with generated_site() as site, progress("visits", len(visits)) as shown:
         try:
             for visit in left:
                 shown(done, f"now {visit.served.name} over {visit.protocol}")

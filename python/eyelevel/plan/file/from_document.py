@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network, as_stages
-from eyelevel.networks.stages import MADE, Stage, StagesRead, with_files
+from eyelevel.networks.stages import SYNTH, Stage, StagesRead, with_files
 from eyelevel.plan.file.cross_traffic import BESIDE_THE_PATH
 from eyelevel.plan.file.model import NetworkTable
 from eyelevel.plan.file.path_words import ON_TOP, WORDS
@@ -105,7 +105,7 @@ def _spell_out(
         has_own = way in table or (alone and f"trace_{way}" in table)
         own = found[len(known) :] if way == "down" else found[: len(found) - len(known)]
         # A course is made for a preset alone, and no word names one.
-        own = tuple(stage for stage in own if MADE not in stage) if has_own else ()
+        own = tuple(stage for stage in own if SYNTH not in stage) if has_own else ()
         read["stages"] = (*known, *own) if way == "down" else (*own, *known)
         stages[f"{place} {way}"] = StagesRead(files={}, **read)
     for key in table.keys() - set(BESIDE_THE_PATH):

@@ -24,7 +24,7 @@ from eyelevel.from_outside.json_text import parse_object
 from eyelevel.from_outside.limits import KEPT, LINE_BYTES_MAX
 from eyelevel.from_outside.source import Source
 from eyelevel.json_types import JsonMapping
-from eyelevel.level.made_page import items
+from eyelevel.level.generated_page import items
 from eyelevel.level.rows import Effect, Run
 from eyelevel.level.scenarios import SCENARIOS
 from eyelevel.plan.stacks import Stack

@@ -20,7 +20,7 @@ from eyelevel.errors import LabError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import LabSummary
 from eyelevel.level.classes import Value
-from eyelevel.level.made_page import ADDRESSES, HOST, URL, Item, items
+from eyelevel.level.generated_page import ADDRESSES, HOST, URL, Item, items
 from eyelevel.level.page_values import Scheduled, Waited, page_values, unsent_bytes_max
 from eyelevel.level.scenarios import Scenario
 from eyelevel.level.transfer_values import (
@@ -41,7 +41,7 @@ from eyelevel.plan.trials import Site, expand
 from eyelevel.run.trial.host import HostSample
 from eyelevel.run.trial.rules.starved import starved
 from eyelevel.run.trial.trial import run_trial
-from eyelevel.sites.pack import MadeExchange, pack_site
+from eyelevel.sites.pack import SyntheticExchange, pack_site
 from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_told
 
 DURATION_MS = 20_000
@@ -70,7 +70,7 @@ class Recordings:
     @classmethod
     def write(cls, folder: Path, sizes: set[int]) -> "Recordings":
         """Into `folder`; raises LabError."""
-        page = write_made_page(folder / "level.wacz")
+        page = write_generated_page(folder / "level.wacz")
         with page.open("rb") as file:
             digest = file_digest(file, "sha256").hexdigest()
         sites_by_size = {size: bulk_site(folder, size, late_bytes=LATE_BYTES) for size in sizes}
@@ -222,7 +222,7 @@ ImagesHost = Literal["page", "own", "coalesced"]
 IMAGES_HOST, IMAGES_ADDRESS = "images.level.example", "192.0.2.22"
 
 
-def write_made_page(out: Path, images_host: ImagesHost = "page") -> Path:
+def write_generated_page(out: Path, images_host: ImagesHost = "page") -> Path:
     """Pack it; raises LabError.
 
     `images_host`: the page's own; `own`, another with a connection of its own; `coalesced`, another
@@ -231,7 +231,7 @@ def write_made_page(out: Path, images_host: ImagesHost = "page") -> Path:
     coalesced = images_host == "coalesced"
     entries = items() if images_host == "page" else tuple(map(_with_images_elsewhere, items()))
     addresses = {**ADDRESSES, IMAGES_HOST: ADDRESSES[HOST] if coalesced else IMAGES_ADDRESS}
-    exchanges = [MadeExchange(item.url, item.content_type, item.body) for item in entries]
+    exchanges = [SyntheticExchange(item.url, item.content_type, item.body) for item in entries]
     names = [HOST, IMAGES_HOST]
     pack_site(
         out,

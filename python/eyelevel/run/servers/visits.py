@@ -15,7 +15,7 @@ from eyelevel.networks.network import Network, lab_path
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.run.servers.known import Served
 from eyelevel.run.trial.external_server import served_lab
-from eyelevel.sites.pack import MadeExchange, pack_site
+from eyelevel.sites.pack import SyntheticExchange, pack_site
 
 HOST = "lab.example"
 ADDRESS = "198.51.100.1"
@@ -49,10 +49,12 @@ def in_order(servers: Sequence[Served], blocks: int, seed: int) -> list[Visit]:
 
 
 @contextmanager
-def made_site() -> Iterator[Path]:
+def generated_site() -> Iterator[Path]:
     """A recording of one page of one host, for the certificate and for ours to answer with."""
     with temporary_folder("servers") as folder:
-        page = MadeExchange(f"https://{HOST}/", "text/html", b"<!doctype html><title>a</title>")
+        page = SyntheticExchange(
+            f"https://{HOST}/", "text/html", b"<!doctype html><title>a</title>"
+        )
         out = folder / "site.wacz"
         pack_site(out, [page], title="one page", addresses={HOST: ADDRESS})
         yield out

@@ -12,7 +12,7 @@ from eyelevel.disk.whole import folder_beside
 from eyelevel.plan import synthetic_site
 from eyelevel.plan.synthetic_site import MARKUP_BYTES, LikeSite, SyntheticSite
 from eyelevel.sites import pack
-from eyelevel.sites.pack import MadeExchange, pack_site
+from eyelevel.sites.pack import SyntheticExchange, pack_site
 from eyelevel.sites.synthetic import published, shapes, write
 from eyelevel.sites.synthetic.published import PUBLISHED
 from eyelevel.sites.synthetic.shapes import SiteShape, site_shapes
@@ -67,7 +67,9 @@ def _pack(site: SyntheticSite, out: Path) -> None:
     files = [(f"https://{hosts[0]}/", "text/html; charset=utf-8", _page(site, pictures))]
     for number, url in enumerate(pictures):
         files.append((url, "image/svg+xml", _picture(site, number)))
-    exchanges = [MadeExchange(url, kind, body.encode("ascii"), ()) for url, kind, body in files]
+    exchanges = [
+        SyntheticExchange(url, kind, body.encode("ascii"), ()) for url, kind, body in files
+    ]
     addresses = {host: f"192.0.2.{number}" for number, host in enumerate(hosts, start=1)}
     pack_site(out, exchanges, title=site.name, addresses=addresses)
 

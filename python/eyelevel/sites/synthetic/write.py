@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from eyelevel.json_types import JsonObject
-from eyelevel.sites.pack import MadeExchange, pack_site
+from eyelevel.sites.pack import SyntheticExchange, pack_site
 from eyelevel.sites.synthetic.shapes import EXTENSIONS, PAGE, ObjectShape, SiteShape
 
 _TYPES = {
@@ -31,7 +31,7 @@ def write_site(shape: SiteShape, name: str, out: Path) -> JsonObject:
     """Write one site and return what `archive info` says of it; raises LabError."""
     urls = urls_of(shape)
     exchanges = [
-        MadeExchange(
+        SyntheticExchange(
             url=urls[place],
             content_type=_TYPES[item.kind],
             body=body(shape, place, urls).encode("ascii"),

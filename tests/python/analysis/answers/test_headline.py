@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from made_up_run import SITES, read_run
+from synthetic_run import SITES, read_run
 
 from eyelevel.analysis.answers.headline import comparison_verdicts, headline, headline_network
 from eyelevel.analysis.formats import NO_BREAK

@@ -1,14 +1,14 @@
 import io
 import re
 
-import made_up_run
 import numpy as np
 import polars as pl
 import pytest
+import synthetic_run
 import vl_convert
-from made_up_run import metrics_of, read_run, write_run
 from repository import ROOT
 from sample_record import sample_object
+from synthetic_run import metrics_of, read_run, write_run
 
 from eyelevel.analysis.figures.break_even import _between_claims, _crossings
 from eyelevel.analysis.figures.catalogue import FIGURES, TABLES
@@ -28,7 +28,7 @@ blocks = 6
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory):
     directory = tmp_path_factory.mktemp("run")
-    made = made_up_run.record_of
+    made = synthetic_run.record_of
 
     def record_of(trial, load_ms, outcome="ok"):
         record = made(trial, load_ms, outcome)
@@ -36,7 +36,7 @@ def contents(tmp_path_factory):
         return record
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(made_up_run, "record_of", record_of)
+        patch.setattr(synthetic_run, "record_of", record_of)
         write_run(directory, text=GRID)
     return read_contents(directory, disagreeing)
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 import vl_convert
-from made_up_run import metrics_of, write_run
+from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.figures.catalogue import FIGURES, TABLES
 from eyelevel.analysis.figures.cellular import cellular_quantiles, varying_links

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from made_up_run import metrics_of, write_run
+from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.claims import no_verdict_because, verdict_of
 from eyelevel.analysis.figures.catalogue import FIGURES, TABLES

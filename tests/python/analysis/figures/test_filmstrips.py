@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from made_up_run import TWO_STACKS, metrics_of, write_run
+from synthetic_run import TWO_STACKS, metrics_of, write_run
 
 from eyelevel.analysis.figures.filmstrips import _changes, _thumbnail, filmstrips, typical_loads
 from eyelevel.analysis.study import read_contents

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 import vl_convert
-from made_up_run import PROGRESS, TWO_STACKS, metrics_of, read_run, write_run
+from synthetic_run import PROGRESS, TWO_STACKS, metrics_of, read_run, write_run
 
 from eyelevel.analysis.figures import progress
 from eyelevel.analysis.figures.catalogue import FIGURES

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-import made_up_run
 import polars as pl
 import pytest
-from made_up_run import metrics_of, write_run
+import synthetic_run
 from sample_record import sample_object
+from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.figures.catalogue import TABLES
 from eyelevel.analysis.figures.single_origin import partner_of
@@ -20,7 +20,7 @@ RTTS_MS = {"dsl": 24.0, "da2gc": 262.0}
 
 def made_run(directory, text, outcomes=None):
     """`one` has a single origin, `two` has two."""
-    made = made_up_run.record_of
+    made = synthetic_run.record_of
 
     def record_of(trial, load_ms, outcome="ok"):
         record = made(trial, load_ms, outcome)
@@ -29,7 +29,7 @@ def made_run(directory, text, outcomes=None):
         return record
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(made_up_run, "record_of", record_of)
+        patch.setattr(synthetic_run, "record_of", record_of)
         write_run(directory, outcomes, text=text)
     return read_contents(directory, metrics_of)
 

@@ -2,11 +2,11 @@
 
 import math
 
-import made_up_run
 import polars as pl
 import pytest
-from made_up_run import metrics_of, write_run
+import synthetic_run
 from sample_record import sample_object
+from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.figures.catalogue import FIGURES, TABLES
 from eyelevel.analysis.figures.needs import _NETWORKS, _OTHER, _SITES, _STACKS, why_not
@@ -37,7 +37,7 @@ def objects_of(site):
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
-    made, folder = made_up_run.record_of, tmp_path_factory.mktemp("run")
+    made, folder = synthetic_run.record_of, tmp_path_factory.mktemp("run")
 
     def record_of(trial, load_ms, outcome="ok"):
         if trial.stack == "quic":
@@ -55,7 +55,7 @@ def directory(tmp_path_factory):
         return record
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(made_up_run, "record_of", record_of)
+        patch.setattr(synthetic_run, "record_of", record_of)
         write_run(folder, text=TEXT, noise=0.01)
     return folder
 
@@ -145,16 +145,16 @@ def test_a_sites_gain_is_the_mean_over_the_grid_or_what_is_shaped(
     counted, beside, tmp_path, monkeypatch
 ):
     """On all else QUIC takes three times as long, and one load of it times out."""
-    made = made_up_run.record_of
+    made = synthetic_run.record_of
 
     def record_of(trial, load_ms, outcome="ok"):
         slow = trial.stack == "quic" and trial.network in beside
         return made(trial, load_ms * (3 if slow else 1), outcome)
 
-    monkeypatch.setattr(made_up_run, "record_of", record_of)
+    monkeypatch.setattr(synthetic_run, "record_of", record_of)
     outcomes = {(f"a/{network}/1", "quic"): "timeout" for network in beside}
     text = BESIDE.replace("NETWORKS", str([*counted, *beside]).replace("'", '"'))
-    run = made_up_run.read_run(tmp_path, outcomes, text=text, noise=0.001)
+    run = synthetic_run.read_run(tmp_path, outcomes, text=text, noise=0.001)
     rows = site_gains(run)
     assert rows.height == 3 and set(rows["networks"]) == {len(counted)}
     assert rows["networks_undetermined"].sum() == 0

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from made_up_run import read_run
 from repository import ROOT
+from synthetic_run import read_run
 
 from eyelevel.analysis.figures.catalogue import TABLES
 from eyelevel.analysis.figures.site_gains import lines_of, site_attributes

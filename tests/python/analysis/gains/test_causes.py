@@ -1,8 +1,8 @@
 """A study with counterfactuals: the parts are found, and the main answer knows nothing of twins."""
 
-import made_up_run
 import pytest
-from made_up_run import metrics_of, read_run, write_run
+import synthetic_run
+from synthetic_run import metrics_of, read_run, write_run
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.report.page import build_report, summary_of
@@ -39,13 +39,13 @@ def load_ms(trial):
 def directory(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     with pytest.MonkeyPatch.context() as patch:
-        made = made_up_run.record_of
+        made = synthetic_run.record_of
 
         def record_of(trial, noisy_ms, outcome="ok"):
             jitter_ms = noisy_ms / 1000 - 1  # at most a few milliseconds
             return made(trial, load_ms(trial) + jitter_ms, outcome)
 
-        patch.setattr(made_up_run, "record_of", record_of)
+        patch.setattr(synthetic_run, "record_of", record_of)
         write_run(folder, text=PLAN)
     return folder
 

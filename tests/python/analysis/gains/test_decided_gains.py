@@ -1,10 +1,10 @@
 """What stands beside a gain that may have been decided early."""
 
-from made_up_study import MadeUpStudy
+from synthetic_study import SyntheticStudy
 
 
 def test_beside_a_sequence_nothing_has_an_interval_that_does_not_allow_for_looks(tmp_path):
-    study = MadeUpStudy()
+    study = SyntheticStudy()
     assert study.run(tmp_path).stopped
     contents = study.contents(tmp_path)
     primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]

@@ -1,6 +1,6 @@
 """Networks whose blocks are all lost stay in the answer, whatever else there is to say."""
 
-from made_up_run import metrics_of, read_run, write_run
+from synthetic_run import metrics_of, read_run, write_run
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.report.page import build_report, summary_of

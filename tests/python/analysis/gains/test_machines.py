@@ -1,8 +1,8 @@
 """The machine as a factor of a made-up run: what each loaded, and whether gains hang on it."""
 
 import pytest
-from made_up_fleet import fleet_run
-from made_up_run import TWO_STACKS, read_run
+from synthetic_fleet import fleet_run
+from synthetic_run import TWO_STACKS, read_run
 
 from eyelevel.analysis.gains.machines import FAILED
 from eyelevel.report.page import summary_of

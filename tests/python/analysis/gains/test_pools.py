@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from made_up_run import SITES, read_run
+from synthetic_run import SITES, read_run
 
 from eyelevel.analysis.gains.pools import pools_of
 from eyelevel.analysis.gate import evaluate

@@ -1,8 +1,8 @@
 """Steps after the load in a report: each compared over the pairs of the same blocks."""
 
-import made_up_run
 import pytest
-from made_up_run import metrics_of, write_run
+import synthetic_run
+from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.report.page import build_report, summary_of
@@ -48,7 +48,7 @@ def step_of(text, trial, asked_before_ms):
 def directory(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     with pytest.MonkeyPatch.context() as patch:
-        made = made_up_run.record_of
+        made = synthetic_run.record_of
 
         def with_steps(trial, load_ms, outcome="ok"):
             record = made(trial, load_ms, outcome)
@@ -57,7 +57,7 @@ def directory(tmp_path_factory):
                 record["after_load"] = steps
             return record
 
-        patch.setattr(made_up_run, "record_of", with_steps)
+        patch.setattr(synthetic_run, "record_of", with_steps)
         block = "startup/dsl/2"
         write_run(folder, text=PLAN, outcomes={(block, "quic"): "starved"})
     return folder

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from made_up_run import TWO_STACKS, metrics_of, record_of, write_run
+from synthetic_run import TWO_STACKS, metrics_of, record_of, write_run
 
 from eyelevel.analysis.run_files import columns_of, kept_columns
 from eyelevel.analysis.trials import table

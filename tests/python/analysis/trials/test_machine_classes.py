@@ -4,9 +4,9 @@ from itertools import count
 
 import polars as pl
 import pytest
-from made_up_fleet import Placed, fleet_run, write_machine_document
-from made_up_run import TWO_STACKS, metrics_of, read_run
 from sample_record import sample_record
+from synthetic_fleet import Placed, fleet_run, write_machine_document
+from synthetic_run import TWO_STACKS, metrics_of, read_run
 
 from eyelevel.analysis.gains.exclusions import with_excluded
 from eyelevel.analysis.study import read_contents

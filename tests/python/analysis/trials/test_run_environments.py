@@ -2,8 +2,8 @@
 
 import polars as pl
 import pytest
-from made_up_fleet import fleet_run, write_machine_document
-from made_up_run import TWO_STACKS, environment, metrics_of, read_run
+from synthetic_fleet import fleet_run, write_machine_document
+from synthetic_run import TWO_STACKS, environment, metrics_of, read_run
 
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.run_differences import run_differences

@@ -1,7 +1,7 @@
 import json
 from dataclasses import replace
 
-from made_up_run import SITES, write_run
+from synthetic_run import SITES, write_run
 from typer.testing import CliRunner
 
 from eyelevel.cli.explain.commands import _how, app

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 import typer
-from made_up_run import TWO_STACKS, write_run
+from synthetic_run import TWO_STACKS, write_run
 from typer.testing import CliRunner
 
 from eyelevel.cli.results.figures import figures

@@ -1,7 +1,7 @@
 """`eyelevel report`: what it prints beside the gains."""
 
 import typer
-from made_up_run import write_run
+from synthetic_run import write_run
 from typer.testing import CliRunner
 
 from eyelevel.cli.results.report import report

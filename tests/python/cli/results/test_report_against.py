@@ -4,7 +4,7 @@ import json
 
 import pytest
 import typer
-from made_up_run import SITES, quickstart_against_tcp, write_run
+from synthetic_run import SITES, quickstart_against_tcp, write_run
 from typer.testing import CliRunner
 
 from eyelevel.analysis.study import read_contents

@@ -1,6 +1,6 @@
 """`eyelevel ask` says why, though its study may stop."""
 
-from made_up_run import TWO_STACKS, read_run
+from synthetic_run import TWO_STACKS, read_run
 
 from eyelevel.cli.results.report import Summary
 from eyelevel.cli.run.ask import _print_answer

@@ -12,7 +12,7 @@ from threading import Thread
 from types import SimpleNamespace
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.cli import main
 from eyelevel.cli.run import run as command
@@ -148,7 +148,7 @@ def scheduler():
             there.sendall(b"x")
 
     with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(HANG_S)
+        server.settimeout(TEST_TIMEOUT_S)
         greeting = Thread(target=greet)
         greeting.start()
         yield f"tcp://127.0.0.1:{server.getsockname()[1]}"

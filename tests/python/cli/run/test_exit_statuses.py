@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from made_up_run import write_run
+from synthetic_run import write_run
 
 from eyelevel.analysis import claims
 from eyelevel.cli import main

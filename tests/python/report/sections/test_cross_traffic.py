@@ -2,7 +2,7 @@ import math
 
 import polars as pl
 import pytest
-from made_up_run import metrics_of, read_run, write_run
+from synthetic_run import metrics_of, read_run, write_run
 
 from eyelevel.analysis.cross_traffic import twins
 from eyelevel.analysis.study import read_contents

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from made_up_run import TWO_STACKS, read_run, write_run
+from synthetic_run import TWO_STACKS, read_run, write_run
 
 from eyelevel.analysis.gains.cells import compare_cells
 from eyelevel.analysis.gains.drift import drift_of
@@ -71,7 +71,7 @@ def test_it_is_of_each_repetitions_mean_over_its_sites(drifting):
 
 def test_a_comparison_with_a_load_of_no_time_is_left_out(tmp_path):
     write_run(tmp_path, text=TEXT)
-    from made_up_run import metrics_of
+    from synthetic_run import metrics_of
 
     from eyelevel.analysis.study import read_contents
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_up_run import SITES, metrics_of, read_run, write_run
 from repository import ROOT
+from synthetic_run import SITES, metrics_of, read_run, write_run
 
 from eyelevel.analysis.formats import MINUS, NO_BREAK
 from eyelevel.analysis.study import read_contents

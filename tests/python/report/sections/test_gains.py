@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from made_up_run import SITES, metrics_of, read_run, write_run
+from synthetic_run import SITES, metrics_of, read_run, write_run
 
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.cells import compare_cells, compare_networks

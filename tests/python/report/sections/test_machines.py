@@ -4,9 +4,9 @@ import re
 from dataclasses import replace
 
 import pytest
-from made_up_fleet import fleet_run
-from made_up_run import TWO_STACKS, metrics_of, read_run
 from repository import ROOT
+from synthetic_fleet import fleet_run
+from synthetic_run import TWO_STACKS, metrics_of, read_run
 
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.report.first_screen.warnings import warnings

@@ -1,8 +1,8 @@
 """What the methods say of why an effect matters, and of when a study may end."""
 
 import pytest
-from made_up_run import metrics_of, read_run
-from made_up_study import TEXT, MadeUpStudy
+from synthetic_run import metrics_of, read_run
+from synthetic_study import TEXT, SyntheticStudy
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.file.parse import parse_plan
@@ -51,7 +51,7 @@ def test_every_preset_has_a_reason(name, scale):
 
 
 def test_a_study_that_may_stop_says_by_which_rule_and_what_was_decided(tmp_path):
-    study = MadeUpStudy(TEXT + "futility = false\n")
+    study = SyntheticStudy(TEXT + "futility = false\n")
     result = study.run(tmp_path)
     text = paragraph(study.contents(tmp_path)).replace("\N{NO-BREAK SPACE}", " ")
     assert "After each repetition from number 6 on" in text

@@ -5,8 +5,8 @@ import re
 
 import numpy as np
 import pytest
-from made_up_run import metrics_of, quickstart_against_tcp, read_run
 from repository import ROOT
+from synthetic_run import metrics_of, quickstart_against_tcp, read_run
 
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.report.page import build_report, summary_of

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_up_run import SITES, metrics_of, read_run, write_run
 from repository import ROOT
+from synthetic_run import SITES, metrics_of, read_run, write_run
 
 from eyelevel.analysis.formats import NO_BREAK, format_p
 from eyelevel.analysis.report_metrics import select_cells, select_timed_out

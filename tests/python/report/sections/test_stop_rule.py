@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from made_up_run import metrics_of, write_run
+from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.undecided import needed_to_decide

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from made_up_run import TWO_STACKS, read_run
+from synthetic_run import TWO_STACKS, read_run
 
 from eyelevel.analysis.claims import verdict_of
 from eyelevel.analysis.formats import NO_BREAK

@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
-from made_up_run import metrics_of, write_run
 from sample_record import sample_navigation, sample_record
+from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.report.sections.outcomes import outcomes_section
@@ -59,9 +59,9 @@ def test_what_a_failed_attempt_observed_is_kept():
 
 
 def test_attempts_that_failed_count_in_the_report(tmp_path):
-    import made_up_run
+    import synthetic_run
 
-    made = made_up_run.record_of
+    made = synthetic_run.record_of
 
     def record_of(trial, load_ms, outcome="ok"):
         record = made(trial, load_ms, outcome)
@@ -70,7 +70,7 @@ def test_attempts_that_failed_count_in_the_report(tmp_path):
         return record
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(made_up_run, "record_of", record_of)
+        patch.setattr(synthetic_run, "record_of", record_of)
         write_run(tmp_path)
     contents = read_contents(tmp_path, metrics_of)
     assert contents.table.filter(pl.col("retried") > 0)["stack"].unique().to_list() == ["quic"]

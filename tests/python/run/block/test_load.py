@@ -4,7 +4,7 @@ import hashlib
 
 import cluster_stub
 import pytest
-from made_up_study import MadeUpStudy
+from synthetic_study import SyntheticStudy
 
 from eyelevel.plan.trials import expand
 from eyelevel.run.block import load
@@ -16,7 +16,7 @@ def test_a_block_is_broken_off_as_soon_as_it_is_more_than_may_travel(tmp_path, m
     archive = tmp_path / "site"
     archive.write_text("a recording")
     recording = Input(hashlib.sha256(archive.read_bytes()).hexdigest(), str(archive))
-    study = MadeUpStudy()
+    study = SyntheticStudy()
     trials = expand(study.plan, study.sites)[:2]
     loaded = []
 

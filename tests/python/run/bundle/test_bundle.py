@@ -5,8 +5,8 @@ from hashlib import sha256
 from importlib.metadata import version
 
 import pytest
-from made_up_fleet import fleet_run, write_machine_document
-from made_up_run import metrics_of, write_run
+from synthetic_fleet import fleet_run, write_machine_document
+from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.errors import PlanError, StoreError

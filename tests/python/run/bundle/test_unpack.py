@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from made_up_run import write_run
+from synthetic_run import write_run
 
 from eyelevel.cli import main
 from eyelevel.errors import ExpectedError, PlanError, StoreError

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sample_record import sample_object
 
-from eyelevel.level.made_page import URL
+from eyelevel.level.generated_page import URL
 from eyelevel.pathlog.packets import Arrivals
 from eyelevel.run.level.runs import _of_load
 

@@ -5,7 +5,7 @@ import platform
 import subprocess
 
 import pytest
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import find_binary
 from eyelevel.confinement import UNSAFE_VARIABLE
@@ -70,9 +70,15 @@ def test_browsers_without_sandboxes_are_not_like_those_with(monkeypatch, judged)
 
 
 def test_a_path_without_tun_is_not_like_one_with(monkeypatch, judged):
-    with_tun = json.loads(subprocess.check_output([find_binary(), "doctor"], timeout=HANG_S))
+    with_tun = json.loads(
+        subprocess.check_output([find_binary(), "doctor"], timeout=TEST_TIMEOUT_S)
+    )
     done = subprocess.run(
-        [*WITHOUT_TUN, find_binary()], capture_output=True, text=True, timeout=HANG_S, check=False
+        [*WITHOUT_TUN, find_binary()],
+        capture_output=True,
+        text=True,
+        timeout=TEST_TIMEOUT_S,
+        check=False,
     )
     if with_tun["path_device"] != "tun" or done.returncode != 0:
         pytest.skip(f"needs a TUN device, and the right to hide it: {with_tun}, {done.stderr}")

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 import typer
-from made_up_run import SITES, metrics_of, write_run
+from synthetic_run import SITES, metrics_of, write_run
 from typer.testing import CliRunner
 
 from eyelevel.analysis.decisions import horizon_of

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy
-from made_up_run import SITES, write_run
+from synthetic_run import SITES, write_run
 
 from eyelevel.analysis.decisions import rule_of
 from eyelevel.cli.results.gate import read_conditions

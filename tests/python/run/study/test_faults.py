@@ -18,7 +18,7 @@ from eyelevel.disk import whole
 from eyelevel.disk.steps import watched
 from eyelevel.store import commit
 
-HANG_S = 580.0
+TEST_TIMEOUT_S = 580.0
 SEEDED = count(full=200, sample=20)
 """Runs of a study in which up to three faults come one after another."""
 
@@ -42,7 +42,7 @@ def started(folder: Path, work: str, *more: str) -> subprocess.Popen[str]:
 
 def ended(process: subprocess.Popen[str]) -> tuple[list[str], Counter[str]]:
     """The steps that were gone through, and how many cases ended how; none went wrong."""
-    said, _ = process.communicate(timeout=HANG_S)
+    said, _ = process.communicate(timeout=TEST_TIMEOUT_S)
     *wrong, last = said.splitlines()
     assert process.returncode == 0 and not wrong, said[-3000:]
     told = json.loads(last)

@@ -7,10 +7,10 @@ import subprocess
 import sys
 
 import pytest
-from hang import HANG_S
-from made_up_fleet import write_machine_document
-from made_up_run import write_run
-from made_up_study import MadeUpStudy
+from synthetic_fleet import write_machine_document
+from synthetic_run import write_run
+from synthetic_study import SyntheticStudy
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.cli import main
 from eyelevel.errors import StoreError
@@ -158,12 +158,12 @@ def test_of_one_that_runs_and_of_one_that_was_killed(tmp_path, capsys, monkeypat
         assert lines[0] == "running: 3 of 36 loads, 2 slots, 0.5 loads a second, 1 min 00 s left"
         assert f"process {process.pid} " in lines[1] and lines[-1] == "1 machine lost"
         process.send_signal(signal.SIGKILL)
-        process.wait(HANG_S)
+        process.wait(TEST_TIMEOUT_S)
     assert said(tmp_path, capsys, monkeypatch).out.startswith("dead: 3 of 36 loads\n")
 
 
 def test_what_was_decided_early_is_no_part_of_what_is_left(tmp_path):
-    study = MadeUpStudy()
+    study = SyntheticStudy()
     result = study.run(tmp_path)
     found = read_status(tmp_path)
     assert (found.done, found.total) == (result.done, result.total) and result.stopped
@@ -180,7 +180,7 @@ def test_what_a_run_said_may_be_damaged(tmp_path, content, capsys, monkeypatch):
 
 def accounts_of(count):
     sites = [Site("startup", f"sha256:{'startup' * 8:.64}")]
-    trials = expand(MadeUpStudy().plan, sites)[:count]
+    trials = expand(SyntheticStudy().plan, sites)[:count]
     return trials, Accounts(trials, trials, lambda _: None)
 
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager, nullcontext
 from itertools import count
 from types import SimpleNamespace
 
-import made_up_study
 import pytest
-from made_up_study import TEXT, MadeUpStudy
+import synthetic_study
+from synthetic_study import TEXT, SyntheticStudy
 
 from eyelevel.report.first_screen.opening import answers, warnings
 from eyelevel.run.study import loop, progress
@@ -26,7 +26,7 @@ def stop_of(directory):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """A study that was run at once, its result and its progress."""
-    directory, study, seen = tmp_path_factory.mktemp("whole"), MadeUpStudy(), []
+    directory, study, seen = tmp_path_factory.mktemp("whole"), SyntheticStudy(), []
     result = study.run(directory, lambda now: seen.append((now.done, now.total, now.left_s)))
     return SimpleNamespace(directory=directory, study=study, result=result, seen=seen)
 
@@ -83,7 +83,7 @@ def test_a_report_that_differs_from_the_look_that_stopped_the_run_says_so(whole,
 
 
 def test_a_run_that_is_broken_off_again_and_again_says_the_same(whole, tmp_path):
-    study = MadeUpStudy()
+    study = SyntheticStudy()
 
     def interrupt_often(now):
         if now.done % 9 == 3 and now.trial is not None and not now.ending:
@@ -100,7 +100,7 @@ def test_a_run_that_is_broken_off_again_and_again_says_the_same(whole, tmp_path)
 def test_looks_that_come_late_are_taken_in_their_order_and_what_lies_beyond_does_not_count(
     whole, tmp_path
 ):
-    study = MadeUpStudy()
+    study = SyntheticStudy()
     for trial in study.trials(tmp_path):  # all 40 blocks, by somebody who never looked
         study.commit(trial, "", tmp_path)
     result = study.run(tmp_path)
@@ -115,7 +115,7 @@ def test_looks_that_come_late_are_taken_in_their_order_and_what_lies_beyond_does
 
 def test_what_is_said_of_an_open_comparison_is_the_same_whenever_one_looks(tmp_path):
     late_once = {("startup/dsl/3", "quic"): "timeout"}  # dsl stays open
-    now, late = MadeUpStudy(outcomes=late_once), MadeUpStudy(outcomes=late_once)
+    now, late = SyntheticStudy(outcomes=late_once), SyntheticStudy(outcomes=late_once)
     now.run(tmp_path / "now")
     for trial in late.trials(tmp_path / "late"):
         late.commit(trial, "", tmp_path / "late")
@@ -126,7 +126,7 @@ def test_what_is_said_of_an_open_comparison_is_the_same_whenever_one_looks(tmp_p
     assert lte["width"] > 0
 
 
-class BusierLater(MadeUpStudy):
+class BusierLater(SyntheticStudy):
     """A block of the beginning is starved, and later on every fourth repetition."""
 
     def foreign(self, trial):
@@ -135,7 +135,7 @@ class BusierLater(MadeUpStudy):
 
 
 def test_each_look_judges_the_loads_by_those_up_to_it(tmp_path, monkeypatch):
-    monkeypatch.setitem(made_up_study.NOISE, "lte", 0.2)  # so that it takes more than 12
+    monkeypatch.setitem(synthetic_study.NOISE, "lte", 0.2)  # so that it takes more than 12
     now, late = BusierLater(), BusierLater()
     now.run(tmp_path / "now")
     for trial in late.trials(tmp_path / "late"):
@@ -168,7 +168,7 @@ def test_labs_side_by_side_and_how_fast_the_machine_is_change_nothing(
     monkeypatch.setattr(loop, "time", paced)
     monkeypatch.setattr(progress, "time", paced)
     monkeypatch.setattr(time, "monotonic", paced.monotonic)
-    study = MadeUpStudy()
+    study = SyntheticStudy()
     result = study.run(tmp_path, execution=loop.Execution(jobs=2))
     assert stop_of(tmp_path) == stop_of(whole.directory)
     # What had begun beyond the stop is kept and not counted, however far one slot was ahead.
@@ -182,7 +182,7 @@ def test_labs_side_by_side_and_how_fast_the_machine_is_change_nothing(
 
 
 def test_a_timeout_ends_no_network(tmp_path):
-    study = MadeUpStudy(outcomes={("startup/dsl/3", "quic"): "timeout"})
+    study = SyntheticStudy(outcomes={("startup/dsl/3", "quic"): "timeout"})
     study.run(tmp_path)
     stop = json.loads(stop_of(tmp_path))
     assert list(stop["networks"]) == ["lte"] and stop["repetition"] is None
@@ -196,7 +196,7 @@ def test_a_timeout_ends_no_network(tmp_path):
 
 def test_a_comparison_that_is_decided_before_its_network_keeps_its_own_blocks(tmp_path):
     text = TEXT.replace('stacks = ["tcp", "quic"]', 'stacks = ["tcp", "quic", "tcp+"]')
-    study = MadeUpStudy(text)
+    study = SyntheticStudy(text)
     study.run(tmp_path)
     stop = json.loads(stop_of(tmp_path))
     since = {(each["network"], each["stack"]): each["repetition"] for each in stop["comparisons"]}
@@ -213,11 +213,11 @@ def test_a_comparison_that_is_decided_before_its_network_keeps_its_own_blocks(tm
 
 def test_one_stack_has_nothing_to_decide(tmp_path):
     text = TEXT.replace('stacks = ["tcp", "quic"]', 'stacks = ["tcp"]')
-    result = MadeUpStudy(text.replace("blocks = 40", "blocks = 8")).run(tmp_path)
+    result = SyntheticStudy(text.replace("blocks = 40", "blocks = 8")).run(tmp_path)
     assert (result.done, result.total, result.stopped) == (16, 16, "")
 
 
 def test_a_study_in_which_nothing_is_decided_has_no_file(tmp_path):
-    study = MadeUpStudy(TEXT.replace("blocks = 40", "blocks = 6"))
+    study = SyntheticStudy(TEXT.replace("blocks = 40", "blocks = 6"))
     assert study.run(tmp_path).stopped == "" and not (tmp_path / STOP_FILE).exists()
     assert study.contents(tmp_path).stopped is None

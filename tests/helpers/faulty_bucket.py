@@ -7,10 +7,10 @@ from obstore.store import MemoryStore
 from eyelevel.bucket.objects import BucketError, ExistsError, ObstoreObjects
 
 Fault = Callable[[str], str]
-"""What befalls a create, by the object's name: nothing (""), or a word of `MadeUpBucket.create`."""
+"""What befalls a create, by the object's name: nothing (""), or a word of `FaultyBucket.create`."""
 
 
-class MadeUpBucket:
+class FaultyBucket:
     """As `eyelevel.bucket.objects.Objects`; `tried` has the names of creates in their order."""
 
     def __init__(self, fault: Fault = lambda name: "") -> None:

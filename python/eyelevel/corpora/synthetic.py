@@ -7,7 +7,7 @@ from eyelevel.plan.synthetic_site import like_sites
 
 
 @dataclass(frozen=True)
-class MadeCorpus:
+class SyntheticCorpus:
     """A name that stands for synthetic sites."""
 
     name: str
@@ -16,29 +16,29 @@ class MadeCorpus:
     """As a plan names them."""
 
 
-MADE = (
-    MadeCorpus(
+SYNTHETIC_CORPORA = (
+    SyntheticCorpus(
         "das2014",
         "Sites whose objects, bytes and addresses have the ranges and medians of Das's table "
         "4.1; what it does not give is assumed.",
         like_sites("das2014"),
     ),
-    MadeCorpus(
+    SyntheticCorpus(
         "httparchive2025",
         "Sites with the HTTP Archive's quantiles of desktop pages of 2025.",
         like_sites("httparchive2025"),
     ),
-    MadeCorpus(
+    SyntheticCorpus(
         "single-origin",
         "Six pages of 2 to 64 objects on one origin, where a round trip can be subtracted (Wolsing "
         "et al., table 3).",
         SINGLE_ORIGIN,
     ),
-    MadeCorpus(
+    SyntheticCorpus(
         "many-small",
         "Six pages of 100 to 400 objects of 0.5 to 3 kB on 1 to 20 origins: what multiplexing and "
         "the heads of requests cost.",
         MANY_SMALL,
     ),
 )
-MADE_BY_NAME = {corpus.name: corpus for corpus in MADE}
+SYNTHETIC_CORPORA_BY_NAME = {corpus.name: corpus for corpus in SYNTHETIC_CORPORA}

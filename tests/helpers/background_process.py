@@ -1,4 +1,4 @@
-"""A program that holds something while a test looks: from the line it prints until it is killed."""
+"""Run a program in the background of a test, from its first line of output until it is killed."""
 
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def holding(command: Sequence[str]) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    """The process and its first line, without its end; its input is open, and it is killed last."""
+def background_process(command: Sequence[str]) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """Yield a process and its first line of output; its input stays open, and it is killed last."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **pipes) as process:
         try:

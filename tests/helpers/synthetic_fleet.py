@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from made_up_run import TWO_STACKS, read_run
+from synthetic_run import TWO_STACKS, read_run
 
 from eyelevel.analysis.study import StudyResults
 from eyelevel.plan.trials import Trial

@@ -1,4 +1,4 @@
-"""The machine of `tempting.py` behind any prefix: started, touched and asked what reached it."""
+"""Start the machine of `escape_targets.py` behind a prefix, touch it and read what reached it."""
 
 import json
 import subprocess
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import tempting
-from hang import HANG_S
+import escape_targets
 from raw_lab import once_ready
+from timeouts import TEST_TIMEOUT_S
 
 METADATA = "169.254.169.254"
 TOUCH = """
@@ -26,14 +26,14 @@ Place = tuple[str, int]
 
 @contextmanager
 def machine(prefix: Sequence[str], **config: Any) -> Iterator[subprocess.Popen[str]]:
-    """A tempting machine behind the prefix, once it listens."""
-    command = [*prefix, sys.executable, tempting.__file__, json.dumps(config)]
+    """Start the machine with the escape targets behind the prefix, and yield once it listens."""
+    command = [*prefix, sys.executable, escape_targets.__file__, json.dumps(config)]
     with once_ready(command) as process:
         yield process
 
 
-def told(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """What reached the machine so far."""
+def read_report(process: subprocess.Popen[str]) -> dict[str, Any]:
+    """Return what has reached the machine so far."""
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write("\n")
     process.stdin.flush()
@@ -45,5 +45,7 @@ def touch(prefix: Sequence[str], places: Sequence[Place]) -> None:
     """Reach each place once by TCP and once by UDP, from behind the prefix."""
     words = [str(word) for place in places for word in place]
     command = [*prefix, sys.executable, "-c", TOUCH, *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
+    )
     assert done.returncode == 0, done.stderr

@@ -54,7 +54,7 @@ def br(data: bytes) -> bytes:
 CODINGS = {"gzip": lambda data: gzip.compress(data, mtime=0), "br": br, "zstd": zstd}
 
 
-def pack_made_site(folder: Path) -> Path:
+def pack_generated_site(folder: Path) -> Path:
     """The site as a recording in `folder`."""
     exchanges = []
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up_run import environment, metrics_of, record_of
+from synthetic_run import environment, metrics_of, record_of
 
 from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.plan.file.parse import parse_plan
@@ -38,7 +38,7 @@ NOISE = {"dsl": 0.05, "lte": 0.08}
 Outcomes = Mapping[tuple[str, str], str]  # by block and stack, else `ok`
 
 
-class MadeUpStudy:
+class SyntheticStudy:
     """Its loads depend on their trials alone; `loaded` has those that were made here, in order."""
 
     def __init__(self, text: str = TEXT, outcomes: Outcomes | None = None) -> None:

@@ -16,10 +16,10 @@ from pathlib import Path
 import internet_servers
 import names_of
 import pytest
-from hang import HANG_S
 from labs import run_in
 from pages import image
 from raw_lab import once_ready
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.lab.client import Lab, LabConfig
 
@@ -50,7 +50,9 @@ class Internet:
     authority: Path
     """PEM, of the servers' certificates."""
 
-    def eyelevel(self, *words: str, timeout_s: float = HANG_S) -> subprocess.CompletedProcess[str]:
+    def eyelevel(
+        self, *words: str, timeout_s: float = TEST_TIMEOUT_S
+    ) -> subprocess.CompletedProcess[str]:
         """The command on the near side, which is the machine that loads."""
         command = [*self.lab.command_prefix, sys.executable, "-m", "eyelevel.cli.main", *words]
         return subprocess.run(
@@ -66,7 +68,7 @@ def needs_programs() -> None:
 
 
 @contextmanager
-def made_internet(
+def emulated_internet(
     folder: Path,
     rtt_ms: float = 20.0,
     own_rtt_ms: Mapping[str, float] | None = None,

@@ -18,8 +18,8 @@ from types import MappingProxyType
 import cluster_stub
 from cluster_stub import ATTEMPTS, GATES, SCRIPT
 from distributed import Scheduler
-from hang import HANG_S
-from made_up_run import environment
+from synthetic_run import environment
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.cluster import settings
 from eyelevel.cluster.admission import Admissions, Submit
@@ -67,14 +67,14 @@ def ended(pid: int) -> None:
     with suppress(ProcessLookupError):
         descriptor = os.pidfd_open(pid)
         try:
-            assert select.select([descriptor], [], [], HANG_S)[0], f"process {pid} hangs"
+            assert select.select([descriptor], [], [], TEST_TIMEOUT_S)[0], f"process {pid} hangs"
         finally:
             os.close(descriptor)
 
 
 def until(holds: Callable[[], bool], look_s: float = 0.01) -> None:
     """Wait for what others do, looking every `look_s`."""
-    deadline_s = time.monotonic() + HANG_S
+    deadline_s = time.monotonic() + TEST_TIMEOUT_S
     while not holds():
         assert time.monotonic() < deadline_s, "it does not come"
         select.select([], [], [], look_s)
@@ -96,7 +96,7 @@ def _content_of(file: Path) -> object:
     return record | {"host": {k: v for k, v in record["host"].items() if k not in PLACE}}
 
 
-class MadeUpCluster:
+class SyntheticCluster:
     """One run of PLAN in `folder`; `script`: what befalls a block's attempts."""
 
     def __init__(self, folder: Path, script: Mapping[str, Sequence[str]], plan: str = PLAN) -> None:
@@ -217,6 +217,6 @@ class MadeUpCluster:
         for worker in self.workers.values():
             worker.terminate()
         for worker in self.workers.values():
-            worker.wait(HANG_S)
+            worker.wait(TEST_TIMEOUT_S)
             assert worker.stdin is not None
             worker.stdin.close()

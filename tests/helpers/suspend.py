@@ -1,4 +1,4 @@
-"""Processes of a load that runs, by what they are, and a stop of one of them."""
+"""Find the processes of a running load, and suspend one of them."""
 
 import os
 import select
@@ -8,10 +8,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from hang import HANG_S
+from timeouts import TEST_TIMEOUT_S
 
-STOP_S = 0.25
-"""Above what must be noticed however a look falls: 0.2 s."""
+SUSPEND_S = 0.25
+"""A suspension that must be noticed: longer than 0.2 s, which is seen whenever it begins."""
 POLL_S = 0.005
 ESTABLISHED = "01"
 OF_CHROMIUM = {
@@ -19,11 +19,11 @@ OF_CHROMIUM = {
     "chromium (gpu-process)": "--type=gpu-process",
     "chromium (network.mojom.NetworkService)": "network.mojom.NetworkService",
 }
-"""What a record calls them, and what their command lines have."""
+"""Chromium's processes: the name in a record, and a part of the command line."""
 
 
 def processes_below(pid: int) -> dict[int, list[str]]:
-    """The living descendants of a process, each with its command line."""
+    """Return the living descendants of a process with their command lines."""
     parents, found = {}, {pid: [""]}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -56,7 +56,7 @@ def lab_of(command: int) -> int | None:
 
 def until(found: Callable[[], int | None], command: int) -> int:
     """What is found at last; the command, a process, may not end before."""
-    deadline = time.monotonic() + HANG_S
+    deadline = time.monotonic() + TEST_TIMEOUT_S
     while (number := found()) is None:
         assert is_running(command) and time.monotonic() < deadline, "it does not come"
         select.select([], [], [], POLL_S)
@@ -115,15 +115,15 @@ def of_kind(command: int, word: str) -> int:
     return until(found, command)
 
 
-def stop(pid: int, pause_s: float = STOP_S) -> None:
-    """Stop it for a time, and let it go on."""
+def suspend(pid: int, pause_s: float = SUSPEND_S) -> None:
+    """Suspend a process for some time, and resume it."""
     os.kill(pid, signal.SIGSTOP)
     select.select([], [], [], pause_s)
     os.kill(pid, signal.SIGCONT)
 
 
 def main_process(command: int, program: str) -> int:
-    """Of a browser: the program without an option that makes it another's child."""
+    """Return a browser's main process: the program without the options of a child process."""
 
     def found() -> int | None:
         for pid, words in processes_below(command).items():
