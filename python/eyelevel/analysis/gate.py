@@ -116,7 +116,7 @@ def _of_two(asked: Question, contents: StudyResults, confidence: float) -> Verdi
     values, reference, limits = paired_loads_of(asked, contents)
     if condition.quantile is None:
         horizon = horizon_of(contents.planned) if contents.may_stop else None
-        loads, pool = (values, reference, limits), _pool(asked, contents)
+        loads, pool = (values, reference, limits), pool_of(asked, contents)
         estimate, late = bounded_gain(loads, confidence, horizon, pool)
         note = format_timeouts((late, ""))
     else:
@@ -134,7 +134,7 @@ def _of_two(asked: Question, contents: StudyResults, confidence: float) -> Verdi
     return Verdict(name, status, message, estimate, condition.limit, confidence, needed)
 
 
-def _pool(asked: Question, contents: StudyResults) -> Pool | None:
+def pool_of(asked: Question, contents: StudyResults) -> Pool | None:
     """Return the pool of both stacks; None if they have none, or if the study may stop early."""
     condition = asked.condition
     if contents.may_stop or condition.reference is None:

@@ -106,7 +106,7 @@ def one_block_error_at_most(gain: Estimate) -> float | None:
     """
     if gain.standard_error is None:
         return None
-    freedom = gain.n - 1
+    freedom = gain.degrees_of_freedom or gain.n - 1
     lowest = float(scipy.stats.chi2.ppf(1 - PILOT_CONFIDENCE, freedom))
     return gain.standard_error * math.sqrt(gain.n * freedom / lowest)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.analysis.decisions import rule_of
-from eyelevel.analysis.gate import family_confidence
+from eyelevel.analysis.gate import family_confidence, pool_of
 from eyelevel.analysis.gate_conditions import (
     Condition,
     Question,
@@ -40,9 +40,10 @@ def gate_blocks(
 ) -> int | None:
     """The fewest blocks with which 90 % of runs pass all conditions if the stacks are equal.
 
-    By the loads of an earlier run, where it has those that are asked about, and enough of them;
-    else blocks scatter by `deviation`, independently over sites, and every load keeps its budget.
-    A study that may stop early ends by its own rule, at most after that many; this is of made-up
+    By the loads of an earlier run, where it has those that are asked about, and enough of them, a
+    gain with its network's pooled error; else blocks scatter by `deviation`, independently over
+    sites, and every load keeps its budget. A study that may stop early ends by its own rule, at
+    most after that many; this is of made-up
     studies. None if more than 1,000 are needed.
     """
     asked_for = questions(conditions, [network.name for network in plan.networks], plan.sites)
@@ -65,9 +66,11 @@ def _needed(
         return _needed_by_budget(asked, like, confidence, power)
     distance = abs(math.log1p(max(condition.limit, -0.999)))
     error = deviation / math.sqrt(len(plan.sites)) * (one_block_error(1.0, share) if share else 1.0)
-    loads = paired_loads_of(asked, like) if like is not None else None
-    if loads is not None and loads[0].size:
-        seen = quantile_gain(*loads[:2], share) if share else bounded_gain(loads)[0]
+    if like is not None and (loads := paired_loads_of(asked, like))[0].size:
+        if share is None:
+            seen, _ = bounded_gain(loads, pool=pool_of(asked, like))
+        else:
+            seen = quantile_gain(*loads[:2], share)
         error = one_block_error_at_most(seen) or error
     if share is not None:
         return blocks_to_decide(error, distance, share, confidence, power)

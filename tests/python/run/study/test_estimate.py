@@ -7,6 +7,8 @@ import scipy
 from synthetic_run import SITES, write_run
 
 from eyelevel.analysis.decisions import rule_of
+from eyelevel.analysis.gate import evaluate
+from eyelevel.analysis.study import read_contents
 from eyelevel.cli.results.gate import read_conditions
 from eyelevel.errors import PlanError
 from eyelevel.plan.file.parse import parse_plan
@@ -14,6 +16,8 @@ from eyelevel.plan.presets import preset_text
 from eyelevel.run.study.estimate import DEVIATION, estimate
 from eyelevel.run.study.time_limits import check_time_limits, limits_said
 from eyelevel.sites.recorded import open_site
+from eyelevel.stats.bounded_gain import blocks_to_part
+from eyelevel.stats.quantile_gain import one_block_error_at_most
 from eyelevel.stats.sequential import Horizon
 from eyelevel.stats.stopping_rule import Rule, run_studies
 from eyelevel.store.directory import TRIALS, committed
@@ -178,6 +182,22 @@ def test_a_gate_needs_more_blocks_for_a_lower_limit_a_family_and_a_noisier_run(s
     assert blocks(gain) < blocks(gain, five.replace(".p50", "")) < blocks(ten, five)
     assert 1.5 < blocks(ten) / blocks(gain) < 3
     assert blocks(gain, like=quiet) < blocks(gain) < blocks(gain, like=noisy)
+
+
+def test_a_gate_like_an_earlier_run_has_the_error_that_its_network_shares(sites, tmp_path):
+    text = TEXT.replace("blocks = 3", "blocks = 4")
+    write_run(tmp_path, text=text, noise=0.1)
+    plan = plan_of(text)
+    (asked,) = conditions = read_conditions(["quic.speed_index worse than tcp by 5% on dsl"], plan)
+    contents = read_contents(tmp_path)
+    (verdict,) = evaluate(conditions, contents)
+    seen = verdict.estimate
+    assert seen.degrees_of_freedom == 5, "two of them are the third stack's"
+    error = one_block_error_at_most(seen)
+    needed = blocks_to_part(error, math.log1p(asked.limit), 0.95)
+    assert estimate(plan, sites, tmp_path, conditions).gate_blocks == needed
+    alone = seen.standard_error * math.sqrt(seen.n * 3 / scipy.stats.chi2.ppf(0.2, 3))
+    assert error < alone
 
 
 @pytest.mark.parametrize(("limit", "enough"), [(5, True), (1, False)])
