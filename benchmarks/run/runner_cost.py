@@ -17,8 +17,8 @@ from pathlib import Path
 from benchmarks.shared.command import machine, parser_of
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.run.study.effects import live_effects
-from eyelevel.run.study.looks import LOOKING_SHARE_MAX
 from eyelevel.run.study.loop import Execution, run_trials
+from eyelevel.run.study.peeks import PEEK_TIME_SHARE_MAX
 from eyelevel.run.study.prepare import prepare
 from eyelevel.run.study.progress import Progress
 from eyelevel.run.study.stopping import stopping_rule
@@ -79,7 +79,7 @@ def cost(site: str, directory: Path) -> str:
         if not record.get("retried")
     ]
     mean, middle = statistics.mean(beside), statistics.median(beside)
-    looks = LOOKING_SHARE_MAX * statistics.mean(all_ms)
+    looks = PEEK_TIME_SHARE_MAX * statistics.mean(all_ms)
     pages = [record["navigation"] or {} for record in records]
     page_ms = [page.get("page_load_time_ms") or 0.0 for page in pages]
     whole = statistics.median(every - page for every, page in zip(all_ms, page_ms, strict=True))

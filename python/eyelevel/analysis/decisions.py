@@ -1,9 +1,9 @@
-"""What a study that may stop early has decided, and after which of its repetitions.
+"""The decisions of a study that may stop early, and the repetitions after which they were made.
 
-Its looks and its final answer are one sequence: each look is at a closed prefix of the records,
-every block up to a repetition as these records alone judge it, and what a look decides is kept. So
-when it stops and what it says depends on the records, and neither on how fast they came, nor on
-whether they were made in one run, nor on when anybody looked.
+Its interim analyses and its final answer are one sequence: each analysis sees a closed prefix of
+the records, every block up to a repetition as these records alone judge it, and its decisions are
+final. So when the study stops and what it reports depends on the records alone: not on how fast
+they came, nor on whether they were made in one run, nor on when anybody looked.
 """
 
 import math
@@ -27,7 +27,7 @@ from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.plan import Plan, StopRule
 from eyelevel.stats.sequential import Horizon
-from eyelevel.stats.stopping_rule import Rule, State, looks
+from eyelevel.stats.stopping_rule import Rule, State, interim_repetitions
 
 Key = tuple[str, Comparison]  # network, comparison
 
@@ -52,7 +52,7 @@ def networks_compared(plan: Plan) -> list[str]:
 
 
 def horizon_of(plan: Plan) -> Horizon:
-    """The looks of a plan that may stop early; of another, those of a run that shows its gains."""
+    """Return the interim analyses of a plan that may stop early, or of a run with `--peek`."""
     first = plan.stop.blocks_min if plan.stop else FIRST_LOOK
     return Horizon(min(first, math.floor((1 - LOST_MAX) * plan.blocks)), plan.blocks)
 
@@ -96,10 +96,10 @@ def up_to(
 def blocks_until(
     facts: pl.DataFrame, plan: Plan, repetition: int, ends: Mapping[str, int]
 ) -> Blocks:
-    """The blocks of the closed prefix up to a repetition, as it judges them.
+    """Return the blocks of the closed prefix up to a repetition, judged by that prefix alone.
 
-    `facts`: all trials' as recorded, later ones too. What was loaded after a network's end is no
-    part of the study. There are only the columns that decide: a study has tens of looks.
+    `facts`: of all trials as recorded, later ones too. Loads after a network's end are not part of
+    the study. Only the columns that decide are read: a study has tens of interim analyses.
     """
     needed = {*COMPARED_BY, *JUDGED_BY, plan.primary_metric}
     facts = facts.select(name for name in facts.columns if name in needed)
@@ -109,21 +109,21 @@ def blocks_until(
 
 
 class Decisions:
-    """What the looks at a study have decided so far; `look` takes them in their order."""
+    """The decisions of a study's interim analyses so far; `analyse` makes them in their order."""
 
     def __init__(self, plan: Plan, sites: Collection[str]) -> None:
         assert plan.stop is not None
         self._plan, self._sites, self._rule = plan, sites, rule_of(plan)
         self._networks = networks_compared(plan)
-        self._due = looks(plan.stop.blocks_min, plan.blocks)
+        self._due = interim_repetitions(plan.stop.blocks_min, plan.blocks)
         self._states: dict[Key, ComparisonState] = {}
 
     def due(self, repetition: int) -> bool:
-        """Whether there is a look to take when this repetition is done."""
+        """Return whether an interim analysis is due once this repetition is done."""
         return bool(self._due) and self._due[0] <= repetition and not self.ended
 
-    def look(self, repetition: int, facts: pl.DataFrame) -> None:
-        """Take every look up to this repetition that was not taken, each at its own prefix.
+    def analyse(self, repetition: int, facts: pl.DataFrame) -> None:
+        """Make every interim analysis up to this repetition that is due, each on its own prefix.
 
         `facts`: the plan's trials as they were recorded; those up to the repetition are complete.
         """

@@ -18,11 +18,12 @@ from numpy.typing import ArrayLike
 from eyelevel.stats.estimate import Estimate, Floats, undetermined
 
 SPREAD_AT_LAST = 3.5
-"""The mixture's standard deviation of standardised effects, times the root of the last look: it
+"""The mixture's standard deviation of standardised effects, times the root of the last analysis: it
 makes the boundary narrowest from a third of the planned blocks on. Any value keeps the level."""
 
-LOOKS_APART = 200
-"""Twice as many as studies take (`eyelevel.stats.stopping_rule`)."""
+EVERY_BLOCK_MAX = 200
+"""Up to this many blocks each is followed by an interim analysis: twice as many as in studies
+(`eyelevel.stats.stopping_rule.EVERY_REPETITION_MAX`)."""
 
 PATHS, STEPS_MAX = 20_000, 3_000_000
 """Simulated studies per calibration; long plans have fewer, so that it takes at most seconds."""
@@ -172,9 +173,9 @@ def _chances(horizon: Horizon) -> tuple[Floats, Floats]:
 
 
 def _looks(horizon: Horizon) -> list[int]:
-    """Every look up to LOOKS_APART blocks, then one after each further LOOKS_APART-th."""
+    """Every look up to EVERY_BLOCK_MAX blocks, then one after each further EVERY_BLOCK_MAX-th."""
     looks, n = [], max(2, horizon.first)
     while n < horizon.last:
         looks.append(n)
-        n += max(1, n // LOOKS_APART)
+        n += max(1, n // EVERY_BLOCK_MAX)
     return [*looks, horizon.last]

@@ -37,9 +37,10 @@ two in a hundred (docs/decisions/0004-stopping-early.md)."""
 BLOCKS_COUNTED_MAX = 1000
 """What so many would not show, only a quieter machine or a larger effect will."""
 
-LOOKS_APART = 100
-"""From so many repetitions on they are looked at after each further hundredth: a look takes as long
-as there are loads, so that a study of any length spends the same share of its time on looks."""
+EVERY_REPETITION_MAX = 100
+"""Up to this many repetitions each is followed by an interim analysis, then each further hundredth.
+An analysis takes time in proportion to the loads, so a study of any length spends the same share of
+its time on them."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,12 @@ class Rule:
         return interval, bound
 
 
-def looks(repetitions_min: int, repetitions: int) -> list[int]:
-    """The repetitions after which a study of so many is looked at; after the last it is over."""
+def interim_repetitions(repetitions_min: int, repetitions: int) -> list[int]:
+    """Return the repetitions after which interim analyses happen; the final one is not included."""
     return [
         repetition
         for repetition in range(repetitions_min, repetitions)
-        if repetition % math.ceil(repetition / LOOKS_APART) == 0
+        if repetition % math.ceil(repetition / EVERY_REPETITION_MAX) == 0
     ]
 
 
@@ -202,7 +203,7 @@ def run_studies(
     low, high = np.full((2, studies), np.nan)
     claim = np.zeros(studies, dtype=np.int8)
     missed, running = np.zeros(studies, dtype=bool), np.arange(studies)
-    for n in [*looks(repetitions_min, end), end]:
+    for n in [*interim_repetitions(repetitions_min, end), end]:
         values = sums[:, n - 1] / n
         variances = (squares[:, n - 1] - n * (values - truth) ** 2) / (n - 1)
         errors = np.sqrt(np.maximum(variances, 0.0) / n)

@@ -8,13 +8,13 @@ import pytest
 
 from eyelevel.stats.sequential import Horizon
 from eyelevel.stats.stopping_rule import (
-    LOOKS_APART,
+    EVERY_REPETITION_MAX,
     STATES,
     Rule,
     blocks_to_decide,
     chances_at_end,
     decide,
-    looks,
+    interim_repetitions,
     run_studies,
 )
 
@@ -109,12 +109,12 @@ def test_a_study_of_so_many_blocks_decides_in_four_of_five_cases():
 
 
 def test_looks_are_after_every_repetition_and_in_long_studies_after_every_further_hundredth():
-    assert looks(6, 60) == list(range(6, 60))
-    far = looks(5, 10_000)
+    assert interim_repetitions(6, 60) == list(range(6, 60))
+    far = interim_repetitions(5, 10_000)
     assert far[:96] == list(range(5, 101)) and far[-1] < 10_000
     steps = np.diff(far) / far[:-1]
-    assert steps[100:].max() < 2.1 / LOOKS_APART and len(far) < 600
-    assert looks(60, 60) == []
+    assert steps[100:].max() < 2.1 / EVERY_REPETITION_MAX and len(far) < 600
+    assert interim_repetitions(60, 60) == []
 
 
 def test_a_study_ends_at_the_first_look_that_decides_and_says_what_it_saw_then():

@@ -20,7 +20,7 @@ from eyelevel.run.study.committer import Committer
 from eyelevel.run.study.common_failure import CommonFailure, Failure
 from eyelevel.run.study.dispatch import Block, Dispatch, StopDecision
 from eyelevel.run.study.jobs import claimed_sets, lanes
-from eyelevel.run.study.looks import Looks
+from eyelevel.run.study.peeks import PeekBudget
 from eyelevel.run.study.progress import Accounts, Progress
 from eyelevel.run.study.slots import (
     Event,
@@ -163,7 +163,7 @@ class _Run:
         self._dispatch, self._slots, self._accounts = dispatch, slots, accounts
         self._interrupted, self._committer = interrupted, committer
         self._on_committed = on_committed
-        self._looks = Looks(effects) if effects else None
+        self._peeks = PeekBudget(effects) if effects else None
         self._common = common
         self.failure: Failure | None = None
 
@@ -180,7 +180,7 @@ class _Run:
                 self._accounts.leave_out(ended)
                 dispatch.end_networks(ended)
                 if not is_first:
-                    self._look()
+                    self._peek()
             if dispatch.is_done:
                 return ended
             for slot, block in dispatch.starts(time.monotonic()):
@@ -218,11 +218,11 @@ class _Run:
         self._accounts.end(trial, outcome, together)
         self.failure = self.failure or self._common.take(trial, outcome)
 
-    def _look(self) -> None:
+    def _peek(self) -> None:
         progress = self._accounts.progress
         is_over = progress.done >= progress.total
-        if self._looks and not is_over and self._looks.may_look(time.monotonic()):
-            progress.effects = self._looks.look()
+        if self._peeks and not is_over and self._peeks.may_peek(time.monotonic()):
+            progress.effects = self._peeks.peek()
             self._accounts.tell()
 
 

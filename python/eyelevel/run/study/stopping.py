@@ -32,7 +32,7 @@ class Stopping:
         decisions = self._decisions
         if decisions.due(repetition):
             before = decisions.reason
-            decisions.look(repetition, self._facts.read())
+            decisions.analyse(repetition, self._facts.read())
             if decisions.reason != before:
                 write_document(self._directory, STOP_FILE, decisions.as_json())
         return StopDecision(decisions.ends, decisions.reason)
