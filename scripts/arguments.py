@@ -16,7 +16,7 @@ def root_asked(description: str | None) -> Path:
 
 
 def flag_asked(description: str | None, flag: str, what: str) -> bool:
-    """Whether the one flag of a script was given."""
+    """Return whether the one flag of a script was given."""
     parser = parser_of(description)
     parser.add_argument(flag, dest="flag", action="store_true", help=what)
     return bool(parser.parse_args().flag)

@@ -83,7 +83,7 @@ def scaling() -> Iterator[Figure]:
 
 
 def lost() -> Iterator[Figure]:
-    """How long after a worker was killed its block begins again on the same slot."""
+    """Return how long after a worker was killed its block begins again on the same slot."""
     figure = Figure("a killed worker's slot is back after, s", "<= 30")
     blocks = Figure("blocks loaded without use", "<= 1")
     for _ in range(ROUNDS):

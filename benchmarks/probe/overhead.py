@@ -94,7 +94,7 @@ def _devices(lab: Lab) -> Iterator[tuple[int, str]]:
 
 
 def _over_us(row: Mapping[str, Any], packets: Packets) -> float | None:
-    """None where the port was used twice, or the row failed."""
+    """Return None where the port was used twice, or the row failed."""
     is_quic = row["protocol"].startswith("quic")
     own = packets.get((UDP if is_quic else TCP, row["local_port"]), [])
     if row["failure"] is not None or (not is_quic and sum(_is_syn(one) for one in own) != 2):

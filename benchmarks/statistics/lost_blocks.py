@@ -87,7 +87,7 @@ def _study(lost: float, size: tuple[int, int], draw: np.random.Generator) -> tup
 
 
 def misses_ever(differences: Floats, truth: float) -> bool:
-    """Whether the confidence sequence misses at any look, from LOOK_FIRST repetitions on."""
+    """Return whether the confidence sequence misses at any look, from LOOK_FIRST repetitions on."""
     horizon = Horizon(LOOK_FIRST, differences.shape[1])
     for n in range(LOOK_FIRST, differences.shape[1] + 1):
         so_far = differences[:, :n]

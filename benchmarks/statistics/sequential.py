@@ -112,7 +112,7 @@ def simulate(log_ratios: Draw, truth: float, comparisons: int, studies: int) -> 
 
 
 def false_verdicts(found: Studies, truth: float, rule: Rule) -> NDArray[np.bool_]:
-    """Whether each study's verdict is wrong of a mean log ratio of `truth`.
+    """Return whether each study's verdict is wrong of a mean log ratio of `truth`.
 
     An effect at a bound of what matters, to rounding, does matter.
     """

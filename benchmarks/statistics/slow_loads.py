@@ -93,7 +93,7 @@ def _mcnemar(x: NDArray[np.bool_], r: NDArray[np.bool_]) -> bool:
 
 
 def loads_to_tell(share: float) -> int:
-    """How many loads of each stack tell a tail of one stack from none, with chance TOLD."""
+    """Return how many loads of each stack tell a tail of one stack from none, with chance TOLD."""
     loads = np.arange(DISCORDANT_MIN, 10_000)
     return int(loads[stats.binom.sf(DISCORDANT_MIN - 1, loads, share) >= TOLD][0])
 

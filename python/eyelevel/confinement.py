@@ -30,7 +30,7 @@ SYSTEM_FOLDERS: tuple[str, ...] = ("/usr", "/opt", "/nix/store", "/bin", "/sbin"
 
 
 def is_unsafe() -> bool:
-    """Whether the caller does without the confinement."""
+    """Return whether the caller does without the confinement."""
     return os.environ.get(UNSAFE_VARIABLE) == "1"
 
 
@@ -134,6 +134,7 @@ def _is_of_system(path: Path) -> bool:
 
 
 def _is_only_user() -> bool:
-    """Whether we are root of a user namespace that has no other user, like an ordinary user's."""
+    """Return whether we are root of a user namespace that has no other user, like an ordinary
+    user's."""
     lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
     return len(lines) == 1 and lines[0].split()[2] == "1"

@@ -66,7 +66,8 @@ _TOKEN = re.compile(r"[()]|[^\s()]+")
 
 
 def is_allowed(expression: str, allowed: set[str]) -> bool:
-    """Whether an SPDX expression can be met with these licences. `/` is an old way to write OR.
+    """Return whether an SPDX expression can be met with these licences. `/` is an old way to write
+    OR.
 
     An exception (WITH) only gives more rights. Raises ValueError if it cannot be read.
     """

@@ -142,7 +142,7 @@ def _text(kind: str, x: float, y: float, text: str) -> str:
 
 
 def is_pure(line: str) -> bool:
-    """Whether a part's first line says so."""
+    """Return whether a part's first line says so."""
     return re.search(r"\bpure\b", line) is not None
 
 

@@ -80,7 +80,7 @@ def build(architecture: str, out: Path, debian: str | None) -> Path:
 
 
 def has_standard_library(target: str) -> bool:
-    """Whether the compiler on the PATH can build for a target."""
+    """Return whether the compiler on the PATH can build for a target."""
     command = ["rustc", "--print", "target-libdir", "--target", target]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
     return any(Path(said.strip()).glob("libstd-*.rlib")) if said.strip() else False

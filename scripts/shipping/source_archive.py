@@ -59,7 +59,7 @@ def build(folder: Path, root: Path) -> Path:
 
 
 def is_program(root: Path, member: tarfile.TarInfo) -> bool:
-    """Whether it is one here."""
+    """Return whether it is one here."""
     here = root / member.name.partition("/")[2]
     return member.isfile() and here.is_file() and os.access(here, os.X_OK)
 

@@ -143,7 +143,7 @@ def _commands(body: str) -> tuple[Command, ...]:
 
 
 def _wants_more(words: str) -> bool:
-    """Whether a shell that was given these words waits for more."""
+    """Return whether a shell that was given these words waits for more."""
     if words.endswith("\\"):
         return True
     if not re.search(r"<<|\b(?:do|then)\b|['\"{(]", words):
@@ -171,7 +171,8 @@ def script_of(block: Block, to: Path) -> str:
 
 
 def is_shown(shown: str, printed: str) -> bool:
-    """Whether what a page shows was printed: in any lines, with any numbers, `...` for anything."""
+    """Return whether what a page shows was printed: in any lines, with any numbers, `...` for
+    anything."""
     parts = [part.split() for part in shown.split("...")]
     patterns = [r"\s+".join(map(_with_any_numbers, words)) for words in parts]
     return re.search(r"[\s\S]*".join(patterns), printed) is not None

@@ -23,5 +23,5 @@ the attempt in front, as in `read FILE: no such file`."""
 
 
 def has_remedy(message: str) -> bool:
-    """Whether it has a way out, as far as words show that."""
+    """Return whether it has a way out, as far as words show that."""
     return ORDER.search(message) is not None

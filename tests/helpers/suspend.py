@@ -64,7 +64,7 @@ def until(found: Callable[[], int | None], command: int) -> int:
 
 
 def is_running(pid: int) -> bool:
-    """Whether it is there and has not ended."""
+    """Return whether it is there and has not ended."""
     try:
         return state_and_parent(pid)[0] not in "ZX"
     except OSError:
@@ -90,7 +90,7 @@ def loading_lab(command: int, but: int | None = None) -> int:
 
 
 def has_connections(pid: int) -> bool:
-    """Whether a connection over TCP, or a socket of UDP with a peer, is in its namespace."""
+    """Return whether a connection over TCP, or a socket of UDP with a peer, is in its namespace."""
     for name in ("tcp", "tcp6", "udp", "udp6"):
         try:
             lines = Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]

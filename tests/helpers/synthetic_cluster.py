@@ -135,7 +135,7 @@ class SyntheticCluster:
         return self.site / GATES / f"{block.replace('/', '_')}.{attempt}"
 
     def attempts(self, block: str) -> int:
-        """How often the block was begun."""
+        """Return how often the block was begun."""
         return len(self.attempt_files(block.replace("/", "_")))
 
     def attempt_files(self, block: str = "") -> list[Path]:

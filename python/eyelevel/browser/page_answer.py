@@ -125,5 +125,6 @@ def checked_answer(answer: object) -> PageAnswer:
 
 
 def is_full(count: int, kind: str) -> bool:
-    """Whether the browser's buffer of this type of entry was full, so that some are missing."""
+    """Return whether the browser's buffer of this type of entry was full, so that some are
+    missing."""
     return count >= BUFFERED_MAX[kind]

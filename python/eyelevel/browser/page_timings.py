@@ -85,8 +85,9 @@ class NavigationClock:
 
 
 def is_of_no_server(url: str) -> bool:
-    """Whether a document came from no server: `about:blank`, `blob:`, the browser's own page of an
-    error. Its times are none of the page that was to be loaded. Empty: no document was shown."""
+    """Return whether a document came from no server: `about:blank`, `blob:`, the browser's own
+    page of an error. Its times are none of the page that was to be loaded. Empty: no document
+    was shown."""
     return bool(url) and not url.startswith(("http://", "https://"))
 
 

@@ -21,7 +21,7 @@ class Phases:
         self._marks_s[phase] = time.monotonic()
 
     def ended(self, phase: str) -> bool:
-        """Whether it is over."""
+        """Return whether it is over."""
         return phase in self._marks_s
 
     def lengths_ms(self) -> dict[str, float]:

@@ -79,8 +79,8 @@ class ProcessSession:
         return f"signal {-code}" if code < 0 else f"exit status {code}"
 
     def stood_still(self) -> bool:
-        """Whether the first process is or was stopped by a signal: the kernel keeps it for us, its
-        parent, until we ask."""
+        """Return whether the first process is or was stopped by a signal: the kernel keeps it for
+        us, its parent, until we ask."""
         kinds = os.WSTOPPED | os.WCONTINUED | os.WNOHANG
         with contextlib.suppress(ChildProcessError):
             return not self.exited and os.waitid(os.P_PID, self.leader_pid, kinds) is not None

@@ -68,7 +68,7 @@ class PageInput(Protocol):
         None if it opened none. Raises `PageAnswerError`."""
 
     def final_picture_matches(self, deadline: float) -> bool | None:
-        """Whether a picture taken now equals the last one; None if none can be taken."""
+        """Return whether a picture taken now equals the last one; None if none can be taken."""
 
 
 class Unanswered:

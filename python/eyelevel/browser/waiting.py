@@ -47,7 +47,7 @@ class QuietRule:
         self.handle_activity(now_s)
 
     def verdict(self, now_s: float, requests_open: bool) -> Verdict:
-        """Whether the load is over at `now_s`."""
+        """Return whether the load is over at `now_s`."""
         if self._load_event_s is None:
             return "timeout" if now_s >= self._timeout_at_s else "loading"
         if not requests_open and now_s >= self._active_s + self._quiet_s:

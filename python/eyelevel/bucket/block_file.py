@@ -59,7 +59,7 @@ def pack_block(files: Files) -> bytes:
 
 
 def same_block(ours: bytes, theirs: bytes) -> bool:
-    """Whether both have the same files, however they are compressed."""
+    """Return whether both have the same files, however they are compressed."""
     if ours == theirs:
         return True
     source = Source("a copy", BLOCK, StoreError)

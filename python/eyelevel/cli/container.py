@@ -30,7 +30,7 @@ class Hindrance(NamedTuple):
 
 
 def is_container(root: Path = Path("/")) -> bool:
-    """Whether this is a container of podman's, docker's or their kin."""
+    """Return whether this is a container of podman's, docker's or their kin."""
     return any((root / mark.lstrip("/")).exists() for mark in MARKS)
 
 

@@ -179,7 +179,8 @@ def _realtime(allowed: bool, keeps_core: bool) -> Finding:
 
 
 def _confinement() -> Finding:
-    """Whether a program can be confined: a browser's own sandbox needs no less of the kernel."""
+    """Return whether a program can be confined: a browser's own sandbox needs no less of the
+    kernel."""
     name = "the browser's sandbox"
     if is_unsafe():
         return Finding(

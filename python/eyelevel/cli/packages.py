@@ -68,14 +68,14 @@ def os_release(text: str) -> dict[str, str]:
 
 
 def has_snaps(system: Mapping[str, str]) -> bool:
-    """Whether the browsers in this system's package lists are snaps."""
+    """Return whether the browsers in this system's package lists are snaps."""
     name = system.get("ID", "")
     kin = system.get("ID_LIKE", "").split()
     return name not in NO_SNAPS and "ubuntu" in (name, *kin)
 
 
 def is_snap(executable: str, resolved: str) -> bool:
-    """Whether a program, by its path and where that leads, is a snap's."""
+    """Return whether a program, by its path and where that leads, is a snap's."""
     return (
         executable.startswith("/snap/")
         or resolved.startswith("/snap/")

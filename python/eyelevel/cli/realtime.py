@@ -63,7 +63,7 @@ def _right(is_container: bool, is_root: bool) -> str:
 
 
 def _may_as_root(is_root: bool, root: Path) -> bool:
-    """Whether CAP_SYS_NICE counts and is in effect: it does in no user namespace."""
+    """Return whether CAP_SYS_NICE counts and is in effect: it does in no user namespace."""
     nice = 23  # capability.h
     lines = (root / "proc/self/status").read_text("utf-8").splitlines()
     (effective,) = (int(line.split()[1], 16) for line in lines if line.startswith("CapEff:"))

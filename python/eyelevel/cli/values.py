@@ -38,7 +38,7 @@ EXAMPLE = "https://www.example.org/"
 
 
 def is_page_url(url: str) -> bool:
-    """Whether a browser could open it as a page of a host."""
+    """Return whether a browser could open it as a page of a host."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname)

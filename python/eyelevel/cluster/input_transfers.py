@@ -67,7 +67,7 @@ class InputTransfers:
         return [] if self._coming.pop(slot, None) is None else self._freed()
 
     def is_coming(self, slot: str) -> bool:
-        """Whether something is on its way to a slot."""
+        """Return whether something is on its way to a slot."""
         return slot in self._coming
 
     def _freed(self) -> list[tuple[str, Step]]:

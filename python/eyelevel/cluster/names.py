@@ -35,7 +35,7 @@ class SlotName:
 
 
 def is_ours(text: str) -> bool:
-    """Whether a worker is one of ours: a scheduler may have others."""
+    """Return whether a worker is one of ours: a scheduler may have others."""
     return _NAME.fullmatch(text) is not None
 
 

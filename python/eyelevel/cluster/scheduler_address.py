@@ -42,8 +42,8 @@ class Backoff:
         self._pause_s = PAUSE_S_FIRST
 
     def failed(self, line: str, lasted_s: float = 0.0) -> float:
-        """How long to wait, in s, after a try that held for `lasted_s`; `line` says what was, and
-        is empty if it was said elsewhere."""
+        """Return how long to wait, in s, after a try that held for `lasted_s`; `line` says what
+        was, and is empty if it was said elsewhere."""
         if lasted_s >= LASTED_S:
             self._said, self._pause_s = "", PAUSE_S_FIRST
         if line and line != self._said:

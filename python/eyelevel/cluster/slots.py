@@ -138,7 +138,7 @@ class ClusterSlots:
         return self._noted(events)
 
     def _is_of_now(self, future: "Future[Any]") -> bool:
-        """Whether the scheduler that had it is there still."""
+        """Return whether the scheduler that had it is there still."""
         return self._connection.is_up and future.client is self._connection.client
 
     def _went(self, slot: str, *, is_blamed: bool, why: str = "") -> list[Event]:

@@ -128,7 +128,7 @@ def _read(member: Member) -> SiteAttributes | Unreadable:
 
 
 def recorded_addresses(info: JsonMapping) -> int | None:
-    """How many server addresses a recording's hosts had, by `archive info --json`; None where one
-    was not recorded, as in HAR files without `serverIPAddress`."""
+    """Return how many server addresses a recording's hosts had, by `archive info --json`; None
+    where one was not recorded, as in HAR files without `serverIPAddress`."""
     recorded = all(origin["address_recorded"] for origin in info["origins"])
     return info["server_addresses"] if recorded else None

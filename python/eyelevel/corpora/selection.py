@@ -158,8 +158,8 @@ def _stratum(sites: list[SiteAttributes], by: Sequence[By]) -> Stratum:
 def _quotas(
     cells: Sequence[Stratum], count: int, allocation: Allocation, random: Random
 ) -> list[int]:
-    """How many of each stratum: the wholes of their exact shares, and one more where the largest
-    remainders are, ties by chance; so each gets its share rounded down or up."""
+    """Return how many of each stratum: the wholes of their exact shares, and one more where the
+    largest remainders are, ties by chance; so each gets its share rounded down or up."""
     sizes = [len(cell.sites) for cell in cells]
     shares = _shares(sizes, count, allocation)
     quotas = [int(share) for share in shares]

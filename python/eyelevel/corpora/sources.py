@@ -130,7 +130,7 @@ def _cell(text: str) -> str:
 
 
 def _is_mahimahi(folder: Path, names: list[str]) -> bool:
-    """Whether a file is named as Mahimahi's recorder does, or begins as its records do."""
+    """Return whether a file is named as Mahimahi's recorder does, or begins as its records do."""
     if any(name.startswith(MAHIMAHI_FILE) for name in names):
         return True
     return any(_begins_as_record(folder / name) for name in names[:_PROBED_MAX])

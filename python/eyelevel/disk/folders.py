@@ -78,7 +78,7 @@ def remove_orphan(path: Path, end_users: Callable[[Path], None] | None = None) -
 
 
 def is_named(descriptor: int, path: Path) -> bool:
-    """Whether `path` is what is open here, and neither removed nor another."""
+    """Return whether `path` is what is open here, and neither removed nor another."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except OSError:

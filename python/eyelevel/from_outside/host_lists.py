@@ -151,7 +151,8 @@ class _Columns:
         return self._rows == 1 and self._at is None
 
     def take_heading(self, text: str, number: int, source: Source) -> bool:
-        """Whether the list's first line is a heading, whose column then holds for all lines."""
+        """Return whether the list's first line is a heading, whose column then holds for all
+        lines."""
         is_first, self._is_new = self._is_new, False
         # A line with a CR is no heading: it is left out as a row, and the others are read.
         for separator in self._separators if is_first and "\r" not in text else "":

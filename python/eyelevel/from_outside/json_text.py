@@ -56,7 +56,7 @@ def check_size(content: bytes, source: Source) -> None:
 
 
 def may_have_wild_numbers(content: bytes) -> bool:
-    """Whether there may be a number that is infinite, or an integer of more than 64 bits."""
+    """Return whether there may be a number that is infinite, or an integer of more than 64 bits."""
     if _EXPONENT.search(content):
         return True
     return any(len(n) > len(_LONGEST) or n > _LONGEST for n in _LONG.findall(content))

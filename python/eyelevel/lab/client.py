@@ -242,7 +242,8 @@ def stood_still(summary: JsonMapping) -> tuple[JsonMapping, ...] | None:
 
 
 def is_unasked(host: str) -> bool:
-    """Whether a browser knows where the host is without a resolver (RFC 6761, section 6.3)."""
+    """Return whether a browser knows where the host is without a resolver (RFC 6761, section
+    6.3)."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

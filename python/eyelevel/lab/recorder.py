@@ -84,7 +84,7 @@ class Recorder:
         self._conversation.say({"command": "visit"})
 
     def counts(self) -> JsonMapping:
-        """How much was kept so far: `exchanges`, `open`, `left_out`."""
+        """Return how much was kept so far: `exchanges`, `open`, `left_out`."""
         self._conversation.say({"command": "counts"})
         return self._conversation.wait_for("counts", ANSWER_TIMEOUT_S)
 

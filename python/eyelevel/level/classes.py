@@ -86,8 +86,8 @@ def classify(found: Estimate, margin: float, bound: Bound | None = None) -> Clas
 
 
 def _may_be_none(bound: Bound | None, margin: float) -> bool:
-    """Whether no difference is one of those that are expected: where a law demands one, its absence
-    is an error as well."""
+    """Return whether no difference is one of those that are expected: where a law demands one, its
+    absence is an error as well."""
     return bound is None or (bound.low - margin <= 0.0 <= bound.high + margin)
 
 

@@ -163,5 +163,5 @@ def _none_of(measure: Measure, stacks: tuple[Stack, Stack]) -> str:
 
 
 def count(runs: Sequence[Run], scenario: str, side: int) -> int:
-    """How many there are of one scenario and side."""
+    """Return how many there are of one scenario and side."""
     return sum((run.scenario, run.side) == (scenario, side) for run in runs)

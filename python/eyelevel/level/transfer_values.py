@@ -98,8 +98,8 @@ FULL_PACKET_BYTES_MIN = 1400
 
 
 def is_the_one(down: Arrivals, kind: str, rtt_ms: float) -> bool:
-    """Whether one packet alone was lost, and it was the response's last one, or one with others
-    behind it."""
+    """Return whether one packet alone was lost, and it was the response's last one, or one with
+    others behind it."""
     if len(down.dropped) != 1:
         return False
     (lost,) = down.dropped.tolist()

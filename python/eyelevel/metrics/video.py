@@ -173,7 +173,7 @@ def video_metrics(recorded: Recorded, floored: bool = True) -> VideoMetrics:
 
 
 def is_orange(picture: Picture) -> bool:
-    """Whether a thumbnail shows the page before the navigation."""
+    """Return whether a thumbnail shows the page before the navigation."""
     height, width, _ = picture.shape
     left, wide, fifth = width // 4, width // 2, height // 5
     parts = ((height // 3, height // 3), (50, fifth), (height - fifth, fifth))
@@ -239,7 +239,8 @@ def _changes(frames: Sequence[tuple[int, Picture]], least: float) -> Sequence[tu
 
 
 def _is_settled(frames: Sequence[tuple[int, Picture]], ended_ms: int) -> bool:
-    """Whether the whole page, margins included, was quiet for longer than between its changes."""
+    """Return whether the whole page, margins included, was quiet for longer than between its
+    changes."""
     times_ms = [at_ms for at_ms, _ in _changes(frames, CHANGE_FUZZ * 255)[1:]]
     if not times_ms:
         return True

@@ -292,7 +292,7 @@ def _rtt_at(points: Points, share: float) -> float:
 
 
 def _along(low: float, high: float, rtt_ms: float) -> float:
-    """How far a round trip lies within a bin, as shares of its loads are taken to go."""
+    """Return how far a round trip lies within a bin, as shares of its loads are taken to go."""
     if rtt_ms <= low:
         return 0.0
     return rtt_ms / high if low == 0 else math.log(rtt_ms / low) / math.log(high / low)

@@ -28,7 +28,7 @@ def difference_share(first: bytes, second: bytes) -> float | None:
 
 
 def is_blank(image: bytes) -> bool:
-    """Whether all its points have one colour, but for what compression changes.
+    """Return whether all its points have one colour, but for what compression changes.
 
     Raises OutsideError if it is no picture.
     """

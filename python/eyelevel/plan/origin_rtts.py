@@ -20,14 +20,14 @@ def with_plans(stacks: Sequence[Stack], asked: OriginRtts | None) -> tuple[Stack
 
 
 def apart_by_ways_alone(one: Stack, two: Stack) -> bool:
-    """Whether they are one stack, with other round trips of its origins: then nothing else is to be
-    measured between them."""
+    """Return whether they are one stack, with other round trips of its origins: then nothing else
+    is to be measured between them."""
     is_one = replace(one, name=two.name, origin_rtt=two.origin_rtt) == two
     return is_one and one.origin_rtt != two.origin_rtt
 
 
 def have_ways(*stacks: Stack) -> bool:
-    """Whether any of them has round trips of its origins, by itself or by its plan."""
+    """Return whether any of them has round trips of its origins, by itself or by its plan."""
     return any(stack.origin_rtt for stack in stacks)
 
 

@@ -63,5 +63,5 @@ class Plan(Settings):
 
 
 def is_archive_path(site: str) -> bool:
-    """Whether a plan's site is a path to a recording rather than a shipped site's name."""
+    """Return whether a plan's site is a path to a recording rather than a shipped site's name."""
     return "/" in site or site.endswith(ARCHIVE_SUFFIXES)

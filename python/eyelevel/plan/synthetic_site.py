@@ -61,7 +61,7 @@ class SyntheticSite:
 
 
 def is_synthetic(site: str) -> bool:
-    """Whether a plan's site is one that is made."""
+    """Return whether a plan's site is one that is made."""
     return site.startswith(PREFIX)
 
 

@@ -56,7 +56,7 @@ def share_estimates(
 
 
 def _draws(hosts: int, seed: int) -> list[NDArray[np.int64]]:
-    """How often each host is drawn, once a resample."""
+    """Return how often each host is drawn, once a resample."""
     generator = np.random.Generator(np.random.PCG64(seed))
     return [
         np.bincount(generator.integers(0, hosts, hosts), minlength=hosts) for _ in range(RESAMPLES)

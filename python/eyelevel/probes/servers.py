@@ -88,7 +88,8 @@ def side_by_side(rows: Iterable[JsonMapping], servers: Sequence[str]) -> list[Js
 
 
 def _blocks_needed(claims: Sequence[float | None], blocks: int) -> int | None:
-    """How many blocks a verdict takes, if even the same sign in each of these would be none."""
+    """Return how many blocks a verdict takes, if even the same sign in each of these would be
+    none."""
     compared = sum(p is not None for p in claims)
     if compared * 2.0 ** (1 - blocks) <= SIGNIFICANCE_LEVEL:
         return None

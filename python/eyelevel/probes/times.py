@@ -19,7 +19,7 @@ Jaeger's table 3.1 has ten files, whose curves are his figures 4.5 to 4.18."""
 
 
 def are_merged(table: pl.DataFrame) -> bool:
-    """Whether there are too many files for times and curves of each."""
+    """Return whether there are too many files for times and curves of each."""
     return table["file"].n_unique() > FILES_MAX
 
 

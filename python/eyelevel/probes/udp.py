@@ -78,7 +78,8 @@ def passage(rows: Iterable[JsonMapping]) -> Passage:
 
 
 def _servers(hosts: Iterable[Reached]) -> int:
-    """How many there are at least: a host's addresses are of one, and so are an address's hosts."""
+    """Return how many there are at least: a host's addresses are of one, and so are an address's
+    hosts."""
     servers: list[set[str | None]] = []
     for each in hosts:
         one: set[str | None] = {each.host, each.address}

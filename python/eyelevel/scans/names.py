@@ -28,7 +28,7 @@ class OptOut:
     ranges: tuple[str, ...] = ()
 
     def covers(self, name: str) -> bool:
-        """Whether the name or one above it is listed."""
+        """Return whether the name or one above it is listed."""
         labels = name.split(".")
         return any(".".join(labels[start:]) in self.names for start in range(len(labels)))
 

@@ -12,7 +12,8 @@ _BLOCKING = ("Blocking", IN_BODY)
 
 
 def blocks_rendering(item: JsonMapping) -> bool:
-    """Whether the page, or what of it stands below, is not painted before this object has come.
+    """Return whether the page, or what of it stands below, is not painted before this object has
+    come.
 
     The document, and the style sheets and synchronous scripts of its head and of its body. A
     frame's own do not hold the page around it.
@@ -29,7 +30,8 @@ _UNSEEN = frozenset(
 
 
 def only_scripts_below(markup: str, page_url: str, script_url: str) -> bool:
-    """Whether nothing that is painted follows the script: text, or an element that may have a box.
+    """Return whether nothing that is painted follows the script: text, or an element that may have
+    a box.
 
     Pure. False, too, if the markup does not have the script. What other scripts below it would
     paint is not known here.

@@ -75,7 +75,7 @@ def blocks_to_part(
     fewest: int = 2,
     runs: int = 1,
 ) -> int | None:
-    """How many blocks part Student's interval from a limit at `distance` from the truth.
+    """Return how many blocks part Student's interval from a limit at `distance` from the truth.
 
     In `power` of studies; both on the logarithm's scale, where n blocks in each of the `runs` have
     the standard error `one_block_error` / sqrt(n). None if more than `BLOCKS_COUNTED_MAX` are

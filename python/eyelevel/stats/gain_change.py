@@ -31,7 +31,8 @@ class GainChange:
     """Of the earlier run and of the later one; each counts as its limit in the gains."""
 
     def blocks_to_decide(self, limit: float, power: float = DECIDING_POWER) -> int | None:
-        """How many blocks in each run part the change's interval from `limit`, in `power` of them.
+        """Return how many blocks in each run part the change's interval from `limit`, in `power` of
+        them.
 
         If the truth is what was estimated. None without an error, or if more than
         `BLOCKS_COUNTED_MAX` are needed.

@@ -46,7 +46,8 @@ def quantile_interval(loads: ArrayLike, share: float, confidence: float = CONFID
 def blocks_to_bound(
     share: float, below: float, confidence: float, power: float = DECIDING_POWER
 ) -> int | None:
-    """How many blocks put a bound of the quantile on its side of a limit, in `power` of runs.
+    """Return how many blocks put a bound of the quantile on its side of a limit, in `power` of
+    runs.
 
     `below`: the share of loads that are below the limit; above `share` it is the upper bound that
     has to be below the limit. None if more than `BLOCKS_COUNTED_MAX` are needed.

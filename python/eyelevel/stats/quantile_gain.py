@@ -79,7 +79,8 @@ def blocks_to_decide(
     confidence: float,
     power: float = DECIDING_POWER,
 ) -> int | None:
-    """How many blocks keep a bound from a limit at `distance` from the truth, in `power` of runs.
+    """Return how many blocks keep a bound from a limit at `distance` from the truth, in `power` of
+    runs.
 
     Both on the logarithm's scale; n blocks have the standard error `one_block_error` / sqrt(n).
     None if more than `BLOCKS_COUNTED_MAX` are needed.

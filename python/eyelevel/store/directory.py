@@ -86,7 +86,7 @@ def read_record_file(folder: str) -> bytes:
 
 
 def has_record(folder: Path) -> bool:
-    """Whether `folder` is one trial's."""
+    """Return whether `folder` is one trial's."""
     return (folder / RECORD_FILE).exists()
 
 

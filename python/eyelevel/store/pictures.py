@@ -32,7 +32,7 @@ def packed_picture(picture: Picture) -> bytes:
 
 
 def has_picture(folder: Path, name: str) -> bool:
-    """Whether it is in `folder`, undamaged."""
+    """Return whether it is in `folder`, undamaged."""
     try:
         _read(folder, name)
     except (OSError, ValueError):
@@ -47,7 +47,7 @@ def keep_picture(folder: Path, name: str, content: bytes) -> None:
 
 
 def is_picture(content: bytes, name: str) -> bool:
-    """Whether these are the bytes of a file of that picture."""
+    """Return whether these are the bytes of a file of that picture."""
     try:
         return picture_name(decode_webp(content)) == name
     except ValueError:

@@ -50,7 +50,8 @@ def unused_connections(record: JsonMapping) -> UnusedConnections | None:
 
 
 def outlives_visits(record: JsonMapping) -> bool:
-    """Whether connections are older than the load, so that what they count is not its alone."""
+    """Return whether connections are older than the load, so that what they count is not its
+    alone."""
     return bool(record["trial"]["browser"]["visit"] == "warm")
 
 

@@ -53,12 +53,12 @@ class UnitDelays:
 
 
 def is_fcc(cells: Sequence[str]) -> bool:
-    """Whether the heading is of FCC's multithreaded throughput tests."""
+    """Return whether the heading is of FCC's multithreaded throughput tests."""
     return {*FCC} <= {cell.lower() for cell in cells}
 
 
 def is_monroe(cells: Sequence[str]) -> bool:
-    """Whether the heading is of MONROE's pings."""
+    """Return whether the heading is of MONROE's pings."""
     return {*MONROE} <= {cell.lower() for cell in cells}
 
 

@@ -44,7 +44,7 @@ def opportunities_of(series: RateSeries, name: str) -> NDArray[np.int64]:
 
 
 def text_bytes(series: RateSeries, name: str) -> int:
-    """How long the lines of `opportunities_of` are, to some bytes, without making them.
+    """Return how long the lines of `opportunities_of` are, to some bytes, without making them.
 
     Raises TraceError as that does.
     """

@@ -208,7 +208,8 @@ def busy_rate_bit_s(
 
 
 def longest_wait_ms(rate_bit_s: int, queue_ms: float, wire_bytes: int) -> float:
-    """How long the last packet that fits a drop-tail queue takes, its own transmission included.
+    """Return how long the last packet that fits a drop-tail queue takes, its own transmission
+    included.
 
     The queue holds whole packets; another one is in transmission and not of the queue.
     """

@@ -88,7 +88,7 @@ def experiment(
 def _traffic(
     lab: Lab, rate_bit_s: int, wire_bytes: int, duration_ms: int
 ) -> tuple[int, list[list[int]]]:
-    """How many packets were sent, and `[sequence, sent_ns, received_ns]` of what arrived."""
+    """Return how many packets were sent, and `[sequence, sent_ns, received_ns]` of what arrived."""
     address = f"{lab.ready.client_address}:{PORT}"
     tool = [lab.command_prefix[0], "traffic"]
     receiver = subprocess.Popen(

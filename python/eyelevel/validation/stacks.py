@@ -60,7 +60,7 @@ def fast_presets() -> list[Network]:
 
 
 def body_bytes(network: Network) -> int:
-    """How much is moved over a network at most."""
+    """Return how much is moved over a network at most."""
     return max(BODY_BYTES, round(network.rate_down_bit_s * FAST_S / 8))
 
 

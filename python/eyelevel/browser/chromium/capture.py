@@ -39,7 +39,7 @@ class FrameCapture(Protocol):
         """The pictures, each different from the one before; the start's picture is at 0."""
 
     def final_picture_matches(self, deadline: float) -> bool | None:
-        """Whether a picture taken now equals the last one; None if none can be taken."""
+        """Return whether a picture taken now equals the last one; None if none can be taken."""
 
     @property
     def started(self) -> bool:
@@ -163,7 +163,7 @@ class TraceScreenshots:
             pass
 
     def final_picture_matches(self, deadline: float) -> bool | None:
-        """None: a trace is read after its end."""
+        """Return None: a trace is read after its end."""
         return None
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
@@ -193,11 +193,11 @@ class NoCapture:
         """Nothing to end."""
 
     def final_picture_matches(self, deadline: float) -> bool | None:
-        """None."""
+        """Return None."""
         return None
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
-        """None."""
+        """Return None."""
         return ()
 
 

@@ -232,7 +232,7 @@ class NetworkLog:
         return True
 
     def _has_room(self, url: str) -> bool:
-        """Whether one more request is kept; otherwise it counts as lost."""
+        """Return whether one more request is kept; otherwise it counts as lost."""
         self._chars += len(url)
         count = len(self._done) + len(self._open)
         if count < REQUESTS_MAX and self._chars <= REQUEST_CHARS_MAX:

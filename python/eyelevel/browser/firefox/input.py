@@ -80,7 +80,7 @@ class BiDiInput:
         return at_s(answer["load"]), at_s(answer["firstContentfulPaint"])
 
     def final_picture_matches(self, deadline: float) -> bool | None:
-        """None: a film is read after its end."""
+        """Return None: a film is read after its end."""
         return None
 
     def prepared(self, step: Step) -> Act:

@@ -278,7 +278,7 @@ class _Load:
 
 
 def _still_moving(frames: Sequence[Frame], ended_ms: float) -> bool:
-    """Whether the last half second of a film shows a change."""
+    """Return whether the last half second of a film shows a change."""
     return len(frames) > 1 and ended_ms - frames[-1].at_ms < STILL_MOVING_MS
 
 

@@ -82,7 +82,7 @@ class BiDiNetworkLog:
         return entry.done
 
     def _has_room(self, url: str) -> bool:
-        """Whether one more request is kept; otherwise it counts as lost."""
+        """Return whether one more request is kept; otherwise it counts as lost."""
         self._chars += len(url)
         if len(self._requests) < REQUESTS_MAX and self._chars <= REQUEST_CHARS_MAX:
             return True

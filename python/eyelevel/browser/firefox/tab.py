@@ -165,7 +165,7 @@ class FirefoxTab:
             self._bidi.send("browsingContext.handleUserPrompt", answer)
 
     def _is_foreign(self, method: str, parameters: JsonObject) -> bool:
-        """Whether an event is of a window that the page opened; a new one is closed."""
+        """Return whether an event is of a window that the page opened; a new one is closed."""
         context, parent = parameters.get("context") or "", parameters.get("parent")
         if method != "browsingContext.contextCreated":
             return context in self._foreign

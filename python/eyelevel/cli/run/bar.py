@@ -94,7 +94,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def slots_said(slots: int, there: int | None) -> str:
-    """How many take blocks, of those that are there."""
+    """Return how many take blocks, of those that are there."""
     return (
         f"{slots} of {there} slots admitted" if there and there > slots else counted(slots, "slot")
     )

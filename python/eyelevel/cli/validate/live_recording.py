@@ -81,7 +81,8 @@ def check_recorded_rtts(recording: RecordedSite) -> None:
 
 
 def is_same_page(one: str, other: str) -> bool:
-    """Whether two URLs are one page's, in whatever spelling; fragments are the browser's own."""
+    """Return whether two URLs are one page's, in whatever spelling; fragments are the browser's
+    own."""
     try:
         return _parts(one) == _parts(other)
     except ValueError:  # a port that is none

@@ -75,7 +75,8 @@ def _thinned(across: Luma, along: Luma) -> Luma:
 
 
 def _steps(across: Luma, along: Luma, row: int) -> NDArray[np.int64]:
-    """How far on the neighbour along each gradient is, to within 22.5 degrees; `row`: one below.
+    """Return how far on the neighbour along each gradient is, to within 22.5 degrees; `row`: one
+    below.
 
     By comparing: a gradient's angle takes ten times as long.
     """

@@ -16,7 +16,7 @@ BESIDE_THE_PATH = ("name", "weight", "cross_traffic")
 def checked_cross_traffic(
     kinds: tuple[CrossTraffic, ...] | None,
 ) -> tuple[CrossTraffic, ...] | None:
-    """None for no transfers; ValueError where they are too many."""
+    """Return None for no transfers; ValueError where they are too many."""
     try:
         check_flows(kinds or ())
     except NetworkError as error:

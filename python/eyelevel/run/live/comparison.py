@@ -159,7 +159,7 @@ def _parts(item: JsonMapping) -> Iterator[tuple[str, float]]:
 
 
 def protocols(loads: Iterable[Load]) -> dict[str, dict[str, int]]:
-    """How many objects came over what, by side."""
+    """Return how many objects came over what, by side."""
     counted = {side: Counter[str]() for side in SIDES}
     for load in loads:
         for item in load.objects if load.is_ok else ():

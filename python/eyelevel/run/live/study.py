@@ -146,7 +146,7 @@ def _load(turn: Turn, stored: StoredTrial) -> Load:
 
 
 def problems(loads: Sequence[Load]) -> dict[str, dict[str, int]]:
-    """How often each side ended how."""
+    """Return how often each side ended how."""
     found: dict[str, dict[str, int]] = {LIVE_SIDE: {}, REPLAY_SIDE: {}}
     for load in loads:
         counts = found[load.side]

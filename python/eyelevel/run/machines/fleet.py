@@ -112,7 +112,8 @@ class Fleet:
         return [*verdicts, Verdict(evidence.machine, FIRST_CLASS)]
 
     def alike(self, machine: str) -> int:
-        """How many were refused that have this one's facts, itself among them; 0 if it was not."""
+        """Return how many were refused that have this one's facts, itself among them; 0 if it was
+        not."""
         its = self._refused.get(machine)
         return sum(its is not None and not differing(its.facts, each.facts) for each in
                    self._refused.values())  # fmt: skip
@@ -215,14 +216,14 @@ def _off_medians(evidence: Evidence, others: Sequence[Evidence]) -> str:
 
 
 def _is_like(evidence: Evidence, others: Sequence[Evidence]) -> bool:
-    """Whether it may be of the class of these."""
+    """Return whether it may be of the class of these."""
     return not (differing(others[0].facts, evidence.facts) or _off_medians(evidence, others))
 
 
 def _distance(
     evidence: Evidence, fleet: Iterable[Evidence], whose: str = "the fleet's median"
 ) -> tuple[float, str]:
-    """How far it is from the fleet's medians, in bounds, and that in words."""
+    """Return how far it is from the fleet's medians, in bounds, and that in words."""
     members = list(fleet)
     load_ms = statistics.median(each.typical_load_ms for each in members)
     processor_s = statistics.median(each.typical_processor_s for each in members)

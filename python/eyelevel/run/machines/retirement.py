@@ -20,7 +20,7 @@ one; but of one block it may be the block's fault, which is given up by itself."
 
 
 def has_failed(trial: PackedTrial) -> bool:
-    """Whether the instrument failed, be it in an attempt that a further one mended."""
+    """Return whether the instrument failed, be it in an attempt that a further one mended."""
     return trial.failed_attempts > 0 or OUTCOMES_BY_NAME[trial.outcome].fault == "instrument"
 
 

@@ -31,7 +31,7 @@ class StopDecision:
     reason: str = ""
 
     def is_over(self, trial: Trial) -> bool:
-        """Whether this trial is not to be run any more."""
+        """Return whether this trial is not to be run any more."""
         return trial.repetition > self.networks.get(trial.network, trial.repetition)
 
 
@@ -222,8 +222,8 @@ class Dispatch:
         return number
 
     def _is_for_others(self, number: int, machine: str) -> bool:
-        """Whether a machine has lost this block and another, which has not, takes blocks: one that
-        fails whatever it gets is back for more sooner than those that load."""
+        """Return whether a machine has lost this block and another, which has not, takes blocks:
+        one that fails whatever it gets is back for more sooner than those that load."""
         lost_on = {each for each, _ in self._losses.get(number, ())}
         return machine in lost_on and any(
             each not in lost_on

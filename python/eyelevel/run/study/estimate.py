@@ -152,7 +152,7 @@ def estimate(
 
 
 def _on_slots(blocks_s: Sequence[float], slots: int, trials: int) -> tuple[float, str]:
-    """How long these blocks take, in s, and what its source has to say of slots."""
+    """Return how long these blocks take, in s, and what its source has to say of slots."""
     seconds = _spread_s(blocks_s, slots)
     if slots == 1:
         return seconds, ""
@@ -164,7 +164,8 @@ def _on_slots(blocks_s: Sequence[float], slots: int, trials: int) -> tuple[float
 
 
 def _spread_s(blocks_s: Sequence[float], slots: int) -> float:
-    """How long blocks of these times take: in their order, each on the slot that is free first."""
+    """Return how long blocks of these times take: in their order, each on the slot that is free
+    first."""
     if slots == 1:
         return math.fsum(blocks_s)
     free_s = [0.0] * min(slots, len(blocks_s))

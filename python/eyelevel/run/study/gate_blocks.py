@@ -117,7 +117,8 @@ def _needed_if_it_may_stop(
 def gain_below(
     found: Studies, rule: Rule, distance: float, significance_level: float
 ) -> NDArray[np.bool_]:
-    """Whether the one-sided bound at which each study stopped is below a limit, on logarithms."""
+    """Return whether the one-sided bound at which each study stopped is below a limit, on
+    logarithms."""
     ratios = {
         n: reach_in_errors(n, significance_level, rule.horizon, one_sided=True) / rule.reaches(n)[0]
         for n in np.unique(found.blocks).tolist()

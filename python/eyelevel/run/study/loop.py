@@ -63,7 +63,7 @@ class Execution:
     """Recorded traces of the networks by digest (`Plan.trace_files`)."""
 
     def block_limit_s(self, block: Block) -> float:
-        """How long a slot may take for a block at most."""
+        """Return how long a slot may take for a block at most."""
         return block_limit_s(block.trials, self.retries, self.host_wait_s)
 
 

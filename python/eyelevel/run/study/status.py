@@ -210,7 +210,7 @@ def _age_s(said: Said) -> float:
 
 
 def _read_said(directory: Path) -> Said | None:
-    """None of a run that never said anything."""
+    """Return None of a run that never said anything."""
     if not (directory / STATUS_FILE).exists():
         return None
     file = directory / STATUS_FILE

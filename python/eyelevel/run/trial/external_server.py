@@ -167,7 +167,7 @@ def _await_listener(
 
 
 def _listens(entered: Path, outside: Path, addresses: int, *, over_quic: bool) -> bool:
-    """Whether port 443 is bound at every address, each by itself or all by one wildcard."""
+    """Return whether port 443 is bound at every address, each by itself or all by one wildcard."""
     bound = set()
     try:
         if (entered / "ns/net").readlink() == outside:

@@ -165,7 +165,7 @@ def _capture_incomplete(load: Observed) -> str:
 
 
 def _page_lost(load: Observed) -> bool:
-    """Whether the network lost the page itself.
+    """Return whether the network lost the page itself.
 
     The page's object may say more of an error than the navigation does: QUIC's code.
     """

@@ -41,6 +41,6 @@ def failed_step(raw: RawLoad) -> str:
 
 
 def all_pictures_match(raw: RawLoad) -> bool | None:
-    """Whether every last frame, the load's and each step's, is what the page showed then."""
+    """Return whether every last frame, the load's and each step's, is what the page showed then."""
     matches = [raw.final_picture_matches, *(s.final_picture_matches for s in raw.after_load)]
     return False if False in matches else matches[0]

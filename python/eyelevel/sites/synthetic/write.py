@@ -102,7 +102,7 @@ def _document(shape: SiteShape, children: list[int], urls: list[str]) -> str:
 
 
 def _is_drawn(shape: SiteShape, item: ObjectShape) -> bool:
-    """Whether a style sheet asks for it, which it does only for an element that is there."""
+    """Return whether a style sheet asks for it, which it does only for an element that is there."""
     return item.kind in ("image", "font") and shape.objects[item.parent].kind == "style"
 
 

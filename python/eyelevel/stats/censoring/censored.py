@@ -34,7 +34,7 @@ def restricted_mean_difference(
 
 
 def log_rank(values: ArrayLike, reference: ArrayLike, limit: float) -> DifferenceTest:
-    """Whether the times until loaded are distributed alike, timeouts censored at `limit`.
+    """Return whether the times until loaded are distributed alike, timeouts censored at `limit`.
 
     Mantel's test (1966); assumes independent runs and censoring that has nothing to do with the
     time, as a fixed limit has not; most powerful if hazards are proportional. It does not use

@@ -57,7 +57,8 @@ def slow_loads(values: ArrayLike, reference: ArrayLike) -> SlowLoads:
 
 
 def loads_to_see(share: float, confidence: float = CONFIDENCE) -> int:
-    """How many independent loads hold at least one of a tail of this share, with `confidence`."""
+    """Return how many independent loads hold at least one of a tail of this share, with
+    `confidence`."""
     return math.ceil(math.log(1 - confidence) / math.log(1 - share))
 
 

@@ -34,7 +34,7 @@ class Anova:
 def anova_of_two(
     values: ArrayLike, reference: ArrayLike, significance_level: float = SIGNIFICANCE_LEVEL
 ) -> Anova:
-    """Whether the mean of `values` differs from that of `reference`.
+    """Return whether the mean of `values` differs from that of `reference`.
 
     Assumes runs that are independent, about normal and of equal variance; it does not use that they
     come in pairs (the published test does not). Timeouts (infinity) leave no mean to compare.

@@ -34,9 +34,9 @@ def wrong_first_flight(stack: Stack, in_force: JsonMapping) -> str:
 
 
 def reduced(stack: Stack, in_force: JsonMapping) -> bool:
-    """Whether the network took TCP its initial window: it is one packet where the answer to its SYN
-    had to be sent again (RFC 5681, section 3.1), in Linux more than once. That is what the stack
-    does on such a path, and no failure of the instrument."""
+    """Return whether the network took TCP its initial window: it is one packet where the answer to
+    its SYN had to be sent again (RFC 5681, section 3.1), in Linux more than once. That is what the
+    stack does on such a path, and no failure of the instrument."""
     return not stack.over_quic and lost_window(in_force)
 
 
@@ -47,8 +47,8 @@ def lost_window(in_force: JsonMapping) -> bool:
 
 
 def at_once(connection: JsonMapping, requests: Sequence[JsonMapping]) -> bool:
-    """Whether all requests were under way when the handshake ended: they came less than a round
-    trip after it. False where the servers cannot tell."""
+    """Return whether all requests were under way when the handshake ended: they came less than a
+    round trip after it. False where the servers cannot tell."""
     ready_ns, rtt_ms = connection["ready_at_ns"], connection["in_force"]["rtt_ms_min"]
     if ready_ns is None or rtt_ms is None:
         return False

@@ -10,7 +10,7 @@ TABLES = ("request_table_bytes", "response_table_bytes")
 
 
 def takes_tables(connections: Iterable[JsonMapping]) -> bool:
-    """Whether the client used a table for requests on any of a load's connections."""
+    """Return whether the client used a table for requests on any of a load's connections."""
     return any(each["in_force"]["request_table_bytes"] for each in connections)
 
 
