@@ -23,8 +23,9 @@ from eyelevel.stats.bounded_gain import blocks_to_part, bounded_gain
 from eyelevel.stats.censoring.timeouts import Timeouts
 from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate
 from eyelevel.stats.pooled import Pool
-from eyelevel.stats.quantile import blocks_to_bound, quantile_interval
+from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, blocks_to_bound, quantile_interval
 from eyelevel.stats.quantile_gain import blocks_to_decide, quantile_gain, repetitions_min
+from eyelevel.stats.sequential import Horizon
 
 GateStatus = Literal["passed", "failed", "inconclusive"]
 Status = Literal[GateStatus, "agrees", "disagrees", "cannot tell", "no verdict"]
@@ -114,8 +115,8 @@ def _decided(estimate: Estimate, condition: Condition, contents: StudyResults) -
 def _of_two(asked: Question, contents: StudyResults, confidence: float) -> Verdict:
     condition, note = asked.condition, ""
     values, reference, limits = paired_loads_of(asked, contents)
+    horizon = horizon_of(contents.planned) if contents.may_stop else None
     if condition.quantile is None:
-        horizon = horizon_of(contents.planned) if contents.may_stop else None
         loads, pool = (values, reference, limits), pool_of(asked, contents)
         estimate, late = bounded_gain(loads, confidence, horizon, pool)
         note = format_timeouts((late, ""))
@@ -123,7 +124,9 @@ def _of_two(asked: Question, contents: StudyResults, confidence: float) -> Verdi
         estimate = quantile_gain(values, reference, condition.quantile, confidence)
     status, needed = _decided(estimate, condition, contents), None
     if status == "inconclusive":
-        needed = _blocks_of_two(estimate, condition, confidence)
+        needed = _blocks_of_two(estimate, condition, confidence, horizon)
+        if needed is None and estimate.standard_error is not None:
+            note += f"; even {BLOCKS_COUNTED_MAX:,} blocks would not be enough"
     message = (
         f"{_subject(asked)} is {format_change(estimate)} against {condition.reference}; "
         f"the limit is {format_percent(abs(condition.limit), signed=False)} "
@@ -144,15 +147,21 @@ def pool_of(asked: Question, contents: StudyResults) -> Pool | None:
     return pool_for(pools, asked.network, condition.stack, condition.reference, condition.metric)
 
 
-def _blocks_of_two(estimate: Estimate, condition: Condition, confidence: float) -> int | None:
+def _blocks_of_two(
+    estimate: Estimate, condition: Condition, confidence: float, horizon: Horizon | None
+) -> int | None:
+    """Return how many blocks without `stop` would decide it, more than there are."""
     share = condition.quantile
     fewest = BLOCKS_MIN if share is None else repetitions_min(share)
+    if horizon:
+        fewest = max(fewest, horizon.first)
     if estimate.standard_error is None or estimate.value is None or condition.limit <= -1:
         return fewest if 0 < estimate.n < fewest else None
     error = estimate.standard_error * math.sqrt(estimate.n)
     distance = abs(math.log1p(estimate.value) - math.log1p(condition.limit))
     if share is None:
-        return blocks_to_part(error, distance, confidence)
+        # A sequence is wider than the interval of so many blocks at once, which may do with fewer.
+        return blocks_to_part(error, distance, confidence, fewest=estimate.n + 1)
     return blocks_to_decide(error, distance, share, confidence)
 
 

@@ -1,8 +1,10 @@
 import json
 import math
 from dataclasses import replace
+from itertools import product
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 import typer
 from synthetic_run import SITES, read_run
@@ -198,6 +200,42 @@ def test_a_gate_of_a_study_that_may_stop_has_bounds_that_hold_at_every_look(tmp_
     of_two = paired_loads_of(questions([condition(near.name.split(" [")[0])], ["dsl"], [])[0], run)
     expected, _ = bounded_gain(of_two, 1 - 0.05 / 3, Horizon(6, 40))
     assert near.estimate == expected
+
+
+def lost_after(repetition):
+    """Return what leaves so many repetitions on dsl of those of STOPS."""
+    blocks = product(SITES, range(repetition + 1, 41))
+    return {(f"{site}/dsl/{n}", "quic"): "lab-failed" for site, n in blocks}
+
+
+def test_a_gate_at_the_very_gain_of_a_study_that_stopped_is_left_open(tmp_path):
+    """Between the bounds of what was seen at the stop, whatever decided the study."""
+    run = read_run(tmp_path, lost_after(6), text=STOPS)
+    (first,) = verdicts(run, "tcp.si worse than quic by 16% on dsl")
+    seen = first.estimate
+    assert seen.n == 6
+    for limit in np.linspace(seen.low, seen.high, 201)[1:-1:4]:
+        text = f"tcp.si worse than quic by {100 * limit:.4f}% on dsl"
+        (found,) = verdicts(run, text)
+        assert found.status == "inconclusive"
+        if found.blocks_needed is None:
+            assert "; even 1,000 blocks would not be enough" in found.message
+        else:
+            assert found.blocks_needed > seen.n
+            assert f"about {found.blocks_needed} blocks without `stop`" in found.message
+    at_it = f"tcp.si worse than quic by {100 * seen.value:.4f}% on dsl"
+    (found,) = verdicts(run, at_it)
+    assert found.status == "inconclusive" and found.blocks_needed is None
+    for beyond, status in ((seen.low - 1e-3, "failed"), (seen.high + 1e-3, "passed")):
+        (found,) = verdicts(run, f"tcp.si worse than quic by {100 * beyond:.4f}% on dsl")
+        assert found.status == status
+
+
+def test_a_study_that_stopped_before_its_first_look_names_the_blocks_of_one(tmp_path):
+    run = read_run(tmp_path, lost_after(3), text=STOPS)
+    (found,) = verdicts(run, "quic.si worse than tcp by 5% on dsl")
+    assert found.status == "inconclusive" and "too few to stop at" in found.message
+    assert found.blocks_needed == 6
 
 
 def test_a_study_that_ends_alike_passes_the_gate_at_that_limit(tmp_path):
