@@ -4,6 +4,7 @@ A broken browser or a server without an answer fails every load in the same way,
 the rest would take tell nothing more. A busy machine is no such reason: it may be quiet again.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,13 +37,20 @@ class CommonFailure:
         """`trials`: those that the run is to load."""
         self._sites_min = min(SITES, len({trial.site for trial in trials}))
         self._loads_min = min(LOADS_MIN, len(trials))
-        self._seen: dict[str, int] = {}
+        self._left = Counter(trial.block for trial in trials)
+        self._seen: dict[str, None] = {}
+        self._whole: set[str] = set()
+        self._loads = 0
         self._outcome = ""
         self._is_over = False
 
     def take(self, trial: Trial, outcome: str) -> Failure | None:
-        """Take a load's outcome; return the common failure once enough loads of enough sites ended
-        with it and none without."""
+        """Take a load's outcome; return the common failure once enough loads ended with it, none
+        without, and enough sites have a whole block of them.
+
+        A block has a load of each stack: what only some stacks meet, such as a server that one of
+        them does not reach, is no reason to end a run.
+        """
         if self._is_over:
             return None
         known = OUTCOMES_BY_NAME[outcome]
@@ -50,8 +58,11 @@ class CommonFailure:
         if known.fault != "instrument" or outcome in PASSING or outcome != self._outcome:
             self._is_over = True
             return None
-        self._seen[trial.site] = self._seen.get(trial.site, 0) + 1
-        loads = sum(self._seen.values())
-        if loads < self._loads_min or len(self._seen) < self._sites_min:
+        self._loads += 1
+        self._seen[trial.site] = None
+        self._left[trial.block] -= 1
+        if not self._left[trial.block]:
+            self._whole.add(trial.site)
+        if self._loads < self._loads_min or len(self._whole) < self._sites_min:
             return None
-        return Failure(outcome, loads, tuple(self._seen), trial.hash)
+        return Failure(outcome, self._loads, tuple(self._seen), trial.hash)

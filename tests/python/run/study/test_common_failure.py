@@ -25,10 +25,23 @@ blocks = {blocks}
     return expand(plan, [Site(name, f"sha256:{name * 64}") for name in sites])
 
 
-def taken(sites: str, outcomes: list[tuple[str, str]], planned: int = 12) -> list[Any]:
-    common = CommonFailure([SimpleNamespace(site=each) for each in sites * planned])
-    loads = [SimpleNamespace(site=site, hash=str(n)) for n, (site, _) in enumerate(outcomes)]
-    return [common.take(load, outcome) for load, (_, outcome) in zip(loads, outcomes, strict=True)]
+def taken(sites: str, outcomes: list[tuple[str, str]], stacks: int = 1, blocks: int = 12) -> Any:
+    """Return what each load's outcome amounts to, of a site's blocks of so many loads."""
+    common = CommonFailure(
+        [
+            SimpleNamespace(site=site, block=f"{site}/{block}")
+            for site in sites
+            for block in range(blocks)
+            for _ in range(stacks)
+        ]
+    )
+    found, done = [], dict.fromkeys(sites, 0)
+    for number, (site, outcome) in enumerate(outcomes):
+        block = f"{site}/{done[site] // stacks}"
+        load = SimpleNamespace(site=site, hash=str(number), block=block)
+        done[site] += 1
+        found.append(common.take(load, outcome))
+    return found
 
 
 def test_the_only_site_needs_a_few_loads() -> None:
@@ -45,6 +58,25 @@ def test_of_several_sites_two_must_fail() -> None:
     assert found[-1].sites == ("a", "b")
 
 
+@pytest.mark.parametrize("stacks", [2, 3, 5])
+def test_every_load_of_both_sites_first_blocks_must_fail(stacks: int) -> None:
+    crashed = [(site, "browser-crashed") for site in "ab" for _ in range(stacks)]
+    found = taken("abc", crashed, stacks)
+    assert found[:-1] == [None] * (2 * stacks - 1)
+    assert (found[-1].loads, found[-1].sites) == (2 * stacks, ("a", "b"))
+    for place in range(2 * stacks):
+        outcomes = list(crashed)
+        outcomes[place] = (crashed[place][0], "ok")
+        assert not any(taken("abc", outcomes + crashed, stacks)), place
+
+
+def test_the_only_sites_block_is_waited_for() -> None:
+    found = taken("a", [("a", "browser-crashed")] * 6, stacks=6)
+    assert found[:-1] == [None] * 5 and found[-1].loads == 6
+    found = taken("a", [("a", "browser-crashed")] * 5 + [("a", "ok")], stacks=6)
+    assert not any(found)
+
+
 @pytest.mark.parametrize("other", ["ok", "timeout", "lab-failed", "starved"])
 @pytest.mark.parametrize("place", [0, 3])
 def test_a_load_that_ends_otherwise_lets_the_run_go_on(other: str, place: int) -> None:
@@ -59,7 +91,7 @@ def test_results_and_a_busy_machine_stop_nothing(outcome: str) -> None:
 
 
 def test_a_run_of_fewer_loads_fails_with_its_last() -> None:
-    found = taken("a", [("a", "missed-requests")] * 2, planned=2)
+    found = taken("a", [("a", "missed-requests")] * 2, blocks=2)
     assert found[0] is None and found[1].loads == 2
 
 
