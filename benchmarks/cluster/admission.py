@@ -22,7 +22,7 @@ from eyelevel.cluster.connection import Connection
 from eyelevel.cluster.driver import cluster_driver
 from eyelevel.errors import LabError
 from eyelevel.plan.file.parse import parse_plan
-from eyelevel.run.machines.fleet import Shown
+from eyelevel.run.machines.fleet import MachineDescription
 from eyelevel.run.study.loop import Execution, run_trials
 from eyelevel.run.study.prepare import prepare
 from eyelevel.sites.recorded import open_site
@@ -43,12 +43,12 @@ class FirstQuestion:
     def __init__(self, mark: str) -> None:
         self._mark = mark
 
-    def shown(self) -> Shown:
+    def describe_machine(self) -> MachineDescription:
         """Nothing more is wanted."""
         Path(self._mark).touch()
         raise LabError("it was asked")
 
-    def loads(self) -> list[tuple[float, float]]:
+    def measure_loads(self) -> list[tuple[float, float]]:
         """It is refused before."""
         return []
 
@@ -73,7 +73,7 @@ def client() -> None:
     cluster.check_jobs = lambda *_: None
     from eyelevel.cluster import driver, scheduler
 
-    driver.OfThisPlan = lambda *_: FirstQuestion(mark)
+    driver.PlanQuestions = lambda *_: FirstQuestion(mark)
     scheduler._slots_here = two_slots
     sys.exit(main.main())
 
@@ -189,7 +189,7 @@ def _admitted_s(directory: Path, where: str) -> float:
         Execution(),
         allow_heterogeneous=False,
         is_trusted=True,
-        told=print,
+        report=print,
     )
     try:
         run_trials(trials, {}, directory, lambda _: None, driver=driver)

@@ -22,7 +22,7 @@ from synthetic_run import record_of
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block import attempts
 from eyelevel.run.block.load import SLOT_VARIABLE, TooLargeError
-from eyelevel.run.machines.fleet import Shown
+from eyelevel.run.machines.fleet import MachineDescription
 from eyelevel.run.trial.trial import TrialResult
 from eyelevel.store.frames import Frame, Frames
 from eyelevel.store.packed import PackedTrial
@@ -144,20 +144,22 @@ class Questions:
     kernels: Mapping[str, str] = field(default_factory=dict)
     load_ms: Mapping[str, float] = field(default_factory=dict)
 
-    def shown(self) -> Shown:
+    def describe_machine(self) -> MachineDescription:
         kernel = self.kernels.get(here()[0], "6.1")
-        return Shown({"kernel": kernel}, (), {"versions": {"kernel": kernel}, "cores": 64})
+        return MachineDescription(
+            {"kernel": kernel}, (), {"versions": {"kernel": kernel}, "cores": 64}
+        )
 
-    def loads(self) -> list[tuple[float, float]]:
+    def measure_loads(self) -> list[tuple[float, float]]:
         return [(self.load_ms.get(here()[0], 1000.0), 2.0)] * 5
 
 
 class OfItsProcess(Questions):
     """In which cgroup a slot is, and what Dask's worker there may take, as facts."""
 
-    def shown(self) -> Shown:
+    def describe_machine(self) -> MachineDescription:
         worker = get_worker()
-        return Shown(
+        return MachineDescription(
             {
                 "cgroup": Path("/proc/self/cgroup").read_text(),
                 "threads": str(worker.state.nthreads),

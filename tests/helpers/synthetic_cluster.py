@@ -23,7 +23,7 @@ from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.cluster import settings
 from eyelevel.cluster.admission import Admissions, Submit
-from eyelevel.cluster.scheduler import SchedulerChoice, connected
+from eyelevel.cluster.scheduler import SchedulerChoice, connect
 from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, Trial
@@ -193,7 +193,7 @@ class SyntheticCluster:
         work = BlockWork("client", recordings, load=cluster_stub.load)
         with ExitStack() as stack:
             connection = stack.enter_context(
-                connected(SchedulerChoice.of(self.where, is_trusted=True), self.run)
+                connect(SchedulerChoice.of(self.where, is_trusted=True), self.run)
             )
             self.address = connection.address
             stack.callback(self.end)
@@ -204,7 +204,7 @@ class SyntheticCluster:
     @contextmanager
     def _local(self, accounts: Accounts, interrupted: Interrupted) -> Iterator[Slots]:
         work = BlockWork("client", {self.plan.sites[0]: self.recording}, load=cluster_stub.load)
-        with connected(SchedulerChoice.of("local:1"), self.run) as connection:
+        with connect(SchedulerChoice.of("local:1"), self.run) as connection:
             yield ClusterSlots(connection, work, accounts.start, self._admissions)
 
     def to_its_end(self, *machines: str) -> RunResult:

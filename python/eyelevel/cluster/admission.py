@@ -1,4 +1,4 @@
-"""Machines on their way to their first block: asked what they are, all slots loading at once."""
+"""Admit machines before their first block: each is described, and all its slots load at once."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -10,51 +10,53 @@ from distributed import Future
 from eyelevel.cluster.names import SlotName
 from eyelevel.errors import ExpectedError
 from eyelevel.run.machines.files import read_retired, write_machine
-from eyelevel.run.machines.fleet import Evidence, Fleet, Shown, Verdict
+from eyelevel.run.machines.fleet import Evidence, Fleet, MachineDescription, Verdict
 from eyelevel.run.machines.retirement import LOSSES_IN_A_ROW, SlotFailures, SlotLosses, has_failed
 from eyelevel.run.study.slots import Event, SlotAdded, SlotRetired
 from eyelevel.store.packed import PackedTrial
 
 Submit = Callable[..., "Future[Any]"]
 Times = list[tuple[float, float]]
-NOTHING_SHOWN = Shown({})
+UNDESCRIBED = MachineDescription({})
 
 
 class Questions(Protocol):
-    """What machines are asked; each runs there, and the answers travel."""
+    """The questions that are sent to a machine; each is answered by a call there."""
 
-    def shown(self) -> Shown:
-        """What a machine is (`eyelevel.run.machines.evidence`); on one slot."""
+    def describe_machine(self) -> MachineDescription:
+        """Describe a machine (`eyelevel.run.machines.evidence`); asked on one slot."""
 
-    def loads(self) -> Times:
-        """Page load times in ms and processor times in s of trial loads; on every slot at once."""
+    def measure_loads(self) -> Times:
+        """Return page load times in ms and CPU times in s of trial loads, on all slots at once."""
 
 
 @dataclass
 class _Candidate:
     slots: dict[str, SlotName] = field(default_factory=dict)
     asked: "Future[Any] | None" = None
-    shown: Shown = NOTHING_SHOWN
+    description: MachineDescription = UNDESCRIBED
     loading: "dict[str, Future[Any]]" = field(default_factory=dict)
     times: dict[str, Times] = field(default_factory=dict)
     is_admitted: bool = False
     is_refused: bool = False
     judged: frozenset[str] = frozenset()
-    """The slots that were there when it was refused: it is asked anew when none of them is."""
+    """The slots that were present when it was refused; it is judged again once none of them is."""
     retired: dict[int, str] = field(default_factory=dict)
-    """Why slots take no further block, by their numbers."""
+    """The reasons why slots were retired, by slot number."""
     loaded: Evidence | None = None
-    """Of the time before it went and came back, in this run: its trial loads hold."""
+    """Evidence from before the machine left and came back in this run; its trial loads still
+    hold."""
 
     @property
     def takes_nothing(self) -> bool:
-        """Whether it is refused, or each of its slots that are here is retired."""
+        """Whether it is refused, or all of its present slots are retired."""
         numbers = {name.number for name in self.slots.values()}
         return self.is_refused or (bool(numbers) and numbers <= self.retired.keys())
 
 
 class Admissions:
-    """Of one run. `submit` runs a function on a slot; its futures come back to `over`."""
+    """The admissions of one run. `submit` runs a function on a slot; its futures come back to
+    `on_answer`."""
 
     def __init__(
         self,
@@ -62,10 +64,10 @@ class Admissions:
         questions: Questions,
         fleet: Fleet,
         directory: Path,
-        told: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
         self._submit, self._questions = submit, questions
-        self._fleet, self._directory, self._told = fleet, directory, told
+        self._fleet, self._directory, self._report = fleet, directory, report
         self._candidates: dict[str, _Candidate] = {}
         self._failures, self._losses = SlotFailures(), SlotLosses()
         # Those of an earlier start, too: when others come, what they loaded may be found apart.
@@ -75,27 +77,27 @@ class Admissions:
 
     @property
     def refused(self) -> set[str]:
-        """The IDs of machines that are here and take no block."""
+        """The IDs of present machines that take no blocks."""
         return {machine for machine, each in self._candidates.items() if each.takes_nothing}
 
-    def came(self, slot: str) -> list[Event]:
-        """A slot is there; those of an admitted machine take blocks at once."""
+    def on_slot_joined(self, slot: str) -> list[Event]:
+        """Take note of a slot that joined; slots of an admitted machine take blocks at once."""
         name = SlotName.of(slot)
         candidate = self._candidates.setdefault(name.machine, _Candidate())
         candidate.slots[slot] = name
         if candidate.is_admitted:
-            return _joining(candidate, [slot])
+            return _added_events(candidate, [slot])
         if len(candidate.slots) == name.count and not candidate.judged & candidate.slots.keys():
             candidate.is_refused, candidate.judged = False, frozenset()
             candidate.loading, candidate.times = {}, {}
             if candidate.loaded and candidate.loaded.slots != name.count:
                 candidate.loaded = None  # so many at once have other times
-            candidate.asked = self._submit(slot, self._questions.shown)
+            candidate.asked = self._submit(slot, self._questions.describe_machine)
         return []
 
-    def went(self, slot: str) -> None:
-        """A slot is gone; a machine that was asked is asked anew when it is whole again, and so is
-        one that is gone as a whole: it may come back as another."""
+    def on_slot_left(self, slot: str) -> None:
+        """Take note of a slot that left. A machine that was being judged is judged again once it is
+        complete, and so is one that left entirely: it may come back changed."""
         machine = SlotName.of(slot).machine
         candidate = self._candidates[machine]
         del candidate.slots[slot]
@@ -105,30 +107,30 @@ class Admissions:
         elif not candidate.is_admitted:
             candidate.asked, candidate.loading, candidate.times = None, {}, {}
 
-    def over(self, slot: str, future: "Future[Any]", answer: object) -> list[Event]:
-        """A question was answered on a slot; `answer` is an ExpectedError if it raised one."""
+    def on_answer(self, slot: str, future: "Future[Any]", answer: object) -> list[Event]:
+        """Take a slot's answer to a question; `answer` is an ExpectedError if it raised one."""
         machine = SlotName.of(slot).machine
         candidate = self._candidates[machine]
         is_asked = future is candidate.asked or future is candidate.loading.get(slot)
         if not is_asked or candidate.is_refused:
             return []  # it was asked anew meanwhile, or another slot's answer was enough
         if isinstance(answer, ExpectedError):
-            candidate.shown = candidate.shown._replace(problems=(str(answer),))
-            return self._judged(machine, candidate)
+            candidate.description = candidate.description._replace(problems=(str(answer),))
+            return self._judge(machine, candidate)
         if future is candidate.asked:
-            candidate.shown = cast(Shown, answer)
-            if candidate.shown.problems or candidate.loaded:
-                return self._judged(machine, candidate)
+            candidate.description = cast(MachineDescription, answer)
+            if candidate.description.problems or candidate.loaded:
+                return self._judge(machine, candidate)
             candidate.loading = {
-                each: self._submit(each, self._questions.loads) for each in candidate.slots
+                each: self._submit(each, self._questions.measure_loads) for each in candidate.slots
             }
         else:
             candidate.times[slot] = cast(Times, answer)
             if candidate.times.keys() == candidate.slots.keys():
-                return self._judged(machine, candidate)
+                return self._judge(machine, candidate)
         return []
 
-    def _judged(self, machine: str, candidate: _Candidate) -> list[Event]:
+    def _judge(self, machine: str, candidate: _Candidate) -> list[Event]:
         times: Times = [each for slot in candidate.times.values() for each in slot]
         name = next(iter(candidate.slots.values()))
         before = candidate.loaded
@@ -136,11 +138,11 @@ class Admissions:
             machine,
             name.host,
             name.count,
-            candidate.shown.facts,
+            candidate.description.facts,
             before.page_load_time_ms if before else [load_ms for load_ms, _ in times],
             before.processor_s if before else [processor_s for _, processor_s in times],
-            candidate.shown.problems,
-            candidate.shown.environment,
+            candidate.description.problems,
+            candidate.description.environment,
         )
         verdicts = self._fleet.admit(evidence)
         # Of what comes back the file keeps what it was when its loads were given their class.
@@ -156,15 +158,16 @@ class Admissions:
         candidate.is_admitted = verdict.is_admitted
         candidate.is_refused = not verdict.is_admitted
         if candidate.is_admitted and not was_admitted:
-            return _joining(candidate, candidate.slots)
+            return _added_events(candidate, candidate.slots)
         if candidate.is_refused:
             candidate.judged = frozenset(candidate.slots)
-            self._tell_refused(known, verdict.reason)
+            self._report_refusal(known, verdict.reason)
             return [SlotRetired(slot) for slot in candidate.slots] if was_admitted else []
         return []
 
-    def _tell_refused(self, evidence: Evidence, reason: str) -> None:
-        """And how many are not; if most are like this one, the one to do without is the first."""
+    def _report_refusal(self, evidence: Evidence, reason: str) -> None:
+        """Report a refused machine and how many are admitted; if most machines are like it, suggest
+        a run without the first."""
         here = [each for each in self._candidates.values() if each.slots]
         admitted = sum(each.is_admitted for each in here)
         judged = admitted + sum(each.is_refused for each in here)
@@ -173,11 +176,11 @@ class Admissions:
             line += (
                 f", {alike} are like this one: a new run without {self._fleet.first()} admits them"
             )
-        self._told(line)
+        self._report(line)
 
-    def lost(self, slot: str, block: int, why: str) -> list[Event]:
-        """A slot is lost with a block, and it may be the slot's fault: it takes no further one if
-        that is so again and again, nor do the others of a machine on which all are lost."""
+    def on_slot_lost(self, slot: str, block: int, why: str) -> list[Event]:
+        """Take note of a slot lost with a block, possibly by its own fault. It is retired after
+        several losses in a row, and so are all slots of a machine on which all are lost."""
         name = SlotName.of(slot)
         candidate = self._candidates[name.machine]
         numbers = self._losses.lost(name.machine, name.number, name.count, block)
@@ -189,16 +192,16 @@ class Admissions:
         candidate.retired |= dict.fromkeys(anew, reason)
         self._keep(name.machine)
         if len(anew) > 1:
-            self._told(
+            self._report(
                 f"machine {name.host} takes no further block: each of its {name.count} slots was "
                 f"lost with its last one; of slot {name.number}, {reason}"
             )
         else:
-            self._told(f"slot {name.number} of machine {name.host} is retired: {reason}")
+            self._report(f"slot {name.number} of machine {name.host} is retired: {reason}")
         return [SlotRetired(each) for each, its in candidate.slots.items() if its.number in anew]
 
-    def ended(self, slot: str, trials: Sequence[PackedTrial]) -> list[Event]:
-        """Loads of a block that ended on a slot, which is retired if too many of its loads fail."""
+    def on_loads_finished(self, slot: str, trials: Sequence[PackedTrial]) -> list[Event]:
+        """Take note of a block's loads on a slot, which is retired if too many of them fail."""
         name = SlotName.of(slot)
         candidate = self._candidates[name.machine]
         self._losses.ended(name.machine, name.number)
@@ -207,7 +210,7 @@ class Admissions:
             return []
         candidate.retired[name.number] = reason
         self._keep(name.machine)
-        self._told(f"slot {name.number} of machine {name.host} is retired: {reason}")
+        self._report(f"slot {name.number} of machine {name.host} is retired: {reason}")
         return [SlotRetired(slot)]
 
     def _keep(self, machine: str) -> None:
@@ -216,8 +219,8 @@ class Admissions:
         write_machine(self._directory, self._evidence[machine], self._verdicts[machine], retired)
 
 
-def _joining(candidate: _Candidate, slots: Iterable[str]) -> list[Event]:
-    """Those that are not retired."""
+def _added_events(candidate: _Candidate, slots: Iterable[str]) -> list[Event]:
+    """Return one SlotAdded per slot that is not retired."""
     names = {slot: candidate.slots[slot] for slot in slots}
     return [
         SlotAdded(slot, name.machine)

@@ -1,4 +1,4 @@
-"""What slots are asked, and their answers, which are fetched side by side."""
+"""Call functions on slots, and fetch their answers independently of one another."""
 
 import asyncio
 import itertools
@@ -19,21 +19,21 @@ from tornado.platform.asyncio import BaseAsyncIOLoop
 from eyelevel.cluster.connection import Connection
 from eyelevel.errors import LabError
 
-AGAIN_S = 0.5
-"""How soon an answer that could not be fetched is fetched again."""
+RETRY_S = 0.5
+"""The pause before fetching an answer again."""
 UNREACHED_S = 120.0
-"""How long that goes on: a slot that is gone is missed after half of it."""
+"""How long fetching is retried; a lost slot is noticed after half of it."""
 
 
 class AnswerLostError(Exception):
-    """Nobody has what a slot was asked any more, by no fault of the slot: the way to the scheduler
-    broke, or Dask's client connected anew."""
+    """A slot's answer was lost, by no fault of the slot: the connection to the scheduler broke, or
+    Dask's client reconnected."""
 
 
 @dataclass(frozen=True)
-class _Called:
-    """A call that is made as it is unpickled. A scheduler reads the tasks that pass through it, and
-    has nothing of ours: to it this is bytes for a function of Python's."""
+class _Call:
+    """A call that runs when it is unpickled. A scheduler unpickles the tasks that pass through it
+    and may not have eyelevel installed; to it this is bytes for a function of Python's."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -44,7 +44,7 @@ class _Called:
 
 @dataclass(frozen=True)
 class Answer:
-    """A slot has one, and if `coming` is there, it was fetched; `us`: who had asked."""
+    """A slot's answer, fetched if `coming` is set. `us`: the client that asked."""
 
     slot: str
     us: str
@@ -52,7 +52,7 @@ class Answer:
     coming: "Coming[Any] | None" = None
 
     def result(self) -> Any:
-        """Of one that was fetched. Raises what was raised there, and AnswerLostError."""
+        """Return the fetched answer. Raises what the slot's call raised, and AnswerLostError."""
         assert self.coming is not None
         try:
             return self.coming.result()
@@ -65,34 +65,34 @@ class Answer:
 
 
 class Answers:
-    """Of one run. Nothing here waits for a slot: one answer comes over a slow link, another from a
-    process that stands still."""
+    """The answers of one run. Nothing here waits for a slot: one answer may come over a slow link,
+    and another from a suspended process."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._coming: dict[Coming[Any], str] = {}
-        # Those that were fetched come first, since they are in memory here.
-        self._told: queue.PriorityQueue[tuple[bool, int, Answer]] = queue.PriorityQueue()
+        # Fetched answers come first, since they are in memory here.
+        self._ready: queue.PriorityQueue[tuple[bool, int, Answer]] = queue.PriorityQueue()
         self._number = itertools.count()
 
     def ask(
         self, slot: str, us: str, address: str, function: Callable[..., Any], *arguments: Any
     ) -> "Future[Any]":
-        """Call a function on a slot; `next` tells when it has answered."""
+        """Call a function on a slot; `next` returns its answer."""
         future: Future[Any] = self._connection.client.submit(
             pickle.loads,
-            pickle.dumps(_Called(function, arguments)),
+            pickle.dumps(_Call(function, arguments)),
             key=f"{function.__name__}-{uuid4()}",
             workers=[address],
             allow_other_workers=False,
             pure=False,
             retries=0,
         )
-        future.add_done_callback(lambda _: self._tell(Answer(slot, us, future)))
+        future.add_done_callback(lambda _: self._put(Answer(slot, us, future)))
         return future
 
     def fetch(self, answer: Answer, address: str) -> None:
-        """What was returned there lies there; `next` tells when it is here, or never will be.
+        """Start fetching a result from its slot; `next` yields it, or its failure.
 
         Raises AnswerLostError if the scheduler was away meanwhile.
         """
@@ -101,16 +101,16 @@ class Answers:
             raise AnswerLostError
         assert isinstance(client.loop, BaseAsyncIOLoop)
         coming = asyncio.run_coroutine_threadsafe(
-            _brought(client, future, address), client.loop.asyncio_loop
+            _fetch_answer(client, future, address), client.loop.asyncio_loop
         )
         self._coming[coming] = slot
         # Not `coming` itself, which would hold its answer until Python looks for circles.
-        coming.add_done_callback(lambda done: self._tell(Answer(slot, us, future, done)))
+        coming.add_done_callback(lambda done: self._put(Answer(slot, us, future, done)))
 
     def next(self, timeout_s: float) -> Answer | None:
-        """The next one that there is to fetch, or that was fetched."""
+        """Return the next answer that can be fetched or has been; None after the timeout."""
         try:
-            _, _, answer = self._told.get(timeout=timeout_s)
+            _, _, answer = self._ready.get(timeout=timeout_s)
         except queue.Empty:
             return None
         if answer.coming:
@@ -118,20 +118,20 @@ class Answers:
         return answer
 
     def give_up(self, slot: str) -> None:
-        """What is fetched from a slot that is gone, for which Dask would go on waiting."""
+        """Cancel all fetches from a slot that is gone; Dask would wait for them."""
         for coming in [each for each, of in self._coming.items() if of == slot]:
             coming.cancel()
             del self._coming[coming]
 
-    def _tell(self, answer: Answer) -> None:
-        self._told.put((answer.coming is None, next(self._number), answer))
+    def _put(self, answer: Answer) -> None:
+        self._ready.put((answer.coming is None, next(self._number), answer))
 
 
-async def _brought(client: Client, future: "Future[Any]", address: str) -> Any:
-    """The answer from its slot, by a call of its own. Raises what was raised there.
+async def _fetch_answer(client: Client, future: "Future[Any]", address: str) -> Any:
+    """Fetch one answer from its slot. Raises what was raised there.
 
-    `Client.gather` puts several into one call, which whoever gives up one of them ends for all, and
-    has no more than five calls under way.
+    `Client.gather` fetches several answers by one call, so that cancelling one cancels all, and
+    makes at most five calls at once.
     """
     failed_s: float | None = None
     while future.status not in ("error", "cancelled"):
@@ -152,5 +152,5 @@ async def _brought(client: Client, future: "Future[Any]", address: str) -> Any:
                     f"the scheduler could not fetch its answer from {address} for "
                     f"{UNREACHED_S / 60:g} minutes; open the ports of that machine to it"
                 )
-        await asyncio.sleep(AGAIN_S)
+        await asyncio.sleep(RETRY_S)
     return await client.gather(future, asynchronous=True)  # raises before it calls anybody

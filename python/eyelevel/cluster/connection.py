@@ -1,4 +1,4 @@
-"""The way to a scheduler: whose it is, and what happens when it goes."""
+"""A run's connection to a scheduler: exclusive use, heartbeats, and reconnecting."""
 
 import os
 import platform
@@ -24,9 +24,10 @@ WITHOUT_S_MAX = 600.0
 """How long a run waits for a lost scheduler."""
 BEAT_S = 3.0
 SILENCE_S = 4 * BEAT_S
-"""A client that says nothing for so long is gone, however it ended."""
+"""A client without a heartbeat for this long is gone."""
 KEY = "eyelevel"
-"""Of the scheduler's metadata: who uses it, and a number that grows while that one lives."""
+"""The key in the scheduler's metadata that has its owner and a number that grows while the owner
+lives."""
 
 
 class ClusterError(ExpectedError):
@@ -34,32 +35,34 @@ class ClusterError(ExpectedError):
 
 
 class SchedulerLostError(LaterError):
-    """A scheduler went and did not come again; what is committed stays."""
+    """A scheduler was lost and did not come back; committed loads stay."""
 
 
-def check_there(address: str, met: Callable[[socket.socket], None] = lambda _: None) -> None:
-    """Raise ClusterError if nobody is at a scheduler's address, before anything is written.
+def check_reachable(
+    address: str, inspect: Callable[[socket.socket], None] = lambda _: None
+) -> None:
+    """Raise ClusterError if no scheduler answers at an address, before anything is written.
 
-    `met` may say more of the connection, and raise OSError as well.
+    `inspect` may check the connection further, and may raise OSError.
     """
     if not address:
         return
     try:
-        reach(address, met)
+        reach(address, inspect)
     except (OSError, OverflowError) as error:
-        raise _nobody(address, error) from error
+        raise _unreachable_error(address, error) from error
 
 
-def reach(address: str, met: Callable[[socket.socket], None]) -> None:
-    """Connect once, for `met` to look. Raises OSError, and OverflowError for what is no port."""
+def reach(address: str, inspect: Callable[[socket.socket], None]) -> None:
+    """Connect once and call `inspect`. Raises OSError, and OverflowError for an invalid port."""
     host, port = parse_host_port(address.partition("://")[2])
     if port > PORT_MAX:  # of which the system would take a part
         raise OverflowError
     with socket.create_connection((host, port), CONNECT_S) as connection:
-        met(connection)
+        inspect(connection)
 
 
-def _nobody(address: str, error: Exception) -> ClusterError:
+def _unreachable_error(address: str, error: Exception) -> ClusterError:
     match error:
         case ConnectionRefusedError():
             why = "the connection was refused, so none runs there"
@@ -76,10 +79,10 @@ def _nobody(address: str, error: Exception) -> ClusterError:
 
 
 class Connection:
-    """One run's use of a scheduler, which no second one has meanwhile."""
+    """One run's exclusive use of a scheduler."""
 
     def __init__(self, address: str, directory: Path, security: Security | None = None) -> None:
-        """`security`: of Dask's settings if it is None."""
+        """`security`: None for Dask's own settings."""
         self.address = address
         self._security = security
         self._owner = f"process {os.getpid()} on {platform.node()}, writing {directory.resolve()}"
@@ -88,14 +91,14 @@ class Connection:
         self._lost_s: float | None = None
         self._client: Client | None = None
         self.slots_here: subprocess.Popen[bytes] | None = None
-        """The process that has this machine's slots, if the run started it."""
+        """The process with this machine's slots, if the run started it."""
 
     def __enter__(self) -> Self:
-        """Raises ClusterError if nobody is there, or another run uses it."""
+        """Connect. Raises ClusterError if the scheduler does not answer or another run uses it."""
         try:
             self._client = self._new_client(CONNECT_S)
         except OSError as error:
-            raise _nobody(self.address, error) from error
+            raise _unreachable_error(self.address, error) from error
         self._claim(self._client)
         return self
 
@@ -114,20 +117,20 @@ class Connection:
 
     @property
     def client(self) -> Client:
-        """While the scheduler is there."""
+        """Dask's client; only valid while the scheduler is reachable."""
         assert self._client is not None
         return self._client
 
     @property
     def is_up(self) -> bool:
-        """Whether the scheduler is there; what it had is lost if it is not."""
+        """Whether the scheduler is connected; if not, its tasks are lost."""
         return self._client is not None and self._client.status == "running"
 
     def beat(self) -> None:
-        """Tell that this run lives, if it is time.
+        """Send a heartbeat if one is due.
 
-        Raises ClusterError if another came in the same moment and took it: that one stays; and
-        LaterError if the slots here have ended, since nobody would start others.
+        Raises ClusterError if another run took the scheduler at the same moment, and LaterError if
+        the slots of this machine have ended, since nothing would restart them.
         """
         if self.slots_here and (status := self.slots_here.poll()) is not None:
             raise LaterError(
@@ -138,12 +141,14 @@ class Connection:
         if time.monotonic() < self._beaten_s + BEAT_S:
             return
         if (owner := self._owner_of(self.client)) not in (None, self._owner):
-            raise self._used_by(str(owner))
+            raise self._in_use_error(str(owner))
         self._tell(self.client)
 
     def dial(self) -> bool:
-        """Try to reach a lost scheduler again; raises SchedulerLostError after WITHOUT_S_MAX, and
-        ClusterError if another run has it by now."""
+        """Try to reconnect to a lost scheduler, and return whether that worked.
+
+        Raises SchedulerLostError after WITHOUT_S_MAX, and ClusterError if another run uses it now.
+        """
         if self._client is not None:
             self._client.close(timeout=RETRY_S)
             self._client, self._lost_s = None, time.monotonic()
@@ -159,14 +164,14 @@ class Connection:
             return False
         # It may have been here all the time, and another's meanwhile.
         if (owner := self._owner_of(self._client)) not in (None, self._owner):
-            raise self._used_by(str(owner))
+            raise self._in_use_error(str(owner))
         self._tell(self._client)
         return True
 
     def restart(self, addresses: Sequence[str], timeout_s: float | None = None) -> None:
-        """End these workers' processes, whose nannies begin others; what is gone is left alone.
+        """Restart these workers' processes by their nannies; workers that are gone are ignored.
 
-        Takes until the nannies have, at most `timeout_s`, else as long as Dask waits.
+        Waits until the nannies have done so, at most `timeout_s`, else as long as Dask waits.
         """
         # Dask raises KeyError for an address that its scheduler has no more.
         bound = {} if timeout_s is None else {"timeout": timeout_s}
@@ -180,7 +185,7 @@ class Connection:
         )
 
     def _claim(self, client: Client) -> None:
-        """Take the scheduler, unless its owner says something meanwhile."""
+        """Claim the scheduler, unless its owner sends a heartbeat meanwhile."""
         found = client.get_metadata([KEY], None)
         until_s = time.monotonic() + SILENCE_S
         while found is not None and time.monotonic() < until_s:
@@ -188,7 +193,7 @@ class Connection:
             now = client.get_metadata([KEY], None)
             if now is not None and now != found:
                 client.close()
-                raise self._used_by(now["owner"])
+                raise self._in_use_error(now["owner"])
             found = now
         self._tell(client)
 
@@ -197,7 +202,7 @@ class Connection:
         client.set_metadata([KEY], {"owner": self._owner, "beats": self._beats})
         self._beaten_s = time.monotonic()
 
-    def _used_by(self, owner: str) -> ClusterError:
+    def _in_use_error(self, owner: str) -> ClusterError:
         return ClusterError(
             f"using the scheduler at {self.address}: {owner} is using it; wait until that run "
             "has ended, or start one scheduler per run"

@@ -1,4 +1,4 @@
-"""The slots of a cluster as a run's loop takes them."""
+"""The driver that gives a run's loop the slots of a cluster."""
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -9,9 +9,9 @@ from pathlib import Path
 from uuid import uuid4
 
 from eyelevel.cluster.admission import Admissions, Submit
-from eyelevel.cluster.connection import check_there
+from eyelevel.cluster.connection import check_reachable
 from eyelevel.cluster.presence import Presence
-from eyelevel.cluster.scheduler import SCHEDULER_FILE, SchedulerChoice, check_can_listen, connected
+from eyelevel.cluster.scheduler import SCHEDULER_FILE, SchedulerChoice, check_can_listen, connect
 from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.cluster.trust import check_handshake
 from eyelevel.errors import LaterError
@@ -29,7 +29,7 @@ from eyelevel.run.machines.evidence import (
     slot_loads,
 )
 from eyelevel.run.machines.files import read_fleet
-from eyelevel.run.machines.fleet import Shown
+from eyelevel.run.machines.fleet import MachineDescription
 from eyelevel.run.study.environment import describe
 from eyelevel.run.study.loop import Driver, Execution, Interrupted
 from eyelevel.run.study.progress import Accounts
@@ -40,24 +40,24 @@ _described = cache(describe)
 
 
 @dataclass(frozen=True)
-class OfThisPlan:
-    """What machines are asked before a plan's first block."""
+class PlanQuestions:
+    """The questions to machines before the first block of one plan."""
 
     browser: Browser
     pairs: Sequence[tuple[Stack, Stack]]
 
-    def shown(self) -> Shown:
-        """As `Questions.shown`."""
+    def describe_machine(self) -> MachineDescription:
+        """Implement `Questions.describe_machine`."""
         load = {"load_1min": os.getloadavg()[0]}  # before we make it busy
         environment = _described(self.browser) | load
         facts, problems = machine_facts(self.browser), machine_problems()
         if not problems:
             facts = facts | level_facts(self.pairs)
             environment |= measured_environment(self.pairs)
-        return Shown(facts, problems, environment)
+        return MachineDescription(facts, problems, environment)
 
-    def loads(self) -> list[tuple[float, float]]:
-        """As `Questions.loads`."""
+    def measure_loads(self) -> list[tuple[float, float]]:
+        """Implement `Questions.measure_loads`."""
         return slot_loads()
 
 
@@ -70,46 +70,48 @@ def cluster_driver(
     *,
     allow_heterogeneous: bool,
     is_trusted: bool = False,
-    told: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> Driver:
-    """Raises ClusterError for a place that cannot be read, or at which nobody is.
+    """Return the driver. Raises ClusterError for a `where` that is invalid or does not answer.
 
     `allow_heterogeneous`: machines that differ are admitted as classes. `is_trusted`: nobody else
-    is on the network. `told`: called with a line for each event of a machine.
+    is on the network. `report`: called with a line for each event of a machine.
     """
     place = SchedulerChoice.of(where, is_trusted=is_trusted)
-    check_there(place.address, lambda there: check_handshake(place.address, there, place.security))
+    check_reachable(
+        place.address, lambda there: check_handshake(place.address, there, place.security)
+    )
     check_can_listen(place)
     recordings = {site.name: Input(site.digest, str(site.path.resolve())) for site in sites}
     traces = {digest: Input(digest, file) for digest, file in execution.trace_files.items()}
     work = BlockWork(str(uuid4()), recordings, traces, execution.retries, execution.host_wait_s)
     stacks = {stack.name: stack for stack in stacks_of(plan)}
     pairs = [(stacks[each.reference], stacks[each.stack]) for each in plan.comparisons]
-    questions = OfThisPlan(plan.browser, pairs if plan.browser.is_chromium else [])
+    questions = PlanQuestions(plan.browser, pairs if plan.browser.is_chromium else [])
 
     @contextmanager
     def driver(accounts: Accounts, interrupted: Interrupted) -> Iterator[Slots]:
         fleet = read_fleet(directory, allow_heterogeneous=allow_heterogeneous)
         said = [""]
 
-        def heard(line: str) -> None:
+        def record_and_report(line: str) -> None:
             said.append(line)
-            told(line)
+            report(line)
 
         def admissions(submit: Submit) -> Admissions:
-            return Admissions(submit, questions, fleet, directory, heard)
+            return Admissions(submit, questions, fleet, directory, record_and_report)
 
-        with connected(place, directory) as connection:
+        with connect(place, directory) as connection:
             there = connection.address if place.address else str(directory / SCHEDULER_FILE)
-            presence = Presence(there, told)
+            presence = Presence(there, report)
 
-            def seen(slots: Collection[str], refused: Collection[str]) -> None:
+            def observe(slots: Collection[str], refused: Collection[str]) -> None:
                 accounts.elsewhere(len(slots), len(refused))
                 if place.slots_here and refused:
                     raise LaterError(f"loading with --cluster {where}: {said[-1]}")
                 presence.see(slots, refused)
 
-            slots = ClusterSlots(connection, work, accounts.start, admissions, seen)
+            slots = ClusterSlots(connection, work, accounts.start, admissions, observe)
             try:
                 yield slots
             except BaseException:

@@ -1,4 +1,4 @@
-"""Names of slots: each tells its machine, and how many the machine has."""
+"""Names of slots, each with its machine and the machine's number of slots."""
 
 import hashlib
 import platform
@@ -13,12 +13,12 @@ _NAME = re.compile(r"(?P<machine>[0-9a-z-]+)/(?P<number>\d+)of(?P<count>\d+) (?P
 
 @dataclass(frozen=True)
 class SlotName:
-    """A worker's name; behind it a slot's has what is unique to the process."""
+    """A worker's name. A slot's name is this, followed by what is unique to its process."""
 
     machine: str
-    """Its ID: the same whenever it comes again."""
+    """The machine's ID, the same whenever it joins again."""
     host: str
-    """What people call it."""
+    """The host name, for people."""
     number: int
     count: int
 
@@ -27,7 +27,7 @@ class SlotName:
 
     @classmethod
     def of(cls, text: str) -> "SlotName":
-        """Raises ValueError for what is no slot of ours."""
+        """Parse a slot's name. Raises ValueError for a worker that is not eyelevel's."""
         found = _NAME.fullmatch(text)
         if found is None:
             raise ValueError(f"{text} is not a slot of eyelevel worker")
@@ -40,7 +40,7 @@ def is_ours(text: str) -> bool:
 
 
 def machine_id(host: str | None = None) -> str:
-    """This machine's: of what its system was given when it was installed, and its name."""
+    """Return this machine's ID, made from /etc/machine-id and the host name."""
     given = _MACHINE_ID.read_text().strip() if _MACHINE_ID.exists() else ""
     text = f"{given} {host or platform.node()}"
     return hashlib.sha256(text.encode()).hexdigest()[:ID_HEX]

@@ -1,4 +1,4 @@
-"""What is told of machines that a run waits for."""
+"""Report what a run is waiting for: machines, or missing slots of a machine."""
 
 import time
 from collections.abc import Callable, Collection
@@ -6,29 +6,30 @@ from collections.abc import Callable, Collection
 from eyelevel.cluster.names import SlotName
 
 NOBODY_S = 600.0
-"""How long a run waits before it says that it waits."""
+"""How long a run waits for a machine before it reports that."""
 PART_S = 120.0
-"""The same of a machine whose slots are not all there: it is asked nothing until they are."""
+"""How long a machine may lack slots before that is reported; it is not admitted until all are
+there."""
 
 
 class Presence:
-    """Of one run, whose workers are given `address`, or a file that has it; each line is told once
-    as long as it holds."""
+    """The reports of one run, whose workers connect to `address` (or a file that has it); each line
+    is reported once as long as it holds."""
 
     def __init__(
         self,
         address: str,
-        told: Callable[[str], None],
+        report: Callable[[str], None],
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._address, self._told, self._now_s = address, told, now_s
+        self._address, self._report, self._now_s = address, report, now_s
         self._alone_since_s = now_s()
         self._is_told = False
         self._whole: set[str] = set()
         self._part_since_s: dict[str, float] = {}
 
     def see(self, slots: Collection[str], refused: Collection[str]) -> None:
-        """Slots that are there, and the IDs of machines that were refused."""
+        """Report on the present slots, given also the IDs of refused machines."""
         self._see_parts(slots)
         machines = {SlotName.of(slot).machine for slot in slots}
         if machines - set(refused):
@@ -42,7 +43,7 @@ class Presence:
             )
 
     def _see_parts(self, slots: Collection[str]) -> None:
-        """Tells once of a machine that was never whole: its other slots wait for the last."""
+        """Report once a machine that lacks slots: its other slots wait for the last."""
         names = [SlotName.of(slot) for slot in slots]
         for machine in {name.machine for name in names} - self._whole:
             of_it = [name for name in names if name.machine == machine]
@@ -53,8 +54,8 @@ class Presence:
                 continue
             since_s = self._part_since_s.setdefault(machine, self._now_s())
             if self._now_s() - since_s > PART_S:
-                self._whole.add(machine)  # what is told is told once
-                self._told(
+                self._whole.add(machine)  # what is report is report once
+                self._report(
                     f"of {first.host} ({machine}) {len(there)} of {first.count} slots have joined; "
                     f"it loads nothing without slot {', '.join(lacking)}: see what `eyelevel "
                     "worker` says there"
@@ -63,4 +64,4 @@ class Presence:
     def _tell(self, line: str) -> None:
         if not self._is_told:
             self._is_told = True
-            self._told(line)
+            self._report(line)

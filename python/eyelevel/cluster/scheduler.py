@@ -1,4 +1,4 @@
-"""Where a run's slots are: what `--cluster` names, and a scheduler there."""
+"""Parse `--cluster`, and start or reach the scheduler that it names."""
 
 import json
 import logging
@@ -20,7 +20,7 @@ from eyelevel.cluster.connection import PORT_MAX, ClusterError, Connection
 from eyelevel.cluster.credentials import Credentials, check_private
 from eyelevel.cluster.settings import EXTENSIONS, configure
 from eyelevel.cluster.tls_settings import read_security, without_tls
-from eyelevel.cluster.trust import Protection, bracketed, listening_protection, read_trust
+from eyelevel.cluster.trust import Protection, bracket_host, listening_protection, read_trust
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.disk.whole import write_whole
 from eyelevel.store.directory import json_bytes, refusals
@@ -38,14 +38,14 @@ class SchedulerChoice:
     listen: tuple[str, int] | None = None
     address: str = ""
     protection: Protection = "own"
-    """Of a scheduler here."""
+    """The protection of a scheduler on this machine."""
     security: Security = field(default_factory=without_tls, compare=False)
-    """For connecting to `address`."""
+    """The TLS settings for connecting to `address`."""
 
     @classmethod
     def of(cls, text: str, *, is_trusted: bool = False) -> "SchedulerChoice":
-        """Raises ClusterError for what is none of them, for what others could reach or be, unless
-        the network is trusted, and for TLS settings that cannot be used."""
+        """Parse the option. Raises ClusterError for an invalid value, for an address that others
+        could reach or impersonate unless the network is trusted, and for unusable TLS settings."""
         if found := re.fullmatch(r"local:([1-9]\d{0,3})", text):
             return cls(slots_here=int(found[1]), listen=(LOOPBACK, 0))
         listening = re.fullmatch(r"listen:(\[[0-9a-fA-F:.]+\]|[^:\[\]]+):(\d{1,5})", text)
@@ -62,7 +62,7 @@ class SchedulerChoice:
 
 
 def check_can_listen(where: SchedulerChoice) -> None:
-    """Raise ClusterError if no scheduler can be had here, before anything is written."""
+    """Raise ClusterError if no scheduler can listen here, before anything is written."""
     if where.listen is None:
         return
     host, port = where.listen
@@ -72,21 +72,22 @@ def check_can_listen(where: SchedulerChoice) -> None:
     except OSError as error:
         reason = (error.strerror or "").partition(" (")[0]
         raise ClusterError(
-            f"listening at {bracketed(host)}:{port} for workers: {reason}; give an address of "
+            f"listening at {bracket_host(host)}:{port} for workers: {reason}; give an address of "
             "this machine and a free port"
         ) from error
 
 
 @contextmanager
-def connected(where: SchedulerChoice, directory: Path) -> Iterator[Connection]:
-    """To the scheduler, which is here unless it has an address; with slots if they are to be here.
-    The address of one here that waits for workers is in SCHEDULER_FILE of `directory` meanwhile.
+def connect(where: SchedulerChoice, directory: Path) -> Iterator[Connection]:
+    """Connect to the scheduler, after starting it here if it has no address, and slots if they are
+    to be here. While a scheduler here waits for workers, SCHEDULER_FILE in `directory` has its
+    address.
 
     Raises ClusterError if nobody is at the address, or another run has it.
     """
     configure()
     if not where.slots_here:  # which would start their browsers with as many
-        _make_room_for_connections()
+        _raise_open_file_limit()
     if where.listen is None:
         with Connection(where.address, directory, where.security) as connection:
             yield connection
@@ -95,7 +96,7 @@ def connected(where: SchedulerChoice, directory: Path) -> Iterator[Connection]:
     credentials = Credentials.new() if where.protection == "own" else None
     security = _security_here(where.protection, credentials)
     options = {
-        "host": bracketed(host),
+        "host": bracket_host(host),
         "port": port,
         "protocol": "tls://" if security.require_encryption else "tcp://",
         "security": security,
@@ -120,7 +121,7 @@ def connected(where: SchedulerChoice, directory: Path) -> Iterator[Connection]:
             with _slots_here(connection, where.slots_here, credentials):
                 yield connection
             return
-        with _announced(cluster.scheduler_address, credentials, directory / SCHEDULER_FILE):
+        with _announce(cluster.scheduler_address, credentials, directory / SCHEDULER_FILE):
             yield connection
 
 
@@ -131,8 +132,8 @@ def _security_here(protection: Protection, credentials: Credentials | None) -> S
 
 
 @contextmanager
-def _announced(address: str, credentials: Credentials | None, file: Path) -> Iterator[None]:
-    """Have a scheduler's address in a file, and what its workers need in order to be heard."""
+def _announce(address: str, credentials: Credentials | None, file: Path) -> Iterator[None]:
+    """Keep a file with a scheduler's address, and the credentials that its workers need."""
     content: dict[str, object] = {"address": address}
     if credentials is not None:
         content["credentials"] = credentials.as_json()
@@ -146,9 +147,9 @@ def _announced(address: str, credentials: Credentials | None, file: Path) -> Ite
         file.unlink(missing_ok=True)
 
 
-def _make_room_for_connections() -> None:
-    """To as many slots as this process may open files for: each has about four, and one more while
-    its answer is fetched."""
+def _raise_open_file_limit() -> None:
+    """Allow this process as many open files as it may have: each slot takes about four, and one
+    more while its answer is fetched."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 

@@ -1,5 +1,4 @@
-"""How slots reach their scheduler: where it is now, one worker a machine, and tries that become
-rarer."""
+"""Find a slot's scheduler, hold one worker per machine, and retry with growing pauses."""
 
 import re
 import socket
@@ -21,33 +20,34 @@ from eyelevel.from_outside.limits import DOCUMENT
 from eyelevel.from_outside.source import Source
 
 PAUSE_S_FIRST, PAUSE_S_MAX = 1.0, 30.0
-"""A try starts a process, beside loads of others perhaps; a slot is back within the longest."""
+"""The first and the longest pause. An attempt starts a process, perhaps while other slots load."""
 LASTED_S = 60.0
-"""What held so long was a slot, and what ended it is something new."""
+"""A connection that lasted this long worked; its end is a new event, so that pauses start over."""
 
 _ADDRESS = re.compile(r"(tcp|tls)://\S+:\d+")
 _BARE_ADDRESS = re.compile(r"[^/\s]+:\d+")
-"""Which as a file's name would be waited for for ever."""
+"""An address without a scheme, which taken as a file name would be waited for forever."""
 
 NAME_LENGTH_MAX = 107
-"""Of a socket's name, in bytes (unix(7))."""
+"""The longest name of a socket, in bytes (unix(7))."""
 
 
 class Backoff:
-    """Of one slot: when it tries again, and what it says of that, once as long as it holds."""
+    """One slot's pauses between attempts to connect; each reason is reported once as long as it
+    holds."""
 
-    def __init__(self, told: Callable[[str], None]) -> None:
-        self._told = told
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
         self._said = ""
         self._pause_s = PAUSE_S_FIRST
 
-    def failed(self, line: str, lasted_s: float = 0.0) -> float:
-        """Return how long to wait, in s, after a try that held for `lasted_s`; `line` says what
-        was, and is empty if it was said elsewhere."""
+    def pause_after(self, line: str, lasted_s: float = 0.0) -> float:
+        """Return the pause, in s, after a connection that lasted `lasted_s`. `line` is the reason
+        to report; it is empty if it was reported elsewhere."""
         if lasted_s >= LASTED_S:
             self._said, self._pause_s = "", PAUSE_S_FIRST
         if line and line != self._said:
-            self._told(f"{line}; trying again")
+            self._report(f"{line}; trying again")
         pause_s, self._said = self._pause_s, line
         self._pause_s = min(2 * pause_s, PAUSE_S_MAX)
         return pause_s
@@ -55,15 +55,15 @@ class Backoff:
 
 @dataclass(frozen=True)
 class Scheduler:
-    """A scheduler, and what a worker needs in order to be heard by it."""
+    """A scheduler's address, and the TLS settings for connecting to it."""
 
     address: str
     security: Security
 
 
 class SchedulerAddress:
-    """Of the scheduler that a machine's slots dial: an address, or what a run's `scheduler.json`
-    says, which is read anew at each try. A run that begins later, or after one that died, has
+    """The address of the scheduler that a machine's slots connect to: given, or read anew from a
+    run's `scheduler.json` at each attempt. A run that starts later, or after one that died, writes
     another address there.
     """
 
@@ -74,15 +74,15 @@ class SchedulerAddress:
         *,
         is_trusted: bool,
         credentials: Credentials | None = None,
-        told: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
-        """`credentials`: of the run at an address, if it has some of its own.
+        """`credentials`: those of the run at an address, if it has its own.
 
         Raises StoreError for a file that is no such file, and ClusterError for what looks like an
         address and is none, for Dask's TLS settings that cannot be used, and as `_take`.
         """
         self._where, self._machine, self._credentials = where, machine, credentials
-        self._is_trusted, self._told = is_trusted, told
+        self._is_trusted, self._report = is_trusted, report
         self._said = ""
         if _BARE_ADDRESS.fullmatch(where) and not Path(where).exists():
             raise ClusterError(
@@ -103,11 +103,11 @@ class SchedulerAddress:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether another try finds the same scheduler and nothing new about it."""
+        """Whether it was given as an address, so that every attempt finds the same scheduler."""
         return _ADDRESS.fullmatch(self._where) is not None
 
-    def there(self) -> Scheduler | None:
-        """Return where it is now; None while that is not known, which is told once."""
+    def locate(self) -> Scheduler | None:
+        """Return the scheduler's present address; None while it is unknown, reported once."""
         try:
             address, credentials = self._read()
             found = Scheduler(address, self._take(address, credentials))
@@ -116,14 +116,14 @@ class SchedulerAddress:
             if not Path(self._where).exists():
                 line = f"waiting for a run that writes {self._where}"
             if line != self._said:
-                self._told(f"{line}; trying again")
+                self._report(f"{line}; trying again")
             self._said = line
             return None
         self._said = ""
         return found
 
     def close(self) -> None:
-        """Other workers of this machine may have its scheduler."""
+        """Release the scheduler for other workers of this machine."""
         self._held.close()
 
     def _read(self) -> tuple[str, Credentials | None]:
@@ -144,8 +144,8 @@ class SchedulerAddress:
         return address, credentials
 
     def _take(self, address: str, credentials: Credentials | None) -> Security:
-        """Be this machine's for it. Raises ClusterError as `read_trust`, and if another worker of
-        this machine has slots for it."""
+        """Become this machine's only worker for a scheduler, and return the TLS settings. Raises
+        ClusterError as `read_trust` does, and if this machine already has a worker for it."""
         security = read_trust(
             address, "worker", is_trusted=self._is_trusted, credentials=credentials
         )
@@ -157,10 +157,10 @@ class SchedulerAddress:
 
 @contextmanager
 def only_worker(machine: str, address: str) -> Iterator[None]:
-    """Be the one that has this machine's slots for the scheduler at `address`, however it ends.
+    """Be this machine's only worker for the scheduler at `address`, until the process ends.
 
     Raises ClusterError if there is another: its slots have the same names and, unless they were
-    told their cores, the same cores.
+    report their cores, the same cores.
     """
     # A name without a file, which the kernel frees with its process.
     with socket.socket(socket.AF_UNIX) as name:

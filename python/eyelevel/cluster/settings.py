@@ -1,5 +1,5 @@
-"""Dask's settings for slots in which times are measured, and whose blocks are counted by us; and
-what a client gives back, so that it is no larger after 30,000 blocks than after a thousand."""
+"""Dask's settings for slots that measure times and whose lost blocks we count ourselves, and a
+client's return of memory, so that it is as small after 30,000 blocks as after a thousand."""
 
 import ctypes
 import logging
@@ -12,7 +12,8 @@ from dask.utils import key_split
 from distributed.scheduler import DEFAULT_EXTENSIONS, Scheduler
 
 LOG_LEVEL = "critical"
-"""What befalls slots is told by the run; Dask logs each connection."""
+"""The log level of Dask, which logs each connection; the run itself reports what happens to
+slots."""
 
 OURS: Mapping[str, object] = MappingProxyType(
     {
@@ -48,41 +49,41 @@ OURS: Mapping[str, object] = MappingProxyType(
 
 
 class _NoSpans:
-    """In the place of Dask's, of which each block that was ever loaded has one: eleven kilobytes in
-    the client, which a run of 30,000 blocks keeps to its end."""
+    """Replaces Dask's spans extension, which keeps eleven kilobytes per block in the client until
+    the end of a run, of perhaps 30,000 blocks."""
 
     def __init__(self, _: Scheduler) -> None:
         pass
 
     def observe_tasks(self, *_: object, **__: object) -> dict[Key, dict[str, object]]:
-        """Of no task anything is noted."""
+        """Record nothing."""
         return {}
 
     def heartbeat(self, *_: object, **__: object) -> None:
-        """What workers have to say of theirs."""
+        """Ignore the workers' spans."""
 
 
 EXTENSIONS = {
     **{name: each for name, each in DEFAULT_EXTENSIONS.items() if name != "stealing"},
     "spans": _NoSpans,
 }
-"""Of a scheduler here."""
+"""Extensions of a scheduler that runs here."""
 
 GIVE_BACK_BLOCKS = 500
-"""After so many blocks a client gives back: it takes some milliseconds."""
+"""A client returns memory after this many blocks; it takes some milliseconds."""
 
 NO_HTTP_ADDRESS = "127.0.0.1:0"
-"""Each process of Dask's has a server for HTTP; it has no pages, and is for this machine alone."""
+"""The address of the HTTP server in each process of Dask's: without pages, on loopback only."""
 
 
 def configure() -> None:
-    """Have them in this process, and in those that it starts."""
+    """Set Dask's settings in this process and those that it starts."""
     dask.config.set(OURS)
     logging.getLogger("distributed").setLevel(LOG_LEVEL.upper())
 
 
 def give_back() -> None:
-    """Memory that holds nothing which is needed again."""
+    """Return unused memory to the system."""
     # Dask remembers the name of each task that it ever had, up to 100,000.
     key_split.cache_clear()
     # A thread's heap keeps what a table left behind when it grew, and what an answer was made of.

@@ -14,7 +14,7 @@ from distributed.scheduler import KilledWorker
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.answers import Answer, AnswerLostError, Answers
 from eyelevel.cluster.connection import Connection
-from eyelevel.cluster.input_transfers import InputTransfers, Step, Then
+from eyelevel.cluster.input_transfers import InputTransfers, NextStep, Step
 from eyelevel.cluster.names import is_ours
 from eyelevel.cluster.settings import GIVE_BACK_BLOCKS, give_back
 from eyelevel.errors import ExpectedError, InputChangedError, LabError
@@ -26,20 +26,21 @@ from eyelevel.run.study.slots import Event, OnStart, SlotAdded, SlotLost, Trials
 from eyelevel.store.packed import PackedTrial
 
 POLL_S = 0.5
-"""How often is looked which slots are there."""
+"""The interval between two looks at which slots are present."""
 WAKE_S = 0.2
 BREAK_OFF_S = 5.0
 
 
 def _one_line(error: Exception) -> str:
-    """For who has several lines of errors."""
+    """Return an error as one line."""
     if isinstance(error, ExpectedError):
         return str(error)
     return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
 
 
 class ClusterSlots:
-    """A slot a worker process; its name is the worker's and, by its address, the process's."""
+    """The slots of a cluster, one per worker process. A slot's name has the worker's name and the
+    process's address."""
 
     def __init__(
         self,
@@ -49,25 +50,25 @@ class ClusterSlots:
         admissions: Callable[[Submit], Admissions],
         on_seen: Callable[[Collection[str], Collection[str]], None] = lambda slots, refused: None,
     ) -> None:
-        """`on_seen` hears again and again which slots are there, and which machines are refused."""
+        """`on_seen` is called regularly with the present slots and the refused machines."""
         self._connection, self._work, self._on_start = connection, work, on_start
         self._on_seen = on_seen
-        self._admissions = admissions(self._asked)
+        self._admissions = admissions(self._call)
         self._joined: set[str] = set()
         self._restarting: set[str] = set()
         self._addresses: dict[str, str] = {}
         self._clients: dict[str, str] = {}
-        """Who we are to each slot that is there: somebody else if it comes again, since of what it
-        has sent before we may have nothing."""
+        """This client's ID towards each present slot. It is new whenever a slot returns, since what
+        the slot has sent before may be lost."""
         self._blocks: dict[str, tuple[Block, Future[Any] | None]] = {}
-        """What each slot has, and what it was asked last for it; None while it waits for files."""
+        """Each slot's block and the last call for it; None while the slot waits for files."""
         self._transfers = InputTransfers()
         self._answers = Answers(connection)
         self._polled_s = float("-inf")
         self._over_blocks = 0
 
     def start(self, slot: str, block: Block) -> None:
-        """As `Slots.start`: the block goes to that slot and to no other."""
+        """Implement `Slots.start`: the block goes to that slot and to no other."""
         for trial in block.trials:
             self._on_start(trial)
         self._begin(slot, block)
@@ -77,17 +78,17 @@ class ClusterSlots:
         # Copies: what is pickled has a dictionary from then on, of half a kilobyte each, and the
         # plan's own trials are here to the end.
         trials = tuple(replace(trial) for trial in block.trials)
-        self._blocks[slot] = block, self._asked(slot, load_block, work, trials)
+        self._blocks[slot] = block, self._call(slot, load_block, work, trials)
 
-    def _asked(self, slot: str, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
+    def _call(self, slot: str, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         address = self._addresses[slot]
         return self._answers.ask(slot, self._clients[slot], address, function, *arguments)
 
     def wait(self) -> Sequence[Event]:
-        """As `Slots.wait`: slots come and go, too."""
+        """Implement `Slots.wait`; slots may join and leave."""
         events: list[Event] = []
         if time.monotonic() >= self._polled_s + POLL_S:
-            events += self._polled()
+            events += self._poll()
             self._polled_s = time.monotonic()
         answer = self._answers.next(0.0 if events else WAKE_S)
         if answer is None:
@@ -95,11 +96,10 @@ class ClusterSlots:
         if self._clients.get(answer.slot) != answer.us:
             answer.future.release()  # the slot was lost meanwhile
             return events
-        return [*events, *(self._over(answer) if answer.coming else self._fetch(answer))]
+        return [*events, *(self._handle_answer(answer) if answer.coming else self._fetch(answer))]
 
     def restart(self, slot: str) -> None:
-        """Its process is ended and another begun; the loss is told by `wait`. Others go on while
-        its nanny is waited for."""
+        """Restart a slot's process without waiting for its nanny; `wait` reports the loss."""
         if slot not in self._restarting:
             self._restarting.add(slot)
             Thread(
@@ -113,12 +113,12 @@ class ClusterSlots:
             self._restarting.discard(slot)
 
     def break_off(self) -> None:
-        """End what is under way at once: slots go on with a block that nobody waits for."""
+        """Restart all busy slots, which would otherwise go on with blocks of an ended run."""
         busy = [self._addresses[slot] for slot in self._blocks if slot in self._addresses]
         if busy and self._connection.is_up:
             self._connection.restart(busy, BREAK_OFF_S)
 
-    def _polled(self) -> list[Event]:
+    def _poll(self) -> list[Event]:
         was_up, ending = self._connection.is_up, set(self._restarting)
         # Those that were given up and whose process is still there do not come again by that: they
         # would go with the block that they got.
@@ -130,37 +130,39 @@ class ClusterSlots:
         events: list[Event] = []
         for slot in lost:
             # What a scheduler took with it is no fault of what it had.
-            events += self._went(slot, is_blamed=was_up and self._connection.is_up)
+            events += self._remove(slot, is_blamed=was_up and self._connection.is_up)
         for slot in came:
             self._clients[slot] = f"{self._work.client} {uuid4()}"
-            events += self._admissions.came(slot)
+            events += self._admissions.on_slot_joined(slot)
         self._on_seen(there, self._admissions.refused)
-        return self._noted(events)
+        return self._note_added(events)
 
-    def _is_of_now(self, future: "Future[Any]") -> bool:
-        """Return whether the scheduler that had it is there still."""
+    def _is_current(self, future: "Future[Any]") -> bool:
+        """Return whether a future is of the scheduler that is connected now."""
         return self._connection.is_up and future.client is self._connection.client
 
-    def _went(self, slot: str, *, is_blamed: bool, why: str = "") -> list[Event]:
+    def _remove(self, slot: str, *, is_blamed: bool, why: str = "") -> list[Event]:
         lost, future = self._blocks.pop(slot, (None, None))
         if future:
             future.release()  # a scheduler of other settings would wait for the slot with it
         self._clients.pop(slot)
-        self._admissions.went(slot)
+        self._admissions.on_slot_left(slot)
         self._answers.give_up(slot)
-        self._go_on(self._transfers.went(slot))
+        self._resume_waiting(self._transfers.on_slot_left(slot))
         if slot not in self._joined:
             return []
         self._joined.discard(slot)
-        retired = self._admissions.lost(slot, lost.number, why) if lost and is_blamed else []
+        retired = (
+            self._admissions.on_slot_lost(slot, lost.number, why) if lost and is_blamed else []
+        )
         return [SlotLost(slot, is_blamed, why), *retired]
 
-    def _noted(self, events: list[Event]) -> list[Event]:
+    def _note_added(self, events: list[Event]) -> list[Event]:
         self._joined |= {event.slot for event in events if isinstance(event, SlotAdded)}
         return events
 
     def _workers(self) -> dict[str, str]:
-        """The addresses of those that are there, by slot; none without a scheduler."""
+        """Return the addresses of the present slots by name; none without a scheduler."""
         try:
             if not self._connection.is_up and not self._connection.dial():
                 return {}
@@ -175,59 +177,59 @@ class ClusterSlots:
         try:
             self._answers.fetch(answer, self._addresses[answer.slot])
         except AnswerLostError:
-            return self._let_go(answer.slot)
+            return self._drop(answer.slot)
         return []
 
-    def _let_go(self, slot: str) -> list[Event]:
-        """Its process begins anew: it may be at work still on what nobody waits for."""
+    def _drop(self, slot: str) -> list[Event]:
+        """Restart a slot whose answer is lost: its process may still work on it."""
         self.restart(slot)
         del self._addresses[slot]
-        return self._went(slot, is_blamed=False)
+        return self._remove(slot, is_blamed=False)
 
     def _supply(self, slot: str, block: Block, step: Step) -> None:
-        """Raises InputChangedError if a file is not what it was."""
+        """Take a slot's next step. Raises InputChangedError if a file to send has changed."""
         match step:
-            case Then.LOOK:
+            case NextStep.LOOK:
                 self._begin(slot, block)
-            case Then.WAIT:
+            case NextStep.WAIT:
                 self._blocks[slot] = block, None
             case needed:
                 content = content_of(needed)
-                self._blocks[slot] = block, self._asked(slot, keep_input, needed, content)
+                self._blocks[slot] = block, self._call(slot, keep_input, needed, content)
 
-    def _go_on(self, steps: Sequence[tuple[str, Step]]) -> None:
-        """Those that waited for files, and are there."""
+    def _resume_waiting(self, steps: Sequence[tuple[str, Step]]) -> None:
+        """Take the next steps of present slots that waited for files."""
         for slot, step in steps:
             if slot in self._addresses:
                 self._supply(slot, self._blocks[slot][0], step)
 
-    def _over(self, answer: Answer) -> list[Event]:
+    def _handle_answer(self, answer: Answer) -> list[Event]:
         slot, future = answer.slot, answer.future
         block, expected = self._blocks.get(slot, (None, None))
         if block is None or expected is not future:
-            return self._asked_over(answer)
+            return self._handle_machine_answer(answer)
         try:
             if self._transfers.is_coming(slot):
                 answer.result()  # of `keep_input`, which raises what was in its way
-                self._go_on(self._transfers.kept(slot))
+                self._resume_waiting(self._transfers.on_received(slot))
                 return []
             found: list[PackedTrial] | Missing = answer.result()
             if isinstance(found, Missing):
-                self._supply(slot, block, self._transfers.asked(slot, found.inputs))
+                self._supply(slot, block, self._transfers.request(slot, found.inputs))
                 return []
             check_answer([trial.hash for trial in block.trials], found)
         except KilledWorker:
             del self._addresses[slot]
-            return self._went(slot, is_blamed=self._is_of_now(future))
+            return self._remove(slot, is_blamed=self._is_current(future))
         except AnswerLostError:
-            return self._let_go(slot)
+            return self._drop(slot)
         except (InputChangedError, TooLargeError):
             del self._blocks[slot]
             raise
         except Exception as error:  # whatever it was, it was raised there
             self.restart(slot)
             del self._addresses[slot]
-            return self._went(slot, is_blamed=True, why=_one_line(error))
+            return self._remove(slot, is_blamed=True, why=_one_line(error))
         finally:
             future.release()
         del self._blocks[slot]
@@ -239,22 +241,23 @@ class ClusterSlots:
             (by_name[each.name], each.outcome) for each in found
         )
         came = TrialsFinished(slot, outcomes, is_last=True, packed=tuple(found))
-        return [came, *self._admissions.ended(slot, found)]
+        return [came, *self._admissions.on_loads_finished(slot, found)]
 
-    def _asked_over(self, answer: Answer) -> list[Event]:
-        """What a machine answered of itself; one that could not answer is asked when it is back."""
+    def _handle_machine_answer(self, answer: Answer) -> list[Event]:
+        """Take a machine's answer to a question; one that could not answer is asked again when it
+        returns."""
         slot = answer.slot
         try:
             said = answer.result()
         except KilledWorker:
             del self._addresses[slot]
-            return self._went(slot, is_blamed=False)
+            return self._remove(slot, is_blamed=False)
         except AnswerLostError:
-            return self._let_go(slot)
+            return self._drop(slot)
         except ExpectedError as error:
             said = error
         except Exception as error:  # of another version it may know nothing of what it was asked
             said = LabError(
                 f"it cannot say what it is ({_one_line(error)}); have the same eyelevel there"
             )
-        return self._noted(self._admissions.over(slot, answer.future, said))
+        return self._note_added(self._admissions.on_answer(slot, answer.future, said))

@@ -17,7 +17,7 @@ Role = Literal["client", "scheduler", "worker"]
 PREFIX = "distributed.comm.tls"
 GUIDE = "(docs/guides/many-machines.md)"
 ROUNDS_MAX = 20
-"""A handshake takes two or three; nothing else is in memory between its two ends."""
+"""The most round trips of a handshake between two ends in memory; it takes two or three."""
 
 
 def lacking(*roles: Role) -> list[str]:
@@ -84,7 +84,7 @@ def _value(setting: str) -> str:
 
 
 def _is_text(value: str) -> bool:
-    """As Dask has it: PEM itself in the place of a path."""
+    """Return whether a value is PEM text, which Dask accepts instead of a path."""
     return "\n" in value
 
 
@@ -131,7 +131,7 @@ def _check_pair(role: Role) -> None:
 
 
 class _EncryptedKeyError(Exception):
-    """OpenSSL wants a password, for which it would prompt."""
+    """A private key needs a password, for which OpenSSL would prompt."""
 
 
 def _refuse_password() -> str:
@@ -151,11 +151,12 @@ def _reason(error: OSError) -> str:
 
 def _bad(setting: str, reason: str) -> ClusterError:
     return ClusterError(
-        f"reading {_shown(setting)}, {setting}: {reason}; correct the file or the setting {GUIDE}"
+        f"reading {_describe(setting)}, {setting}: {reason}; "
+        f"correct the file or the setting {GUIDE}"
     )
 
 
-def _shown(setting: str) -> str:
+def _describe(setting: str) -> str:
     value = _value(setting)
     return "the text of Dask's settings" if _is_text(value) else value
 

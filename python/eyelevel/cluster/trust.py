@@ -1,4 +1,4 @@
-"""Who may reach a scheduler: the holders of a certificate, or all of a trusted network.
+"""Restrict who reaches a scheduler: holders of a certificate, or everybody on a trusted network.
 
 Whoever speaks with a scheduler or a worker of Dask's can run programs there, also from this same
 machine, whose loopback all of its users reach. So each port takes TLS, both sides with certificates
@@ -23,11 +23,12 @@ from eyelevel.cluster.credentials import Credentials
 from eyelevel.cluster.tls_settings import GUIDE, Role, is_begun, lacking, read_security, without_tls
 
 Protection = Literal["own", "settings", "none"]
-"""Of a scheduler here: credentials of the run's own, Dask's TLS settings, or a trusted network."""
+"""How a scheduler here is protected: the run's own credentials, Dask's TLS settings, or a trusted
+network."""
 
 REMEDY = f"give Dask's TLS settings {GUIDE}, or --trust-network if nobody else is on that network"
 GREETING_S = 2.0
-"""A scheduler's first word comes within a round trip, unless it is busy."""
+"""The longest wait for first bytes, which an idle scheduler sends within a round trip."""
 REQUIRED = "distributed.comm.require-encryption"
 
 
@@ -108,7 +109,7 @@ def check_handshake(
 
 
 def facing(address: str) -> str:
-    """This machine's own address by which it reaches a scheduler's, where its slots listen.
+    """Return the local address from which this machine reaches a scheduler; its slots listen there.
 
     Nothing is sent. Raises OSError where there is no way, or the name is not known.
     """
@@ -120,8 +121,8 @@ def facing(address: str) -> str:
         return str(way.getsockname()[0])
 
 
-def bracketed(host: str) -> str:
-    """As Dask has a host: an address of IPv6 in brackets."""
+def bracket_host(host: str) -> str:
+    """Return a host as Dask writes it, with an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
@@ -136,7 +137,7 @@ def _tls_reason(error: ssl.SSLError) -> str:
 
 
 def _check_greeting(address: str, connection: socket.socket) -> None:
-    """Raise ClusterError if a scheduler waits for TLS; one in cleartext has the first word."""
+    """Raise ClusterError if a scheduler waits for TLS; in cleartext it sends first."""
     connection.settimeout(GREETING_S)
     with suppress(TimeoutError):
         connection.recv(1)

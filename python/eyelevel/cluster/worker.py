@@ -1,4 +1,4 @@
-"""`eyelevel worker`: a machine's slots, each a process with a nanny that begins it again."""
+"""`eyelevel worker`: a machine's slots, each a process with a nanny that restarts it."""
 
 import asyncio
 import os
@@ -20,21 +20,21 @@ from eyelevel.cluster.credentials import Credentials
 from eyelevel.cluster.names import SlotName, machine_id
 from eyelevel.cluster.scheduler_address import Backoff, Scheduler, SchedulerAddress
 from eyelevel.cluster.settings import NO_HTTP_ADDRESS, OURS, configure
-from eyelevel.cluster.trust import bracketed, check_handshake, facing
+from eyelevel.cluster.trust import bracket_host, check_handshake, facing
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.run.block.load import SLOT_VARIABLE
 from eyelevel.run.machines.slot_cgroup import enter_group, group_variable, slot_group
 
 CONNECT_S = 10.0
-"""How long one try to reach the scheduler takes; it is tried again and again."""
+"""The limit of one attempt to reach the scheduler; attempts are repeated."""
 
 
 CORES_VARIABLE = "EYELEVEL_CORES"
-"""Those that a slot's process keeps to; it roams if there are none."""
+"""The environment variable with a slot's cores; without it the slot uses all."""
 
 
 class _SlotWorker(Worker):
-    """One that keeps to its cores and its cgroup, with all that it starts."""
+    """A worker that stays on its cores and in its cgroup, with all its child processes."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         if cores := os.environ.get(CORES_VARIABLE):
@@ -53,9 +53,9 @@ async def run_slots(
     is_trusted: bool = False,
     credentials: Credentials | None = None,
     while_open: bool = False,
-    told: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Have `count` slots for the scheduler at an address, or in a run's file, until SIGTERM or
+    """Run `count` slots for the scheduler at an address, or in a run's file, until SIGTERM or
     SIGINT, or, with `while_open`, until standard input ends.
 
     `cores`: of each slot; without any they roam. `credentials`: of a run at an address.
@@ -74,12 +74,12 @@ async def run_slots(
         loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is written to it
     machine = machine_id(host)
     scheduler = SchedulerAddress(
-        where, machine, is_trusted=is_trusted, credentials=credentials, told=told
+        where, machine, is_trusted=is_trusted, credentials=credentials, report=report
     )
     with closing(scheduler):
         slots = [
             asyncio.create_task(
-                _slot(scheduler, SlotName(machine, host, number, count), own, ended, told)
+                _slot(scheduler, SlotName(machine, host, number, count), own, ended, report)
             )
             for number, own in enumerate(cores or [frozenset()] * count, start=1)
         ]
@@ -95,7 +95,7 @@ async def _slot(
     name: SlotName,
     cores: frozenset[int],
     ended: asyncio.Event,
-    told: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> None:
     placed = {
         SLOT_VARIABLE: f"{name.machine}/{name.number}",
@@ -104,37 +104,37 @@ async def _slot(
     # Dask keeps files of its own, and leaves the folder that they were in.
     with slot_group(name.number) as group, temporary_folder("slot") as scratch:
         placed |= group_variable(group)
-        await _served(scheduler, name, placed, scratch, ended, told)
+        await _serve_slot(scheduler, name, placed, scratch, ended, report)
 
 
-async def _served(
+async def _serve_slot(
     scheduler: SchedulerAddress,
     name: SlotName,
     placed: dict[str, str],
     scratch: Path,
     ended: asyncio.Event,
-    told: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> None:
-    backoff = Backoff(told)
+    backoff = Backoff(report)
 
-    async def failed(line: str, lasted_s: float = 0.0) -> None:
+    async def wait_after(line: str, lasted_s: float = 0.0) -> None:
         with suppress(TimeoutError):
-            await asyncio.wait_for(ended.wait(), backoff.failed(line, lasted_s))
+            await asyncio.wait_for(ended.wait(), backoff.pause_after(line, lasted_s))
 
     while not ended.is_set():
         began_s = time.monotonic()
-        if (there := scheduler.there()) is None:
-            await failed("")
+        if (there := scheduler.locate()) is None:
+            await wait_after("")
             continue
         try:
             host = facing(there.address)  # without it a slot listens on all that the machine has
         except OSError as error:
-            await failed(f"slot {name.number}: no way to {there.address} ({error})")
+            await wait_after(f"slot {name.number}: no way to {there.address} ({error})")
             continue
         nanny = Nanny(
             there.address,
             security=there.security,
-            host=bracketed(host),
+            host=bracket_host(host),
             nthreads=1,
             name=str(name),
             env=placed,
@@ -155,19 +155,19 @@ async def _served(
         await asyncio.gather(over, stop, return_exceptions=True)
         if not ended.is_set():
             lasted_s = time.monotonic() - began_s
-            line = _why_over(over, name, there.address)
+            line = _explain_end(over, name, there.address)
             try:
                 if _may_be_refused(over, there):
-                    await asyncio.to_thread(_check_heard, there)
+                    await asyncio.to_thread(_check_handshake, there)
             except ClusterError as error:
                 if scheduler.is_fixed:
                     raise
                 line = f"slot {name.number}: {error}"  # the next run may have other certificates
-            await failed(line, lasted_s)
+            await wait_after(line, lasted_s)
 
 
-def _why_over(over: "asyncio.Task[None]", name: SlotName, address: str) -> str:
-    """Of a nanny that is over, for whoever reads what the machine says."""
+def _explain_end(over: "asyncio.Task[None]", name: SlotName, address: str) -> str:
+    """Return why a nanny ended, as a line for the worker's user."""
     for error in _causes(over):
         if f"name taken, {name}" in str(error):
             return (
@@ -179,13 +179,13 @@ def _why_over(over: "asyncio.Task[None]", name: SlotName, address: str) -> str:
 
 
 def _may_be_refused(over: "asyncio.Task[None]", there: Scheduler) -> bool:
-    """Return whether a nanny's end can be one that each further try has, too."""
+    """Return whether a nanny may have ended for a reason that ends every attempt."""
     # An error of TLS can be a refusal or an end, and of a connection without TLS nothing is known.
     is_plain = not there.security.require_encryption
     return is_plain or any(isinstance(each, SSLError) for each in _causes(over))
 
 
-def _check_heard(there: Scheduler) -> None:
+def _check_handshake(there: Scheduler) -> None:
     """Raise ClusterError if a scheduler and this machine refuse each other at every try."""
     met = partial(check_handshake, there.address, security=there.security, role="worker")
     try:

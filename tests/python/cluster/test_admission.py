@@ -11,7 +11,7 @@ from eyelevel.cluster.admission import Admissions
 from eyelevel.cluster.names import SlotName
 from eyelevel.errors import LabError
 from eyelevel.run.machines.files import read_fleet
-from eyelevel.run.machines.fleet import Shown
+from eyelevel.run.machines.fleet import MachineDescription
 from eyelevel.run.study.slots import SlotAdded, SlotRetired
 from eyelevel.store.machines import machine_file, read_machines
 from eyelevel.store.packed import PackedTrial
@@ -20,10 +20,10 @@ FACTS = {"kernel": "6.1", "browser": "Chromium 140"}
 
 
 class Questions:
-    def shown(self):
+    def describe_machine(self):
         raise AssertionError("it runs elsewhere")
 
-    def loads(self):
+    def measure_loads(self):
         raise AssertionError("it runs elsewhere")
 
 
@@ -57,7 +57,7 @@ class Fleet:
             self.processes += 1
             slot = f"{SlotName(machine, f'host-{machine}', number, 2)}@{self.processes}"
             self.slots[machine, number] = slot
-            events += self.admissions.came(slot)
+            events += self.admissions.on_slot_joined(slot)
         return events + self.answered()
 
     def answered(self):
@@ -66,19 +66,19 @@ class Fleet:
             slot, question, future = self.asked.pop(0)
             machine = SlotName.of(slot).machine
             answer = [(self.load_ms.get(machine, 1000.0), 2.0)] * 5
-            if question == "shown":
+            if question == "describe_machine":
                 facts = FACTS | self.facts.get(machine, {})
-                answer = Shown(facts, (), {"cpu": f"of {machine}", "load_1min": 0.5})
-            events += self.admissions.over(slot, future, self.fails.get(machine, answer))
+                answer = MachineDescription(facts, (), {"cpu": f"of {machine}", "load_1min": 0.5})
+            events += self.admissions.on_answer(slot, future, self.fails.get(machine, answer))
         return events
 
     def go(self, machine, *numbers):
         for number in numbers or (1, 2):
-            self.admissions.went(self.slots.pop((machine, number)))
+            self.admissions.on_slot_left(self.slots.pop((machine, number)))
 
     def ended(self, machine, number, *outcomes):
         trials = [PackedTrial("n", outcome, {}, {}) for outcome in outcomes]
-        return self.admissions.ended(self.slots[machine, number], trials)
+        return self.admissions.on_loads_finished(self.slots[machine, number], trials)
 
     def kept(self, machine):
         return json.loads(machine_file(self.directory, machine).read_text())
@@ -190,7 +190,7 @@ def test_a_machine_that_returns_as_it_was_is_asked_for_its_facts_alone(fleet):
     fleet.load_ms["a"] = 9000.0  # nobody asks
     assert joined(fleet.come("a")) == [("a", 1), ("a", 2)]
     assert fleet.kept("a")["page_load_time_ms"] == [1000.0] * 10
-    assert fleet.questions == ["shown"]
+    assert fleet.questions == ["describe_machine"]
 
 
 def test_a_slot_that_returns_to_an_admitted_machine_takes_blocks_at_once(fleet):
@@ -233,7 +233,7 @@ def test_a_machine_that_returns_with_another_number_of_slots_loads_anew(fleet):
     fleet.go("a")
     fleet.load_ms["a"] = 1200.0
     fleet.slots["a", 1] = slot = f"{SlotName('a', 'host-a', 1, 1)}@alone"
-    fleet.admissions.came(slot)
+    fleet.admissions.on_slot_joined(slot)
     assert fleet.answered() == []
     assert "its page load time is +20.0% off what it was" in fleet.told[0]
 
@@ -255,13 +255,16 @@ def test_of_slots_that_fail_one_answer_is_enough(fleet):
 
 
 def test_what_answers_after_its_machine_was_asked_anew_is_not_heard(fleet):
-    fleet.admissions.came(first := "a/1of2 host-a@1")
-    fleet.admissions.came(second := "a/2of2 host-a@2")
+    fleet.admissions.on_slot_joined(first := "a/1of2 host-a@1")
+    fleet.admissions.on_slot_joined(second := "a/2of2 host-a@2")
     [(slot, _, late)] = fleet.asked
     fleet.asked.clear()
-    fleet.admissions.went(second)
+    fleet.admissions.on_slot_left(second)
     assert slot in (first, second)
-    assert fleet.admissions.over(first, late, Shown({"kernel": "6.1"}, ("no lab",))) == []
+    assert (
+        fleet.admissions.on_answer(first, late, MachineDescription({"kernel": "6.1"}, ("no lab",)))
+        == []
+    )
     assert not fleet.told and not read_machines(fleet.directory)
 
 
@@ -289,8 +292,8 @@ def lose(fleet, machine, number, *blocks):
     """A slot is lost with each of these, and is back each time; the events of the last loss."""
     for block in blocks:
         slot = fleet.slots.pop((machine, number))
-        fleet.admissions.went(slot)
-        events = fleet.admissions.lost(slot, block, "no space left")
+        fleet.admissions.on_slot_left(slot)
+        events = fleet.admissions.on_slot_lost(slot, block, "no space left")
         fleet.come(machine, number)
     return events
 

@@ -168,7 +168,7 @@ def test_a_machine_that_the_scheduler_cannot_reach_is_refused_with_what_to_do(
             cut_off.add(future.key)
             cluster.start("two")
 
-    fetching("shown", cut_first_off)
+    fetching("describe_machine", cut_first_off)
     assert cluster.to_its_end("one").done == 18
     (line,) = cluster.told
     assert "was refused: the scheduler could not fetch its answer from tcp://127.0.0.1:" in line
@@ -203,7 +203,7 @@ def test_what_is_no_answer_costs_the_block_and_its_slot_begins_anew(tmp_path, un
 
 def test_a_slot_that_is_being_ended_takes_no_block_meanwhile(tmp_path, undisturbed, monkeypatch):
     cluster = SyntheticCluster(tmp_path, {FIRST: ["fails"]})
-    looks, polled, restart = Semaphore(0), ClusterSlots._polled, Connection.restart
+    looks, polled, restart = Semaphore(0), ClusterSlots._poll, Connection.restart
 
     def counted(self):
         events = polled(self)
@@ -217,7 +217,7 @@ def test_a_slot_that_is_being_ended_takes_no_block_meanwhile(tmp_path, undisturb
             assert looks.acquire(timeout=TEST_TIMEOUT_S)
         restart(self, *arguments)
 
-    monkeypatch.setattr(ClusterSlots, "_polled", counted)
+    monkeypatch.setattr(ClusterSlots, "_poll", counted)
     monkeypatch.setattr(Connection, "restart", late)
     assert cluster.to_its_end("one").done == 18
     assert tree(cluster.run) == undisturbed

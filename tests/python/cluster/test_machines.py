@@ -134,7 +134,7 @@ def test_a_machine_that_dies_of_whatever_it_gets_is_told_and_costs_no_block(tmp_
 def test_if_it_is_alone_here_the_run_ends_with_what_it_said(tmp_path, monkeypatch):
     cluster = SyntheticCluster(tmp_path, {"dying slots": [f"{machine_id()}/1"]})
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
-    monkeypatch.setattr(driver, "OfThisPlan", lambda *_: Questions())
+    monkeypatch.setattr(driver, "PlanQuestions", lambda *_: Questions())
     monkeypatch.setattr(driver, "BlockWork", partial(BlockWork, load=cluster_stub.load))
     site = SimpleNamespace(
         name="startup", digest=cluster.recording.digest, path=Path(cluster.recording.path)
@@ -146,7 +146,7 @@ def test_if_it_is_alone_here_the_run_ends_with_what_it_said(tmp_path, monkeypatc
         [site],
         Execution(),
         allow_heterogeneous=False,
-        told=print,
+        report=print,
     )
     with pytest.raises(LaterError, match=r"slot 1 of machine .* is retired: it was lost 3 or more"):
         run_trials(cluster.trials(), {}, cluster.run, lambda _: None, driver=local)

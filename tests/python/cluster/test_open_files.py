@@ -10,12 +10,12 @@ from timeouts import TEST_TIMEOUT_S
 PROGRAM = """
 import resource, sys
 from pathlib import Path
-from eyelevel.cluster.scheduler import SchedulerChoice, connected
+from eyelevel.cluster.scheduler import SchedulerChoice, connect
 
 if __name__ == "__main__":
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, most))
-    with connected(SchedulerChoice.of(sys.argv[1]), Path(sys.argv[2])):
+    with connect(SchedulerChoice.of(sys.argv[1]), Path(sys.argv[2])):
         print(resource.getrlimit(resource.RLIMIT_NOFILE)[0] == most)
 """
 

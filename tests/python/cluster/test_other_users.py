@@ -16,7 +16,7 @@ from timeouts import TEST_TIMEOUT_S
 from eyelevel.cluster import scheduler as scheduler_module
 from eyelevel.cluster.connection import ClusterError
 from eyelevel.cluster.credentials import Credentials, check_private
-from eyelevel.cluster.scheduler import SCHEDULER_FILE, SchedulerChoice, connected
+from eyelevel.cluster.scheduler import SCHEDULER_FILE, SchedulerChoice, connect
 
 NOBODY = 65534
 TRIES = 5
@@ -40,7 +40,7 @@ def one_slot(folder, where):
     """The connection of a run that has one slot, from another process."""
     cluster = SyntheticCluster(folder, {})
     cluster.run.mkdir()
-    with connected(SchedulerChoice.of(where), cluster.run) as connection:
+    with connect(SchedulerChoice.of(where), cluster.run) as connection:
         if not where.startswith("local:"):
             cluster.address = str(cluster.run / SCHEDULER_FILE)
             cluster.start("one")

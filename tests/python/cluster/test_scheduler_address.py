@@ -41,11 +41,11 @@ def test_a_second_worker_for_a_scheduler_is_refused_until_the_first_has_ended():
 def test_tries_become_rarer_and_what_is_said_is_said_once_until_it_held():
     said = []
     backoff = Backoff(said.append)
-    assert [backoff.failed("nobody") for _ in range(7)] == [1, 2, 4, 8, 16, 30, PAUSE_S_MAX]
+    assert [backoff.pause_after("nobody") for _ in range(7)] == [1, 2, 4, 8, 16, 30, PAUSE_S_MAX]
     assert said == ["nobody; trying again"]
-    backoff.failed("no way")
+    backoff.pause_after("no way")
     assert len(said) == 2
-    assert backoff.failed("no way", LASTED_S) == 1 and len(said) == 3
+    assert backoff.pause_after("no way", LASTED_S) == 1 and len(said) == 3
 
 
 @pytest.fixture
@@ -60,24 +60,24 @@ def written(file, address):
 
 def test_a_file_that_is_not_there_yet_is_waited_for_and_that_is_said_once(file):
     said = []
-    where = SchedulerAddress(str(file), "m", is_trusted=True, told=said.append)
-    assert [where.there() for _ in range(3)] == [None] * 3
+    where = SchedulerAddress(str(file), "m", is_trusted=True, report=said.append)
+    assert [where.locate() for _ in range(3)] == [None] * 3
     assert said == [f"waiting for a run that writes {file}; trying again"]
     written(file, ADDRESS)
-    assert where.there().address == ADDRESS
+    assert where.locate().address == ADDRESS
     file.unlink()  # the run has ended
-    assert where.there() is None and len(said) == 2
+    assert where.locate() is None and len(said) == 2
     where.close()
 
 
 def test_a_new_address_is_read_and_each_has_one_worker_of_a_machine(file):
     said, other = [], "tcp://127.0.0.1:2"
     written(file, ADDRESS)
-    where = SchedulerAddress(str(file), "m", is_trusted=True, told=said.append)
+    where = SchedulerAddress(str(file), "m", is_trusted=True, report=said.append)
     written(file, other)
     with only_worker("m", other):
-        assert where.there() is None
-    assert where.there().address == other and len(said) == 1
+        assert where.locate() is None
+    assert where.locate().address == other and len(said) == 1
     for address in (ADDRESS, other):
         with pytest.raises(ClusterError, match="already has an eyelevel worker for it"):
             only_worker("m", address).__enter__()
@@ -88,15 +88,15 @@ def test_a_new_address_is_read_and_each_has_one_worker_of_a_machine(file):
 
 def test_an_address_at_which_others_could_be_is_refused_at_once_and_not_dialled_later(file):
     said, open_one = [], "tcp://10.0.0.7:8786"
-    where = SchedulerAddress(str(file), "m", is_trusted=False, told=said.append)
+    where = SchedulerAddress(str(file), "m", is_trusted=False, report=said.append)
     written(file, open_one)
-    assert where.there() is None and "--trust-network" in said[0]
+    assert where.locate() is None and "--trust-network" in said[0]
     for begun in (str(file), open_one):
         with pytest.raises(ClusterError, match="--trust-network"):
-            SchedulerAddress(begun, "m", is_trusted=False, told=said.append)
+            SchedulerAddress(begun, "m", is_trusted=False, report=said.append)
     file.write_text("{}")
     with pytest.raises(StoreError, match="has no scheduler's address; give the"):
-        SchedulerAddress(str(file), "m", is_trusted=False, told=said.append)
+        SchedulerAddress(str(file), "m", is_trusted=False, report=said.append)
 
 
 def test_a_run_of_another_user_gets_no_slots(file):
@@ -104,26 +104,26 @@ def test_a_run_of_another_user_gets_no_slots(file):
     file.parent.mkdir()
     file.write_text(json.dumps(run))
     file.chmod(0o600)
-    SchedulerAddress(str(file), "m", is_trusted=False, told=lambda _: None).close()
+    SchedulerAddress(str(file), "m", is_trusted=False, report=lambda _: None).close()
     file.chmod(0o620)
     refused = pytest.raises(ClusterError, match=r"scheduler\.json: another user wrote it or can")
     with refused:
-        SchedulerAddress(str(file), "m", is_trusted=False, told=lambda _: None)
+        SchedulerAddress(str(file), "m", is_trusted=False, report=lambda _: None)
     if os.geteuid() == 0:  # nobody else gives files away
         file.chmod(0o600)
         os.chown(file, 65534, 65534)
         with refused:
-            SchedulerAddress(str(file), "m", is_trusted=False, told=lambda _: None)
+            SchedulerAddress(str(file), "m", is_trusted=False, report=lambda _: None)
 
 
 def test_an_address_without_its_protocol_is_no_file_that_is_waited_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     bare = "10.0.0.7:8786"
     with pytest.raises(ClusterError, match=f"write tls://{bare} or tcp://{bare}$"):
-        SchedulerAddress(bare, "m", is_trusted=True, told=lambda _: None)
+        SchedulerAddress(bare, "m", is_trusted=True, report=lambda _: None)
     (tmp_path / bare).write_text(json.dumps({"address": ADDRESS}))
-    where = SchedulerAddress(bare, "m", is_trusted=True, told=lambda _: None)
-    assert where.there().address == ADDRESS
+    where = SchedulerAddress(bare, "m", is_trusted=True, report=lambda _: None)
+    assert where.locate().address == ADDRESS
     where.close()
 
 
@@ -160,7 +160,7 @@ async def second():
         Worker(scheduler.address, name=name, nthreads=1, **here),
     ):
         slots = run_slots(
-            scheduler.address, 1, host="twin", is_trusted=True, told=said.put_nowait
+            scheduler.address, 1, host="twin", is_trusted=True, report=said.put_nowait
         )
         trying = asyncio.create_task(slots)
         print(name, await said.get(), sep="\\n")

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from eyelevel.cluster import driver
-from eyelevel.cluster.driver import OfThisPlan
+from eyelevel.cluster.driver import PlanQuestions
 from eyelevel.plan.browser import Browser
 from eyelevel.run.machines import evidence
 
@@ -45,7 +45,7 @@ def test_the_environment_is_of_this_machine_as_busy_as_it_is_when_it_is_asked(mo
     monkeypatch.setattr(driver, "machine_problems", lambda: found)
     monkeypatch.setattr(driver, "level_facts", lambda _: {"level of a and b": "equal"})
     monkeypatch.setattr(driver, "measured_environment", lambda _: {"path_checks": PATH})
-    shown = OfThisPlan(Browser(), []).shown()
+    shown = PlanQuestions(Browser(), []).describe_machine()
     assert shown.problems == found
     assert shown.environment["cpu"] == "this one" and shown.environment["load_1min"] == 0.5
     assert (

@@ -18,9 +18,9 @@ from timeouts import TEST_TIMEOUT_S
 from tls_files import authority, environment_of, settings_of
 
 from eyelevel.cluster import trust
-from eyelevel.cluster.connection import ClusterError, check_there
+from eyelevel.cluster.connection import ClusterError, check_reachable
 from eyelevel.cluster.credentials import Credentials
-from eyelevel.cluster.scheduler import SCHEDULER_FILE, SchedulerChoice, connected
+from eyelevel.cluster.scheduler import SCHEDULER_FILE, SchedulerChoice, connect
 from eyelevel.cluster.tls_settings import without_tls
 from eyelevel.cluster.trust import check_handshake, facing, read_trust
 
@@ -120,7 +120,7 @@ def test_a_run_whose_sides_have_certificates_comes_to_its_end(tmp_path, certifie
 def test_who_has_no_certificate_of_the_authority_is_not_heard(tmp_path, certified):
     strangers = authority(tmp_path / "strangers")
     place = SchedulerChoice.of("listen:127.0.0.1:0")
-    with connected(place, tmp_path) as connection:
+    with connect(place, tmp_path) as connection:
         port = int(connection.address.rpartition(":")[2])
         for certificate in (None, strangers / "run.pem"):
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -147,32 +147,32 @@ def test_who_and_its_scheduler_refuse_each_other_is_told_before_anything_is_writ
     tmp_path, certified, changed, said
 ):
     strangers = authority(tmp_path / "strangers")
-    with connected(SchedulerChoice.of("listen:127.0.0.1:0"), tmp_path) as connection:
+    with connect(SchedulerChoice.of("listen:127.0.0.1:0"), tmp_path) as connection:
         security = read_trust(connection.address, "client", is_trusted=False)
         for name, file in changed.items():
             setattr(security, "tls_" + re.sub(r"[.-]", "_", name), str(strangers / file))
         met = partial(check_handshake, connection.address, security=security)
         if said is None:
-            check_there(connection.address, met)
+            check_reachable(connection.address, met)
             return
         with pytest.raises(ClusterError, match=f"{said}.*certificates of one authority") as caught:
-            check_there(connection.address, met)
+            check_reachable(connection.address, met)
         assert "\n" not in str(caught.value)
 
 
 def test_a_scheduler_with_tls_is_told_apart_from_one_that_is_slow(tmp_path, certified, monkeypatch):
     monkeypatch.setattr(trust, "GREETING_S", 0.1)
-    with connected(SchedulerChoice.of("listen:127.0.0.1:0"), tmp_path) as connection:
+    with connect(SchedulerChoice.of("listen:127.0.0.1:0"), tmp_path) as connection:
         address = connection.address.replace("tls://", "tcp://")
         met = partial(check_handshake, address, security=without_tls())
         with pytest.raises(ClusterError, match=f"it has TLS; write {connection.address}, and give"):
-            check_there(address, met)
+            check_reachable(address, met)
     monkeypatch.setattr(trust, "CONNECT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         met = partial(check_handshake, address, security=without_tls())
         with pytest.raises(ClusterError, match="nobody answered within"):
-            check_there(address, met)
+            check_reachable(address, met)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_a_worker_that_its_scheduler_will_never_hear_ends(
     without = speaks == "tcp"
     with dask.config.set(dict.fromkeys(settings_of(certified)) if without else {}):
         place = SchedulerChoice.of("listen:127.0.0.1:0", is_trusted=without)
-    with connected(place, tmp_path) as connection:
+    with connect(place, tmp_path) as connection:
         written = "tcp" if "write tls" in said else "tls"
         done = subprocess.run(
             [sys.executable, "-c", WORKER, f"{written}{connection.address[3:]}"],
@@ -218,7 +218,7 @@ def test_a_worker_that_its_scheduler_will_never_hear_ends(
 def test_a_worker_of_a_runs_file_prints_why_it_is_not_heard_and_tries_again(tmp_path, certified):
     strangers = authority(tmp_path / "strangers")
     with (
-        connected(SchedulerChoice.of("listen:127.0.0.1:0"), tmp_path),
+        connect(SchedulerChoice.of("listen:127.0.0.1:0"), tmp_path),
         subprocess.Popen(
             [sys.executable, "-c", WORKER, str(tmp_path / SCHEDULER_FILE)],
             env={
@@ -247,7 +247,7 @@ from eyelevel.cluster.connection import ClusterError
 from eyelevel.cluster.worker import run_slots
 if __name__ == "__main__":
     try:
-        asyncio.run(run_slots(sys.argv[1], 2, host="one", is_trusted=True, told=print))
+        asyncio.run(run_slots(sys.argv[1], 2, host="one", is_trusted=True, report=print))
     except ClusterError as error:
         sys.exit(f"ENDED {error}")
 """

@@ -30,7 +30,7 @@ from synthetic_run import environment
 
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import Connection
-from eyelevel.cluster.scheduler import SchedulerChoice, connected
+from eyelevel.cluster.scheduler import SchedulerChoice, connect
 from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.run.block.inputs import Input
@@ -139,7 +139,7 @@ def test_what_is_killed_or_stands_still_in_a_load_is_never_ok_and_leaves_nothing
     )
     out = tmp_path / "out"
     out.mkdir()
-    with connected(SchedulerChoice.of("local:1"), out) as connection:
+    with connect(SchedulerChoice.of("local:1"), out) as connection:
         faults.start()
         run_on(connection, small_site, out, "3gslow", len(STOPPED) + len(KILLED), FAULTS_TIMEOUT_S)
         faults.join()
@@ -202,7 +202,7 @@ def test_a_page_in_a_slot_reaches_neither_scheduler_nor_worker_nor_a_page_of_the
     out = tmp_path / "out"
     out.mkdir()
     with ExitStack() as stack:
-        connection = stack.enter_context(connected(SchedulerChoice.of("local:1"), out))
+        connection = stack.enter_context(connect(SchedulerChoice.of("local:1"), out))
         until(lambda: len(connection.client.scheduler_info()["workers"]) or None, os.getpid())
         ports = sorted(listening())
         known = {connection.address, *connection.client.scheduler_info()["workers"]}

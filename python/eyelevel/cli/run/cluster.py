@@ -91,7 +91,7 @@ class Cluster:
             execution,
             allow_heterogeneous=self.allows_heterogeneous,
             is_trusted=self.is_trusted,
-            told=lambda line: say(hints, line),
+            report=lambda line: say(hints, line),
         )
 
 

@@ -62,7 +62,7 @@ def worker(
             is_trusted=trust_network,
             credentials=credentials,
             while_open=while_open,
-            told=_tell,
+            report=_tell,
         )
         asyncio.run(coming)
 

@@ -47,7 +47,7 @@ class Evidence:
         return statistics.median(self.processor_s)
 
 
-class Shown(NamedTuple):
+class MachineDescription(NamedTuple):
     """What a machine answers when it is asked what it is: `facts`, `problems` and `environment` as
     Evidence has them."""
 
