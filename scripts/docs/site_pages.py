@@ -59,7 +59,7 @@ MADE = {
 PYTHON_PAGE = """\
 # In a notebook
 
-Made from the docstrings; [the guide](../guides/notebooks.md) has three analyses.
+Made from the docstrings; [the guide](../guides/notebooks.md) has a first analysis.
 
 ```{eval-rst}
 .. autofunction:: eyelevel.open
