@@ -1,22 +1,14 @@
-"""The reference page's tables are those of the code."""
+"""The reference page of rows is written from the tables, which are the data plane's."""
 
 from repository import ROOT
 
 from eyelevel.probes.export import COLUMNS
-from eyelevel.probes.protocols import FAILURE_CLASSES, THESIS_NAMES
+from eyelevel.reference.probe_rows import reference_page
 
 
-def table(titles: tuple[str, str], rows: dict[str, str]) -> str:
-    lines = [f"| {' | '.join(titles)} |", "| --- | --- |"]
-    return "\n".join([*lines, *(f"| `{name}` | {text} |" for name, text in rows.items())]) + "\n"
-
-
-def test_the_reference_has_every_column_failure_and_protocol() -> None:
-    page = (ROOT / "docs/reference/probe.md").read_text(encoding="utf-8")
-    meanings = {name: meaning for name, (_, meaning) in COLUMNS.items()}
-    assert table(("column", "what it holds"), meanings) in page
-    assert table(("class", "what happened"), FAILURE_CLASSES) in page
-    assert table(("protocol", "in the thesis's CSV"), THESIS_NAMES) in page
+def test_the_reference_page_is_the_tables() -> None:
+    written = (ROOT / "docs/reference/probe-rows.md").read_text(encoding="utf-8")
+    assert written == reference_page(), "run: python -m eyelevel.reference.probe_rows"
 
 
 def test_the_columns_are_those_of_the_data_plane_in_its_order() -> None:
