@@ -29,7 +29,7 @@ from eyelevel.report.page import build_report
 from eyelevel.run.study.effects import live_effects
 from eyelevel.run.study.facts import FactsSoFar
 from eyelevel.run.study.loop import todo
-from eyelevel.run.study.prepare import planned
+from eyelevel.run.study.prepare import begin_study
 from eyelevel.run.study.stopping import Stopping
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
@@ -146,7 +146,7 @@ def _looks(directory: Path, trials: list[Trial], writer: Writer) -> Iterator[Fig
 def resume(directory: Path) -> None:
     """What is left of a run that is there."""
     plan, sites = study()
-    assert todo(planned(plan, sites, directory, resume=True), directory) == []
+    assert todo(begin_study(plan, sites, directory, resume=True), directory) == []
 
 
 def report(directory: Path) -> None:

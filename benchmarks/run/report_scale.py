@@ -33,7 +33,7 @@ from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial, expand, plan_document
 from eyelevel.report.page import build_report
 from eyelevel.run.study.loop import todo
-from eyelevel.run.study.prepare import planned
+from eyelevel.run.study.prepare import begin_study
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
     PLAN_FILE,
@@ -97,7 +97,7 @@ def plan_step(directory: Path, shape: str, scale: float) -> None:
 def resume_step(directory: Path, shape: str, scale: float) -> None:
     """What is left of a run that is there."""
     plan, sites = study(shape, scale)
-    assert todo(planned(plan, sites, directory, resume=True), directory) == []
+    assert todo(begin_study(plan, sites, directory, resume=True), directory) == []
 
 
 def report_step(directory: Path, shape: str, scale: float) -> None:

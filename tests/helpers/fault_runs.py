@@ -45,7 +45,7 @@ from eyelevel.run.bundle.inputs import RunInputs
 from eyelevel.run.bundle.unpack import open_bundle
 from eyelevel.run.study.dispatch import Block
 from eyelevel.run.study.loop import Interrupted, run_trials
-from eyelevel.run.study.prepare import planned
+from eyelevel.run.study.prepare import begin_study
 from eyelevel.run.study.progress import Accounts
 from eyelevel.run.study.slots import Event, OnStart, SlotAdded, Slots, TrialsFinished
 from eyelevel.run.trial.trial import TrialResult
@@ -95,7 +95,7 @@ def study(disk: Path) -> None:
     attempts.run_trial = lambda trial, *_, **__: stub_result(trial)  # type: ignore[assignment]
     directory = disk / "run"
     plan = parse_plan(PLAN, "plan.toml")
-    trials = planned(plan, [Site("site", "sha256:" + "0" * 64)], directory, resume=True)
+    trials = begin_study(plan, [Site("site", "sha256:" + "0" * 64)], directory, resume=True)
     if not (directory / ENVIRONMENT_FILE).exists():
         write_document(directory, ENVIRONMENT_FILE, {"machine": "x86_64"})
     run_trials(trials, {"site": "site.wacz"}, directory, lambda _: None)
@@ -137,7 +137,7 @@ def cluster(disk: Path) -> None:
     """A run through the real loop and the real packing, whose blocks come from elsewhere."""
     directory = disk / "run"
     plan = parse_plan(PLAN, "plan.toml")
-    trials = planned(plan, [Site("site", "sha256:" + "0" * 64)], directory, resume=True)
+    trials = begin_study(plan, [Site("site", "sha256:" + "0" * 64)], directory, resume=True)
     if not (directory / ENVIRONMENT_FILE).exists():
         write_document(directory, ENVIRONMENT_FILE, {"machine": "x86_64"})
     recording = disk.parent / "site.wacz"  # beside the disk: it is read, whatever becomes of that

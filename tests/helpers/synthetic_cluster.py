@@ -31,7 +31,7 @@ from eyelevel.run.block.inputs import Input
 from eyelevel.run.block.load import BlockWork
 from eyelevel.run.machines.files import read_fleet
 from eyelevel.run.study.loop import Interrupted, RunResult, run_trials
-from eyelevel.run.study.prepare import planned
+from eyelevel.run.study.prepare import begin_study
 from eyelevel.run.study.progress import Accounts
 from eyelevel.run.study.slots import Slots
 from eyelevel.store.commit import write_trial
@@ -157,7 +157,7 @@ class SyntheticCluster:
         """All of the plan, which is written."""
         name = self.plan.sites[0]
         sites = [Site(name, f"sha256:{name * 8:.64}")]
-        trials = planned(self.plan, sites, self.run, resume=True)
+        trials = begin_study(self.plan, sites, self.run, resume=True)
         write_document(self.run, ENVIRONMENT_FILE, environment())
         return trials
 

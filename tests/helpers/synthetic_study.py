@@ -16,7 +16,7 @@ from eyelevel.plan.trials import Site, Trial
 from eyelevel.run.study import loop
 from eyelevel.run.study.facts import FactsSoFar
 from eyelevel.run.study.loop import RunResult, run_trials
-from eyelevel.run.study.prepare import planned
+from eyelevel.run.study.prepare import begin_study
 from eyelevel.run.study.progress import Progress
 from eyelevel.run.study.stopping import Stopping
 from eyelevel.store.commit import write_trial
@@ -53,7 +53,7 @@ class SyntheticStudy:
 
     def trials(self, directory: Path) -> list[Trial]:
         """All of the plan, which is written."""
-        trials = planned(self.plan, self.sites, directory, resume=True)
+        trials = begin_study(self.plan, self.sites, directory, resume=True)
         write_document(directory, ENVIRONMENT_FILE, environment())
         return trials
 

@@ -183,7 +183,7 @@ class Admissions:
         several losses in a row, and so are all slots of a machine on which all are lost."""
         name = SlotName.of(slot)
         candidate = self._candidates[name.machine]
-        numbers = self._losses.lost(name.machine, name.number, name.count, block)
+        numbers = self._losses.on_lost(name.machine, name.number, name.count, block)
         anew = [number for number in numbers if number not in candidate.retired]
         if not anew:
             return []
@@ -204,7 +204,7 @@ class Admissions:
         """Take note of a block's loads on a slot, which is retired if too many of them fail."""
         name = SlotName.of(slot)
         candidate = self._candidates[name.machine]
-        self._losses.ended(name.machine, name.number)
+        self._losses.on_block_finished(name.machine, name.number)
         reason = self._failures.add(f"{name.machine}/{name.number}", map(has_failed, trials))
         if not reason or name.number in candidate.retired or candidate.is_refused:
             return []

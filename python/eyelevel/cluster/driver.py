@@ -25,7 +25,7 @@ from eyelevel.run.machines.evidence import (
     level_facts,
     machine_facts,
     machine_problems,
-    measured_environment,
+    read_measurements,
     slot_loads,
 )
 from eyelevel.run.machines.files import read_fleet
@@ -53,7 +53,7 @@ class PlanQuestions:
         facts, problems = machine_facts(self.browser), machine_problems()
         if not problems:
             facts = facts | level_facts(self.pairs)
-            environment |= measured_environment(self.pairs)
+            environment |= read_measurements(self.pairs)
         return MachineDescription(facts, problems, environment)
 
     def measure_loads(self) -> list[tuple[float, float]]:

@@ -13,7 +13,7 @@ from eyelevel.bucket.fetch import fetch_run
 from eyelevel.errors import ExpectedError, StoreError
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.plan.trials import Site
-from eyelevel.run.study.prepare import planned
+from eyelevel.run.study.prepare import begin_study
 
 BLOCK = "blocks/0000005.zip"
 
@@ -159,9 +159,9 @@ def test_a_part_of_a_run_is_not_run_on_and_the_whole_is(run, bucket, out):
     fetch_run(bucket, URL, out)
     (out / "plan.json").rename(out / "aside")
     with pytest.raises(StoreError, match="a partly fetched run"):
-        planned(plan, sites, out, resume=True)
+        begin_study(plan, sites, out, resume=True)
     (out / "aside").rename(out / "plan.json")
-    planned(plan, sites, out, resume=True)
+    begin_study(plan, sites, out, resume=True)
     assert "holds a run that was not fetched" in str(fetching(bucket, out))
 
 

@@ -19,7 +19,7 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site
 from eyelevel.run.block import attempts
 from eyelevel.run.study.loop import RunResult, run_trials
-from eyelevel.run.study.prepare import planned
+from eyelevel.run.study.prepare import begin_study
 from eyelevel.store.directory import ENVIRONMENT_FILE, write_document
 
 PLAN = """sites = ["a", "b"]
@@ -39,7 +39,7 @@ def test_between_two_loads_all_whole_blocks_are_in_the_bucket(tmp_path, monkeypa
 
     monkeypatch.setattr(attempts, "run_trial", load)
     sites = [Site(name, f"sha256:{name * 64}") for name in "ab"]
-    trials = planned(parse_plan(PLAN, "plan.toml"), sites, directory, resume=False)
+    trials = begin_study(parse_plan(PLAN, "plan.toml"), sites, directory, resume=False)
     write_document(directory, ENVIRONMENT_FILE, environment())
     copying = copies(Run(directory), bucket)
     copying.begin()

@@ -44,7 +44,7 @@ def test_the_environment_is_of_this_machine_as_busy_as_it_is_when_it_is_asked(mo
     monkeypatch.setattr(driver, "machine_facts", lambda _: {"kernel": "6.1"})
     monkeypatch.setattr(driver, "machine_problems", lambda: found)
     monkeypatch.setattr(driver, "level_facts", lambda _: {"level of a and b": "equal"})
-    monkeypatch.setattr(driver, "measured_environment", lambda _: {"path_checks": PATH})
+    monkeypatch.setattr(driver, "read_measurements", lambda _: {"path_checks": PATH})
     shown = PlanQuestions(Browser(), []).describe_machine()
     assert shown.problems == found
     assert shown.environment["cpu"] == "this one" and shown.environment["load_1min"] == 0.5

@@ -13,7 +13,7 @@ from timeouts import TEST_TIMEOUT_S
 from eyelevel.errors import StoreError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site
-from eyelevel.run.study.prepare import planned
+from eyelevel.run.study.prepare import begin_study
 from eyelevel.store.directory import committed
 
 pytestmark = pytest.mark.full
@@ -88,7 +88,7 @@ def test_of_two_plans_that_begin_in_one_moment_without_locks_one_stays(tmp_path)
     def begin(plan):
         barrier.wait()
         try:
-            stayed.append(planned(plan, [Site("startup", "sha256:a")], tmp_path, resume=False))
+            stayed.append(begin_study(plan, [Site("startup", "sha256:a")], tmp_path, resume=False))
         except StoreError as error:
             refused.append(str(error))
 
@@ -107,8 +107,8 @@ def test_of_two_plans_that_begin_in_one_moment_without_locks_one_stays(tmp_path)
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_directory_of_another_plan_is_refused(tmp_path, resume):
     plan = parse_plan(PLAN, "plan.toml")
-    planned(plan, [Site("startup", "sha256:a")], tmp_path, resume=False)
+    begin_study(plan, [Site("startup", "sha256:a")], tmp_path, resume=False)
     with pytest.raises(
         StoreError, match=r"it holds the run of another plan; choose another --out$"
     ):
-        planned(plan, [Site("startup", "sha256:b")], tmp_path, resume=resume)
+        begin_study(plan, [Site("startup", "sha256:b")], tmp_path, resume=resume)

@@ -10,7 +10,7 @@ from eyelevel.errors import BrowserStartError
 from eyelevel.metrics.steps import step_metrics
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.run.trial.steps import after_load_record, failed_step, step_frames
+from eyelevel.run.trial.steps import after_load_record, find_failed_step, step_frames
 
 HTTP1 = STACKS_BY_NAME["http1"]
 
@@ -24,7 +24,7 @@ def test_a_scroll_and_a_click_to_the_next_page_are_measured_each(origin: str):
     # The link is far above when it is clicked: coming to it is no part of the click.
     after = ("scroll end", "script 1", "click a")
     raw = load_page(LoadSettings(origin + "/steps", HTTP1, Browser(after_load=after), quiet_s=0.6))
-    assert raw.ended == "complete" and not failed_step(raw), raw.after_load
+    assert raw.ended == "complete" and not find_failed_step(raw), raw.after_load
     scroll, back, click = raw.after_load
     names = [[item.url.removeprefix(origin) for item in part.objects] for part in raw.after_load]
     assert [item.url.removeprefix(origin) for item in raw.objects] == ["/steps"]
@@ -55,4 +55,4 @@ def test_a_step_that_cannot_be_done_says_why_and_ends_them(origin: str):
     assert raw.ended == "complete"
     (step,) = raw.after_load
     assert step.failed == ("`click #nowhere`: no element of the page matches the selector")
-    assert failed_step(raw).startswith("after the load: ")
+    assert find_failed_step(raw).startswith("after the load: ")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.run.trial.rules.transport_errors import lost_by_network
+from eyelevel.run.trial.rules.transport_errors import is_network_loss
 
 pytestmark = [pytest.mark.full, pytest.mark.usefixtures("labs")]
 
@@ -29,7 +29,7 @@ def test_objects_of_a_path_that_went_dead_are_lost_by_the_network(tmp_path: Path
     )
     (trial,) = json.loads(done.stdout)
     failed = {item["failed"] for item in trial["objects"] if item["failed"]}
-    assert failed and all(map(lost_by_network, failed)), failed
+    assert failed and all(map(is_network_loss, failed)), failed
     assert any("QUIC_NETWORK_IDLE_TIMEOUT" in each for each in failed)
     # A machine that other work keeps busy starves it.
     assert trial["outcome"] in ("timeout", "starved"), trial["outcome_detail"]

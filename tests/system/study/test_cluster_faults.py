@@ -37,7 +37,7 @@ from eyelevel.run.block.inputs import Input
 from eyelevel.run.block.load import BlockWork
 from eyelevel.run.machines.files import read_fleet
 from eyelevel.run.study.loop import Interrupted, run_trials
-from eyelevel.run.study.prepare import planned
+from eyelevel.run.study.prepare import begin_study
 from eyelevel.run.study.progress import Accounts
 from eyelevel.run.study.slots import Slots
 from eyelevel.run.trial.host import CGROUP_MOUNTS
@@ -82,7 +82,7 @@ def run_on(
     text = PLAN.format(site=site, network=network, blocks=blocks, timeout_s=timeout_s)
     plan = parse_plan(text, "plan.toml")
     recorded = open_site(plan.sites[0])
-    trials = planned(plan, [recorded.of_plan()], out, resume=True)
+    trials = begin_study(plan, [recorded.of_plan()], out, resume=True)
     write_document(out, ENVIRONMENT_FILE, environment())
     recordings = {recorded.name: Input(recorded.digest, str(recorded.path.resolve()))}
     work = BlockWork("client", recordings, retries=0, host_wait_s=0.0)

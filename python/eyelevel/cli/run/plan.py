@@ -18,7 +18,7 @@ from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import expand
 from eyelevel.run.study.estimate import estimate as estimate_plan
 from eyelevel.run.study.sequential_estimate import SequentialEstimate
-from eyelevel.run.study.time_limits import check_time_limits, limits_said
+from eyelevel.run.study.time_limits import check_time_limits, describe_limits
 from eyelevel.sites.cleartext import check_secure
 from eyelevel.sites.recorded import RecordedSite
 
@@ -50,7 +50,7 @@ def check(
     results.print(
         f"{plan}: {trials} loads: {_count(len(parsed.sites), 'site')} x "
         f"{_count(len(parsed.networks), 'network')} x {_count(len(parsed.stacks), 'stack')} x "
-        f"{_count(parsed.blocks, 'block')}; {limits_said(parsed, sites)}",
+        f"{_count(parsed.blocks, 'block')}; {describe_limits(parsed, sites)}",
         markup=False,
         soft_wrap=True,
     )

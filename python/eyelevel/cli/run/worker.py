@@ -10,7 +10,7 @@ import typer
 from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import hints
 from eyelevel.errors import ExpectedError
-from eyelevel.run.study.jobs import claimed_sets
+from eyelevel.run.study.jobs import claim_core_sets
 
 TrustOption = Annotated[
     bool,
@@ -54,7 +54,7 @@ def worker(
     from eyelevel.cluster.worker import run_slots
 
     credentials = Credentials.of_line(sys.stdin.buffer.readline()) if while_open else None
-    with claimed_sets(slots, "--slots ") as cores:
+    with claim_core_sets(slots, "--slots ") as cores:
         coming = run_slots(
             where,
             slots,

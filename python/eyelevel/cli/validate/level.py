@@ -26,7 +26,7 @@ from eyelevel.run.level.measure import (
     WITHOUT_WAYS,
     Level,
     Step,
-    measured_level,
+    read_level,
     stacks_of,
     validate_level,
 )
@@ -105,7 +105,7 @@ def level(
             level_ = validate_level(first, second, tell, fresh=fresh)
             if effects:
                 measure_effects(first, second, tell)
-                known = measured_level(first, second)
+                known = read_level(first, second)
                 level_ = replace(level_, rows=known.rows) if known else level_
     except INTERRUPTS:
         hints.print("what was measured is kept; the same command continues where it stopped")

@@ -21,11 +21,11 @@ RETRIED = tuple(outcome.name for outcome in OUTCOMES if outcome.tried_again)
 """Outcomes after which an attempt is repeated if the page has no values."""
 
 KEPT_OF_ATTEMPTS = ("outcome", "outcome_detail", "started_at", "navigation", "host")
-"""What a record keeps of an attempt before it."""
+"""The keys that a record keeps of an earlier attempt."""
 
 RETRIES = 1
 RETRIES_MAX = 3
-"""What still fails then fails for a reason, which more loads would only hide."""
+"""The most retries of a load; one that still fails has a reason that more attempts would hide."""
 
 
 def commit_trial(
@@ -45,7 +45,7 @@ def commit_trial(
     return commit_result(directory, with_retries(run, retries))
 
 
-def packed(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial:
+def pack_result(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial:
     """It as bytes, but for pictures of known names. Raises StoreError as `pack`."""
     return pack(result.record, result.frames, result.step_frames, result.logs, is_known)
 
@@ -82,7 +82,7 @@ def _may_repeat(record: JsonMapping) -> bool:
     return record["outcome"] in RETRIED and not has_loaded
 
 
-def given_up(trial: Trial, machines: Sequence[str]) -> PackedTrial:
+def give_up(trial: Trial, machines: Sequence[str]) -> PackedTrial:
     """A failure of the instrument: each of `machines` was lost while it had the trial's block."""
     now_s = time.monotonic()
     sample = HostSample.take(now_s)

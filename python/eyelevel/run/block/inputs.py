@@ -23,13 +23,13 @@ class Input:
     """A file that loads need."""
 
     digest: str
-    """Its SHA-256."""
+    """Its SHA-256 in hexadecimal."""
     path: str
-    """Where the client has it."""
+    """The file's path on the client."""
 
     @property
     def name(self) -> str:
-        """Of its copy; with the suffix by which recordings are told apart."""
+        """The name of a copy, with the suffix by which recordings are recognised."""
         suffix = next((each for each in ARCHIVE_SUFFIXES if self.path.endswith(each)), "")
         return self.digest + suffix
 
@@ -38,11 +38,13 @@ Seen = tuple[int, int, int]
 """A file's number, length and time of change: alike as long as nobody touched it."""
 
 _found: dict[str, tuple[Path, Seen]] = {}
-"""Where this process has each, by digest, and as what it was read then."""
+"""The place of each input that this process has found, by digest, and the file's state when it was
+read."""
 
 
 def resolve(needed: Mapping[str, Input]) -> tuple[dict[str, str], list[Input]]:
-    """Where the files are on this machine, by the same keys; and those that are not."""
+    """Return the paths of the files on this machine, by the same keys, and the files that are
+    missing."""
     paths, missing = {}, []
     for key, each in needed.items():
         if path := _here(each):

@@ -8,7 +8,7 @@ from typing import Protocol
 from eyelevel.errors import ExpectedError, StoreError
 from eyelevel.json_types import JsonObject
 from eyelevel.plan.trials import Trial
-from eyelevel.run.block.attempts import RETRIES, packed, with_retries
+from eyelevel.run.block.attempts import RETRIES, pack_result, with_retries
 from eyelevel.run.block.inputs import Input, resolve
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.run.trial.trial import TrialResult, run_trial
@@ -16,7 +16,7 @@ from eyelevel.store.packed import PackedTrial, check_packed
 
 
 class Load(Protocol):
-    """What loads a trial's page: `run_trial`, or what a test gives in its place."""
+    """A function that loads a trial's page: `run_trial`, or a test's own."""
 
     def __call__(
         self,
@@ -26,19 +26,19 @@ class Load(Protocol):
         trace_files: Mapping[str, str],
         host_wait: HostWait | None,
     ) -> TrialResult:
-        """As `eyelevel.run.trial.trial.run_trial`."""
+        """Load a trial (`eyelevel.run.trial.trial.run_trial`)."""
 
 
 @dataclass(frozen=True)
 class BlockWork:
-    """How any block of a run is loaded; it travels to the slots."""
+    """The settings for loading any block of a run; sent to the slots."""
 
     client: str
     """Unique to the one who commits: what was sent to it need not be sent again."""
     recordings: Mapping[str, Input]
-    """By the sites' names."""
+    """The recordings by site name."""
     traces: Mapping[str, Input] = field(default_factory=dict)
-    """By their digests."""
+    """The traces by digest."""
     retries: int = RETRIES
     host_wait_s: float = WAIT_S_MAX
     load: Load = run_trial
@@ -52,7 +52,7 @@ _sent: dict[str, set[str]] = {}
 
 
 BLOCK_BYTES_MAX = 2**30
-"""Of what a block's loads leave: it is in the memory of slot, scheduler and client at once."""
+"""The most bytes of a block's results: slot, scheduler and client hold them in memory at once."""
 
 
 class TooLargeError(ExpectedError):
@@ -67,7 +67,7 @@ class Missing:
 
 
 def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | Missing:
-    """The trials one after another, each packed; nothing is loaded if files are missing.
+    """The trials one after another, each pack_result; nothing is loaded if files are missing.
 
     Raises TooLargeError as soon as they are more than BLOCK_BYTES_MAX.
     """
@@ -84,8 +84,8 @@ def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | 
     done: list[PackedTrial] = []
     size = 0
     for trial in trials:
-        result = with_retries(_loaded(work, trial, archives[trial.site], traces), work.retries)
-        done.append(_packed(result, known.__contains__))
+        result = with_retries(_load_block(work, trial, archives[trial.site], traces), work.retries)
+        done.append(_pack(result, known.__contains__))
         known |= done[-1].pictures.keys()
         size += sum(map(len, (*done[-1].files.values(), *done[-1].pictures.values())))
         if size > BLOCK_BYTES_MAX:
@@ -108,22 +108,22 @@ def check_answer(hashes: Sequence[str], came: Sequence[PackedTrial]) -> None:
         check_packed(each)
 
 
-def _packed(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial:
+def _pack(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial:
     # Imported where it is used: metrics take long, and only what has slots computes them here.
     from eyelevel.analysis.run_files import kept_columns
 
     result.record["host"] |= _place()
     row = kept_columns().row(result.record, lambda: result.frames)
-    return replace(packed(result, is_known), row=row)
+    return replace(pack_result(result, is_known), row=row)
 
 
 def _place() -> JsonObject:
-    """Which machine and slot this is, as a record's `host` says it."""
+    """Return this machine and slot in the form of a record's `host`."""
     machine, _, number = os.environ.get(SLOT_VARIABLE, "").rpartition("/")
     return {"machine": machine, "slot": int(number)} if machine else {}
 
 
-def _loaded(
+def _load_block(
     work: BlockWork, trial: Trial, archive: str, traces: Mapping[str, str]
 ) -> Callable[[], TrialResult]:
     wait = HostWait(limit_s=work.host_wait_s)

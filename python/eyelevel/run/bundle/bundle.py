@@ -58,7 +58,7 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
             entry = zipfile.ZipInfo(name, _DATE)
             packed = PurePosixPath(name).suffix in PACKED_SUFFIXES
             entry.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
-            with _opened(content) as source, pack.open(entry, "w", force_zip64=True) as target:
+            with _open(content) as source, pack.open(entry, "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target)
     return len(members)
 
@@ -76,7 +76,7 @@ def _files(directory: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _check(directory: Path) -> None:
-    """What is packed is what a reader will take: each record by its schema, each document."""
+    """Check that a reader will accept what is packed: each record and document by its schema."""
     for trial in iterate_trials(directory):
         trial.frames()
     if (directory / ENVIRONMENT_FILE).exists():
@@ -86,9 +86,9 @@ def _check(directory: Path) -> None:
 
 
 def _sha256(content: Path | bytes) -> str:
-    with _opened(content) as stream:
+    with _open(content) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _opened(content: Path | bytes) -> io.BytesIO | io.BufferedReader:
+def _open(content: Path | bytes) -> io.BytesIO | io.BufferedReader:
     return io.BytesIO(content) if isinstance(content, bytes) else content.open("rb")

@@ -1,4 +1,4 @@
-"""What a run was made from, found again for its bundle: recordings, and files of its networks.
+"""Find a run's inputs again for its bundle: recordings, and files of its networks.
 
 A run's `plan.json` has the digests of what it was made from and the plan's text, which names the
 places, relative to the folder in which it was run.
@@ -57,7 +57,7 @@ def _sites(
     for wanted in document["sites"]:
         name, digest = wanted["name"], wanted["digest"]
         if digest not in by_digest:
-            seen, why = _opened(name, places.get(name))
+            seen, why = _open(name, places.get(name))
             if seen is None or seen.digest != digest:
                 raise StoreError(
                     f"bundling {directory}: the recording of `{name}` ({digest}) is missing: "
@@ -69,8 +69,8 @@ def _sites(
     return sites_by_name
 
 
-def _opened(name: str, place: str | None) -> tuple[RecordedSite | None, str]:
-    """What is at `place` now, and why it would not do."""
+def _open(name: str, place: str | None) -> tuple[RecordedSite | None, str]:
+    """Return the site at `place`, and the reason if it is not the run's."""
     if place is None:
         return None, f"no site of the plan is named `{name}` here"
     try:
@@ -125,7 +125,8 @@ def _files(directory: Path, document: JsonMapping, source: JsonMapping) -> dict[
 
 INSTALLED = "installed.txt"
 LOCK_FILES = ("requirements.lock", "Cargo.lock")
-"""Of the Python and the Rust half; a source tree has them. A wheel is known by its version."""
+"""The lock files of the Python and Rust halves in a source tree; a wheel is identified by its
+version."""
 
 _SOURCE_TREE = Path(__file__).parents[4]
 

@@ -1,4 +1,4 @@
-"""What may lie in a bundle, by name: one list for packing and for unpacking."""
+"""The files that a bundle may contain, by name: one list for packing and unpacking."""
 
 import re
 from enum import Enum
@@ -18,7 +18,7 @@ TRIAL_FILE = (
 )
 """A regular expression of a trial's files, from the folder on that has its hash as name."""
 PACKED_SUFFIXES = (".npz", ".webp", ".wacz", ".gz")
-"""Of files that do not shrink further."""
+"""The suffixes of files that do not compress further."""
 _TAKEN = re.compile(
     rf"run/(?:(?:plan|environment|stop)\.json|trials/{TRIAL_FILE}|pictures/[0-9a-f]{{20}}\.webp"
     r"|machines/[0-9a-z-]{1,64}\.json)"
@@ -30,18 +30,18 @@ _FOLDERS = ("run", "sites", "files", "locks")
 
 
 class Member(Enum):
-    """What becomes of a file in a bundle."""
+    """The treatment of a file in a bundle."""
 
     TAKEN = "unpacked"
     LEFT = "left where it is"
-    """What the sender made of the records, such as a report: whoever opens it must know whose it
-    is."""
+    """A file that the sender made from the records, such as a report: whoever opens it must know
+    its origin."""
     ASTRAY = "refused"
     """It would lie outside of the directory, or in a folder that is none of a bundle's."""
 
 
 def kind_of(name: str) -> Member:
-    """What becomes of the file of this name."""
+    """Return the treatment of the file of this name."""
     parts = PurePosixPath(name).parts
     plain = name.isprintable() and "\\" not in name and not name.startswith("/")
     if not plain or len(parts) < 2 or parts[0] not in _FOLDERS or "/".join(parts) != name:

@@ -34,9 +34,10 @@ class Bundle:
     plan: Plan
     sites: tuple[Path, ...]
     site_digests: tuple[str, ...]
-    """What the plan has for them; `check_sites` compares."""
+    """The digests that the plan has for the sites; `check_sites` compares them."""
     left: tuple[str, ...] = ()
-    """What the sender made of the run, by its names in the bundle: it was not unpacked."""
+    """Files that the sender made from the run, by their names in the bundle; they are not
+    unpacked."""
 
 
 def open_bundle(
@@ -75,9 +76,9 @@ def open_bundle(
             if kind_of(name) is Member.TAKEN:
                 packed.unpack(name, directory)
         left = tuple(name for name in packed.digests if kind_of(name) is Member.LEFT)
-    recordings = {recording_name(path): path for path in _listed(directory / "sites")}
+    recordings = {recording_name(path): path for path in _list(directory / "sites")}
     sites = tuple(recordings[name] for name in plan.sites)
-    files = {path.name: str(path.resolve()) for path in _listed(directory / "files")}
+    files = {path.name: str(path.resolve()) for path in _list(directory / "files")}
     located = replace(plan, sites=tuple(map(str, sites)), trace_files=files)
     return Bundle(directory / "run", located, sites, site_digests, left)
 
@@ -137,13 +138,13 @@ class _Packed:
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(target) as stream:
-            for piece in self._checked_pieces(name):
+            for piece in self._check_pieces(name):
                 stream.write(piece)
 
     def _whole(self, name: str, bytes_max: int) -> bytes:
-        return b"".join(self._checked_pieces(name, bytes_max))
+        return b"".join(self._check_pieces(name, bytes_max))
 
-    def _checked_pieces(self, name: str, bytes_max: int | None = None) -> Iterator[bytes]:
+    def _check_pieces(self, name: str, bytes_max: int | None = None) -> Iterator[bytes]:
         digest = hashlib.sha256()
         for piece in self._pack.pieces(name, bytes_max):
             digest.update(piece)
@@ -173,7 +174,7 @@ def _is_digest(value: object) -> bool:
     return isinstance(value, str) and len(value) == _DIGEST_HEX and value.isalnum()
 
 
-def _listed(folder: Path) -> list[Path]:
+def _list(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 

@@ -35,7 +35,7 @@ CACHE_VERSION = 1
 NAME_HEX = 20
 
 Effects = dict[str, Effect]
-"""What each aspect moves, by aspect."""
+"""The changes that each aspect makes, by aspect."""
 
 VERSION_TIMEOUT_S = 20.0
 MEASURING = (
@@ -91,7 +91,7 @@ class Kept:
         return [replace(run, side=self._side(run.side)) for run in kept]
 
     def _side(self, side: int) -> int:
-        """In the file for the pair's, and the reverse."""
+        """Return a side's number in the file for the pair's order, and the reverse."""
         return 1 - side if self._turned else side
 
     def add(self, run: Run) -> None:
@@ -105,7 +105,7 @@ class Kept:
             file.write("\n" + line + "\n")
 
     def forget(self) -> None:
-        """Before all is measured anew."""
+        """Delete the kept runs and effects."""
         self.file.unlink(missing_ok=True)
         self._effects.unlink(missing_ok=True)
 
@@ -114,7 +114,7 @@ class Kept:
         return folder() / f"{self.key}.effects.json"
 
     def effects(self) -> Effects:
-        """What each aspect moves; empty where it was not measured."""
+        """Return the kept effects of each aspect; empty if none were measured."""
         try:
             source = Source(str(self._effects), KEPT)
             document = parse_object(read_bytes(self._effects, source), source)
@@ -126,7 +126,7 @@ class Kept:
             return {}  # absent, or of another shape: measured anew
 
     def keep_effects(self, found: Effects) -> None:
-        """Beside the runs, whole or not at all."""
+        """Write the effects atomically beside the runs."""
         self._effects.parent.mkdir(parents=True, exist_ok=True)
         document = {
             aspect: {name: ms.as_json() for name, ms in moved.items()}
@@ -136,7 +136,7 @@ class Kept:
 
 
 def browser_version() -> str:
-    """What the browser says of itself; empty if there is none."""
+    """Return the browser's own version text; empty without a browser."""
     executable = shutil.which(find_executable())
     return "" if executable is None else _version_of(executable)
 
@@ -158,19 +158,19 @@ def _version_of(executable: str) -> str:
 
 @cache
 def code_digest() -> str:
-    """Of the code beside the binary."""
+    """Return the digest of the Python code that measures."""
     return digest_of(Path(eyelevel.__file__).parent, MEASURING)
 
 
 def digest_of(root: Path, packages: Sequence[str]) -> str:
-    """Of all that is in these packages but their tests."""
+    """Return the digest of the Python files in these packages, without tests."""
     files = (file for name in packages for file in sorted((root / name).rglob("*.py")))
     texts = (file.read_bytes() for file in files if not file.name.startswith("test_"))
     return hashlib.sha256(b"\0".join(texts)).hexdigest()[:NAME_HEX]
 
 
 def folder() -> Path:
-    """Where the runs of all pairs are."""
+    """Return the folder with the runs of all pairs."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "eyelevel" / "level"
 

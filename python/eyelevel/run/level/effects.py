@@ -1,5 +1,5 @@
-"""How many milliseconds an aspect moves: one of the two stacks beside itself with one setting
-changed, over the made page."""
+"""Measure by how many milliseconds an aspect changes a load: one of the two stacks against itself
+with one setting changed, over the generated page."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,23 +18,24 @@ PAGES = tuple(scenario for scenario in SCENARIOS if scenario.kind == "page")
 
 
 def measure_effects(first: Stack, second: Stack, on_step: Callable[[Step], None]) -> Effects:
-    """Of every aspect that a setting of one of the stacks changes alone; kept with the pair.
+    """Return the effects of all aspects that a single setting of one stack changes; they are kept
+    with the pair.
 
     What was measured of a stack and its twin is read. Raises LabError as `validate_level`.
     """
     effects: Effects = {}
     for aspect in ASPECTS:
         for stack in (second, first):
-            switched = _switched(stack, aspect.switch) if aspect.switch else None
+            switched = _switch_setting(stack, aspect.switch) if aspect.switch else None
             if switched is not None:
                 validate_level(stack, switched, on_step, scenarios=PAGES, budget_s=0.0)
-                effects[aspect.name] = _moved(Kept((stack, switched)).runs())
+                effects[aspect.name] = _compute_changes(Kept((stack, switched)).runs())
                 break
     Kept((first, second)).keep_effects(effects)
     return effects
 
 
-def _switched(stack: Stack, switch: JsonMapping) -> Stack | None:
+def _switch_setting(stack: Stack, switch: JsonMapping) -> Stack | None:
     """The stack with the setting changed; None if it cannot have it, or has it already."""
     if all(getattr(stack, name) == value for name, value in switch.items()):
         return None
@@ -43,7 +44,7 @@ def _switched(stack: Stack, switch: JsonMapping) -> Stack | None:
     return None if changed.refusal() else changed
 
 
-def _moved(runs: list[Run]) -> Effect:
+def _compute_changes(runs: list[Run]) -> Effect:
     by_title = {}
     for scenario in PAGES:
         for name, title in MOVED.items():

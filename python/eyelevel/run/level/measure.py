@@ -27,11 +27,12 @@ from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait, remember
 from eyelevel.validation.stack_cache import build
 
 BUDGET_S = 225.0
-"""For runs, of the four minutes that two stacks may take the first time."""
+"""The time for runs, out of the four minutes that two stacks may take the first time."""
 LIMIT_S = 235.0
-"""For all runs: what did not fit is measured when the command is given again."""
+"""The limit for all runs; what did not fit is measured when the command is given again."""
 RUNS_MAX = 9
-"""Of each stack in a scenario: what is then unknown is too near to its margin here."""
+"""The most runs of each stack in a scenario; a value still unclear then is too near to its
+margin."""
 OUT_OF_TIME = (
     "time ran out before every scenario had enough runs; the same command continues where it "
     "stopped"
@@ -40,18 +41,18 @@ WITHOUT_WAYS = (
     "measured without the plan's `origin_rtt`: the made page has none of its hosts, and the round "
     "trips of the three made networks"
 )
-"""What is said of a plan that has them."""
+"""The sentence about a plan with these conditions, which are not measured."""
 RESERVE = 1.5
-"""Of the time that needed runs take: some tell nothing and are done again."""
+"""The factor on the time of needed runs: some fail and are repeated."""
 SPARE_SHARE = 0.25
-"""Of what is left beyond: later runs may wait as well."""
+"""The share of the remaining time that a run may wait: later runs may have to wait as well."""
 FAILED_MAX = 4
 """Runs of a scenario and stack in which nothing could be measured: a busy machine, or a fault."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """Of two stacks, by name. `failed`: what went wrong with runs, each sentence once."""
+    """The level of two stacks, by name. `failed`: errors of runs, each sentence once."""
 
     first: str
     second: str
@@ -61,7 +62,7 @@ class Level:
     """Every scenario has the runs that an interval needs."""
 
     def as_json(self) -> JsonObject:
-        """As `--json` and `environment.json` have it."""
+        """Return the JSON of `--json` and `environment.json`."""
         return {
             **build(),
             "browser": browser_version(),
@@ -75,8 +76,8 @@ class Level:
 
 @dataclass(frozen=True)
 class Step:
-    """What is about to be measured: run `number` of `runs_min` that are needed, or one more of what
-    is unknown. About how long needed ones still take, and how long all of it at most."""
+    """The step that begins: run `number` of `runs_min` needed ones, or one more for an unclear
+    value; with the time that needed runs will still take, and the longest time for all."""
 
     scenario: str
     stack: str
@@ -91,15 +92,15 @@ class Step:
         return self.number > self.runs_min
 
 
-def measured_level(first: Stack, second: Stack) -> Level | None:
-    """As far as this machine measured the pair; None if it did not."""
+def read_level(first: Stack, second: Stack) -> Level | None:
+    """Return the level of a pair as far as this machine measured it; None if it did not."""
     kept = Kept((first, second))
     runs = kept.runs()
     return _level((first, second), runs, kept.effects(), ()) if runs else None
 
 
 def levels_of(plan: Plan) -> list[JsonObject]:
-    """What was measured of the pairs that a report compares.
+    """Return the measured levels of the pairs that a report compares.
 
     The level is Chromium's; of a plan whose visits or connection types are not as usual only what
     was measured with the same ones counts.
@@ -108,7 +109,7 @@ def levels_of(plan: Plan) -> list[JsonObject]:
         return []
     stacks = {stack.name: stack for stack in stacks_of(plan)}
     measured = (
-        measured_level(stacks[asked.reference], stacks[asked.stack]) for asked in plan.comparisons
+        read_level(stacks[asked.reference], stacks[asked.stack]) for asked in plan.comparisons
     )
     return [level.as_json() for level in measured if level is not None]
 
@@ -129,8 +130,8 @@ def stacks_of(plan: Plan) -> list[Stack]:
 
 
 def levels_among(stacks: Sequence[Stack]) -> list[JsonObject]:
-    """What was measured of any two of them."""
-    measured = (measured_level(one, two) for one, two in combinations(stacks, 2))
+    """Return the measured levels of all pairs of these stacks."""
+    measured = (read_level(one, two) for one, two in combinations(stacks, 2))
     return [level.as_json() for level in measured if level is not None]
 
 
@@ -182,7 +183,7 @@ def validate_level(
 
 
 class _Work:
-    """Which run is next, and how long runs take."""
+    """The schedule of runs: which is next, and how long each takes."""
 
     def __init__(
         self, stacks: tuple[Stack, Stack], runs: Sequence[Run], scenarios: Sequence[Scenario]
@@ -202,7 +203,7 @@ class _Work:
             (self._count(scenario.name, side), place, scenario, side)
             for place, scenario in enumerate(self._scenarios)
             for side in self._sides(scenario.name)
-            if not self._given_up(scenario, side)
+            if not self._has_given_up(scenario, side)
         ]
         least = [entry for entry in wanted if entry[0] < SAMPLES_MIN]
         if least:
@@ -225,12 +226,12 @@ class _Work:
         _, _, scenario, side = min(more, key=lambda entry: entry[:2])
         return scenario, side
 
-    def _given_up(self, scenario: Scenario, side: int) -> bool:
+    def _has_given_up(self, scenario: Scenario, side: int) -> bool:
         return self._failed.get((scenario.name, side), 0) >= FAILED_MAX
 
     @property
     def hopeless(self) -> bool:
-        """As many runs as may fail of one scenario did, before any told something."""
+        """Return whether one scenario failed its maximum number of runs without a result."""
         return not self.runs and sum(self._failed.values()) >= FAILED_MAX
 
     def step(
@@ -247,7 +248,7 @@ class _Work:
     def _missing(self) -> list[tuple[Scenario, int]]:
         """Runs that each scenario and side still needs."""
         return [
-            (scenario, 0 if self._given_up(scenario, side) else max(0, SAMPLES_MIN - have))
+            (scenario, 0 if self._has_given_up(scenario, side) else max(0, SAMPLES_MIN - have))
             for scenario in self._scenarios
             for side in (0, 1)
             for have in (self._count(scenario.name, side),)
@@ -257,7 +258,8 @@ class _Work:
         return sum(self._expected_s(scenario) * count for scenario, count in self._missing())
 
     def spare_s(self, scenario: Scenario, limit_left_s: float) -> float:
-        """What a run may wait for the machine: a part of what no needed run wants."""
+        """Return how long a run may wait for the machine: a share of the time that no needed run
+        takes."""
         needed_s = max(self._needed_s(), self._expected_s(scenario)) * RESERVE
         return max(0.0, limit_left_s - needed_s) * SPARE_SHARE
 
@@ -284,7 +286,7 @@ class _Work:
         return run
 
     def _sides(self, scenario: str) -> tuple[int, int]:
-        """Who begins changes from round to round."""
+        """Return the order of the two stacks, which alternates from round to round."""
         return (0, 1) if self._count(scenario, 0) % 2 == 0 else (1, 0)
 
     def _count(self, scenario: str, side: int) -> int:

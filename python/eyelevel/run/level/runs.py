@@ -45,23 +45,23 @@ from eyelevel.sites.pack import SyntheticExchange, pack_site
 from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_told
 
 DURATION_MS = 20_000
-"""Of a transfer; the longest takes three seconds."""
+"""The duration limit of a transfer; the longest takes three seconds."""
 LOAD_S = 60.0
 BEFORE_NAVIGATION_NS = 1_000_000
 """A network log has whole milliseconds, so that a load may seem to begin before it did."""
 LATE_BYTES = 1000
-"""Of the urgent response: one packet."""
+"""The size of the urgent response: one packet."""
 LATE_AFTER_BYTES = 60_000
 """The window is open by then, and the kernel's buffers have had the time to grow."""
 MOVED = {"speed_index_ms": "Speed Index", "page_load_time_ms": "load time"}
 """Metrics that an aspect may move."""
 TRIES = 4
-"""To lose the packet that is meant."""
+"""The attempts to lose the intended packet."""
 
 
 @dataclass(frozen=True)
 class Recordings:
-    """What is served: the made page, and a body a size."""
+    """The recordings that are served: the generated page, and one body per size."""
 
     page: Path
     page_digest: str
@@ -119,14 +119,17 @@ def _page(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
 def _of_load(
     record: JsonMapping, network_log: bytes, down: Arrivals, up: Arrivals
 ) -> dict[str, Value]:
-    """Of the measured load alone: all logs hold the visit before it, if there was one."""
+    """Return the values of the measured load alone; all logs include the visit before it, if
+    any."""
     since_ns = record["browser"]["navigation_start_ns"] - BEFORE_NAVIGATION_NS
     urls = {item["url"] for item in record["objects"]}
     scheduling = request_scheduling(read_network_log(network_log), urls, since_ns / 1e6)
-    return page_values(record, _scheduled(scheduling), down.since(since_ns), up.since(since_ns))
+    return page_values(
+        record, _scheduling_values(scheduling), down.since(since_ns), up.since(since_ns)
+    )
 
 
-def _scheduled(found: Scheduling) -> Scheduled:
+def _scheduling_values(found: Scheduling) -> Scheduled:
     waits = [(request, found.waits_ms(request)) for request in found.requests]
     waited = [Waited(request.priority in DELAYABLE, ms.after_ms) for request, ms in waits if ms]
     hosts = {request.host for request in found.requests}
@@ -152,7 +155,8 @@ def _late(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
 def _repair(
     scenario: Scenario, stack: Stack, recordings: Recordings, seed: int
 ) -> dict[str, Value]:
-    """Without a loss first: which packet it is to be, and how long it takes so."""
+    """Transfer without a loss first, to choose the packet to lose and to know the time without a
+    loss."""
     network, size = scenario.network, scenario.body_bytes
     rtt_ms = network.rtt_ms_min
     whole, seen, _ = _transfer(network, stack, recordings, size, seed)

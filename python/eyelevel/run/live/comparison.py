@@ -1,4 +1,4 @@
-"""By how much replays differ from live loads: from their records to numbers; pure.
+"""Compare replays with live loads: from their records to numbers; pure.
 
 Das 2014, figure 4-2: 100 loads of a page over QUIC took 718 ± 95 ms live and 743 ± 18 ms replayed.
 Replays vary less, which is what they are for; what must not be is a bias, a difference that stays
@@ -31,7 +31,7 @@ COMPARED = (
 )
 """The first decides; the last two say whether it was the same page."""
 PARTS = ("lookup_ms", "connect_ms", "wait_ms")
-"""Of a request, in their order."""
+"""The parts of a request, in their order."""
 PUBLISHED = {LIVE_SIDE: (718.0, 95.0), REPLAY_SIDE: (743.0, 18.0)}
 """Mean and standard deviation of the page load time, ms: Das 2014, section 4.2.1."""
 
@@ -108,7 +108,7 @@ def compare(loads: Sequence[Load]) -> list[Compared]:
 
 
 def verdict(primary: Compared) -> str:
-    """What the first metric says, in one sentence."""
+    """Return the first metric's verdict in one sentence."""
     bias, title = primary.bias, METRICS_BY_NAME[primary.name].title
     if bias.value is None or bias.low is None or bias.high is None:
         return f"it is unknown whether replays are biased: {bias.reason}"
@@ -120,7 +120,7 @@ def verdict(primary: Compared) -> str:
 
 
 def by_origin(loads: Iterable[Load]) -> list[JsonObject]:
-    """Of each host and side the medians of what its connections and its answers took, in ms.
+    """Return the median durations of connections and answers by host and side, in ms.
 
     `lookup_ms` is the name's, `connect_ms` TCP's and TLS's opening together, `wait_ms` from a
     request's last byte to its response's first; None where no load has any. Where they differ, so
@@ -149,7 +149,7 @@ def by_origin(loads: Iterable[Load]) -> list[JsonObject]:
 
 
 def _parts(item: JsonMapping) -> Iterator[tuple[str, float]]:
-    """What of PARTS an object's request had, and its length."""
+    """Yield those of PARTS that an object's request had, with their durations in ms."""
     for part in PARTS[:2]:
         if item[part] is not None:
             began, ended = item[part]
@@ -169,7 +169,7 @@ def protocols(loads: Iterable[Load]) -> dict[str, dict[str, int]]:
 
 
 def _values(loads: Iterable[Load], side: str, name: str) -> dict[int, float]:
-    """By repetition."""
+    """Return one side's values of a metric by repetition."""
     return {
         load.repetition: value
         for load in loads

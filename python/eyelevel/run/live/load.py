@@ -23,11 +23,11 @@ from eyelevel.run.trial.host import HostSample
 from eyelevel.run.trial.judge import judge_live
 from eyelevel.run.trial.load_settings import on_screen
 from eyelevel.run.trial.quiet_host import HostWait, remember
-from eyelevel.run.trial.trial import TrialResult, observed, stood_still, trial_result
+from eyelevel.run.trial.trial import TrialResult, observe, stood_still, trial_result
 from eyelevel.sites.recorded import Screen
 
 SCREEN = Screen((1366, 768))
-"""Of a page without a recording: what `eyelevel record` has."""
+"""The screen for a page without a recording, the same as in `eyelevel record`."""
 
 
 def _untold(_: str) -> None:
@@ -36,21 +36,21 @@ def _untold(_: str) -> None:
 
 @dataclass(frozen=True)
 class LivePage:
-    """What is opened and how it is reached: `allow` names addresses and ranges that are not public,
+    """The page to load and how to reach it: `allow` has addresses and ranges that are not public,
     `upstream_ca` a file of certificates (PEM) to trust."""
 
     url: str
     allow: Sequence[str] = ()
     upstream_ca: Path | None = None
     screen: Screen = SCREEN
-    """Where no device is posed as."""
+    """The screen if no device is emulated."""
     told: Callable[[str], None] = _untold
     """Hears, at each load, how its network differs from what people at this machine have."""
 
     @property
     def origin(self) -> tuple[str, ...]:
-        """Its own, as `host:port`, which a browser over QUIC asks by nothing else: whether others
-        have it, a first visit learns from them. None over cleartext."""
+        """The page's own origin as `host:port`, the only one that a browser over QUIC contacts by
+        QUIC at once; a first visit learns about others. Empty over cleartext."""
         parts = urlsplit(self.url)
         if parts.scheme != "https":
             return ()
@@ -106,15 +106,15 @@ def _load(trial: Trial, page: LivePage, network: LiveNetwork, pictures: Coding) 
         "stood_still": stood_still(raw, summary),
     }
     if raw is not None:
-        failure = failure or judge_live(observed(trial, raw, summary, host))
+        failure = failure or judge_live(observe(trial, raw, summary, host))
     assert failure is not None
     found, outcome, detail = pictures.judged(*failure)
     return trial_result(trial, started_at, outcome, detail, raw, found, summary, host)
 
 
 def live_settings(trial: Trial, page: LivePage, network: LiveNetwork) -> LoadSettings:
-    """What the browser is asked to do: as in a replay, but with the real date, whose pages a server
-    may refuse to bring at another one."""
+    """Return the browser's settings: those of a replay, but with the real date, since a server may
+    refuse to serve its pages for another one."""
     same = SameRequests(recorded_at_unix_ms=None) if trial.browser.same_requests else None
     authority = None
     if page.upstream_ca is not None:

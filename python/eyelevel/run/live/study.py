@@ -33,8 +33,9 @@ from eyelevel.store.directory import StoredTrial, committed, read_trial
 
 @dataclass(frozen=True)
 class LiveStudy:
-    """What is loaded how often: the page, its recording, the network of the replays and what their
-    origins have beyond it, and the stack of both, of which a live load has what is the browser's.
+    """The live study: the page, its recording, the network of the replays with their origins' extra
+    round trips, the stack of both (a live load uses only its browser settings), and the
+    repetitions.
     """
 
     page: LivePage
@@ -59,7 +60,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Done:
-    """How far a study is; `left_s` is what the rest may take."""
+    """The progress of a live study; `left_s` estimates the remaining time."""
 
     done: int
     total: int
@@ -123,7 +124,7 @@ def _once(study: LiveStudy, turn: Turn, host_wait: HostWait) -> Callable[[], Tri
 
 
 def read_loads(study: LiveStudy, directory: Path) -> Iterator[Load]:
-    """What is there of the study's loads, in their order."""
+    """Yield the study's committed loads in their order."""
     there = committed(directory)
     for turn in turns(study):
         if turn.trial.hash in there:

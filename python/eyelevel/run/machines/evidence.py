@@ -1,4 +1,4 @@
-"""What this machine shows of itself before its first block."""
+"""The evidence about this machine that is collected before its first block."""
 
 import hashlib
 import platform
@@ -22,7 +22,7 @@ from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Trial, expand
 from eyelevel.run.block.attempts import RETRIES, with_retries
-from eyelevel.run.level.measure import measured_level, validate_level
+from eyelevel.run.level.measure import read_level, validate_level
 from eyelevel.run.study.cores import Processors
 from eyelevel.run.study.environment import cpu_model, first_line
 from eyelevel.run.trial.trial import TrialResult, run_trial
@@ -40,7 +40,8 @@ LISTING_TIMEOUT_S = 20.0
 
 @cache
 def machine_facts(browser: Browser) -> dict[str, str]:
-    """What is equal on machines of a class, by names that a refusal says."""
+    """Return the facts that are equal on all machines of a class, by the names that a refusal
+    uses."""
     built, kernel = build(), run_tool(["doctor"])
     return {
         "eyelevel": f"{built['eyelevel']} of {_code()}",
@@ -73,10 +74,10 @@ def machine_problems() -> tuple[str, ...]:
     )
 
 
-def measured_environment(pairs: Sequence[tuple[Stack, Stack]]) -> JsonObject:
-    """What a report says was measured here before the first block: as `environment.json` has it of
+def read_measurements(pairs: Sequence[tuple[Stack, Stack]]) -> JsonObject:
+    """Return the measurements made here before the first block, as `environment.json` has them for
     a run without a cluster."""
-    levels = [level for pair in pairs if (level := measured_level(*pair))]
+    levels = [level for pair in pairs if (level := read_level(*pair))]
     return {
         "path_checks": _path_checks(),
         "stacks_validated": [cell.as_json() for cell in measured_cells()],
@@ -89,7 +90,7 @@ _path_checks = cache(short_validation)
 
 @cache
 def slot_loads(run: Callable[[Trial, str], TrialResult] = run_trial) -> list[tuple[float, float]]:
-    """Of each trial load on this slot its page load time in ms and its processor time in s.
+    """Return the page load time in ms and CPU time in s of each trial load on this slot.
 
     One that was starved, or after which the page has no values, is tried once more: nothing is
     compared here. Raises LabError if one fails.
@@ -99,10 +100,10 @@ def slot_loads(run: Callable[[Trial, str], TrialResult] = run_trial) -> list[tup
     plan = one_cell(site.name, [network], stack, TRIAL_LOADS, TRIAL_LOADS_SEED)
     trials = expand(plan, [site.of_plan()])
     loads = [partial(run, trial, str(site.path)) for trial in trials]
-    return [_times(_undisturbed(load).record) for load in loads]
+    return [_times(_load_undisturbed(load).record) for load in loads]
 
 
-def _undisturbed(load: Callable[[], TrialResult]) -> TrialResult:
+def _load_undisturbed(load: Callable[[], TrialResult]) -> TrialResult:
     result = with_retries(load, RETRIES)
     return load() if judged_alone(result.record)[0] == "starved" else result
 
@@ -128,11 +129,11 @@ def _code() -> str:
 
 
 def level_facts(pairs: Sequence[tuple[Stack, Stack]]) -> dict[str, str]:
-    """In what stacks that are compared are unequal here, measured anew where it was not yet: by
-    design or not, it is the same on machines of a class."""
+    """Return in which aspects compared stacks are unequal here, measuring them if needed: intended
+    or not, these are the same on machines of a class."""
     found = {}
     for first, second in pairs:
-        level = measured_level(first, second)
+        level = read_level(first, second)
         if level is None or not level.complete:
             level = validate_level(first, second, lambda _: None)
         unequal = [row.aspect for row in level.rows if row.word == "unequal"]

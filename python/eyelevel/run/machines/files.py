@@ -34,7 +34,7 @@ def write_machine(
 
 
 def read_retired(directory: Path) -> dict[str, dict[int, str]]:
-    """By machine why slots of it were retired, by their numbers. Raises StoreError."""
+    """Return why slots were retired, by machine and slot number. Raises StoreError."""
     return {
         machine: {each["slot"]: each["reason"] for each in document.get("retired", ())}
         for machine, document in read_machines(directory).items()

@@ -1,4 +1,4 @@
-"""Which machines may load blocks of one run: those that are as the first one."""
+"""Decide which machines may load blocks of a run: those that are like the first one."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,16 +10,16 @@ from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping
 
 COMPARED_FROM = 3
-"""Of two machines that differ nobody knows which is the odd one."""
+"""The fewest machines to compare: of two that differ, neither is known to be the odd one."""
 PAGE_LOAD_TIME_SHARE_MAX = 0.05
-"""Of the fleet's median: how far a machine's may be from it."""
+"""The largest deviation of a machine's page load time from the fleet's median, as a share."""
 PROCESSOR_TIME_SHARE_MAX = 0.15
 FIRST_CLASS = 1
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a machine showed of itself.
+    """The evidence about one machine.
 
     `facts`: by name, such as `kernel`, equal on machines of a class. `page_load_time_ms` and
     `processor_s`: of its trial loads on all slots at once. `problems`: a sentence each of what
@@ -27,7 +27,7 @@ class Evidence:
     """
 
     machine: str
-    """Its ID."""
+    """The machine's ID."""
     name: str
     slots: int
     facts: Mapping[str, str]
@@ -48,8 +48,7 @@ class Evidence:
 
 
 class MachineDescription(NamedTuple):
-    """What a machine answers when it is asked what it is: `facts`, `problems` and `environment` as
-    Evidence has them."""
+    """A machine's answer about itself: `facts`, `problems` and `environment` as in Evidence."""
 
     facts: dict[str, str]
     problems: tuple[str, ...] = ()
@@ -58,8 +57,8 @@ class MachineDescription(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of one machine: the class of its loads, and why it is not of the first, or takes no blocks,
-    in one line. Without a class it has no loads."""
+    """The decision about one machine: the class of its loads, and one line why it is not the first
+    class, or why the machine takes no blocks. Without a class it has no loads."""
 
     machine: str
     machine_class: int | None
@@ -67,7 +66,7 @@ class Verdict:
     is_admitted: bool = True
 
     @classmethod
-    def refused(cls, machine: str, reason: str, machine_class: int | None = None) -> "Verdict":
+    def refuse(cls, machine: str, reason: str, machine_class: int | None = None) -> "Verdict":
         """It takes no blocks."""
         return cls(machine, machine_class, reason, is_admitted=False)
 
@@ -88,12 +87,13 @@ class Fleet:
     """Those that differ and have no loads."""
 
     def admit(self, evidence: Evidence) -> list[Verdict]:
-        """What becomes of a machine that joins, last; of others, too, when it is the third."""
+        """Decide about a machine that joins; the third machine may change the decision about
+        others, which come first."""
         self._refused.pop(evidence.machine, None)
         if evidence.machine in self.members:
             return [self._again(evidence)]
         if evidence.problems:
-            return [Verdict.refused(evidence.machine, evidence.problems[0])]
+            return [Verdict.refuse(evidence.machine, evidence.problems[0])]
         first = self._of_class(FIRST_CLASS)
         reason = self._unlike_first(evidence)
         if not reason and len(first) >= COMPARED_FROM:
@@ -123,11 +123,12 @@ class Fleet:
         return next((each.name for each in self._of_class(FIRST_CLASS)), "")
 
     def _again(self, evidence: Evidence) -> Verdict:
-        """Of one that has loads: they would be of two machines by one name if it had changed."""
+        """Decide about a machine that has loads already: if it has changed, two machines would
+        share one name."""
         before, number = self.members[evidence.machine]
         reason = evidence.problems[0] if evidence.problems else ""
         if not reason:
-            reason = _changed(evidence, before)
+            reason = _describe_change(evidence, before)
         is_measured = evidence.page_load_time_ms != before.page_load_time_ms
         others = [each for each in self._of_class(number) if each.machine != before.machine]
         if not reason and is_measured and len(others) + 1 >= COMPARED_FROM:
@@ -138,7 +139,7 @@ class Fleet:
                 return Verdict(evidence.machine, number, reason)
             reason += "; --allow-heterogeneous takes it"
         if reason:
-            return Verdict.refused(evidence.machine, reason, number)
+            return Verdict.refuse(evidence.machine, reason, number)
         return Verdict(evidence.machine, number)
 
     def _unlike_first(self, evidence: Evidence) -> str:
@@ -147,9 +148,9 @@ class Fleet:
         return f"{difference}, unlike {first[0].name}" if difference else ""
 
     def _odd_ones(self) -> dict[str, str]:
-        """Of the first class those that are too far from its medians, and why: the farthest first,
-        since it moves the medians. Of two that are left and differ the one in the middle of all
-        stays: nobody knows whether it is the usual one, but its loads are of one kind."""
+        """Return the machines of the first class that are too far from its medians, with reasons,
+        farthest first, since that one moves the medians. If two are left and differ, the median one
+        of all stays: it may not be the usual one, but its loads are of one kind."""
         all_of_it = left = self._of_class(FIRST_CLASS)
         found: dict[str, str] = {}
         while max(_distance(each, left)[0] for each in left) > 1:
@@ -162,13 +163,13 @@ class Fleet:
         return {machine: f"{reason}, and {none_alike}" for machine, reason in found.items()}
 
     def _put_out(self, machine: str, reason: str) -> Verdict:
-        """Its loads are a class of their own from now on."""
+        """Give a machine's loads a class of their own from now on."""
         evidence, _ = self.members.pop(machine)
         if self.allow_heterogeneous:
             return self._apart(evidence, reason)
         number = self._next_class()
         self.members[machine] = evidence, number
-        return Verdict.refused(
+        return Verdict.refuse(
             machine, f"{reason}; --allow-heterogeneous takes it as another class", number
         )
 
@@ -176,7 +177,7 @@ class Fleet:
         if not self.allow_heterogeneous:
             self._refused[evidence.machine] = evidence
             reason = f"{reason}; --allow-heterogeneous takes it as another class"
-            return Verdict.refused(evidence.machine, reason)
+            return Verdict.refuse(evidence.machine, reason)
         others = sorted({number for _, number in self.members.values()} - {FIRST_CLASS})
         alike = (each for each in others if _is_like(evidence, self._of_class(each)))
         number = next(alike, self._next_class())
@@ -199,8 +200,8 @@ def differing(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
     return ""
 
 
-def _changed(evidence: Evidence, before: Evidence) -> str:
-    """What is not as it was when it was given its class; empty if all is."""
+def _describe_change(evidence: Evidence, before: Evidence) -> str:
+    """Return what has changed since the machine was given its class; empty if nothing."""
     when = "when it loaded blocks of this run; a run of its own takes it"
     if difference := differing(before.facts, evidence.facts):
         return f"{difference}, as {when}"

@@ -1,5 +1,5 @@
-"""Which slots take no further block: those whose loads fail far more often than the fleet's, and
-those that are lost with whatever they get."""
+"""Decide which slots are retired: those whose loads fail far more often than the fleet's, and those
+that are lost with whatever block they get."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ class _Counted:
 
 
 class SlotFailures:
-    """Of one run, by slots' names, which stay when their processes begin again."""
+    """The failures of one run by slot name, which stays the same when a slot's process restarts."""
 
     def __init__(self) -> None:
         self._slots: dict[str, _Counted] = defaultdict(_Counted)
@@ -62,16 +62,17 @@ class SlotFailures:
 
 
 class SlotLosses:
-    """Of one run, by machines and numbers of slots, which stay when their processes begin again."""
+    """The losses of one run by machine and slot number, which stay the same when a slot's process
+    restarts."""
 
     def __init__(self) -> None:
         self._in_a_row: dict[tuple[str, int], list[int]] = defaultdict(list)
 
-    def ended(self, machine: str, number: int) -> None:
+    def on_block_finished(self, machine: str, number: int) -> None:
         """A block came from the slot."""
         self._in_a_row.pop((machine, number), None)
 
-    def lost(self, machine: str, number: int, count: int, block: int) -> list[int]:
+    def on_lost(self, machine: str, number: int, count: int, block: int) -> list[int]:
         """The slot is lost, with a block; the numbers of slots that are to take no further one.
 
         They are all `count` of its machine if each was lost with its last block, too: then it is

@@ -48,7 +48,7 @@ def slot_group(
 
 
 def group_variable(group: Path | None) -> dict[str, str]:
-    """What is to be in the environment of the process that is to go into it."""
+    """Return the environment variables for a process that is to enter the group."""
     return {GROUP_VARIABLE: str(group)} if group else {}
 
 

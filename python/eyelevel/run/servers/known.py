@@ -14,7 +14,7 @@ from eyelevel.errors import ProbeError
 from eyelevel.from_outside.words import quoted
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import ExternalServer, Stack
-from eyelevel.run.trial.external_server import served_by
+from eyelevel.run.trial.external_server import with_server
 
 HERE = Path(__file__).parent
 OURS = "ours"
@@ -36,7 +36,7 @@ class Program:
     get: str
     """How to get it."""
     asked_version: tuple[str, ...]
-    """What prints its version, in its first line."""
+    """The command that prints its version in its first line."""
 
 
 PROGRAMS = {
@@ -78,18 +78,18 @@ class Served:
     name: str
     protocols: tuple[str, ...]
     command: tuple[str, ...] | None = None
-    """None: ours."""
+    """The command of an external server; None for our own."""
     delay_ms: float = 0.0
-    """What its path's round trip is longer."""
+    """The extra round-trip time of its path."""
 
     def stack(self, protocol: str) -> Stack:
-        """What serves a lab over this protocol; session tickets are given out."""
+        """Return the stack that serves a lab over this protocol; session tickets are enabled."""
         base = STACKS_BY_NAME[BASES[protocol]]
         if self.command is None:
             return base.with_tickets("1.2" if protocol == "tls1.2" else "1.3")
         paths = (sys.prefix,) if self.command[0] == sys.executable else ()
         server = ExternalServer(self.command, ("h1", "h2", "h3"), paths)
-        return served_by(base, self.name, server)
+        return with_server(base, self.name, server)
 
 
 def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
@@ -126,7 +126,8 @@ def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
 
 
 def versions_of(served: Iterable[Served]) -> dict[str, str]:
-    """What each program calls itself, by its name in PROGRAMS; ours has the version of eyelevel."""
+    """Return the version text of each program by its name in PROGRAMS; ours is eyelevel's
+    version."""
     found = {}
     for one in served:
         name = one.name.partition(" ")[0].partition("+")[0]
@@ -158,6 +159,6 @@ def _protocols(name: str) -> tuple[str, ...]:
 
 
 def _nginx_has_http3() -> bool:
-    """From 1.25 on, where it was built with it."""
+    """Return whether nginx was built with HTTP/3, which is possible from 1.25 on."""
     said = subprocess.run(["nginx", "-V"], capture_output=True, text=True, check=False).stderr
     return "http_v3_module" in said

@@ -14,7 +14,7 @@ from eyelevel.networks.compose import Composed
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.run.servers.known import Served
-from eyelevel.run.trial.external_server import served_lab
+from eyelevel.run.trial.external_server import start_served_lab
 from eyelevel.sites.pack import SyntheticExchange, pack_site
 
 HOST = "lab.example"
@@ -34,7 +34,7 @@ class Visit:
 
     @property
     def place(self) -> tuple[int, str, str]:
-        """What tells it from the others, as its rows have it."""
+        """The key that identifies the visit in its rows."""
         return self.block, self.served.name, self.protocol
 
 
@@ -70,7 +70,7 @@ def running(
     """
     stack = served.stack(protocol)
     config = LabConfig(path, seed, str(site), lab_stack(stack, network))
-    with served_lab(stack, str(site), config) as lab, temporary_folder("probe") as folder:
+    with start_served_lab(stack, str(site), config) as lab, temporary_folder("probe") as folder:
         authority = folder / "ca.pem"
         authority.write_text(lab.ready.ca_certificate or "", encoding="ascii")
         address = lab.ready.origins[0]["address"]

@@ -14,14 +14,14 @@ from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 SITES = 2
 """One page alone may be at fault where a run has several."""
 LOADS_MIN = 4
-"""Of a run of one site; fewer may fail by chance."""
+"""The fewest loads of a one-site run that count as a common failure; fewer may fail by chance."""
 PASSING = ("starved", "late-packets")
 """Outcomes of the instrument that end by themselves."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What all loads of a run have in common: their outcome, and one of them."""
+    """The common failure of all loads of a run: their outcome, and one of them as an example."""
 
     outcome: str
     loads: int

@@ -1,4 +1,4 @@
-"""What this process may use of the machine: which cores, and how much of their time."""
+"""The cores that this process may use, and the share of their time."""
 
 import contextlib
 import os
@@ -11,17 +11,18 @@ from eyelevel.run.trial.host import CGROUP_MOUNTS
 
 CPUS = Path("/sys/devices/system/cpu")
 CPU_CONTROLLER_MOUNTS = (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/cpu,cpuacct"))
-"""Of cgroup version 1."""
+"""The mounts of the CPU controller in cgroup version 1."""
 
 
 @dataclass(frozen=True)
 class Processors:
-    """What may be used: a core's hardware threads share what it can do, so cores are counted."""
+    """The cores that may be used; hardware threads of one core share its capacity, so cores are
+    counted."""
 
     cores: tuple[frozenset[int], ...]
     """The usable hardware threads of each core, by their numbers."""
     quota: float | None = None
-    """Of how many processors the control group grants the time (a container's `--cpus`)."""
+    """The number of processors whose time the control group grants (a container's `--cpus`)."""
 
     @classmethod
     def usable(cls) -> Self:

@@ -1,4 +1,4 @@
-"""Which block of a plan runs where, and which of its trials are committed: one bookkeeping for all
+"""Assign a plan's blocks to slots, and account for committed trials: the same bookkeeping for all
 drivers, without a process, a file or a clock of its own.
 
 A driver tells what happened (`join`, `come`, `lose`, `retire`, `end_networks`, `interrupt`) and
@@ -20,12 +20,12 @@ from itertools import groupby
 from eyelevel.plan.trials import Trial
 
 LOSSES_MAX = 3
-"""What takes that many slots with it is given up: it would take more."""
+"""A block is given up after it has lost this many slots; it would lose more."""
 
 
 @dataclass(frozen=True)
 class StopDecision:
-    """After which repetition each network's loads ended, and what has been decided, in words."""
+    """The decision to stop: the repetition after which each network's loads end, and the reason."""
 
     networks: Mapping[str, int] = field(default_factory=dict)
     reason: str = ""
@@ -54,7 +54,7 @@ class GivenUp:
 
     trials: tuple[Trial, ...]
     machines: tuple[str, ...]
-    """Where, in the order of the losses, with what is known of why."""
+    """The machines that lost it, in order, with reasons as far as known."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,9 @@ class Dispatch:
             raise ValueError(f"slot {slot} is there already")
         self._machines[slot] = machine
 
-    def come(self, slot: str, trials: Collection[str], *, is_last: bool = True) -> list[Trial]:
+    def take_results(
+        self, slot: str, trials: Collection[str], *, is_last: bool = True
+    ) -> list[Trial]:
         """A slot returned trials (by hash); those that are to be committed, in their order.
 
         What is committed already is not, whoever returns it: of a slot that was thought lost the
@@ -152,7 +154,7 @@ class Dispatch:
         self._retired.add(slot)
 
     def end_networks(self, ended: StopDecision) -> None:
-        """What was decided: no further block of these networks is started."""
+        """Apply a stop decision: no further blocks of these networks are started."""
         before, self._ended = self._ended, ended
         for left in self._left.values():
             if ended.is_over(left[0]) and not before.is_over(left[0]):
@@ -166,12 +168,13 @@ class Dispatch:
     # What to do.
 
     def starts(self, now_s: float) -> list[tuple[str, Block]]:
-        """Which slots start which blocks now; a block's `trials` are those it still lacks."""
+        """Return which slots start which blocks now; a block's `trials` are those not committed
+        yet."""
         started = []
         for slot in self._machines:
             if slot in self._work or slot in self._retired:
                 continue
-            number = None if self._is_interrupted else self._taken_for(self._machines[slot])
+            number = None if self._is_interrupted else self._take_block(self._machines[slot])
             if number is None:
                 continue
             self._work[slot] = _Work(number, now_s)
@@ -209,7 +212,7 @@ class Dispatch:
         while self._closed < self._last and not self._open[self._closed + 1]:
             self._closed += 1
 
-    def _taken_for(self, machine: str) -> int | None:
+    def _take_block(self, machine: str) -> int | None:
         """The first waiting block that is for this machine, which waits no more."""
         for_others = []
         while (number := self._next_waiting()) is not None:

@@ -14,7 +14,8 @@ SHOWN_MAX = 4
 def live_effects(
     plan: Plan, directory: Path, *, peek: bool, facts: FactsSoFar | None = None
 ) -> Callable[[], str] | None:
-    """What gives the primary metric's gains so far, in one line; None where there is no such line.
+    """Return a function that formats the primary metric's gains so far as one line; None if the run
+    shows none.
 
     A run of a fixed number of blocks shows none unless `peek`: who ends it at the first t interval
     that excludes zero is misled in a fourth of runs (`benchmarks.statistics.peeking`). What is

@@ -1,4 +1,4 @@
-"""What a run ran on, read once at its start."""
+"""The environment of a run, read once at its start."""
 
 import os
 import platform
@@ -40,7 +40,7 @@ def describe(browser: Browser) -> JsonObject:
 
 
 def first_line(command: list[str]) -> str:
-    """What a command prints first; empty if it cannot be run."""
+    """Return the first line that a command prints; empty if it cannot be run."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_VERSION_TIMEOUT_S, check=False
@@ -51,7 +51,7 @@ def first_line(command: list[str]) -> str:
 
 
 def cpu_model() -> str:
-    """As the kernel names it."""
+    """Return the processor's name as the kernel reports it."""
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith("model name"):
             return line.split(":", 1)[1].strip()

@@ -1,4 +1,4 @@
-"""What a plan costs, and what its number of runs can show: predicted before the first load."""
+"""Predict a plan's cost, and what its number of blocks can show, before the first load."""
 
 import heapq
 import math
@@ -36,12 +36,12 @@ RECORD_BYTES = 10_000
 LOAD_BYTES = 40_000
 """A load with its frames: 21 to 55 kB for shipped sites (docs/decisions/0007-frame-capture.md)."""
 PICTURE_BYTES = 100_000
-"""Of a site's last picture, kept once: of the shipped sites 43 to 146 kB."""
+"""The size of a site's last picture, which is kept once; 43 to 146 kB for the shipped sites."""
 COMMIT_S = 0.01
 """A trial of a cluster's at its one writer: the bound of `benchmarks/cluster.py`."""
 DEVIATION = 0.10
-"""Of a block's difference as a share of the reference, if nothing is known; seen on an otherwise
-idle machine: 0.03 to 0.15."""
+"""The standard deviation of a block's difference as a share of the reference, if none is known;
+0.03 to 0.15 was seen on an idle machine."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def _spread_s(blocks_s: Sequence[float], slots: int) -> float:
 
 
 def _sequential(plan: Plan, deviation: float, source: str) -> tuple[SequentialEstimate, str]:
-    """By made-up studies, and what they go by."""
+    """Estimate by synthetic studies, and return the basis of the estimate."""
     found = sequential_estimate(plan, deviation)
     if found.effect is None:
         return found, f"{plan.blocks} blocks are too few to stop at"
@@ -206,7 +206,8 @@ def _disk_bytes(plan: Plan, sites: int) -> float:
 def _disk_bytes_like(
     plan: Plan, sites: int, like: Path, document: JsonMapping
 ) -> tuple[float, str] | None:
-    """By the files of an earlier run's loads, and its last pictures by site: each is kept once."""
+    """Estimate from the files of an earlier run's loads and its last pictures, which are kept once
+    per site."""
     names = committed(like)
     if not names:
         return None

@@ -1,4 +1,4 @@
-"""What the records of a run that goes on say so far, read once for all who look at them."""
+"""The facts of a running study's records so far, read once for all readers."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ class FactsSoFar:
         self._facts: GrowingFacts | None = None
 
     def read(self) -> "pl.DataFrame":
-        """As `eyelevel.analysis.run_files.GrowingFacts`. Raises StoreError."""
+        """Read the facts (`eyelevel.analysis.run_files.GrowingFacts`). Raises StoreError."""
         if self._facts is None:
             # Imported where it is used: tables take long, and few runs are looked at.
             from eyelevel.analysis.run_files import GrowingFacts

@@ -1,4 +1,4 @@
-"""How many blocks a gate needs, so that equal stacks pass it: predicted before the first load."""
+"""Predict how many blocks a gate needs so that equal stacks pass it, before the first load."""
 
 import math
 from bisect import bisect_left
@@ -49,11 +49,13 @@ def gate_blocks(
     asked_for = questions(conditions, [network.name for network in plan.networks], plan.sites)
     confidence = family_confidence(len(asked_for))
     power = 1 - (1 - DECIDING_POWER) / len(asked_for)
-    needed = [_needed(question, plan, deviation, like, confidence, power) for question in asked_for]
+    needed = [
+        _blocks_needed(question, plan, deviation, like, confidence, power) for question in asked_for
+    ]
     return None if None in needed else max(count for count in needed if count is not None)
 
 
-def _needed(
+def _blocks_needed(
     asked: Question,
     plan: Plan,
     deviation: float,
@@ -63,7 +65,7 @@ def _needed(
 ) -> int | None:
     condition, share = asked.condition, asked.condition.quantile
     if condition.reference is None:
-        return _needed_by_budget(asked, like, confidence, power)
+        return _blocks_for_budget(asked, like, confidence, power)
     distance = abs(math.log1p(max(condition.limit, -0.999)))
     error = deviation / math.sqrt(len(plan.sites)) * (one_block_error(1.0, share) if share else 1.0)
     if like is not None and (loads := paired_loads_of(asked, like))[0].size:
@@ -75,11 +77,11 @@ def _needed(
     if share is not None:
         return blocks_to_decide(error, distance, share, confidence, power)
     if plan.stop:
-        return _needed_if_it_may_stop(plan, error, distance, confidence, power)
+        return _blocks_if_it_may_stop(plan, error, distance, confidence, power)
     return blocks_to_part(error, distance, confidence, power)
 
 
-def _needed_by_budget(
+def _blocks_for_budget(
     asked: Question, like: StudyResults | None, confidence: float, power: float
 ) -> int | None:
     condition, below = asked.condition, 1.0
@@ -93,10 +95,11 @@ def _needed_by_budget(
     return blocks_to_bound(share, below, confidence, power) if below > share else None
 
 
-def _needed_if_it_may_stop(
+def _blocks_if_it_may_stop(
     plan: Plan, error: float, distance: float, confidence: float, power: float
 ) -> int | None:
-    """The same of a gain, by the share of made-up studies of equal stacks that pass."""
+    """Return the blocks for a gain in a study that may stop, from the share of synthetic studies of
+    equal stacks that pass."""
     assert plan.stop is not None
     first = plan.stop.blocks_min
     counts = sorted({two_digits(first * 1.05**step) for step in range(120)})

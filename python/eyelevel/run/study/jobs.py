@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from types import FrameType
 
 from eyelevel.errors import ExpectedError
-from eyelevel.run.study.claimed_cores import claimed_cores
+from eyelevel.run.study.core_claims import claim_cores
 from eyelevel.run.study.cores import Processors
 
 CORES_A_LAB = 2
@@ -37,13 +37,13 @@ def core_sets(processors: Processors, jobs: int, option: str = "--jobs ") -> lis
 
 
 def check_jobs(jobs: int, option: str = "--jobs ") -> None:
-    """Raises as `claimed_sets`, before anything is written."""
-    with claimed_sets(jobs, option):
+    """Check `--jobs` before anything is written. Raises as `claim_core_sets` does."""
+    with claim_core_sets(jobs, option):
         pass
 
 
 @contextmanager
-def claimed_sets(jobs: int, option: str = "--jobs ") -> Iterator[list[frozenset[int]]]:
+def claim_core_sets(jobs: int, option: str = "--jobs ") -> Iterator[list[frozenset[int]]]:
     """Cores for `jobs`, which no other command takes in the block; none for one job, which roams.
 
     Raises JobsError if the machine has too few, CoresTakenError if others have them.
@@ -53,12 +53,12 @@ def claimed_sets(jobs: int, option: str = "--jobs ") -> Iterator[list[frozenset[
         return
     usable = Processors.usable()
     core_sets(usable, jobs, option)
-    with claimed_cores(usable, jobs * CORES_A_LAB) as free:
+    with claim_cores(usable, jobs * CORES_A_LAB) as free:
         yield core_sets(free, jobs, option)
 
 
 @contextmanager
-def lanes(sets: Sequence[frozenset[int]]) -> Iterator[list[ProcessPoolExecutor]]:
+def worker_processes(sets: Sequence[frozenset[int]]) -> Iterator[list[ProcessPoolExecutor]]:
     """A process for each set of cores, held to it; with an error they end at once."""
     context = get_context("spawn")  # threads do not survive a fork
     pools = [ProcessPoolExecutor(1, context, _begin, (cores,)) for cores in sets]

@@ -15,11 +15,11 @@ from types import FrameType
 from typing import Any
 
 from eyelevel.plan.trials import Trial
-from eyelevel.run.block.attempts import RETRIES, commit_trial, given_up
+from eyelevel.run.block.attempts import RETRIES, commit_trial, give_up
 from eyelevel.run.study.committer import Committer
 from eyelevel.run.study.common_failure import CommonFailure, Failure
 from eyelevel.run.study.dispatch import Block, Dispatch, StopDecision
-from eyelevel.run.study.jobs import claimed_sets, lanes
+from eyelevel.run.study.jobs import claim_core_sets, worker_processes
 from eyelevel.run.study.peeks import PeekBudget
 from eyelevel.run.study.progress import Accounts, Progress
 from eyelevel.run.study.slots import (
@@ -39,26 +39,26 @@ from eyelevel.store.directory import missing
 
 @dataclass(frozen=True)
 class RunResult:
-    """Where a run stands at its end."""
+    """The state of a run at its end."""
 
     directory: Path
     total: int
     done: int
     interrupted: bool
     stopped: str = ""
-    """What was decided before all trials; empty if nothing was."""
+    """The decision to stop before all trials were loaded; empty if there was none."""
     failure: Failure | None = None
-    """What ended the run because all loads failed alike."""
+    """The failure that ended the run because all loads failed alike."""
 
 
 @dataclass(frozen=True)
 class Execution:
-    """How trials are run, which is no part of what they are."""
+    """The settings for running trials that are not part of the trials."""
 
     retries: int = RETRIES
     jobs: int = 1
     host_wait_s: float = WAIT_S_MAX
-    """For how long a load waits for the machine at most."""
+    """The longest that a load waits for the machine."""
     trace_files: Mapping[str, str] = field(default_factory=dict)
     """Recorded traces of the networks by digest (`Plan.trace_files`)."""
 
@@ -69,11 +69,11 @@ class Execution:
 
 ONE_BY_ONE = Execution()
 SILENT = HostWait()
-"""Of a load in another process, which has nobody to tell."""
+"""The wait of a load in another process, without status output."""
 
 Interrupted = Callable[[], bool]
 Driver = Callable[[Accounts, Interrupted], AbstractContextManager[Slots]]
-"""What has slots while a run goes on."""
+"""A context manager that provides slots during a run."""
 OnCommitted = Callable[[Sequence[str]], None]
 """Hears the hashes of trials."""
 
@@ -139,7 +139,7 @@ def _here(
     def commit(trial: Trial, wait: HostWait) -> str:
         return commit_trial(*arguments(trial, wait))
 
-    with claimed_sets(execution.jobs) as sets, lanes(sets) as pools:
+    with claim_core_sets(execution.jobs) as sets, worker_processes(sets) as pools:
         if pools:
             yield WorkerPool(pools, (commit_trial, arguments), accounts.start, interrupted)
         else:
@@ -168,7 +168,7 @@ class _Run:
         self.failure: Failure | None = None
 
     def to_its_end(self, may_stop: Callable[[int], StopDecision] | None) -> StopDecision:
-        """Until all is done that is to be done; what was decided early."""
+        """Run until all due trials are done, and return the stop decision."""
         dispatch, slots = self._dispatch, self._slots
         ended, seen = StopDecision(), -1
         while True:
@@ -201,14 +201,16 @@ class _Run:
             case SlotLost(slot, is_blamed, why):
                 self._accounts.lost(slot)
                 if lost := self._dispatch.lose(slot, is_blamed=is_blamed, why=why):
-                    packed = [given_up(trial, lost.machines) for trial in lost.trials]
+                    packed = [give_up(trial, lost.machines) for trial in lost.trials]
                     self._committer.commit(packed)
                     for trial, each in zip(lost.trials, packed, strict=True):
                         self._end(trial, each.outcome)
                     self._on_committed([trial.hash for trial in lost.trials])
             case TrialsFinished(slot, outcomes, is_last, packed):
                 names = [trial.hash for trial, _ in outcomes]
-                taken = {each.hash for each in self._dispatch.come(slot, names, is_last=is_last)}
+                taken = {
+                    each.hash for each in self._dispatch.take_results(slot, names, is_last=is_last)
+                }
                 self._committer.commit([each for each in packed if each.name in taken])
                 for trial, outcome in outcomes:
                     self._end(trial, outcome, len(outcomes))

@@ -46,9 +46,9 @@ def prepare(
     find_browser(plan.browser)
     check_secure(plan.stacks, sites)
     check_time_limits(plan, sites)
-    trials = planned(plan, [site.of_plan() for site in sites], directory, resume=resume)
+    trials = begin_study(plan, [site.of_plan() for site in sites], directory, resume=resume)
     if not (directory / ENVIRONMENT_FILE).exists():
-        environment = _measured_here(plan) if loads_here else _client(plan)
+        environment = _check_measured(plan) if loads_here else _client(plan)
         if altered := {site.name: change for site in sites if (change := altered_in(site.path))}:
             environment["altered_sites"] = altered
         shares = {site.name: secure_share(site.path) for site in sites}
@@ -58,7 +58,7 @@ def prepare(
     return trials
 
 
-def _measured_here(plan: Plan) -> JsonObject:
+def _check_measured(plan: Plan) -> JsonObject:
     return describe(plan.browser) | {
         "path_checks": short_validation(),
         "stacks_validated": [cell.as_json() for cell in measured_cells()],
@@ -67,12 +67,13 @@ def _measured_here(plan: Plan) -> JsonObject:
 
 
 def _client(plan: Plan) -> JsonObject:
-    """Of who only commits: nobody shall take it for what loads ran on."""
+    """Return the environment of a client that only commits, marked so that it is not taken for that
+    of loads."""
     own = describe(plan.browser)
     return {"version": own.pop("version"), CLIENT: own}
 
 
-def planned(plan: Plan, sites: Sequence[Site], directory: Path, *, resume: bool) -> list[Trial]:
+def begin_study(plan: Plan, sites: Sequence[Site], directory: Path, *, resume: bool) -> list[Trial]:
     """Write `plan.json` if it is not there yet; the trials. Raises StoreError as `prepare`."""
     trials = expand(plan, sites)
     claim(directory)

@@ -1,4 +1,4 @@
-"""How far a run is, and how long the rest may take."""
+"""The progress of a run, and an estimate of its remaining time."""
 
 import time
 from bisect import bisect_left, insort
@@ -10,7 +10,8 @@ from eyelevel.plan.trials import Trial
 from eyelevel.run.study.dispatch import StopDecision
 
 FIRST_GUESS_S = 8.0
-"""For a load of which nothing is known yet; only the first seconds of a run's time left use it."""
+"""The assumed time of a load before any is known; used only for the first seconds of an
+estimate."""
 RATE_LOADS = 100
 """Over which the loads a second are counted."""
 SEEN_MAX = 200
@@ -21,7 +22,7 @@ ELSEWHERE_S = 10.0
 
 @dataclass
 class Progress:
-    """How far a run is; `on_progress` gets it after every load."""
+    """The progress of a run, passed to `on_progress` after every load."""
 
     total: int
     done: int = 0
@@ -30,19 +31,20 @@ class Progress:
     trial: Trial | None = None
     """The one that began last."""
     effects: str = ""
-    """What was seen after the last whole repetition."""
+    """The gains after the last complete repetition, as text."""
     waiting: str = ""
     """Why the current load has not begun: the machine is busy."""
     loads_per_s: float = 0.0
-    """Of the last ones."""
+    """The rate of the last loads."""
     slots: int = 0
     """That take blocks."""
     slots_there: int | None = None
-    """With those that are on their way to their first block; None: the slots are here."""
+    """The present slots, including those before their first block; None if the slots are in this
+    process's machine."""
     machines_lost: int = 0
     machines_refused: int = 0
     decided: str = ""
-    """What is decided already of a study that may stop."""
+    """The decisions so far of a study that may stop."""
     ending: bool = False
     """Interrupted once: the current loads end, and no other begins."""
 
@@ -113,7 +115,8 @@ class Accounts:
         self._tell_slots()
 
     def elsewhere(self, slots_there: int, machines_refused: int) -> None:
-        """Of slots that are not here; told when it changes, and now and then."""
+        """Take the numbers of present slots and refused machines; reported when they change, and at
+        intervals."""
         now, now_s = (slots_there, machines_refused), time.monotonic()
         is_new = now != (self.progress.slots_there, self.progress.machines_refused)
         if is_new or now_s >= self._elsewhere_s + ELSEWHERE_S:
@@ -159,7 +162,7 @@ class Accounts:
         self.tell()
 
     def tell(self) -> None:
-        """As it is now."""
+        """Report the present progress."""
         self._on_progress(self.progress)
 
 

@@ -1,4 +1,4 @@
-"""What a study that may stop early can show, and how long it runs: made-up studies by its rule."""
+"""Predict by synthetic studies what a study that may stop early can show, and how long it runs."""
 
 import math
 from dataclasses import dataclass
@@ -12,10 +12,11 @@ from eyelevel.stats.stopping_rule import Studies, run_studies
 
 STUDIES = 1000
 VALUES_MAX = 100_000
-"""Of all made-up studies together: long plans have fewer of them, so that it takes seconds."""
+"""The most values in all synthetic studies together; long plans get fewer studies, so that it takes
+seconds."""
 SEED = 4
 STEPS = 12
-"""Of halving: the effect is then known to a four-thousandth of the range."""
+"""The bisection steps; they find the effect to a four-thousandth of the range."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class SequentialEstimate:
 
 
 def sequential_estimate(plan: Plan, deviation: float) -> SequentialEstimate:
-    """By the plan's own rule; `deviation`: of a repetition's mean log ratio.
+    """Simulate studies by the plan's own rule; `deviation`: standard deviation of a repetition's
+    mean log ratio.
 
     Found is an effect that the report calls faster, be it at a stop or at the last block. Assumes
     repetitions that are independent and normal.

@@ -1,4 +1,4 @@
-"""What does the loads of a run on this machine: here, or labs side by side.
+"""The slots of a run on this machine: this process, or one worker process per lab.
 
 Each commits what it loads, trial by trial, so that an interrupt or a kill costs one load; the loop
 (`eyelevel.run.study.loop`) says which blocks, and keeps the account.
@@ -21,7 +21,8 @@ WAKE_S = 0.2
 
 @dataclass(frozen=True)
 class TrialsFinished:
-    """What a slot did: trials with their outcomes. Behind the last one of its block it is free."""
+    """The trials that a slot finished, with their outcomes. After a block's last one the slot is
+    free."""
 
     slot: str
     outcomes: tuple[tuple[Trial, str], ...] = ()
@@ -46,7 +47,7 @@ class SlotLost:
     is_blamed: bool = True
     """Whether its block may have been why."""
     why: str = ""
-    """As far as it is known."""
+    """The reason, as far as it is known."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,11 @@ class Slots(Protocol):
         """A block begins there."""
 
     def restart(self, slot: str) -> None:
-        """What is there hangs: it is ended, which `wait` tells as a loss."""
+        """Restart a slot that hangs; `wait` reports its loss."""
 
     def wait(self) -> Sequence[Event]:
-        """What happened, after a while; nothing may have. Slots join before they take blocks."""
+        """Wait for a short time and return what happened, which may be nothing. Slots join before
+        they take blocks."""
 
 
 Interrupted = Callable[[], bool]
@@ -93,7 +95,7 @@ class InProcessSlot:
         self._left: list[Trial] | None = None
 
     def start(self, slot: str, block: Block) -> None:
-        """As `Slots.start`."""
+        """Implement `Slots.start`."""
         self._left = list(block.trials)
 
     def restart(self, slot: str) -> None:
@@ -133,7 +135,7 @@ class WorkerPool:
         self._under_way: dict[Future[str], tuple[str, Trial]] = {}
 
     def start(self, slot: str, block: Block) -> None:
-        """As `Slots.start`."""
+        """Implement `Slots.start`."""
         self._left[slot] = list(block.trials)
         self._begin_next(slot)
 

@@ -1,4 +1,5 @@
-"""How a run is, for others: it says so in `status.json`, and who asks reads that and its directory.
+"""The status of a run for other processes: the run writes `status.json`, and readers combine it
+with the directory.
 
 What is committed is counted in the directory, and whether somebody writes there is the kernel's to
 say; so what a killed run said last misleads nobody.
@@ -35,7 +36,7 @@ VERSION = 1
 BETWEEN_S = 2.0
 """Between two writings."""
 SILENCE_S = 60.0
-"""On disks without locks: what said nothing for so long is dead."""
+"""On disks without locks, a writer that was silent for this long is dead."""
 
 Ending = Literal["running", "interrupted", "ended"]
 State = Literal["running", "interrupted", "ended", "dead"]
@@ -44,7 +45,7 @@ Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 @with_config(OBSERVED)
 class Said(TypedDict):
-    """What a run says of itself. `outcomes`: of the loads since it was started last."""
+    """The status that a run writes. `outcomes`: of the loads since the last start."""
 
     version: Literal[1]
     ending: Ending
@@ -89,7 +90,8 @@ class StatusFile:
         return see
 
     def write(self, ending: Ending) -> None:
-        """As it is now. What the disk refuses is lost: the run will hear of it by itself."""
+        """Write the present status. Errors of the disk are ignored here; the run meets them
+        itself."""
         last = self._last
         said = {
             "version": VERSION,
@@ -111,7 +113,7 @@ class StatusFile:
 
 @dataclass(frozen=True)
 class RunStatus:
-    """How a run is. Times in seconds; `outcomes` are of the loads since the last start."""
+    """The status of a run. Times in seconds; `outcomes` are of the loads since the last start."""
 
     state: State
     done: int
@@ -120,21 +122,22 @@ class RunStatus:
     started_at: str = ""
     written_at: str = ""
     writer: str = ""
-    """Who has the directory."""
+    """The process that holds the directory."""
     slots: int = 0
     slots_there: int | None = None
-    """With those that are not admitted; None: the slots are where the run is."""
+    """The present slots, including those not admitted; None if the slots are on the run's own
+    machine."""
     loads_per_s: float = 0.0
     left_s: float | None = None
     machines_lost: int = 0
     machines_refused: dict[str, str] = field(default_factory=dict)
-    """By name, with the reason."""
+    """The reasons of refusal by machine name."""
     decided: str = ""
     resume: str = ""
     """The line to type, if every part of it could be checked."""
 
     def as_json(self) -> JsonObject:
-        """For `status --json`."""
+        """Return the JSON of `eyelevel status --json`."""
         return {
             "state": self.state,
             "writer": self.writer or None,
@@ -154,7 +157,8 @@ class RunStatus:
 
 
 def read_status(directory: Path) -> RunStatus:
-    """Of a run that goes on, died or ended. Raises StoreError if `directory` has none."""
+    """Read the status of a run that goes on, died or ended. Raises StoreError if `directory` has
+    none."""
     check_run(directory)
     owner = writer(directory)
     stop = read_stopped(directory) or {"networks": {}, "reason": ""}

@@ -1,4 +1,5 @@
-"""Which loads of a study that may stop early are not needed any more (spec/plan.md, `stop`)."""
+"""Decide which loads of a study that may stop early are not needed any more (spec/plan.md,
+`stop`)."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +29,8 @@ class Stopping:
         self._facts = facts or FactsSoFar(directory)
 
     def ended(self, repetition: int) -> StopDecision:
-        """What is decided when all loads up to a repetition are there, but for ended networks'."""
+        """Return the decision once all loads up to a repetition are committed, except those of
+        ended networks."""
         decisions = self._decisions
         if decisions.due(repetition):
             before = decisions.reason
@@ -41,5 +43,6 @@ class Stopping:
 def stopping_rule(
     plan: Plan, directory: Path, facts: FactsSoFar | None = None
 ) -> Callable[[int], StopDecision] | None:
-    """What says after each repetition which networks' loads have ended; None without a rule."""
+    """Return a function that decides after each repetition which networks' loads end; None without
+    a rule."""
     return Stopping(plan, directory, facts).ended if plan.stop else None

@@ -12,11 +12,11 @@ from eyelevel.sites.recorded import RecordedSite
 NAMED_MAX = 3
 """The slowest cells; a plan may have hundreds."""
 AROUND_A_LOAD_S = 300.0
-"""For browser and lab to begin and end, for what is collected and encoded, each with its limit."""
+"""The limit for starting and ending browser and lab, and for collecting and encoding results."""
 VISITS_MAX = 2
 """The one that is measured, and the one that it repeats."""
 STEP_S = 60.0
-"""For a step after the load, with what it waits for."""
+"""The limit for a step after the load, including its waits."""
 
 
 def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
@@ -44,7 +44,7 @@ def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
     )
 
 
-def limits_said(plan: Plan, sites: Sequence[RecordedSite]) -> str:
+def describe_limits(plan: Plan, sites: Sequence[RecordedSite]) -> str:
     """The time limits of the plan's loads, in words."""
     limits = {
         (site.name, network.name): plan.browser.limit_of(site.body_bytes(), network)
@@ -65,7 +65,7 @@ def limits_said(plan: Plan, sites: Sequence[RecordedSite]) -> str:
 
 
 def block_limit_s(trials: Sequence[Trial], retries: int, host_wait_s: float) -> float:
-    """What a block's own limits add up to: a slot that takes longer hangs."""
+    """Return the sum of a block's own limits; a slot that takes longer hangs."""
     return sum(
         (1 + retries) * (host_wait_s + _limit_s(trial.browser, trial.network_settings.settling_s))
         for trial in trials

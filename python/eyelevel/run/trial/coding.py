@@ -18,11 +18,11 @@ from eyelevel.store.outcomes import COUNTED
 
 @dataclass(frozen=True)
 class Pictures:
-    """What is kept of a load's pictures."""
+    """The frames and last pictures of a load, encoded by a thread of their own."""
 
     frames: Frames
     steps: tuple[Frames, ...]
-    """Of each step after the load."""
+    """The frames of each step after the load."""
     final: str | None
     """The last picture of the load itself, small."""
 
@@ -38,8 +38,8 @@ class Coding:
         self._work: Future[Pictures] | None = None
 
     def begin(self, raw: RawLoad) -> None:
-        """Of a load that is over; returns at once."""
-        self._work = self._worker.submit(_coded, raw)
+        """Start encoding a finished load's pictures; returns at once."""
+        self._work = self._worker.submit(_encode, raw)
 
     def result(self) -> Pictures:
         """Waits for its end; nothing if no load came so far.
@@ -65,7 +65,7 @@ def coding() -> Iterator[Coding]:
         yield Coding(worker)
 
 
-def _coded(raw: RawLoad) -> Pictures:
+def _encode(raw: RawLoad) -> Pictures:
     try:
         pictures = [Frame.of_image(frame.at_ms, frame.image) for frame in raw.frames]
         steps = step_frames(raw.after_load)
@@ -76,7 +76,7 @@ def _coded(raw: RawLoad) -> Pictures:
 
 
 PICTURE_ERRORS = (OSError, SyntaxError, ValueError, Image.DecompressionBombError)
-"""What Pillow raises for bytes that are no picture, or one that nobody could show."""
+"""The exceptions of Pillow for bytes that are not an image, or one too large to decode."""
 
 
 SIZE_PX = (32, 18)

@@ -1,4 +1,4 @@
-"""What a trial's record says of the transfers beside its page."""
+"""Describe in a trial's record the transfers that shared the path with its page."""
 
 from collections.abc import Sequence
 

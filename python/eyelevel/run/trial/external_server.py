@@ -34,21 +34,21 @@ def find_opened_paths(server: ExternalServer) -> list[tuple[str, Path]]:
     return [*shown, *((path, _expand_user(path)) for path in server.paths)]
 
 
-def served_by(base: Stack, name: str, server: ExternalServer) -> Stack:
+def with_server(base: Stack, name: str, server: ExternalServer) -> Stack:
     """The stack of this server in the place of ours, marked as in plans."""
     return replace(base, name=f"{name}@external", external_server=server)
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a server finds its site."""
+    """The folder and addresses from which an external server serves its site."""
 
     folder: Path
     addresses: tuple[str, ...]
 
     @property
     def environment(self) -> dict[str, str]:
-        """What its command is told."""
+        """Return the environment variables of the server's command."""
         return {
             "EYELEVEL_FILES": str(self.folder / "files"),
             "EYELEVEL_ANSWERS": str(self.folder / ANSWERS),
@@ -66,7 +66,7 @@ class Place:
 
 
 @contextmanager
-def served_lab(stack: Stack, archive: str, config: LabConfig) -> Iterator[Lab]:
+def start_served_lab(stack: Stack, archive: str, config: LabConfig) -> Iterator[Lab]:
     """A lab served by the stack's external server, or by ours if it has none.
 
     Raises LabError if lab or server do not come up; the server ends with the block.

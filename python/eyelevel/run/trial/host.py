@@ -1,4 +1,4 @@
-"""What the machine did during a load: the processor time of others, stolen and contended time.
+"""Measure what the machine did during a load: CPU time of others, steal and pressure.
 
 Foreign time is what the processors that a load may use spent neither idle, nor stolen, nor on the
 load itself: on this process or on any that it started. What a neighbouring lab does on processors
@@ -19,7 +19,7 @@ _CPU_FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "st
 
 MACHINE_PRESSURE = Path("/proc/pressure/cpu")
 CGROUP_MOUNTS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
-"""Where cgroup v2 is mounted: alone, or beside version 1 (systemd's hybrid)."""
+"""The mounts of cgroup v2: alone, or beside version 1 (systemd's hybrid)."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class HostSample:
     pressure_us: int | None
     at_s: float
     pressure_of: str = "machine"
-    """Whose tasks waited: `cgroup` (ours) or `machine`."""
+    """The tasks whose waits are counted: `cgroup` (ours) or `machine`."""
     own_cpu_s: float = 0.0
     """Processor time of this process and of all that it started, ended ones included."""
     processors: int = 1
@@ -142,7 +142,7 @@ def _ticks_s(fields: Sequence[bytes]) -> float:
 def pressure_file(
     own: Path = Path("/proc/self/cgroup"), mounted: Sequence[Path] = CGROUP_MOUNTS
 ) -> Path:
-    """Where the kernel counts CPU pressure for us: our cgroup's, else the whole machine's.
+    """Return the file with the CPU pressure of our cgroup, or else of the whole machine.
 
     The lab and the browser are in the cgroup of the process that starts them. What other groups
     wait for is not our load's trouble until it takes processors from this one.

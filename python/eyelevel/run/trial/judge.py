@@ -14,13 +14,13 @@ from eyelevel.run.trial.rules.error_page import error_page
 from eyelevel.run.trial.rules.external_server_errors import external_server_error
 from eyelevel.run.trial.rules.impossible_timing import impossible_timing
 from eyelevel.run.trial.rules.starved import late_packets, stood_still
-from eyelevel.run.trial.rules.transport_errors import broken_by_peer, lost_by_network
+from eyelevel.run.trial.rules.transport_errors import broken_by_peer, is_network_loss
 from eyelevel.run.trial.rules.wrong_stack import wrong_stack
 from eyelevel.sites.rendering import blocks_rendering
 from eyelevel.store.outcomes import NOT_RECORDED
 
 CLEARTEXT_PROTOCOLS = ("http/1.1", "http/1.0")
-"""What recorded http origins are served over, whatever the stack."""
+"""The protocols over which recorded http origins are served, whatever the stack."""
 _EXEMPT_TYPES = ("WebSocket", "Preflight")
 _ERROR = re.compile(r"(?:net::|NS_)\w+(?:\.\w+)?")
 _NOT_REACHED = ("net::ERR_ADDRESS_UNREACHABLE", "net::ERR_INTERNET_DISCONNECTED")
@@ -36,8 +36,8 @@ def judge(load: Observed) -> tuple[str, str]:
 
 
 def judge_live(load: Observed) -> tuple[str, str]:
-    """The same of a load without servers and path of ours: `requests`, `connections` and `path` are
-    empty. An object that did not come is part of such a page: it may be missing for everybody."""
+    """Judge a load without our servers and path: `requests`, `connections` and `path` are empty. A
+    missing object is part of such a page: it may be missing for everybody."""
     for outcome, rule in _LIVE_RULES:
         if detail := rule(load):
             return outcome, detail
@@ -51,20 +51,20 @@ def misses(load: Observed) -> set[str]:
     return unanswered | unresolved
 
 
-def _crashed(load: Observed) -> str:
+def _find_crash(load: Observed) -> str:
     return load.detail if load.ended == "browser-crashed" else ""
 
 
-def _lab_failed(load: Observed) -> str:
-    if load.ended == "navigation-failed" and not _page_lost(load):
+def _find_lab_failure(load: Observed) -> str:
+    if load.ended == "navigation-failed" and not _is_page_lost(load):
         return load.detail
     if load.ended == "complete" and not load.requests and load.stack.is_ours:
         return "the page loaded, but no server saw a request"
     return ""
 
 
-def _not_reached(load: Observed) -> str:
-    if load.ended != "navigation-failed" or _page_lost(load):
+def _find_unreached(load: Observed) -> str:
+    if load.ended != "navigation-failed" or _is_page_lost(load):
         return ""
     if any(error in load.detail for error in _NOT_REACHED):
         return (
@@ -73,7 +73,7 @@ def _not_reached(load: Observed) -> str:
     return load.detail
 
 
-def _starved(load: Observed) -> str:
+def _find_suspension(load: Observed) -> str:
     return stood_still(load.host)
 
 
@@ -102,7 +102,7 @@ def _wrong_protocol(load: Observed) -> str:
     return ""
 
 
-def _missed(load: Observed) -> str:
+def _find_misses(load: Observed) -> str:
     if not load.stack.is_ours:
         return external_server_error(load.objects)
     missed = misses(load)
@@ -116,13 +116,13 @@ def _timeout(load: Observed) -> str:
     """A page that did not come whole took longer than any limit: its lost object never came."""
     if load.ended == "timeout":
         return load.detail
-    if _page_lost(load):
+    if _is_page_lost(load):
         return f"the page never came: {load.detail}"
     return ""
 
 
-def _lost_object(load: Observed) -> str:
-    lost = [item for item in load.objects if lost_by_network(item["failed"] or "")]
+def _find_lost_object(load: Observed) -> str:
+    lost = [item for item in load.objects if is_network_loss(item["failed"] or "")]
     if not lost:
         return ""
     others = len(lost) - 1
@@ -164,7 +164,7 @@ def _capture_incomplete(load: Observed) -> str:
     return ""
 
 
-def _page_lost(load: Observed) -> bool:
+def _is_page_lost(load: Observed) -> bool:
     """Return whether the network lost the page itself.
 
     The page's object may say more of an error than the navigation does: QUIC's code.
@@ -174,20 +174,20 @@ def _page_lost(load: Observed) -> bool:
     failed = [item["failed"] for item in load.objects if item["failed"]]
     errors = _ERROR.findall(load.detail)
     told = [next((each for each in failed if each.startswith(e)), e) for e in errors]
-    return any(map(lost_by_network, told))
+    return any(map(is_network_loss, told))
 
 
 _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
-    ("browser-crashed", _crashed),
-    ("lab-failed", _lab_failed),
-    ("starved", _starved),
+    ("browser-crashed", _find_crash),
+    ("lab-failed", _find_lab_failure),
+    ("starved", _find_suspension),
     ("impossible-timing", impossible_timing),
     ("wrong-protocol", _wrong_protocol),
     ("wrong-stack", wrong_stack),
-    ("missed-requests", _missed),
+    ("missed-requests", _find_misses),
     ("timeout", _timeout),
     ("different-page", _find_broken_object),
-    ("timeout", _lost_object),
+    ("timeout", _find_lost_object),
     ("different-page", _find_departure),
     ("different-page", _find_failed_step),
     ("capture-incomplete", _capture_incomplete),
@@ -195,9 +195,9 @@ _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
 )
 
 _LIVE_RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
-    ("browser-crashed", _crashed),
-    ("lab-failed", _not_reached),
-    ("starved", _starved),
+    ("browser-crashed", _find_crash),
+    ("lab-failed", _find_unreached),
+    ("starved", _find_suspension),
     ("timeout", _timeout),
     (
         "different-page",

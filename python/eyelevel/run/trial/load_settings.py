@@ -1,4 +1,4 @@
-"""What the browser is asked to do for one trial: its settings, its site's and its lab's."""
+"""Assemble the browser's settings for one trial, from the trial, its site and its lab."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -36,14 +36,15 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
 
 
 def same_page(trial: Trial, archive: str) -> SameRequests | None:
-    """What holds the page's date and randomness, unless the plan turned it off."""
+    """Return the settings that hold the page's date and randomness, unless the plan turned that
+    off."""
     if not trial.browser.same_requests:
         return None
     return SameRequests(site_info(Path(archive))["recorded_at_unix_ms"])
 
 
 def on_screen(settings: LoadSettings, trial: Trial, otherwise: Screen) -> LoadSettings:
-    """The same load on the screen of the trial's device, `otherwise` where it has none."""
+    """Return the settings with the screen of the trial's device, or `otherwise` without one."""
     device = trial.browser.device
     screen = otherwise
     if device is not None:

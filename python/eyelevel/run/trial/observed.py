@@ -1,4 +1,4 @@
-"""What the judge of a load is shown of it."""
+"""The observations of a load that the judge sees."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -19,13 +19,13 @@ and each says for itself what became of it."""
 
 WINDOW_S = 1.0
 FIRST_WINDOW_S = 0.3
-"""What is known of the time since the load before must do if it is no whole second: waiting for
-one would cost every load of a quiet machine as much."""
+"""The window that suffices for the time since the previous load: waiting for a whole second would
+delay every load on a quiet machine."""
 
 STEP_S = 0.25
 PROBE_S = 0.1
-"""Of each step that is waited a part is spent computing: a machine that wants no processor is
-stolen none."""
+"""The part of each waiting step spent computing: steal and pressure are only counted while the CPU
+is in demand."""
 
 
 class WaitInterruptedError(Exception):
@@ -34,8 +34,8 @@ class WaitInterruptedError(Exception):
 
 @dataclass(frozen=True)
 class HostWait:
-    """How loads wait. `told` is called with a line while one does, and with an empty one after it;
-    `ended` says that it shall not begin any more."""
+    """The rules by which loads wait. `on_status` is called with a line during a wait and with an
+    empty one after it; if `should_cancel` returns true, the load does not begin."""
 
     limit_s: float = WAIT_S_MAX
     on_status: Callable[[str], None] | None = None
@@ -51,7 +51,7 @@ class HostWait:
 
 
 _last: HostSample | None = None
-"""When the load before was over: what the machine did since then needs no waiting to be known."""
+"""The sample at the end of the previous load: the time since then is known without waiting."""
 
 
 def remember(sample: HostSample) -> None:

@@ -27,13 +27,13 @@ def after_load_record(steps: Sequence[StepLoad], frames: Sequence[Frames]) -> li
 
 
 def all_objects(raw: RawLoad) -> list[JsonObject]:
-    """Of the load and of the steps after it."""
+    """Return the objects of the load and of the steps after it, as records."""
     items = [item for step in raw.after_load for item in step.objects]
     return [item.as_record() for item in (*raw.objects, *items)]
 
 
-def failed_step(raw: RawLoad) -> str:
-    """What failed after the load, or was not captured; empty if nothing was."""
+def find_failed_step(raw: RawLoad) -> str:
+    """Return what failed or was not captured after the load; empty if nothing did."""
     for step in raw.after_load:
         if step.failed:
             return f"after the load: {step.failed}"

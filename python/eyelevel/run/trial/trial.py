@@ -21,13 +21,18 @@ from eyelevel.networks.origin_rtt import Place, places_of
 from eyelevel.plan.trials import Trial
 from eyelevel.run.trial.coding import Coding, Pictures, coding
 from eyelevel.run.trial.cross_traffic import cross_traffic_record, silent_flow
-from eyelevel.run.trial.external_server import served_lab
+from eyelevel.run.trial.external_server import start_served_lab
 from eyelevel.run.trial.host import HostSample
 from eyelevel.run.trial.judge import judge
 from eyelevel.run.trial.load_settings import load_settings
 from eyelevel.run.trial.observed import Observed
 from eyelevel.run.trial.quiet_host import HostWait, remember
-from eyelevel.run.trial.steps import after_load_record, all_objects, all_pictures_match, failed_step
+from eyelevel.run.trial.steps import (
+    after_load_record,
+    all_objects,
+    all_pictures_match,
+    find_failed_step,
+)
 from eyelevel.run.trial.traces import check_recording, check_trace_files
 from eyelevel.sites.recorded import site_info
 from eyelevel.store.directory import LOGS
@@ -43,15 +48,15 @@ class TrialResult:
     record: JsonObject
     frames: Frames
     step_frames: tuple[Frames, ...] = ()
-    """Of each step after the load."""
+    """The frames of each step after the load."""
     logs: Mapping[str, bytes] = field(default_factory=dict)
     """The browser's, the connections' and the packets', and the messages, by file name."""
 
 
 @dataclass(frozen=True)
 class Watched:
-    """What of the lab is logged: its connections (the lab's `connection_logs`), and its path into a
-    folder."""
+    """The logs of a lab: its connections (the lab's `connection_logs`), and a folder for its path's
+    log."""
 
     connections: JsonMapping | None
     path: str | None
@@ -110,7 +115,7 @@ def _run_trial(
             log=watched.path,
             longest_prefix=trial.browser.longest_prefix,
         )
-        with served_lab(trial.stack_settings, archive, config) as lab:
+        with start_served_lab(trial.stack_settings, archive, config) as lab:
             ready = lab.ready
             check_recording(archive, str(ready.site_digest), trial.site_digest)
             _let_settle(trial)
@@ -162,8 +167,8 @@ def stood_still(raw: RawLoad | None, summary: LabSummary) -> list[JsonMapping] |
 
 
 def _places(trial: Trial, archive: str) -> tuple[Place, ...]:
-    """Of the hosts that have round trips of their own. Raises InputChangedError where the recording
-    has been replaced by another one, and LabError where it cannot be read."""
+    """Return the places of hosts with their own round trips. Raises InputChangedError if the
+    recording has been replaced, and LabError if it cannot be read."""
     if not trial.own_rtts_ms:
         return ()
     info = site_info(Path(archive))
@@ -180,10 +185,10 @@ def _judge(
     trial: Trial, raw: RawLoad | None, summary: LabSummary, host: JsonMapping
 ) -> tuple[str, str]:
     assert raw is not None and summary.path is not None
-    return judge(observed(trial, raw, summary, host))
+    return judge(observe(trial, raw, summary, host))
 
 
-def observed(trial: Trial, raw: RawLoad, summary: LabSummary, host: JsonMapping) -> Observed:
+def observe(trial: Trial, raw: RawLoad, summary: LabSummary, host: JsonMapping) -> Observed:
     """One load as its judge sees it; without a lab its `summary` is empty."""
     return Observed(
         ended=raw.ended,
@@ -194,7 +199,7 @@ def observed(trial: Trial, raw: RawLoad, summary: LabSummary, host: JsonMapping)
         first_contentful_paint_ms=raw.navigation.first_contentful_paint_ms,
         page_load_time_ms=raw.navigation.page_load_time_ms,
         final_picture_matches=all_pictures_match(raw),
-        failed_step=failed_step(raw),
+        failed_step=find_failed_step(raw),
         requests=summary.requests,
         connections=summary.connections,
         path=summary.path or {},
@@ -258,7 +263,7 @@ def trial_result(
 
 
 def versions(browser: str) -> dict[str, str]:
-    """What made a record."""
+    """Return the versions of eyelevel, browser and kernel for a record."""
     return {"eyelevel": _eyelevel_version(), "browser": browser, "kernel": platform.release()}
 
 

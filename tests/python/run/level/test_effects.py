@@ -10,7 +10,7 @@ from eyelevel.plan.stacks import Stack
 from eyelevel.run.level import cache as level_cache
 from eyelevel.run.level import measure as level_validation
 from eyelevel.run.level.effects import measure_effects
-from eyelevel.run.level.measure import measured_level, validate_level
+from eyelevel.run.level.measure import read_level, validate_level
 
 TCP, QUIC = STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]
 
@@ -54,9 +54,9 @@ def test_an_aspect_moves_what_its_setting_alone_moves() -> None:
 
 def test_effects_stand_in_the_rows_and_are_empty_where_nothing_was_switched() -> None:
     validate_level(TCP, QUIC, lambda step: None, budget_s=0.0)
-    assert all(row.effect_ms is None for row in measured_level(TCP, QUIC).rows)
+    assert all(row.effect_ms is None for row in read_level(TCP, QUIC).rows)
     measure_effects(TCP, QUIC, lambda step: None)
-    rows = {row.aspect: row for row in measured_level(TCP, QUIC).rows}
+    rows = {row.aspect: row for row in read_level(TCP, QUIC).rows}
     assert rows["pacing"].as_json()["effect_ms"]["Speed Index on far"].keys() == SHAPE
     assert rows["handshake"].effect_ms is None
 

@@ -22,7 +22,7 @@ from eyelevel.run.level.measure import (
     RUNS_MAX,
     Step,
     levels_of,
-    measured_level,
+    read_level,
     stacks_of,
     validate_level,
 )
@@ -117,7 +117,7 @@ def test_an_interrupted_measurement_goes_on_where_it_was(made) -> None:
     made.ends_after = 4
     with pytest.raises(KeyboardInterrupt):
         measure()
-    assert not measured_level(TCP, QUIC).complete
+    assert not read_level(TCP, QUIC).complete
     made.ends_after = 1000
     measure()
     assert len(made.asked) == 2 * SAMPLES_MIN
@@ -154,14 +154,14 @@ def test_a_step_more_is_of_what_is_unknown_and_has_the_time_that_is_left_at_most
 
 def test_another_kernel_browser_or_setting_is_measured_anew(made, monkeypatch) -> None:
     measure()
-    assert measured_level(TCP, replace(QUIC, name="other")) is not None
-    assert measured_level(TCP, replace(QUIC, pacing=False)) is None
+    assert read_level(TCP, replace(QUIC, name="other")) is not None
+    assert read_level(TCP, replace(QUIC, pacing=False)) is None
     with monkeypatch.context() as other:
         other.setattr(level_cache, "code_digest", lambda: "other")
-        assert measured_level(TCP, QUIC) is None
-    assert measured_level(TCP, QUIC) is not None
+        assert read_level(TCP, QUIC) is None
+    assert read_level(TCP, QUIC) is not None
     monkeypatch.setattr(level_cache, "browser_version", lambda: "Chromium 2")
-    assert measured_level(TCP, QUIC) is None
+    assert read_level(TCP, QUIC) is None
 
 
 def test_code_that_measures_is_part_of_the_build_and_its_tests_are_not(tmp_path) -> None:
@@ -177,7 +177,7 @@ def test_code_that_measures_is_part_of_the_build_and_its_tests_are_not(tmp_path)
 
 def test_a_pair_is_known_in_either_order(made) -> None:
     measure()
-    there, back = measured_level(TCP, QUIC), measured_level(QUIC, TCP)
+    there, back = read_level(TCP, QUIC), read_level(QUIC, TCP)
     assert words(there) == words(back)
     (row,) = (row for row in back.rows if row.aspect == "handshake")
     assert (round(row.first), round(row.second)) == (202, 402)
@@ -224,7 +224,7 @@ def test_a_machine_on_which_nothing_runs_says_why(made) -> None:
     made.fails = True
     with pytest.raises(LabError, match="no lab can be built here"):
         measure()
-    assert measured_level(TCP, QUIC) is None
+    assert read_level(TCP, QUIC) is None
 
 
 def test_a_line_that_broke_off_is_left_out(made) -> None:

@@ -68,7 +68,7 @@ def test_an_attempt_that_was_mended_is_a_failure_and_a_timeout_is_none(
 
 
 def lost(losses, *blocks, number=1, count=2):
-    return [losses.lost("m", number, count, block) for block in blocks]
+    return [losses.on_lost("m", number, count, block) for block in blocks]
 
 
 def test_a_slot_that_is_lost_with_whatever_it_gets_takes_no_other():
@@ -85,7 +85,7 @@ def test_what_one_block_does_is_the_blocks_fault():
 def test_a_block_that_ends_shows_that_the_slot_can():
     losses = SlotLosses()
     lost(losses, 4, 7)
-    losses.ended("m", 1)
+    losses.on_block_finished("m", 1)
     assert lost(losses, 9, 11, 13) == [[], [], [1]]
 
 
@@ -93,14 +93,14 @@ def test_it_is_the_machine_if_all_of_its_slots_were_lost_with_their_last_block()
     losses = SlotLosses()
     lost(losses, 5, number=2)
     assert lost(losses, 4, 7, 9)[-1] == [1, 2]
-    losses.ended("m", 2)
+    losses.on_block_finished("m", 2)
     assert lost(losses, 11) == [[1]]
 
 
 def test_a_machine_that_begins_anew_once_has_lost_a_block_a_slot_and_goes_on():
     losses = SlotLosses()
     assert not any(
-        losses.lost("m", number, 13, block) for number, block in enumerate(range(13), start=1)
+        losses.on_lost("m", number, 13, block) for number, block in enumerate(range(13), start=1)
     )
 
 
@@ -141,11 +141,13 @@ def test_of_a_fleet_only_a_machine_that_loses_what_it_gets_is_left_out_and_no_bl
             lost_once.add(at[slot])
             assert dispatch.lose(slot) is None, "a block is given up"
             machine, number = at[slot]
-            retired |= {(machine, each) for each in losses.lost(machine, number, 3, block.number)}
+            retired |= {
+                (machine, each) for each in losses.on_lost(machine, number, 3, block.number)
+            }
             heapq.heappush(events, (now_s + 5.0, slot, None, False))
         else:
-            losses.ended(*at[slot])
-            done += len(dispatch.come(slot, [trial.hash for trial in block.trials]))
+            losses.on_block_finished(*at[slot])
+            done += len(dispatch.take_results(slot, [trial.hash for trial in block.trials]))
     assert done == 2 * 400
     assert retired == {(machine, number) for machine in odd for number in (1, 2, 3)}
     assert vain <= 3 * 16 + 3 * LOSSES_IN_A_ROW * len(odd), "they were told soon"

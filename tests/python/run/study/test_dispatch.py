@@ -86,17 +86,17 @@ class Schedule:
             elif event == "interrupt":
                 dispatch.interrupt()
                 for slot in list(on):
-                    self.commit(dispatch.come(slot, hashes(on.pop(slot))))
+                    self.commit(dispatch.take_results(slot, hashes(on.pop(slot))))
                 assert dispatch.is_done and not dispatch.starts(now_s)
                 return False  # somebody resumes it
             elif event == "retire":
                 dispatch.retire(self.draw.choice(list(dispatch._machines)))
             elif event == "late" and late:
                 slot, block = late.pop(self.draw.randrange(len(late)))
-                self.commit(dispatch.come(slot, hashes(block), is_last=False))
+                self.commit(dispatch.take_results(slot, hashes(block), is_last=False))
             elif event == "twice" and self.committed:
                 again = self.draw.sample(self.committed, 1)
-                assert dispatch.come("who was here once", again, is_last=False) == []
+                assert dispatch.take_results("who was here once", again, is_last=False) == []
             elif on:
                 slot = self.draw.choice(list(on))
                 if event == "hang":
@@ -112,7 +112,7 @@ class Schedule:
                         self.failed |= {trial.hash for trial in given_up.trials}
                         self.commit(given_up.trials)
                 else:
-                    self.commit(dispatch.come(slot, hashes(block)))
+                    self.commit(dispatch.take_results(slot, hashes(block)))
         raise AssertionError("it does not end")
 
     def commit(self, trials):
@@ -158,7 +158,7 @@ def test_the_stop_is_the_same_for_any_number_of_slots(slots):
         if dispatch.is_done:
             break
         slot = draw.choice(list(on))
-        done += [trial.hash for trial in dispatch.come(slot, hashes(on.pop(slot)))]
+        done += [trial.hash for trial in dispatch.take_results(slot, hashes(on.pop(slot)))]
     assert ended == [decided_at(closed).networks for closed in range(6)]
     assert counted(done) == ALONE and len(done) == len(set(done))
 
@@ -173,7 +173,7 @@ def test_blocks_begin_in_the_plans_order_as_many_as_there_are_slots():
     )
     assert dispatch.starts(1.0) == []
     assert [trial.position for trial in started[0][1].trials] == [1, 2, 3]
-    dispatch.come("b", hashes(started[1][1]))
+    dispatch.take_results("b", hashes(started[1][1]))
     [(slot, block)] = dispatch.starts(2.0)
     assert (slot, block.trials[0].block) == ("b", BLOCKS[3])
 
@@ -194,7 +194,7 @@ def test_what_was_committed_of_a_block_is_not_run_again():
     dispatch.join("a")
     [(_, block)] = dispatch.starts(0.0)
     assert hashes(block) == [trial.hash for trial in TRIALS[1:3]]
-    assert dispatch.come("a", [TRIALS[1].hash], is_last=False) == [TRIALS[1]]
+    assert dispatch.take_results("a", [TRIALS[1].hash], is_last=False) == [TRIALS[1]]
     assert dispatch.lose("a") is None
     dispatch.join("b")
     [(_, block)] = dispatch.starts(0.0)
@@ -210,10 +210,10 @@ def test_a_lost_block_goes_to_another_machine_while_one_is_there_that_has_not_lo
     dispatch.join("odd again", "a")
     [(_, taken)] = dispatch.starts(1.0)
     assert (first.number, second.number, taken.number) == (0, 1, 2), "it waits for the sound one"
-    dispatch.come("sound", hashes(second))
+    dispatch.take_results("sound", hashes(second))
     assert [(slot, block.number) for slot, block in dispatch.starts(2.0)] == [("sound", 0)]
     dispatch.lose("sound")  # now both have lost it
-    dispatch.come("odd again", hashes(taken))
+    dispatch.take_results("odd again", hashes(taken))
     assert [(slot, block.number) for slot, block in dispatch.starts(3.0)] == [("odd again", 0)]
 
 
@@ -236,7 +236,7 @@ def test_a_machine_that_fails_whatever_it_gets_costs_no_block():
             given_up.append(dispatch.lose(slot, why="its disk is full"))
             heapq.heappush(events, (now_s + 5.0, f"x {next(names)}", None))
         else:
-            done += len(dispatch.come(slot, hashes(block)))
+            done += len(dispatch.take_results(slot, hashes(block)))
     assert not any(given_up) and done == 2 * 50 * 3
 
 
@@ -259,7 +259,7 @@ def test_the_third_loss_gives_a_block_up_and_names_the_machines():
         assert (given_up is None) == (number < LOSSES_MAX - 1)
     assert given_up.trials == block.trials
     assert given_up.machines == ("machine 0", "machine 1", "machine 2")
-    assert dispatch.come("2", hashes(block), is_last=False) == []  # too late
+    assert dispatch.take_results("2", hashes(block), is_last=False) == []  # too late
 
 
 def test_a_slot_that_hangs_is_told_by_its_blocks_limit():
@@ -274,5 +274,5 @@ def test_a_retired_slot_ends_its_block_and_takes_no_other():
     dispatch.join("a")
     [(_, block)] = dispatch.starts(0.0)
     dispatch.retire("a")
-    assert len(dispatch.come("a", hashes(block))) == 3
+    assert len(dispatch.take_results("a", hashes(block))) == 3
     assert dispatch.starts(1.0) == [] and not dispatch.is_done

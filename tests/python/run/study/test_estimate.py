@@ -14,7 +14,7 @@ from eyelevel.errors import PlanError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.presets import preset_text
 from eyelevel.run.study.estimate import DEVIATION, estimate
-from eyelevel.run.study.time_limits import check_time_limits, limits_said
+from eyelevel.run.study.time_limits import check_time_limits, describe_limits
 from eyelevel.sites.recorded import open_site
 from eyelevel.stats.bounded_gain import blocks_to_part
 from eyelevel.stats.quantile_gain import one_block_error_at_most
@@ -85,7 +85,7 @@ blocks = 1
     check_time_limits(follows, gallery)
     found = estimate(follows, gallery)
     assert found.timeout_s_max >= 2 * 239 and found.seconds > 239
-    assert "in 1 of 2 cells" in limits_said(follows, gallery)
+    assert "in 1 of 2 cells" in describe_limits(follows, gallery)
     given = plan_of("timeout_s = 180\n" + text)
     with pytest.raises(PlanError, match=r"`timeout_s`: in 180 s .*`gallery` over `das-0.2-300` 24"):
         check_time_limits(given, gallery)

@@ -7,7 +7,7 @@ import pytest
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
 from eyelevel.run.study.dispatch import Dispatch
-from eyelevel.run.study.jobs import lanes
+from eyelevel.run.study.jobs import worker_processes
 from eyelevel.run.study.slots import WorkerPool
 
 PLAN = """sites = ["a", "b"]
@@ -33,12 +33,14 @@ def run(pools, arguments, interrupted=lambda ended: False):
             break
         for came in slots.wait():
             ended.extend(came.outcomes)
-            dispatch.come(came.slot, [each.hash for each, _ in came.outcomes], is_last=came.is_last)
+            dispatch.take_results(
+                came.slot, [each.hash for each, _ in came.outcomes], is_last=came.is_last
+            )
     return started, ended
 
 
 def test_a_block_stays_on_its_cores_in_its_order():
-    with lanes([CORES, CORES]) as pools:
+    with worker_processes([CORES, CORES]) as pools:
         assert [pool.submit(os.sched_getaffinity, 0).result() for pool in pools] == [CORES] * 2
         started, ended = run(pools, lambda trial: (trial.stack,))
     assert sorted(trial.hash for trial, _ in ended) == sorted(trial.hash for trial in TRIALS)
@@ -49,11 +51,11 @@ def test_a_block_stays_on_its_cores_in_its_order():
 
 
 def test_an_interrupted_run_begins_no_further_load():
-    with lanes([CORES]) as pools:
+    with worker_processes([CORES]) as pools:
         _, ended = run(pools, lambda trial: (trial.stack,), lambda ended: len(ended) >= 3)
     assert len(ended) == 3
 
 
 def test_an_error_of_a_lane_is_the_callers():
-    with pytest.raises(TypeError), lanes([CORES]) as pools:
+    with pytest.raises(TypeError), worker_processes([CORES]) as pools:
         run(pools, lambda _: (1,))

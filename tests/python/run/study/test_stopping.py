@@ -161,8 +161,8 @@ def test_labs_side_by_side_and_how_fast_the_machine_is_change_nothing(
         with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
             yield [one, other]
 
-    monkeypatch.setattr(loop, "lanes", threads)
-    monkeypatch.setattr(loop, "claimed_sets", lambda jobs: nullcontext([frozenset({0})] * jobs))
+    monkeypatch.setattr(loop, "worker_processes", threads)
+    monkeypatch.setattr(loop, "claim_core_sets", lambda jobs: nullcontext([frozenset({0})] * jobs))
     clock = count(0, step_s)
     paced = SimpleNamespace(monotonic=lambda: float(next(clock)))
     monkeypatch.setattr(loop, "time", paced)

@@ -29,7 +29,7 @@ def test_a_lab_that_serves_another_recording_ends_the_run(tmp_path, monkeypatch)
     def settles(trial):
         raise ServedError
 
-    monkeypatch.setattr(trials, "served_lab", served_lab)
+    monkeypatch.setattr(trials, "start_served_lab", served_lab)
     monkeypatch.setattr(trials, "_let_settle", settles)
     for _ in range(2):
         said = (

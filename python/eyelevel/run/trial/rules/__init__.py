@@ -1,4 +1,4 @@
-"""What the judge asks of a load, one question a file; pure.
+"""The rules by which a load is judged, one per file; pure.
 
 A rule gets what was observed and what the stack says, and answers in a sentence what is otherwise;
 an empty one means that it holds. `starved` has the bounds of standstills and late

@@ -1,4 +1,5 @@
-"""What somebody else's server did not give a page: it reports no misses, its objects tell."""
+"""Find objects that an external server did not serve: it reports no misses, so the browser's
+objects show them."""
 
 from collections.abc import Iterable
 
@@ -6,7 +7,7 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.run.trial.rules.error_page import HTTP_ERROR
 
 BLOCKED = "MissingAllowOriginHeader"
-"""What Chromium says of a font or script of another origin that lacks the field."""
+"""Chromium's text for a font or script of another origin that lacks the CORS header."""
 
 
 def external_server_error(objects: Iterable[JsonMapping]) -> str:

@@ -1,4 +1,4 @@
-"""How a connection began: with the window and pace of its stack, and with which requests."""
+"""Check how a connection began: its initial window, its pace, and its first requests."""
 
 from collections.abc import Sequence
 
@@ -37,11 +37,11 @@ def reduced(stack: Stack, in_force: JsonMapping) -> bool:
     """Return whether the network took TCP its initial window: it is one packet where the answer to
     its SYN had to be sent again (RFC 5681, section 3.1), in Linux more than once. That is what the
     stack does on such a path, and no failure of the instrument."""
-    return not stack.over_quic and lost_window(in_force)
+    return not stack.over_quic and has_lost_window(in_force)
 
 
-def lost_window(in_force: JsonMapping) -> bool:
-    """Of one connection over TCP."""
+def has_lost_window(in_force: JsonMapping) -> bool:
+    """Return whether a TCP connection lost its initial window to a repeated SYN-ACK."""
     again = in_force.get("syn_ack_retransmitted_packets") or 0
     return in_force["initial_window_packets"] == 1 and again >= SYN_ACKS_AGAIN
 

@@ -1,4 +1,4 @@
-"""Whether a client's TCP offered the window at first that its stack says."""
+"""Check that the client's TCP first offered the receive window of its stack."""
 
 import re
 
@@ -10,13 +10,14 @@ SEGMENT_BYTES = 1460
 """The kernel rounds it down to whole segments and then to its scale: less than 0.1 % of 15 MiB, 2 %
 of 64 kB."""
 LARGE_SINCE = (6, 11)
-"""Before this Linux a first window had 64 kB at most, whatever the buffers were (in 2024: "tcp:
-remove 64 KByte limit for initial tp->rcv_wnd value")."""
+"""The first Linux whose first receive window can exceed 64 kB ("tcp: remove 64 KByte limit for
+initial tp->rcv_wnd value", 2024)."""
 SMALL_BYTES_MAX = 65_535
 
 
 def wrong_first_window(stack: Stack, in_force: JsonMapping, kernel: str = "") -> str:
-    """As the path saw it in the client's first packet after its SYN; over QUIC it is the browser's.
+    """Return a wrong first receive window as a sentence, from the client's first packet after its
+    SYN; over QUIC the browser chooses it.
 
     A kernel that cannot offer as much is no failure of a load: `eyelevel validate level` calls it
     unequal, and the record has what was offered.
@@ -32,7 +33,7 @@ def wrong_first_window(stack: Stack, in_force: JsonMapping, kernel: str = "") ->
 
 
 def offers_large_windows(kernel: str) -> bool:
-    """By a kernel's release, such as `6.8.0-45-generic`; of one without a number nothing is
-    known, and nothing is excused."""
+    """Return whether a kernel's release, such as `6.8.0-45-generic`, offers first windows above 64
+    kB; true without a version number, so that nothing is excused."""
     version = re.match(r"(\d+)\.(\d+)", kernel)
     return version is None or (int(version[1]), int(version[2])) >= LARGE_SINCE

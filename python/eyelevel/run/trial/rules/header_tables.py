@@ -1,4 +1,4 @@
-"""Whether a connection's header tables are those of the stack."""
+"""Check that a connection's header tables have the sizes of the stack."""
 
 from collections.abc import Iterable, Sequence
 
@@ -17,7 +17,8 @@ def takes_tables(connections: Iterable[JsonMapping]) -> bool:
 def wrong_header_tables(
     stack: Stack, connection: JsonMapping, requests: Sequence[JsonMapping], *, is_taken: bool
 ) -> str:
-    """What is otherwise, in a sentence; for a connection with `requests`, others tell of none.
+    """Return a wrong table size as a sentence; only a connection with `requests` reports its
+    tables.
 
     `is_taken`: as `takes_tables` has it of the load. Then a connection may be without a table whose
     requests all came with the end of its handshake. Over QUIC a client may use one from our

@@ -1,4 +1,4 @@
-"""Whether anything of a load came sooner than its path allows: pure.
+"""Check that nothing in a load came sooner than its path allows; pure.
 
 A packet needs at least the path's minimum delay, whatever machine and stack do, so each bound is a
 theorem and lateness never breaks it. A load that breaks one was measured on another path, or from

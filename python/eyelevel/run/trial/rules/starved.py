@@ -1,5 +1,5 @@
-"""Whether the machine let a load run on, and the emulated path keep its times: pure, with the
-bounds. What others took of the processors is judged for whole blocks, when they are read
+"""Check that no process of a load was suspended and that the emulated path kept its times; pure,
+with the bounds. Disturbance by other programs is judged per block, when a run is read
 (`eyelevel.analysis.trials.disturbance`)."""
 
 from eyelevel.analysis.trials.disturbance import disturbance

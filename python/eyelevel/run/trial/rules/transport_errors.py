@@ -52,7 +52,7 @@ _OF_PEER = (
 )
 
 
-def lost_by_network(error: str) -> bool:
+def is_network_loss(error: str) -> bool:
     """Return whether an object or a page that failed with this error was lost on the way.
 
     A QUIC connection that ended for a reason that the browser does not name has lost its path:
@@ -70,7 +70,7 @@ def broken_by_peer(error: str) -> bool:
     """Return whether the server, or the lab around it, broke what failed with this error."""
     return (
         error.startswith(_OF_PEER)
-        and not lost_by_network(error)
+        and not is_network_loss(error)
         and not error.startswith(NOT_RECORDED)
     )
 

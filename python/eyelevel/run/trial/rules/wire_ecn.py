@@ -1,4 +1,4 @@
-"""Whether packets came to the path with the ECN bits that the stack says."""
+"""Check that packets reached the path with the ECN bits of the stack."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +19,7 @@ def wrong_ecn(
     requests: Sequence[JsonMapping],
     path: JsonMapping,
 ) -> str:
-    """What came otherwise than the stack's `ecn`, in a sentence; empty if all came so.
+    """Return how packets differed from the stack's `ecn`, as a sentence; empty if they did not.
 
     Connections that served no request of the load may have sent nothing that can be marked. What
     somebody else's server sends over QUIC is its own.
@@ -70,6 +70,6 @@ def capable(counts: Mapping[str, int]) -> int:
 
 
 def capable_share(counts: Mapping[str, int]) -> float | None:
-    """The same as a share of all; None if there was none."""
+    """Return the share of ECN-capable packets of all; None if there were none."""
     every = counts["not_ect"] + capable(counts)
     return capable(counts) / every if every else None

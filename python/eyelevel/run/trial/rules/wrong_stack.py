@@ -1,4 +1,4 @@
-"""Whether what was in force on each connection is what the stack says."""
+"""Check that each connection used the settings of the stack."""
 
 from collections import defaultdict
 
@@ -6,7 +6,7 @@ from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.plan.in_force import tcp_controller
 from eyelevel.plan.stacks import Stack
 from eyelevel.run.trial.observed import Observed
-from eyelevel.run.trial.rules.first_flight import lost_window, reduced, wrong_first_flight
+from eyelevel.run.trial.rules.first_flight import has_lost_window, reduced, wrong_first_flight
 from eyelevel.run.trial.rules.first_window import wrong_first_window
 from eyelevel.run.trial.rules.header_tables import takes_tables, wrong_header_tables
 from eyelevel.run.trial.rules.wire_ecn import wrong_ecn
@@ -22,9 +22,9 @@ CIPHERS = {
 
 
 def wrong_stack(load: Observed) -> str:
-    """What was in force otherwise than the stack says, in a sentence; empty: nothing."""
+    """Return a setting in force that differs from the stack, as a sentence; empty if none does."""
     stack = load.stack
-    wanted = _in_force_wanted(stack)
+    wanted = _expected_in_force(stack)
     served = defaultdict(list)
     for request in load.requests:
         served[request["connection"]].append(request)
@@ -67,7 +67,7 @@ def _wrong_cleartext(stack: Stack, in_force: JsonMapping) -> str:
     wanted = _of_transport(stack)
     wanted["congestion_control"] = controller = tcp_controller(stack.congestion_control)
     for name, value in wanted.items():
-        if name == "initial_window_packets" and lost_window(in_force):
+        if name == "initial_window_packets" and has_lost_window(in_force):
             continue
         if in_force[name] not in (None, value):
             return f"{name} was {in_force[name]}, not {value}"
@@ -110,8 +110,8 @@ def _wrong_visit(load: Observed) -> str:
     return ""
 
 
-def _in_force_wanted(stack: Stack) -> JsonObject:
-    """What a connection of this stack must say, where it says it."""
+def _expected_in_force(stack: Stack) -> JsonObject:
+    """Return the values that a connection of this stack must report, if it reports them."""
     wanted = _of_transport(stack)
     if stack.over_tls:
         version, key = stack.tls_version, stack.certificate_key.upper()

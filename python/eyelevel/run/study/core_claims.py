@@ -21,7 +21,7 @@ class CoresTakenError(ExpectedError):
 
 
 @contextmanager
-def claimed_cores(processors: Processors, count: int) -> Iterator[Processors]:
+def claim_cores(processors: Processors, count: int) -> Iterator[Processors]:
     """`count` of the cores, which no other command takes while the block lasts.
 
     Raises CoresTakenError if too few are free, OSError if the locks cannot be written.
