@@ -1,5 +1,6 @@
 """What a reader sees before anything is opened: the answer, and little else."""
 
+import html
 import re
 from collections import Counter
 from dataclasses import replace
@@ -136,6 +137,19 @@ def test_what_it_rests_on_stands_in_three_marks(contents):
     marks = text[text.index('class="rests-on"') : text.index("side by side")]
     assert marks.count("<details>") == 3
     assert "2 of 2 pairs not measured here" in marks and "1 with loads left out" in marks
+
+
+def test_the_marks_are_the_same_for_programs(contents):
+    found = summary_of(contents)["rests_on"]
+    assert [each["name"] for each in found] == ["level", "loads", "machine"]
+    text = html.unescape(marks(contents))
+    for each in found:
+        assert each["status"] in ("holds", "open", "does not hold")
+        assert f'aria-label="{each["status"]}"' in text
+        assert f"</strong> {each['finding']}</summary>" in text
+        for warning in each["warnings"]:
+            assert warning in text.replace("<strong>", "").replace("</strong>", "")
+    assert any(each["warnings"] for each in found)
 
 
 def test_nothing_is_lost_that_was_there(contents):

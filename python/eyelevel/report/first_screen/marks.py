@@ -1,22 +1,25 @@
 """What an answer rests on, in three marks: the level, the loads that count, the machine."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.disturbance import disturbed_blocks
+from eyelevel.json_types import JsonObject
 from eyelevel.report.first_screen.changed_since import Warning
 from eyelevel.report.first_screen.machine_warnings import late_loads, of_machine
 from eyelevel.report.first_screen.warnings import of_level, of_loads
-from eyelevel.report.html import Markup, element, join
+from eyelevel.report.html import Markup
 from eyelevel.report.sections.exclusions import exclusions_said, findings_changed
 from eyelevel.report.sections.level import levels_compared, not_level, pairs_compared
+from eyelevel.report.templates import render
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 FAILED = tuple(name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.fault == "instrument")
-GOOD, OPEN, BAD = "✓", "?", "!"
+GOOD, OPEN, BAD = "holds", "open", "does not hold"
+SIGNS = {GOOD: "✓", OPEN: "?", BAD: "!"}
 
 DISTURBED_SHARE_MAX = 0.2
 """With more of the blocks disturbed, or of the loads late, the machine is not what was asked about,
@@ -27,12 +30,59 @@ WORTH_A_WORD = 0.01
 load; “What was run” has the share of any run."""
 
 
+@dataclass(frozen=True)
+class Mark:
+    """Whether one of the grounds holds, in a line, with what there is to say of it."""
+
+    name: str
+    status: str
+    """GOOD, OPEN or BAD."""
+    finding: str
+    warnings: tuple[Warning, ...]
+    note: str
+
+    @property
+    def sign(self) -> str:
+        """Return the character that stands for the status."""
+        return SIGNS[self.status]
+
+    @property
+    def style(self) -> str:
+        """Return the class that colours it."""
+        return self.status.split()[0]
+
+    def as_json(self) -> JsonObject:
+        """Return the mark for programs."""
+        return {
+            "name": self.name.lower(),
+            "status": self.status,
+            "finding": self.finding,
+            "warnings": [f"{head} {text}" for head, text in self.warnings],
+        }
+
+
+@dataclass(frozen=True)
+class RestsOn:
+    """What an answer rests on; each mark is one line, which opens."""
+
+    marks: tuple[Mark, ...]
+
+    def as_json(self) -> list[JsonObject]:
+        """Return the marks for programs."""
+        return [mark.as_json() for mark in self.marks]
+
+
+def rests_on(contents: StudyResults) -> RestsOn:
+    """Return the marks of a run."""
+    return RestsOn((_level(contents), _loads(contents), _machine(contents)))
+
+
 def marks(contents: StudyResults) -> Markup:
-    """Each is one line, and opens to what it knows."""
-    return element("div", _level(contents), _loads(contents), _machine(contents), class_="rests-on")
+    """Return the marks as they stand on the page."""
+    return render("marks", rests_on(contents))
 
 
-def _level(contents: StudyResults) -> Markup:
+def _level(contents: StudyResults) -> Mark:
     pairs = len(pairs_compared(contents))
     measured = len(levels_compared(contents))
     unequal, unknown = not_level(contents), of_level(contents)
@@ -43,17 +93,17 @@ def _level(contents: StudyResults) -> Markup:
         said = f"{pairs - measured} of {pairs} pairs not measured here"
     elif unknown:
         said = "measured, but some aspects are still unknown"
-    sign = BAD if unequal else OPEN if unknown else GOOD
+    status = BAD if unequal else OPEN if unknown else GOOD
     note = (
         "This mark says whether the stacks of a comparison are alike in everything but what is "
         "compared, as measured on this machine before the run began. Under “For reviewers”, the "
         "appendix has every aspect that was measured, and “Stacks: set and measured” what was "
         "set and what the loads themselves showed."
     )
-    return _mark(sign, "Level", said, unknown, note)
+    return Mark("Level", status, said, tuple(unknown), note)
 
 
-def _loads(contents: StudyResults) -> Markup:
+def _loads(contents: StudyResults) -> Mark:
     whole, planned = contents.blocks.whole, contents.blocks_planned
     excluded = len(contents.blocks.excluded)
     said = f"{whole} of {planned} blocks whole"
@@ -68,11 +118,11 @@ def _loads(contents: StudyResults) -> Markup:
     left_out = exclusions_said(contents) or none
     note = f"A block is one load of a site over a network with each stack. {left_out}"
     warnings = of_loads(contents)
-    sign = BAD if changed else OPEN if excluded or warnings else GOOD
-    return _mark(sign, "Loads", said, warnings, note)
+    status = BAD if changed else OPEN if excluded or warnings else GOOD
+    return Mark("Loads", status, said, tuple(warnings), note)
 
 
-def _machine(contents: StudyResults) -> Markup:
+def _machine(contents: StudyResults) -> Mark:
     warnings = of_machine(contents)
     failed = contents.table.filter(pl.col("outcome").is_in(FAILED)).height
     again = int(contents.table["retried"].sum())
@@ -90,8 +140,8 @@ def _machine(contents: StudyResults) -> Markup:
     share = contents.table["cpu_foreign_share"].median()
     if isinstance(share, float) and share >= WORTH_A_WORD:
         said += f"; other programs took {format_percent(share, signed=False)} in the median load"
-    sign = BAD if bad else OPEN if parts else GOOD
-    return _mark(sign, "Machine", said, warnings, note)
+    status = BAD if bad else OPEN if parts else GOOD
+    return Mark("Machine", status, said, tuple(warnings), note)
 
 
 def _disturbed_shares(contents: StudyResults) -> tuple[float, float]:
@@ -101,11 +151,3 @@ def _disturbed_shares(contents: StudyResults) -> tuple[float, float]:
         len(disturbed_blocks(contents.table)) / max(1, blocks),
         late_loads(contents) / max(1, loads),
     )
-
-
-def _mark(sign: str, name: str, said: str, warnings: Sequence[Warning], note: str) -> Markup:
-    words = {GOOD: "holds", OPEN: "open", BAD: "does not hold"}[sign]
-    symbol = element("span", sign, class_=f"sign {words.split()[0]}", role="img", aria_label=words)
-    summary = element("summary", symbol, " ", element("strong", name), " ", said)
-    lines = [join([element("strong", head), " ", text]) for head, text in warnings]
-    return element("details", summary, *(element("p", line) for line in [*lines, note]))

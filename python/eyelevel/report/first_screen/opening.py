@@ -21,7 +21,7 @@ from eyelevel.json_types import JsonObject
 from eyelevel.plan.stacks import stack_in_words
 from eyelevel.report.first_screen.changed_since import Warning
 from eyelevel.report.first_screen.filmstrips import first_pair
-from eyelevel.report.first_screen.marks import marks
+from eyelevel.report.first_screen.marks import RestsOn, rests_on
 from eyelevel.report.first_screen.warnings import of_answer, said_first, warnings
 from eyelevel.report.html import Markup
 from eyelevel.report.page_data import PageData
@@ -70,7 +70,7 @@ class Opening:
     sensitivity: tuple[Sensitivity, ...]
     stopped: str | None
     unfinished: str | None
-    marks: Markup = NOTHING
+    rests_on: RestsOn
     pair: Markup = NOTHING
 
     def as_json(self) -> JsonObject:
@@ -83,13 +83,13 @@ class Opening:
             "unfinished": self.unfinished,
             "warnings": list(self.warnings),
             "sensitivity": [each.as_json() for each in self.sensitivity],
+            "rests_on": self.rests_on.as_json(),
         }
 
 
 def opening(contents: StudyResults, data: PageData) -> Markup:
     """Return the first screen."""
-    screen = _opening(contents, marks(contents), first_pair(contents, data))
-    return render("opening", screen)
+    return render("opening", _opening(contents, first_pair(contents, data)))
 
 
 def opening_json(contents: StudyResults) -> JsonObject:
@@ -97,7 +97,7 @@ def opening_json(contents: StudyResults) -> JsonObject:
     return _opening(contents).as_json()
 
 
-def _opening(contents: StudyResults, marks: Markup = NOTHING, pair: Markup = NOTHING) -> Opening:
+def _opening(contents: StudyResults, pair: Markup = NOTHING) -> Opening:
     columns, rows = _table(comparison_verdicts(contents))
     return Opening(
         title=contents.plan["title"] or "How do the stacks compare?",
@@ -115,7 +115,7 @@ def _opening(contents: StudyResults, marks: Markup = NOTHING, pair: Markup = NOT
         sensitivity=tuple(sensitivities(contents)),
         stopped=contents.stopped["reason"] if contents.stopped else None,
         unfinished=contents.unfinished or None,
-        marks=marks,
+        rests_on=rests_on(contents),
         pair=pair,
     )
 

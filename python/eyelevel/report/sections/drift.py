@@ -4,7 +4,7 @@ from eyelevel.analysis.formats import NO_BREAK, format_number, format_p_equation
 from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element
-from eyelevel.stats.autocorrelation import DRIFT_LENGTH, DRIFT_SHARE
+from eyelevel.stats.autocorrelation import DRIFT_LENGTH, DRIFT_SHARE, REPETITIONS_MIN
 from eyelevel.stats.estimate import Estimate
 
 
@@ -24,16 +24,25 @@ def drift_seen(contents: StudyResults) -> list[tuple[str, str]]:
 
 
 def drift_note(contents: StudyResults) -> Markup:
-    """Return the number with its interval, and what it could have shown; nothing without one."""
+    """Return the number with its interval and what it could have shown, or why there is none.
+
+    Nothing is stated where nothing is compared.
+    """
     drift = contents.drift
-    if drift is None or drift.autocorrelation.value is None:
+    if drift is None:
         return Markup("")
+    found = drift.autocorrelation
+    if found.value is None:
+        said = f"A drift can be seen from {REPETITIONS_MIN} blocks on; here are {found.n}."
+        if found.n >= REPETITIONS_MIN:
+            said = f"Whether a stack drifted is unknown: {found.reason}."
+        return element("p", said, class_="note")
     share = format_percent(drift.noticed_share, signed=False)
     said = (
-        f"Lag-1 autocorrelation of the differences: {_describe(drift.autocorrelation)}, pooled "
+        f"Lag-1 autocorrelation of the differences: {_describe(found)}, pooled "
         f"over all comparisons. A drift of {DRIFT_SHARE:.0%} of one stack's variance over "
-        f"{DRIFT_LENGTH:g} blocks would be noticed in {share} of such runs, so no warning "
-        "proves nothing."
+        f"{DRIFT_LENGTH:g} blocks would be noticed in {share} of such runs: "
+        "that there is no warning proves nothing."
     )
     return element("p", said, class_="note")
 

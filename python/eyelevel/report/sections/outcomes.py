@@ -16,9 +16,8 @@ LOADS_MAX = 500  # rows of loads that were not ok
 SHORT_HASH = 12
 
 WHY_IT_MATTERS = (
-    "Failures of the instrument are loads that this machine spoilt, repeated ones included: what "
-    "they showed is not counted. If more loads of one stack than of another were spoilt, and these "
-    "would have been its slow ones, that stack looks faster than it is."
+    "Loads in which the instrument failed, repeated ones included, are not counted. If it fails "
+    "more often in the slow loads of one stack, that stack looks faster than it is."
 )
 
 

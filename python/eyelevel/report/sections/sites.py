@@ -33,9 +33,8 @@ def sites_section(contents: StudyResults) -> Markup:
         "Hodges-Lehmann estimate over blocks, with an interval from six blocks on, unless only one "
         "of it and the gain excludes zero. The ANOVA is that of Wolsing et al. 2019, who used a "
         "level of 0.01; it assumes that runs are independent. Nothing here is corrected for the "
-        "number of sites, networks and stacks, so nothing here is called faster or slower. The "
-        "charts above have every metric by site, "
-        "`eyelevel.open(DIR).cells()` all numbers."
+        "number of rows, so nothing is called faster or slower. The charts above have every metric "
+        "by site, `eyelevel.open(DIR).cells()` all numbers."
     )
     return titled_section(
         "sites",
