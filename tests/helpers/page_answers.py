@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from eyelevel.browser.page_answer import PageAnswer, checked_answer
+from eyelevel.browser.page_answer import PageAnswer, check_answer
 
 ORIGIN_MS = 1_795_413_501_169.2
 
@@ -29,4 +29,4 @@ ANSWER: dict[str, Any] = {
 
 def answer(**changed: Any) -> PageAnswer:
     """The checked answer, with something else in it."""
-    return checked_answer({**ANSWER, **changed})
+    return check_answer({**ANSWER, **changed})

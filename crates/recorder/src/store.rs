@@ -116,7 +116,7 @@ impl Store {
     }
 
     /// What was left out of a host's exchanges, a sentence; the first where there are several.
-    pub fn left_out_of(&self, host: &str) -> Option<String> {
+    pub fn why_left_out(&self, host: &str) -> Option<String> {
         self.lock().left_out.about(host)
     }
 

@@ -94,7 +94,7 @@ async fn a_long_rest_is_not_fetched_for_nobody() {
     aside(move || leave(asked(proxy, server))).await;
     recording.store.settle().await;
     assert_eq!(recording.store.counts().open, 0);
-    let cut = recording.store.left_out_of("127.0.0.1").unwrap();
+    let cut = recording.store.why_left_out("127.0.0.1").unwrap();
     let told = format!("http://{server}/: its answer was cut (video/mp4)");
     assert_eq!(cut, told);
 }

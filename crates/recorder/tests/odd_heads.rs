@@ -49,7 +49,7 @@ async fn passed(answer: Vec<u8>) -> (Vec<u8>, Result<Exchange, String>) {
     let proxy = recording.proxy;
     let page = aside(move || got(proxy, server)).await;
     recording.store.settle().await;
-    match recording.store.left_out_of("127.0.0.1") {
+    match recording.store.why_left_out("127.0.0.1") {
         Some(note) => (page, Err(note)),
         None => (page, Ok(recording.written().await.remove(0))),
     }

@@ -125,11 +125,11 @@ async fn what_is_not_public_is_refused_in_every_form_and_not_connected_to() {
     assert_eq!(connections(server, &count), 0);
     for host in hosts {
         let note = store
-            .left_out_of(host.trim_matches(['[', ']']))
+            .why_left_out(host.trim_matches(['[', ']']))
             .expect(host);
         assert!(note.starts_with("refused: "), "{note}");
     }
-    let note = store.left_out_of("localhost").unwrap();
+    let note = store.why_left_out("localhost").unwrap();
     let told = format!("refused: localhost:{port} is at 127.0.0.1, loopback (RFC 1122)");
     assert!(note.starts_with(&told) || note.contains("::1"), "{note}");
     assert_eq!((store.counts().open, store.counts().exchanges), (0, 0));
@@ -171,7 +171,7 @@ async fn names_below_localhost_are_loopback_and_open_as_any_other() {
     assert_eq!(answers, ["HTTP/1.1 200 OK", "HTTP/1.1 403 Forbidden"]);
     assert_eq!(connections(server, &count), 1);
     let way_out = format!("`--allow other.localhost:{}` if it is meant", server.port());
-    assert!(store.left_out_of("other").unwrap().ends_with(&way_out));
+    assert!(store.why_left_out("other").unwrap().ends_with(&way_out));
 }
 
 #[tokio::test]
@@ -205,7 +205,7 @@ async fn a_client_without_the_runs_credentials_gets_nothing() {
     assert_eq!(known, ["HTTP/1.1 200 OK"; 2]);
     assert_eq!(connections(server, &count), 2);
     assert_eq!(store.counts().exchanges, 1);
-    assert!(store.left_out_of("credentials").is_some());
+    assert!(store.why_left_out("credentials").is_some());
 }
 
 #[tokio::test]
@@ -242,7 +242,7 @@ async fn a_request_for_another_server_than_its_own_is_refused() {
         [misdirected, reached, misdirected, reached, misdirected]
     );
     assert_eq!(store.counts().exchanges, 1);
-    let note = store.left_out_of("bank.example").unwrap();
+    let note = store.why_left_out("bank.example").unwrap();
     let told = format!("refused: a request for bank.example on the way to {server}");
     assert!(note.starts_with(&told), "{note}");
 }

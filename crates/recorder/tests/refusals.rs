@@ -41,7 +41,7 @@ async fn told(said: &'static [u8], requests: usize) -> Vec<String> {
     let asking = move || asked(address, upstream, requests);
     let answers = tokio::task::spawn_blocking(asking).await.unwrap();
     assert_eq!((store.counts().exchanges, store.counts().open), (0, 0));
-    assert!(store.left_out_of("127.0.0.1").is_some());
+    assert!(store.why_left_out("127.0.0.1").is_some());
     drop(shutdown);
     serving.await.unwrap();
     answers

@@ -1,4 +1,4 @@
-"""What a page's browser answers of its timings, held against the browser's own events (pure).
+"""Compare a page's own timings with the browser's events (pure).
 
 Both come from the browser and from one clock, so they agree but for the time between a moment and
 the sending of its event. A load in which they do not is no measurement.
@@ -30,7 +30,7 @@ class BrowserEvents:
 
 
 def differences_ms(answer: PageAnswer, events: BrowserEvents) -> dict[str, float]:
-    """By how much each moment that both tell differs; by the names of `Navigation`.
+    """Return by how much each time reported by both differs, by the names of `Navigation`.
 
     The events of loading are sent in or after the page's handlers: a time within these is none.
     """
@@ -61,7 +61,7 @@ def differences_ms(answer: PageAnswer, events: BrowserEvents) -> dict[str, float
 
 
 def disagreement(answer: PageAnswer, events: BrowserEvents) -> str:
-    """In what the two disagree, as one clause; empty if they agree.
+    """Return in what the two disagree, as one clause; empty if they agree.
 
     A load event that one of them has and the other has not is such a thing, too.
     """
@@ -77,7 +77,7 @@ def disagreement(answer: PageAnswer, events: BrowserEvents) -> str:
 
 
 def too_far_apart(differences: Mapping[str, float]) -> str:
-    """Which of the differences is above the tolerance, as one clause; empty if none is."""
+    """Return a difference above the tolerance, as one clause; empty if there is none."""
     for name, difference_ms in differences.items():
         if difference_ms > TOLERANCE_MS:
             return (

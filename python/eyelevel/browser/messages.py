@@ -23,10 +23,10 @@ MESSAGE_BYTES_MAX = 64 << 20
 
 
 Seconds = Annotated[float, Field(ge=0, le=1e10, allow_inf_nan=False)]
-"""Of any clock."""
+"""Seconds on any clock."""
 
 Milliseconds = Annotated[float, Field(ge=0, le=1e14, allow_inf_nan=False)]
-"""Of any clock, wall time included."""
+"""Milliseconds on any clock, including wall time."""
 
 Offset = Annotated[float, Field(ge=-1e10, le=1e10, allow_inf_nan=False)]
 """A difference of times; browsers say -1 for none."""
@@ -48,21 +48,22 @@ class Messages:
         self._answers = _adapters(answers)
 
     def event(self, method: str, parameters: object) -> JsonObject | None:
-        """What is used of an event; None if nothing is. Raises `BrowserMessageError`."""
+        """Return the used fields of an event; None if none is used. Raises
+        `BrowserMessageError`."""
         shape = self._events.get(method)
-        return None if shape is None else _checked(shape, method, parameters)
+        return None if shape is None else _check(shape, method, parameters)
 
     def answer(self, method: str, result: object) -> JsonObject:
-        """What is used of the answer to a command. Raises `BrowserMessageError`."""
+        """Return the used fields of a command's answer. Raises `BrowserMessageError`."""
         shape = self._answers.get(method)
-        return {} if shape is None else _checked(shape, f"the answer to {method}", result)
+        return {} if shape is None else _check(shape, f"the answer to {method}", result)
 
 
 def _adapters(shapes: Mapping[str, object]) -> dict[str, TypeAdapter[JsonObject]]:
     return {method: TypeAdapter(cast(type[JsonObject], shape)) for method, shape in shapes.items()}
 
 
-def _checked(shape: TypeAdapter[JsonObject], name: str, value: object) -> JsonObject:
+def _check(shape: TypeAdapter[JsonObject], name: str, value: object) -> JsonObject:
     try:
         return shape.validate_python(value, strict=True)
     except ValidationError as error:
@@ -73,7 +74,7 @@ def _checked(shape: TypeAdapter[JsonObject], name: str, value: object) -> JsonOb
         ) from error
 
 
-def parsed(raw: bytes | str) -> JsonObject:
+def parse_message(raw: bytes | str) -> JsonObject:
     """One message of either direction's answer or event; raises `BrowserMessageError`."""
     try:
         text = raw if isinstance(raw, str) else raw.decode(errors="replace")
@@ -98,8 +99,8 @@ def text_of(message: JsonObject, name: str, otherwise: str = "") -> str:
     return value
 
 
-def parsed_value(text: str) -> object:
-    """What a page's answer is as JSON; raises `PageAnswerError`."""
+def parse_answer(text: str) -> object:
+    """Parse a page's answer as JSON; raises `PageAnswerError`."""
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -108,7 +109,7 @@ def parsed_value(text: str) -> object:
 
 
 def bytes_of(base64_text: str) -> bytes:
-    """What a text stands for; raises `BrowserMessageError` if it is no base64."""
+    """Decode base64; raises `BrowserMessageError` if it is invalid."""
     try:
         return base64.b64decode(base64_text, validate=True)
     except ValueError as error:
@@ -116,11 +117,11 @@ def bytes_of(base64_text: str) -> bytes:
 
 
 def first_line(text: str) -> str:
-    """Of a text from the browser, for messages."""
+    """Return the first line of a text from the browser, for messages."""
     return next((line[:500] for line in text.splitlines() if line.strip()), "no reason given")
 
 
 def refusal_of(error: object) -> str:
-    """What a browser says of a command that it refused."""
+    """Return the text with which a browser refused a command."""
     said = error.get("message") if isinstance(error, dict) else error
     return str(said)[:500]

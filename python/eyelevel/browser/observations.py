@@ -1,4 +1,5 @@
-"""What one load of one page showed: raw, in milliseconds from navigation start, nothing derived.
+"""The observations of one load of one page: raw, in milliseconds from navigation start, nothing
+derived.
 
 Time zero is the navigation start of the first document (`performance.timeOrigin`), even if
 the page then redirects itself by script to another document.
@@ -17,7 +18,7 @@ from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
 
 REQUESTS_MAX = 20_000
-"""Of one load that are kept, steps after it included."""
+"""The most requests kept of one load, including steps after it."""
 
 REQUEST_CHARS_MAX = 64 << 20
 """Characters of all their URLs."""
@@ -37,12 +38,12 @@ class LoadSettings:
 
     url: str
     stack: Stack = STACKS_BY_NAME["tcp"]
-    """What the browser is to speak, and how, of a stack that is in force."""
+    """The stack in force; the browser uses its protocols and settings."""
     browser: Browser = Browser()  # noqa: RUF009 (frozen)
-    """What of the browser is in force."""
+    """The browser settings in force."""
     quic_origins: tuple[str, ...] = ()
     """`host:port` of every origin that must be reached by QUIC; used with `h3` only."""
-    unasked_hosts: tuple[tuple[str, str], ...] = ()
+    own_hosts: tuple[tuple[str, str], ...] = ()
     """Hosts that the browser asks no resolver for, and the addresses to take them to; Chromium."""
     spki_sha256: str | None = None
     """Base64 of the SHA-256 of the one public key to trust."""
@@ -51,17 +52,17 @@ class LoadSettings:
     command_prefix: tuple[str, ...] = ()
     """Put before the browser's command; passes on descriptors 3 and 4, stays in the session."""
     cores: tuple[int, ...] | None = None
-    """What the browser's helpers outside of `command_prefix` keep to; None: all cores."""
+    """The cores of the browser's helpers outside of `command_prefix`; None for all cores."""
     viewport_px: tuple[int, int] = (1280, 720)
     method: CaptureMethod = "screencast"
-    """Of pictures, where the browser is to take some."""
+    """The method of capturing frames, if they are captured."""
     picture_px: tuple[int, int] = (640, 360)
     """Largest size of a screencast's frames; the compositor scales the page down to it. Half the
     viewport costs a load a third of what full size does (docs/decisions/0007-frame-capture.md)."""
     same_page: SameRequests | None = None
     """Hold the page's date and randomness, so that every load asks for the same URLs."""
     as_recorded: bool = False
-    """Of a replay: what was recorded over http is asked for over http, and never upgraded."""
+    """For replays: request over http what was recorded over http, without upgrades."""
     proxy: str | None = None
     """`host:port` of an HTTP proxy for everything, loopback included; for recording."""
     between_visits: Callable[[], None] = lambda: None
@@ -73,7 +74,7 @@ class LoadSettings:
     device_scale: float = 1.0
     """Device pixels a CSS pixel (`devicePixelRatio`)."""
     device_model: str = ""
-    """What client hints name as the phone's model."""
+    """The phone model in client hints."""
     user_agent: str | None = None
     """Instead of the browser's own."""
     screenshot: bool = False
@@ -97,9 +98,9 @@ class Navigation:
     largest_contentful_paint_ms: float | None = None
     largest_contentful_paint_element: str | None = None
     largest_contentful_paint_url: str | None = None
-    """Of its picture as the page asked for it; None: it was text, which needed none."""
+    """The URL of its image as the page requested it; None for text, which needs none."""
     largest_contentful_paint_loaded_ms: float | None = None
-    """When the page had that picture, before it was painted."""
+    """The time when the page had loaded that image, before it was painted."""
     cumulative_layout_shift: float | None = None
     long_tasks_ms: tuple[tuple[float, float], ...] | None = ()
     """Start and duration of each task above 50 ms; None: the browser does not tell."""
@@ -109,8 +110,9 @@ class Navigation:
     """Documents that the main frame showed; more than one if the page redirected by script."""
 
     def of(self, ended: LoadEnd) -> Navigation:
-        """The same of a load that ended so. One that timed out has no load time: of a page that
-        goes on to further documents one may load between the limit and the look at its timings."""
+        """Return the timings of a load that ended this way. After a timeout there is no load time:
+        a page that goes on to further documents may finish one between the limit and reading the
+        timings."""
         return replace(self, page_load_time_ms=None) if ended == "timeout" else self
 
     def as_record(self) -> JsonObject:
@@ -151,7 +153,7 @@ class ObjectLoad:
     protocol: str | None
     status: int | None
     started_ms: float
-    """When the page asked for it, before any queueing inside the browser."""
+    """The time when the page requested it, before any queueing inside the browser."""
     lookup_ms: tuple[float, float] | None
     """Start and end of the DNS lookup that it waited for."""
     connect_ms: tuple[float, float] | None
@@ -159,13 +161,14 @@ class ObjectLoad:
     tls_ms: tuple[float, float] | None
     """Start and end of the TLS handshake; QUIC's is the whole opening."""
     sending_ms: float | None
-    """When its sending began."""
+    """The time when its sending began."""
     sent_ms: float | None
-    """When the request had been sent."""
+    """The time when the request had been sent."""
     response_ms: float | None
-    """When the first byte of the response's head arrived."""
+    """The time when the first byte of the response's head arrived."""
     finished_ms: float | None
-    """When the last byte of the body arrived, or when it failed; None while still loading."""
+    """The time when the last byte of the body arrived, or when it failed; None while still
+    loading."""
     encoded_bytes: int
     """Bytes received, head included, before content decoding."""
     source: Source
@@ -205,20 +208,20 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class StepLoad:
-    """What one step after the load brought; all times from navigation start."""
+    """The observations of one step after the load; all times from navigation start."""
 
     step: str
     started_ms: float
-    """When its input was sent: the step's own time zero."""
+    """The time when its input was sent: the step's own time zero."""
     ended_ms: float
-    """When the driver went on: the quiet second is in it."""
+    """The time when the driver went on, after the quiet second."""
     begun_ms: float = 0.0
-    """When what comes before its input began: a click's element is scrolled into view."""
+    """The time when the preparation of its input began: a click's element is scrolled into view."""
     documents: int = 0
     """Documents that it opened in the main frame."""
     load_event_ms: float | None = None
     first_contentful_paint_ms: float | None = None
-    """Of the document that it opened."""
+    """The first contentful paint of the document that it opened."""
     capped: bool = False
     final_picture_matches: bool | None = None
     failed: str | None = None
@@ -265,10 +268,11 @@ class RawLoad:
     """The URL of the document that the page ended on, if no server gave that one (`about:blank`):
     its times are not the page's, and are absent."""
     timing_differences_ms: Mapping[str, float] = field(default_factory=dict)
-    """By how much the page's own timings and the browser's events differ, by `Navigation`'s names;
-    what only one of them tells is absent."""
+    """The differences between the page's own timings and the browser's events, by `Navigation`'s
+    names; what only one of them reports is absent."""
     effective_connection_type: str | None = None
-    """What Chromium took the network for when the load was over; None: unknown, or Firefox."""
+    """The kind of network that Chromium assumed at the end of the load; None if unknown, or for
+    Firefox."""
     final_picture_matches: bool | None = None
     """Whether a picture taken at the end equals the last frame, bit by bit. False: a frame is
     missing. None: not taken, or the page was moving, so that nothing can be said."""

@@ -1,4 +1,4 @@
-"""What the browser is asked of a page after its load, and the answer, checked before use (pure).
+"""Query a page after its load, and check the answer before use (pure).
 
 The script runs in a world of its own: Chromium's isolated world, Firefox's sandbox. That shares the
 document with the page, but no global and no prototype, so that what a page replaced is not what
@@ -22,7 +22,8 @@ WORLD = "eyelevel"
 TEXT_CHARS_MAX = 500
 URL_CHARS_MAX = 65_536
 ENTRIES_MAX = 1000
-"""Of a list; browsers buffer at most 200 entries of a type, our timer keeps this many gaps."""
+"""The most entries in a list; browsers buffer at most 200 of a type, and our timer keeps this many
+gaps."""
 
 BUFFERED_MAX = {"largest-contentful-paint": 150, "layout-shift": 150, "longtask": 200}
 """How many entries of a type Chromium buffers. What came after is lost, so that a full buffer
@@ -111,7 +112,7 @@ class PageAnswer(TypedDict):
 _ANSWER = TypeAdapter(PageAnswer)
 
 
-def checked_answer(answer: object) -> PageAnswer:
+def check_answer(answer: object) -> PageAnswer:
     """`answer` as JSON has it, if it is one; raises `PageAnswerError`, which says what is not."""
     try:
         # As JSON, of which a strict check knows that its lists may be pairs.

@@ -17,11 +17,11 @@ class Phases:
         self._marks_s: dict[str, float] = {}
 
     def mark(self, phase: str) -> None:
-        """`phase` ends now."""
+        """End a phase now."""
         self._marks_s[phase] = time.monotonic()
 
-    def ended(self, phase: str) -> bool:
-        """Return whether it is over."""
+    def has_ended(self, phase: str) -> bool:
+        """Return whether a phase has ended."""
         return phase in self._marks_s
 
     def lengths_ms(self) -> dict[str, float]:
@@ -44,5 +44,5 @@ def until_now(
 
 
 def milliseconds(seconds: float) -> float:
-    """To the microsecond."""
+    """Convert seconds to milliseconds, rounded to the microsecond."""
     return round(seconds * 1e3, 3)

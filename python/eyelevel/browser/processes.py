@@ -70,7 +70,7 @@ class ProcessSession:
         return self._exit_status is not None
 
     def exit_text(self) -> str:
-        """How the first process ended, for messages; one that is ending is waited for."""
+        """Return how the first process ended, for messages; waits if it is ending."""
         if self._leader_fd >= 0:
             select.select([self._leader_fd], [], [], EXIT_TIMEOUT_S)
         if not self.exited or self._exit_status is None:
@@ -160,7 +160,7 @@ def last_words(log: Path) -> str:
     return " | ".join(text.decode(errors="replace").split("\n")).strip(" |")
 
 
-def end_named(word: str) -> None:
+def end_by_name(word: str) -> None:
     """Kill all processes whose command line has `word` and wait until none is left (bounded)."""
     deadline = time.monotonic() + END_TIMEOUT_S
     while (pids := _with_argument(word)) and time.monotonic() < deadline:

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from eyelevel.browser.processes import end_named
+from eyelevel.browser.processes import end_by_name
 from eyelevel.disk.folders import locked_folder, remove_orphans
 
 PROFILE_PREFIX = "eyelevel-browser-"
@@ -33,7 +33,7 @@ def new_profile() -> Iterator[Path]:
     that carry this process's mark end when this process ends at the latest.
     """
     parent = Path(tempfile.gettempdir())
-    remove_orphans(parent, _PROFILE, end_users=lambda profile: end_named(str(profile)))
+    remove_orphans(parent, _PROFILE, end_users=lambda profile: end_by_name(str(profile)))
     atexit.unregister(_remove_own)
     atexit.register(_remove_own)
     with locked_folder(parent, _own_prefix()) as profile:
@@ -46,5 +46,5 @@ def _own_prefix() -> str:
 
 def _remove_own() -> None:
     for profile in Path(tempfile.gettempdir()).glob(f"{_own_prefix()}*"):
-        end_named(str(profile))
+        end_by_name(str(profile))
         shutil.rmtree(profile, ignore_errors=True)

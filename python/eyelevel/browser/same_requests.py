@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 
 SEED = 0x65796C76
-"""Of every load: loads are to be alike. A document's address is mixed in, so that its frames
+"""The seed of every load, so that loads are alike. A document's address is mixed in, so that frames
 differ from each other."""
 
 # sfc32 (Chris Doty-Humphrey, PractRand): small, fast, and passes BigCrush.
@@ -107,7 +107,7 @@ _SCRIPT = """((offset, seed) => {
 
 @dataclass(frozen=True, slots=True)
 class SameRequests:
-    """What a page is made to see."""
+    """The date and randomness that a page sees."""
 
     recorded_at_unix_ms: int | None
     """The moment that `Date` shows when the load begins; None: the machine's own."""

@@ -20,8 +20,8 @@ IDLE_WINDOWS = 2
 """How many idle windows in a row are needed; start-up has no pause of 0.1 s."""
 
 SETTLE_TIMEOUT_S = 1.2
-"""On a crowded machine start-up takes longer than is worth waiting for: the load still counts, and
-the run's own checks say whether the machine was fit for it."""
+"""The limit for settling. On a crowded machine start-up takes longer than is worth waiting for: the
+load still counts, and the run's own checks decide whether the machine was fit for it."""
 
 
 def settle(

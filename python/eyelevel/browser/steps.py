@@ -1,4 +1,4 @@
-"""What a user does after the load: each step with its own time zero and its own end.
+"""The user's steps after the load, each with its own time zero and its own end.
 
 Input is the browser's own (`PageInput`), so that the page's handlers, lazy images and links do what
 they do for people. A step's time zero is the moment before its input is sent; it ends as a load
@@ -23,13 +23,13 @@ from eyelevel.json_types import JsonObject
 from eyelevel.plan.steps import Step
 
 FIND_TIMEOUT_S = 5.0
-"""For an element that is clicked to be found and scrolled into view."""
+"""The limit for finding the clicked element and scrolling it into view."""
 
 VIEW_QUIET_S = 0.3
 """How long nothing is painted or requested after an element was scrolled into view."""
 
 CHECK_TIMEOUT_S = 15.0
-"""For the picture that a step's last frame is compared with."""
+"""The limit for the picture that a step's last frame is compared with."""
 
 PAGE_END_PX = 10_000_000
 """More than the length of any page."""
@@ -46,7 +46,7 @@ Act = Callable[[Callable[[str], None]], None]
 class PageInput(Protocol):
     """A user's input to a page after its load; each browser has its own."""
 
-    def prepared(self, step: Step) -> Act:
+    def prepare(self, step: Step) -> Act:
         """The act of the step; all that has to be found out before is known by then.
 
         Raises `CommandError` if the step cannot be done.
@@ -63,7 +63,7 @@ class PageInput(Protocol):
     def documents(self) -> int:
         """How many documents the main frame has shown."""
 
-    def opened_s(self) -> tuple[float | None, float | None]:
+    def read_opened_s(self) -> tuple[float | None, float | None]:
         """Load event and First Contentful Paint of the page that the step opened, CLOCK_MONOTONIC;
         None if it opened none. Raises `PageAnswerError`."""
 
@@ -82,14 +82,14 @@ class Unanswered:
         """Forget unanswered inputs: they are of an earlier step, which its cap has ended."""
         self._rule, self.count = rule, 0
 
-    def sent(
+    def count_input(
         self, fail: Callable[[str], None], problem_of: Callable[[Reply], str | None]
     ) -> Callable[[Reply], None]:
         """Count one more input; returns the taker of its answer, which `problem_of` judges."""
         rule = self._rule
         self.count += 1
 
-        def answered(reply: Reply) -> None:
+        def on_answer(reply: Reply) -> None:
             if rule is None or rule is not self._rule:
                 return
             self.count -= 1
@@ -97,7 +97,7 @@ class Unanswered:
             if (problem := problem_of(reply)) is not None:
                 fail(problem)
 
-        return answered
+        return on_answer
 
 
 class AfterLoad:
@@ -137,7 +137,7 @@ class AfterLoad:
         rule.handle_load_event(begun_s)
         self._input.begin_step(rule)
         try:
-            act = self._input.prepared(step)
+            act = self._input.prepare(step)
         except CommandError as error:
             now_ms = self._ms(time.monotonic())
             failed = f"`{step.text}`: {error}"
@@ -166,7 +166,7 @@ class AfterLoad:
             if verdict != "capped":
                 matches = self._input.final_picture_matches(deadline)
             try:
-                load_event_s, paint_s = self._input.opened_s()
+                load_event_s, paint_s = self._input.read_opened_s()
             except PageAnswerError as error:
                 note(str(error))
         return StepLoad(

@@ -1,4 +1,4 @@
-"""When a load or a step after it is over, and waiting for that: one loop for every browser.
+"""Decide when a load or a step after it is over, and wait for that: one loop for every browser.
 
 `QuietRule` is pure, its caller gives the time; the functions below it handle a browser's messages
 until the rule is met.
@@ -19,7 +19,8 @@ Pump = Callable[[float], bool]
 
 
 class QuietRule:
-    """The same end for every stack: nothing requested or painted for `quiet_s` after the load.
+    """The end of a load, alike for every stack: nothing requested or painted for `quiet_s` after
+    the load event.
 
     All times are monotonic seconds. A request under way holds the end back, up to `cap_s` after the
     load event; without a load event the load ends `timeout_s` after the navigation.
@@ -57,7 +58,7 @@ class QuietRule:
         return "loading"
 
     def next_deadline(self, requests_open: bool) -> float:
-        """When to ask for the verdict again if nothing happens until then."""
+        """Return when to ask for the verdict again if nothing happens until then."""
         if self._load_event_s is None:
             return self._timeout_at_s
         cap_at_s = self._load_event_s + self._cap_s

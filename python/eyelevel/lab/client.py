@@ -16,15 +16,16 @@ READY_TIMEOUT_S = 30.0
 """A lab is up in 150 ms on a quiet machine; a busy one may take many times that."""
 
 STOP_TIMEOUT_S = 10.0
-"""For the summary after the stop command; then the lab is killed."""
+"""The limit for the summary after the stop command; then the lab is killed."""
 
 END_GRACE_S = 1.0
-"""For the supervisor's own end; killed, the kernel ends everything inside the lab all the same."""
+"""The limit for the supervisor's own end; when it is killed, the kernel ends everything inside the
+lab."""
 
 
 @dataclass(frozen=True)
 class LabConfig:
-    """What a lab is told; `stack` and `path` as spec/lab-events.md has them."""
+    """The configuration of a lab; `stack` and `path` are in the form of spec/lab-events.md."""
 
     path: JsonMapping
     seed: int
@@ -88,7 +89,7 @@ class Ready:
 
     @property
     def client_cores(self) -> tuple[int, ...] | None:
-        """What a browser in this lab may use; None: all that this process may."""
+        """The cores that a browser in this lab may use; None for all of this process's."""
         if self.kept_cores is None:
             return None
         return tuple(sorted(os.sched_getaffinity(0) - set(self.kept_cores)))
@@ -105,7 +106,7 @@ class Ready:
             found += [f"{origin['host']}:{HTTPS_PORT}" for origin in self.origins]
         return tuple(dict.fromkeys(found))
 
-    def unasked_hosts(self) -> tuple[tuple[str, str], ...]:
+    def own_hosts(self) -> tuple[tuple[str, str], ...]:
         """Hosts that a browser asks no resolver for, and their addresses in the lab.
 
         An address that was recorded as itself is its own. Others (loopback, private ones) and
@@ -115,7 +116,7 @@ class Ready:
         return tuple(
             (host, address)
             for host, address in addresses.items()
-            if is_unasked(host) and host != address
+            if needs_no_resolver(host) and host != address
         )
 
 
@@ -131,7 +132,7 @@ class LabSummary:
     server_cpu_s: float | None = None
     """Processor time of the servers' thread, for the measured visit alone."""
     stood_still: tuple[JsonMapping, ...] | None = None
-    """What of the measured visit's processes did; None if nobody watched them."""
+    """The processes of the measured visit that were suspended; None if they were not watched."""
 
 
 class Lab:
@@ -169,18 +170,19 @@ class Lab:
 
     @property
     def command_prefix(self) -> tuple[str, ...]:
-        """What stands before a command to run it on the client side of this lab."""
+        """The words that run a command on the client side of this lab."""
         return (*self._enter(self.ready.client_cores), "--")
 
     @property
     def server_command_prefix(self) -> tuple[str, ...]:
-        """What stands before a command to run it in the servers' network namespace."""
+        """The words that run a command in the servers' network namespace."""
         prefix = self._enter(self.ready.kept_cores)
         return (*prefix, "--server-tid", str(self.ready.server_tid), "--")
 
     @property
     def external_server_prefix(self) -> tuple[str, ...]:
-        """The same for somebody else's server, which gets the priority that ours would have."""
+        """The words that run an external server in that namespace, with the priority of our
+        servers."""
         *prefix, end = self.server_command_prefix
         return (*prefix, *(("--realtime",) if self.ready.server_realtime_priority else ()), end)
 
@@ -236,12 +238,12 @@ class Lab:
 
 
 def stood_still(summary: JsonMapping) -> tuple[JsonMapping, ...] | None:
-    """What a `summary` has of processes that did; None if nobody watched them."""
+    """Return the suspended processes in a `summary`; None if they were not watched."""
     seen = summary.get("stood_still")
     return None if seen is None else tuple(seen)
 
 
-def is_unasked(host: str) -> bool:
+def needs_no_resolver(host: str) -> bool:
     """Return whether a browser knows where the host is without a resolver (RFC 6761, section
     6.3)."""
     if host == "localhost" or host.endswith(".localhost"):
@@ -253,7 +255,7 @@ def is_unasked(host: str) -> bool:
     return True
 
 
-def lost_outside(path: JsonMapping) -> list[tuple[str, str, int]]:
+def find_lost_outside(path: JsonMapping) -> list[tuple[str, str, int]]:
     """Packets that were lost although no stage of the path dropped them: end, place and number."""
     return [
         (end, source, count)

@@ -70,7 +70,7 @@ class ProbeTarget:
 
     @classmethod
     def behind(cls, lab: Lab, config: JsonMapping) -> Self:
-        """In the servers' namespace of a lab."""
+        """Start a prober in the servers' namespace of a lab."""
         return cls(lab.server_command_prefix, config)
 
     def __enter__(self) -> Self:

@@ -9,7 +9,7 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.lab.conversation import Conversation
 
 ANSWER_TIMEOUT_S = 60.0
-"""For one answer; the longest is that a gigabyte was written."""
+"""The limit for one answer; writing a gigabyte takes longest."""
 
 END_GRACE_S = 5.0
 
@@ -88,7 +88,7 @@ class Recorder:
         self._conversation.say({"command": "counts"})
         return self._conversation.wait_for("counts", ANSWER_TIMEOUT_S)
 
-    def left_out_of(self, host: str) -> str | None:
+    def why_left_out(self, host: str) -> str | None:
         """Why an exchange with `host` is not stored, such as that nothing answers there."""
         self._conversation.say({"command": "why", "host": host})
         left_out = self._conversation.wait_for("why", ANSWER_TIMEOUT_S)["left_out"]

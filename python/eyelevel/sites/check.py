@@ -205,7 +205,7 @@ def _load(archive: Path, http_version: HttpVersion, contents: Contents, quiet_s:
             stack=stack,
             browser=Browser(capture=False, timeout_s=TIMEOUT_S),
             quic_origins=lab.ready.quic_origins(),
-            unasked_hosts=lab.ready.unasked_hosts(),
+            own_hosts=lab.ready.own_hosts(),
             spki_sha256=lab.ready.spki_sha256,
             command_prefix=lab.command_prefix,
             viewport_px=screen.viewport_px,

@@ -12,7 +12,7 @@ from eyelevel.binary import find_binary
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.lab.client import Lab, LabConfig, LabSummary, lost_outside
+from eyelevel.lab.client import Lab, LabConfig, LabSummary, find_lost_outside
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.pathlog.direction import DirectionLog
 from eyelevel.pathlog.reading import read_log
@@ -227,7 +227,7 @@ def _bulk(
         lateness_us_p99=max(
             (us for us in (queue.lateness_us_p99, read_late_us) if us is not None), default=None
         ),
-        lost_outside_packets=sum(count for _, _, count in lost_outside(summary.path)),
+        lost_outside_packets=sum(count for _, _, count in find_lost_outside(summary.path)),
         first_flight_packets=packets,
         first_flight_span_ms=span_ms,
         server_cpu_s=summary.server_cpu_s or 0.0,

@@ -17,7 +17,7 @@ from eyelevel.browser.chromium.messages import CHROMIUM
 from eyelevel.browser.chromium.network_log import NetworkLog
 from eyelevel.browser.firefox.messages import FIREFOX
 from eyelevel.browser.firefox.network_log import BiDiNetworkLog
-from eyelevel.browser.messages import Messages, bytes_of, parsed
+from eyelevel.browser.messages import Messages, bytes_of, parse_message
 from eyelevel.browser.observations import ObjectLoad
 from eyelevel.browser.page_timings import NavigationClock
 from eyelevel.errors import BrowserError, BrowserMessageError, BrowserStartError
@@ -41,7 +41,7 @@ def heard(messages: Messages, samples: list[tuple[str, dict]], take: Callable) -
             sink = take()
             try:
                 for method, parameters in row:
-                    message = parsed(raw_of({"method": method, "params": parameters}))
+                    message = parse_message(raw_of({"method": method, "params": parameters}))
                     found = messages.event(method, message["params"])
                     if found is not None:
                         sink(method, found)
@@ -132,11 +132,11 @@ def test_mutants_of_firefoxes_events():
 )
 def test_what_is_no_message(raw: bytes):
     with pytest.raises(BrowserMessageError):
-        parsed(raw)
+        parse_message(raw)
 
 
 def test_half_a_character_is_none():
-    text = parsed(rb'{"params": {"text": "a\ud800b", "whole": "\ud83d\ude00"}}')["params"]
+    text = parse_message(rb'{"params": {"text": "a\ud800b", "whole": "\ud83d\ude00"}}')["params"]
     assert text == {"text": "a?b", "whole": "\U0001f600"}
 
 

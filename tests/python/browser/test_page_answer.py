@@ -9,7 +9,7 @@ from mutants import mutants
 from page_answers import ANSWER
 
 from eyelevel.browser.observations import RawLoad
-from eyelevel.browser.page_answer import checked_answer
+from eyelevel.browser.page_answer import check_answer
 from eyelevel.browser.page_timings import NavigationClock, navigation_from
 from eyelevel.errors import PageAnswerError
 
@@ -45,7 +45,7 @@ MUTANTS = 600
 )
 def test_a_malformed_answer_is_refused_and_named(name: str, value: object):
     with pytest.raises(PageAnswerError, match=f"cannot be read: {name}"):
-        checked_answer({**ANSWER, name: value})
+        check_answer({**ANSWER, name: value})
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_a_malformed_answer_is_refused_and_named(name: str, value: object):
 )
 def test_what_is_no_answer_at_all(value: object):
     with pytest.raises(PageAnswerError):
-        checked_answer(value)
+        check_answer(value)
 
 
 def test_an_answer_without_events_is_one():
     empty = dict.fromkeys(ANSWER) | {"timeOrigin": 0, "largestCount": 0}
-    assert checked_answer(empty | {"shifts": [], "tasks": [], "timerGaps": []})["load"] is None
+    assert check_answer(empty | {"shifts": [], "tasks": [], "timerGaps": []})["load"] is None
 
 
 def test_no_mutant_of_an_answer_is_a_traceback_or_no_number():
@@ -67,7 +67,7 @@ def test_no_mutant_of_an_answer_is_a_traceback_or_no_number():
     clock = NavigationClock(navigated_s=1000.0)
     for mutant in mutants(copy.deepcopy(ANSWER), chance, MUTANTS):
         try:
-            answer = checked_answer(mutant)
+            answer = check_answer(mutant)
         except PageAnswerError as error:
             refused += 1
             assert "\n" not in str(error) and len(str(error)) < 300

@@ -41,7 +41,7 @@ class Browser:
             self._rule.handle_activity(self.now_s)
         return True
 
-    def prepared(self, step: Step) -> Act:
+    def prepare(self, step: Step) -> Act:
         def act(fail: Callable[[str], None]) -> None:
             self._fail, self.unanswered = fail, 1
 
@@ -50,7 +50,7 @@ class Browser:
     def begin_step(self, rule: QuietRule) -> None:
         self._rule = rule
 
-    def opened_s(self) -> tuple[float | None, float | None]:
+    def read_opened_s(self) -> tuple[float | None, float | None]:
         return None, None
 
     def final_picture_matches(self, deadline: float) -> bool | None:
@@ -101,11 +101,11 @@ class Rule:
 def test_an_answer_is_activity_of_its_own_step_alone():
     inputs, failed, first, second = Unanswered(), [], Rule(), Rule()
     inputs.begin_step(first)
-    early, late = (inputs.sent(failed.append, lambda reply: reply.get("wrong")) for _ in range(2))
+    early, late = (inputs.count_input(failed.append, lambda reply: reply.get("wrong")) for _ in range(2))
     early({})
     assert (inputs.count, first.heard, failed) == (1, 1, [])
     inputs.begin_step(second)
-    answered = inputs.sent(failed.append, lambda reply: reply.get("wrong"))
+    answered = inputs.count_input(failed.append, lambda reply: reply.get("wrong"))
     late({"wrong": "of the step before"})
     assert (inputs.count, first.heard, second.heard, failed) == (1, 1, 0, [])
     answered({"wrong": "no such element"})

@@ -146,7 +146,7 @@ pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
                 Some(Ok(Command::Visit)) => store.begin_visit(),
                 Some(Ok(Command::Counts)) => emit(&Event::Counts(store.counts())),
                 Some(Ok(Command::Why { host })) => emit(&Event::Why {
-                    left_out: store.left_out_of(&host),
+                    left_out: store.why_left_out(&host),
                 }),
                 Some(Ok(Command::Stop(stop))) => break writing(*stop)?,
                 Some(Err(reason)) => return Err(Error::Config(reason)),

@@ -202,7 +202,7 @@ class NoCapture:
 
 
 def capture_of(settings: LoadSettings) -> FrameCapture:
-    """What takes the pictures of a load."""
+    """Return the capture that takes the frames of a load."""
     if not settings.browser.capture:
         return NoCapture()
     if settings.method == "trace":

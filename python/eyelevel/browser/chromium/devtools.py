@@ -18,7 +18,7 @@ from eyelevel.browser.chromium.messages import CHROMIUM
 from eyelevel.browser.messages import (
     MESSAGE_BYTES_MAX,
     Messages,
-    parsed,
+    parse_message,
     refusal_of,
     text_of,
 )
@@ -136,7 +136,7 @@ class DevTools:
             self._flood += 1
             if self._flood > FLOOD_MAX:
                 return
-        message = parsed(raw)
+        message = parse_message(raw)
         if "id" in message:
             command_id = message["id"]
             known = isinstance(command_id, int) and command_id in self._reply_handlers

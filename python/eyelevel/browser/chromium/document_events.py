@@ -1,4 +1,4 @@
-"""What DevTools' events say of the newest document, to hold its timings against (pure).
+"""Collect DevTools' events of the newest document, to check its timings (pure).
 
 Times are CLOCK_MONOTONIC seconds, as Chromium stamps these events, but for paints in the
 performance timeline, which are wall time.
@@ -11,7 +11,7 @@ from eyelevel.browser.page_answer import PageAnswer
 from eyelevel.json_types import JsonObject
 
 EVENTS_MAX = 1000
-"""Of a kind and one document; of paints the browser buffers 150."""
+"""The most events of one kind for one document; browsers buffer 150 paints."""
 
 REPEATED = ("DOMContentLoaded", "load")
 """Events that come again if the page writes its document anew (`document.open`); its timings have

@@ -33,7 +33,7 @@ CLEAR_CACHE = "chrome.benchmarking.clearCache(); true"
 browser knows of servers, which over HTTP/2 it learns from new connections only."""
 
 STEP_TIMEOUT_S = 15.0
-"""For each step of the clearing; together they take a tenth of a second."""
+"""The limit for each step of clearing the cache; together they take a tenth of a second."""
 
 Observe = Callable[[DevTools, str], None]
 
@@ -103,7 +103,7 @@ class FirstVisit:
 
         Returns why one had no answer, so that its host stays unknown; empty if all had one.
         """
-        unreached, failed = self._unreached(), ""
+        unreached, failed = self._find_unreached(), ""
         if not unreached:
             return ""
         sockets = self._open(SOCKETS_PAGE)
@@ -121,7 +121,7 @@ class FirstVisit:
         self._call("Target.closeTarget", {"targetId": sockets}, "")
         return failed
 
-    def _unreached(self) -> list[str]:
+    def _find_unreached(self) -> list[str]:
         """A URL of each secure host to which no object of the visit opened a connection."""
         hosts: dict[str, str] = {}
         for item in self._network.objects(0.0):

@@ -64,11 +64,11 @@ class DevToolsInput:
         self._inputs.begin_step(rule)
         self._lifecycle_s.clear()
 
-    def opened_s(self) -> tuple[float | None, float | None]:
+    def read_opened_s(self) -> tuple[float | None, float | None]:
         """Load event and First Contentful Paint of the page that the step opened."""
         return self._lifecycle_s.get("load"), self._lifecycle_s.get("firstContentfulPaint")
 
-    def prepared(self, step: Step) -> Act:
+    def prepare(self, step: Step) -> Act:
         """The act of the step; raises CommandError if it cannot be done."""
         if step.verb == "script":
             parameters = {"expression": step.argument, "userGesture": True, "returnByValue": False}
@@ -84,7 +84,7 @@ class DevToolsInput:
 
     def _send(self, fail: Callable[[str], None]) -> Send:
         def send(method: str, parameters: JsonObject) -> None:
-            answered = self._inputs.sent(fail, _problem)
+            answered = self._inputs.count_input(fail, _problem)
             self._devtools.send(method, parameters, self._page, answered)
 
         return send

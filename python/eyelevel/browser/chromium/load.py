@@ -39,16 +39,16 @@ from eyelevel.errors import BrowserError, BrowserGoneError, BrowserStartError, P
 from eyelevel.json_types import JsonObject
 
 START_TIMEOUT_S = 30.0
-"""For the browser to answer and open an empty page; it takes half a second."""
+"""The limit for the browser to answer and open an empty page; it takes half a second."""
 
 COLLECT_TIMEOUT_S = 15.0
-"""For pictures and timings after a load that ended well."""
+"""The limit for pictures and timings after a completed load."""
 
 NO_DOWNLOADS: JsonObject = {"behavior": "deny"}
 """A page may not fill the disk."""
 
 COLLECT_AFTER_TIMEOUT_S = 3.0
-"""The same after a timeout: a page that hangs may have no answer to give."""
+"""The limit for pictures and timings after a timeout; a page that hangs may not answer."""
 
 
 def load_in_chromium(settings: LoadSettings) -> RawLoad:
@@ -62,7 +62,7 @@ def load_in_chromium(settings: LoadSettings) -> RawLoad:
             settings.viewport_px,
             settings.proxy,
             settings.stack.early_data,
-            settings.unasked_hosts,
+            settings.own_hosts,
             settings.browser.forced_connection_type,
             settings.browser.is_again,
             settings.as_recorded,
@@ -309,7 +309,7 @@ class _Load:
         self._document.handle_event(method, parameters)
         if method == "Page.loadEventFired":
             self._rule.handle_load_event(now_s)
-            if not self._phases.ended("collect"):
+            if not self._phases.has_ended("collect"):
                 self._phases.mark("load")
         elif method == "Page.frameNavigated" and "parentId" not in parameters["frame"]:
             self._clock.handle_new_document()

@@ -43,7 +43,7 @@ TRACE_CATEGORIES = (
     "toplevel",
     "v8.execute",
 )
-"""What DevTools' performance panel records, and the network's events."""
+"""The trace categories that DevTools' performance panel records, and the network's events."""
 
 
 def netlog_arguments(profile: Path) -> list[str]:

@@ -84,7 +84,7 @@ def mobile_agent(settings: LoadSettings, version: JsonObject) -> JsonObject:
 
 
 def mobile_user_agent(desktop: str) -> str:
-    """What the same Chromium says of itself on a phone (its reduced user agent)."""
+    """Return the user agent of the same Chromium on a phone (reduced user agent)."""
     version = desktop.partition("Chrome/")[2].partition(".")[0]
     return (
         "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "

@@ -36,15 +36,16 @@ WINDOW_MARGIN_PX = 120
 NO_PROXY = "--no-proxy-server"
 
 NO_SANDBOX = "--no-sandbox"
-"""For `--unsafe-browser` alone: root's browser, and one in a namespace of ours, starts without its
-own sandbox or not at all."""
+"""The option for `--unsafe-browser` only: as root and in our namespaces a browser starts without
+its own sandbox or not at all."""
 
 TCP_EARLY_DATA = "EnableTLS13EarlyData"
 """Chromium's feature for early data over TCP, off by default; over QUIC it is always on."""
 
 
 CLEAR_BETWEEN_VISITS = "--enable-net-benchmarking"
-"""For loads with two visits: lets the cache be cleared without what is known of servers."""
+"""The option for loads with two visits: it allows clearing the cache without clearing knowledge of
+servers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ def browser_arguments(
     viewport_px: tuple[int, int],
     proxy: str | None = None,
     early_data: bool = False,
-    unasked_hosts: Sequence[tuple[str, str]] = (),
+    own_hosts: Sequence[tuple[str, str]] = (),
     effective_connection_type: str | None = None,
     is_visited_before: bool = False,
     as_recorded: bool = False,
@@ -179,8 +180,8 @@ def browser_arguments(
         arguments.append(f"--force-effective-connection-type={name}")
     if is_visited_before:
         arguments.append(CLEAR_BETWEEN_VISITS)
-    if unasked_hosts:
-        rules = ",".join(f"MAP {host} {address}" for host, address in unasked_hosts)
+    if own_hosts:
+        rules = ",".join(f"MAP {host} {address}" for host, address in own_hosts)
         arguments.append(f"--host-resolver-rules={rules}")
     if spki_sha256 is not None:
         # Works for QUIC and TCP alike; plain --ignore-certificate-errors fails for QUIC.

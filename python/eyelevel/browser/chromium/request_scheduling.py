@@ -1,4 +1,4 @@
-"""What Chromium's scheduler did with a load's requests, from its network log (pure).
+"""Analyse what Chromium's scheduler did with a load's requests, from its network log (pure).
 
 A request is alive from the moment at which the renderer handed it over. Chromium holds a request of
 low priority back if too many are under way to hosts of which it does not know that they heed
@@ -35,17 +35,17 @@ class ScheduledRequest:
     url: str
     host: str
     priority: str
-    """When it was handed over: one of `PRIORITIES`."""
+    """The priority when the scheduler got it: one of `PRIORITIES`."""
     alive_ms: float
     started_ms: float | None
-    """When it left the scheduler; None: it never did."""
+    """The time when it left the scheduler; None if it never did."""
     trigger: str | None
-    """What let it start, as Chromium names it; None: it was not held back."""
+    """The event that let it start, as Chromium names it; None if it was not held back."""
     connected_ms: float | None
-    """When it had a connection, its own or one that was open."""
+    """The time when it had a connection, new or open."""
     sent_ms: float | None
     response_ms: float | None
-    """When the response's head was there."""
+    """The time when the response's head had arrived."""
     ended_ms: float | None
 
 
@@ -58,11 +58,11 @@ class Waits(NamedTuple):
     """
 
     connecting_ms: float
-    """Until the host was reached first."""
+    """The time held back before the host was first connected."""
     answering_ms: float
-    """From there until its first response."""
+    """The time held back from then until its first response."""
     after_ms: float
-    """After it, when nothing holds a request but the scheduler's limits."""
+    """The time held back after that, when only the scheduler's limits hold requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Scheduling:
 def request_scheduling(
     log: JsonMapping, urls: Collection[str] | None = None, since_ms: float = 0.0
 ) -> Scheduling:
-    """What a network log says of the requests of a load.
+    """Return how a load's requests were scheduled, from a network log.
 
     `urls`: of the page's requests (fragments dropped); None: all over http and https, the
     browser's own included. `since_ms`: requests handed over before that are left out, those of an
@@ -142,7 +142,7 @@ def read_network_log(compressed: bytes) -> JsonObject:
 
 
 class _Names:
-    """What a log's numbers mean, which differs between versions of Chromium."""
+    """The names of a log's numbers, which differ between versions of Chromium."""
 
     def __init__(self, constants: JsonMapping) -> None:
         self.types = {number: name for name, number in constants["logEventTypes"].items()}

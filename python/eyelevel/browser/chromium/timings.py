@@ -7,7 +7,7 @@ renderer may not have been given the processor (`eyelevel.analysis.trials.facts`
 from __future__ import annotations
 
 from eyelevel.browser.chromium.devtools import DevTools
-from eyelevel.browser.page_answer import SCRIPT, WORLD, PageAnswer, checked_answer
+from eyelevel.browser.page_answer import SCRIPT, WORLD, PageAnswer, check_answer
 from eyelevel.errors import PageAnswerError
 
 GAP_KEPT_MS = 50
@@ -60,4 +60,4 @@ def read_timings(
         call("Emulation.setScriptExecutionDisabled", {"value": True})
     if "exceptionDetails" in reply:
         raise PageAnswerError("the page's own timings cannot be read: the script failed there")
-    return checked_answer(reply.get("result", {}).get("value"))
+    return check_answer(reply.get("result", {}).get("value"))

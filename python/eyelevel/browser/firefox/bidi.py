@@ -14,7 +14,13 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import connect
 
 from eyelevel.browser.firefox.messages import FIREFOX
-from eyelevel.browser.messages import MESSAGE_BYTES_MAX, Messages, parsed, refusal_of, text_of
+from eyelevel.browser.messages import (
+    MESSAGE_BYTES_MAX,
+    Messages,
+    parse_message,
+    refusal_of,
+    text_of,
+)
 from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
 from eyelevel.json_types import JsonObject
 
@@ -22,7 +28,7 @@ Message = JsonObject
 
 
 class BiDi:
-    """The same verbs as `DevTools`: `send`, `call`, `pump`."""
+    """A BiDi connection with the methods of `DevTools`: `send`, `call`, `pump`."""
 
     def __init__(self, web_socket: WebSocket, messages: Messages = FIREFOX) -> None:
         """Over a connection; `messages` gives the shapes of what the browser says."""
@@ -66,7 +72,7 @@ class BiDi:
         text = self._web_socket.receive(deadline)
         if text is None:
             return False
-        self._dispatch(parsed(text))
+        self._dispatch(parse_message(text))
         return True
 
     def _dispatch(self, message: Message) -> None:

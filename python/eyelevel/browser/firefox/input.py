@@ -8,7 +8,7 @@ from collections.abc import Callable
 from eyelevel.browser.cross_check import disagreement
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.tab import FirefoxTab, text_answer
-from eyelevel.browser.messages import first_line, parsed_value, refusal_of
+from eyelevel.browser.messages import first_line, parse_answer, refusal_of
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.browser.page_answer import WORLD
 from eyelevel.browser.steps import (
@@ -63,7 +63,7 @@ class BiDiInput:
         """How many documents the main frame has shown."""
         return self._tab.documents
 
-    def opened_s(self) -> tuple[float | None, float | None]:
+    def read_opened_s(self) -> tuple[float | None, float | None]:
         """Load event and First Contentful Paint of the page that the step opened."""
         if self._tab.documents == self._documents:
             return None, None
@@ -83,7 +83,7 @@ class BiDiInput:
         """Return None: a film is read after its end."""
         return None
 
-    def prepared(self, step: Step) -> Act:
+    def prepare(self, step: Step) -> Act:
         """The act of the step; raises CommandError if it cannot be done."""
         context = {"context": self._tab.context}
         if step.verb == "script":
@@ -103,7 +103,7 @@ class BiDiInput:
 
     def _act(self, method: str, parameters: JsonObject) -> Act:
         def act(fail: Callable[[str], None]) -> None:
-            self._bidi.send(method, parameters, self._inputs.sent(fail, _problem))
+            self._bidi.send(method, parameters, self._inputs.count_input(fail, _problem))
 
         return act
 
@@ -121,7 +121,7 @@ class BiDiInput:
             "target": {**context, "sandbox": WORLD},
             "awaitPromise": False,
         }
-        place = parsed_value(
+        place = parse_answer(
             text_answer(self._bidi.call("script.callFunction", parameters, deadline))
         )
         if place is None:

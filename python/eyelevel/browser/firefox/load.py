@@ -44,7 +44,7 @@ from eyelevel.errors import (
 )
 
 START_TIMEOUT_S = 60.0
-"""For Firefox to answer; it takes two seconds, on a busy machine many times that."""
+"""The limit for Firefox to answer; it takes two seconds, on a busy machine many times that."""
 
 COLLECT_TIMEOUT_S = 15.0
 STILL_MOVING_MS = 500.0

@@ -90,12 +90,13 @@ class BiDiNetworkLog:
         return False
 
     def first_request_ms(self) -> float | None:
-        """When the first request began, wall time; None if none did."""
+        """Return when the first request began, in wall time; None if there was none."""
         times = [entry.request["timings"]["requestTime"] for entry in self._requests.values()]
         return min(times, default=None)
 
     def response_ms(self, navigation: str) -> float | None:
-        """When the first byte of a navigation's own answer came, wall time; of the last redirect.
+        """Return when the first byte of a navigation's answer arrived, in wall time; of the last
+        redirect.
 
         None if it is unknown, or the answer was not from the network.
         """

@@ -1,4 +1,5 @@
-"""What a Firefox is told before it starts; docs/decisions/0012-firefox.md says why."""
+"""The preferences that Firefox gets before it starts; docs/decisions/0012-firefox.md has the
+reasons."""
 
 from __future__ import annotations
 

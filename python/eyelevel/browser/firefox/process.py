@@ -40,7 +40,7 @@ PORT_FILE = "WebDriverBiDiServer.json"
 """The file of its profile to which Firefox writes the port that it listens on."""
 
 X_SOCKETS = Path("/tmp/.X11-unix")
-"""Where X servers have their sockets: all that a browser sees of the machine's."""
+"""The folder with X servers' sockets, the only ones of the machine that a browser sees."""
 
 CERTUTIL_TIMEOUT_S = 20.0
 
@@ -181,7 +181,7 @@ def trust_authority(profile: Path, certificate_pem: str) -> None:
 
 
 def environment(profile: Path, screen: Screen | None) -> dict[str, str]:
-    """What Firefox needs; on a screen if there is one."""
+    """Return Firefox's environment, with a display if there is a screen."""
     for_firefox = browser_environment(profile) | {
         "XDG_CACHE_HOME": str(profile),
         "MOZ_CRASHREPORTER_DISABLE": "1",

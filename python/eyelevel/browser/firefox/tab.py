@@ -8,9 +8,9 @@ import time
 from eyelevel.browser.cross_check import BrowserEvents
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.network_log import BiDiNetworkLog
-from eyelevel.browser.messages import first_line, parsed_value, refusal_of
+from eyelevel.browser.messages import first_line, parse_answer, refusal_of
 from eyelevel.browser.observations import LoadEnd, LoadSettings
-from eyelevel.browser.page_answer import SCRIPT, WORLD, PageAnswer, checked_answer
+from eyelevel.browser.page_answer import SCRIPT, WORLD, PageAnswer, check_answer
 from eyelevel.browser.phases import Phases
 from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
 from eyelevel.errors import BrowserStartError, CommandError
@@ -108,7 +108,7 @@ class FirefoxTab:
         Raises the errors of `BiDi.call` and `PageAnswerError`.
         """
         said = self.evaluate(f"JSON.stringify({SCRIPT.strip()})", deadline, world=WORLD)
-        answer = checked_answer(parsed_value(said))
+        answer = check_answer(parse_answer(said))
         origin_ms = answer["timeOrigin"]
 
         def since_origin(wall_ms: float | None) -> float | None:
@@ -151,7 +151,7 @@ class FirefoxTab:
             self._events_ms.setdefault(method, [])[EVENTS_MAX:] = [parameters["timestamp"]]
         if method == "browsingContext.load":
             self._rule.handle_load_event(now_s)
-            if not self._phases.ended("collect"):
+            if not self._phases.has_ended("collect"):
                 self._phases.mark("load")
         elif method == "browsingContext.navigationCommitted":
             self.documents += 1
@@ -193,6 +193,6 @@ def text_answer(reply: JsonObject) -> str:
 
 
 def mobile_user_agent(version: str) -> str:
-    """What the same Firefox says of itself on a phone."""
+    """Return the user agent of the same Firefox on a phone."""
     major = version.partition(".")[0]
     return f"Mozilla/5.0 (Android 12; Mobile; rv:{major}.0) Gecko/{major}.0 Firefox/{major}.0"

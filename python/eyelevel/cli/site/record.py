@@ -226,7 +226,7 @@ def _record_visits(
             _tell(url, raw, recorder)
             if raw.ended == "navigation-failed":
                 # The browser sees but a proxy that refuses; the recorder knows why.
-                why = recorder.left_out_of(host_of(url)) or raw.detail
+                why = recorder.why_left_out(host_of(url)) or raw.detail
                 raise RecordError(
                     f"recording {url} failed: {why}; check that this machine can reach it"
                 )

@@ -24,7 +24,7 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
         stack=trial.stack_settings,
         browser=trial.browser,
         quic_origins=lab.ready.quic_origins(),
-        unasked_hosts=lab.ready.unasked_hosts(),
+        own_hosts=lab.ready.own_hosts(),
         spki_sha256=lab.ready.spki_sha256,
         ca_certificate=lab.ready.ca_certificate,
         command_prefix=lab.command_prefix,

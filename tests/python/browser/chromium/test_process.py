@@ -31,7 +31,7 @@ def test_quic_is_forced_on_listed_origins_and_off_elsewhere():
 
 def test_hosts_that_no_resolver_is_asked_for_are_taken_to_the_lab():
     places = (("127.0.0.1", "198.18.1.0"), ("localhost", "198.18.1.1"))
-    given = browser_arguments("h1", (), None, (1280, 720), Path("/profile"), unasked_hosts=places)
+    given = browser_arguments("h1", (), None, (1280, 720), Path("/profile"), own_hosts=places)
     rules = "--host-resolver-rules=MAP 127.0.0.1 198.18.1.0,MAP localhost 198.18.1.1"
     assert rules in given
     assert not any("host-resolver" in argument for argument in arguments("h1"))

@@ -18,7 +18,7 @@ from eyelevel.run.trial.load_settings import load_settings
 from eyelevel.sites.recorded import open_site, recorded_screen
 
 URL = "https://plain.example/"
-OWN = {"command_prefix", "quic_origins", "unasked_hosts", "same_page", "as_recorded"}
+OWN = {"command_prefix", "quic_origins", "own_hosts", "same_page", "as_recorded"}
 """The place where it stands, whose origins the lab knows, and the date, which is recorded."""
 
 

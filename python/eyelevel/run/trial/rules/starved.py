@@ -4,7 +4,7 @@ with the bounds. Disturbance by other programs is judged per block, when a run i
 
 from eyelevel.analysis.trials.disturbance import disturbance
 from eyelevel.json_types import JsonMapping
-from eyelevel.lab.client import lost_outside
+from eyelevel.lab.client import find_lost_outside
 
 LATENESS_US_P99_MAX = 1000.0
 """Packets read or released later than this, at the 99th percentile, are late."""
@@ -32,7 +32,7 @@ def late_packets(path: JsonMapping, rtt_ms_min: float) -> str:
         for what, late in (("released", seen), ("read", seen["arrival"])):
             if reason := _late(late, bound_us, direction, what):
                 return reason
-    lost = lost_outside(path)
+    lost = find_lost_outside(path)
     for end in path["lost_outside"]:
         if counts := [f"{source} {count}" for place, source, count in lost if place == end]:
             return f"packets were lost outside the emulated path at the {end}: {', '.join(counts)}"
