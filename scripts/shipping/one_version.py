@@ -41,7 +41,8 @@ def written(root: Path) -> Iterator[tuple[str, str]]:
     entry = _ENTRY.search((root / CHANGELOG).read_text(encoding="utf-8"))
     yield CHANGELOG, entry[1] if entry else "none"
     pages = (root / "README.md", root / "scripts/fresh-machine")
-    for page in (*pages, *sorted((root / "docs").rglob("*.md"))):
+    guides = sorted(each for kind in ("*.md", "*.yaml") for each in (root / "docs").rglob(kind))
+    for page in (*pages, *guides):
         for found in _FILE.findall(page.read_text(encoding="utf-8")):
             yield str(page.relative_to(root)), found
 
