@@ -11,7 +11,7 @@ use std::thread;
 ///
 /// A browser keeps every core busy that it may use. On two cores and at normal priority packets were
 /// released 1 to 5 ms late at the 99th percentile, so that nearly no load counted
-/// (docs/decisions/0032-without-priority.md). Whoever starts the browser leaves this core out
+/// (docs/decisions/0035-without-priority.md). Whoever starts the browser leaves this core out
 /// (`enter --cores`). It is the last, since devices tend to interrupt the first.
 pub fn keep_core_without_realtime() -> Option<Vec<usize>> {
     let granted = thread::spawn(|| request_realtime(RealtimePriority::Path)).join();

@@ -230,7 +230,7 @@ impl Service {
 /// RFC 7838, section 3: the origin has HTTP/3 on the port that it was asked on. Chromium takes a host
 /// for one that heeds priorities only once it has read so, or has opened an HTTP/2 connection to it:
 /// a host that coalesces onto another's connection it never takes for one over HTTP/2, so that it is
-/// not to be told so over HTTP/3 either (docs/decisions/0009-stacks.md).
+/// not to be told so over HTTP/3 either (docs/decisions/0017-request-scheduling.md).
 fn name_alt_svc(headers: &mut HeaderMap, port: u16) {
     if let Ok(value) = HeaderValue::try_from(format!("h3=\":{port}\"")) {
         headers.insert(ALT_SVC, value);

@@ -7,7 +7,7 @@ from eyelevel.sites.contents import RecordedObject
 
 USED_SHARE_MIN = 0.5
 """Of a recording's objects and of its bytes. Recordings of others that were fit had 89 % and more,
-those whose start was a beacon 2 of 136 and 2 of 56 objects (docs/decisions/0021-recordings.md)."""
+those whose start was a beacon 2 of 136 and 2 of 56 objects (docs/decisions/0024-recordings.md)."""
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ def lines_of(sites: pl.DataFrame) -> pl.DataFrame:
     `best` is the largest `r_squared_held_out`, if it is above zero and its slope is told from none
     at 5 % after Bonferroni over the attributes: of sites that owe nothing to any of five, the
     largest is above zero in more than half of studies
-    (docs/decisions/0027-descriptive-analyses.md).
+    (docs/decisions/0030-descriptive-analyses.md).
     """
     table = pl.DataFrame([_line(sites, name) for name in ATTRIBUTES], infer_schema_length=None)
     if table["r_squared"].null_count() == table.height:
