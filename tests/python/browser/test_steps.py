@@ -101,7 +101,9 @@ class Rule:
 def test_an_answer_is_activity_of_its_own_step_alone():
     inputs, failed, first, second = Unanswered(), [], Rule(), Rule()
     inputs.begin_step(first)
-    early, late = (inputs.count_input(failed.append, lambda reply: reply.get("wrong")) for _ in range(2))
+    early, late = (
+        inputs.count_input(failed.append, lambda reply: reply.get("wrong")) for _ in range(2)
+    )
     early({})
     assert (inputs.count, first.heard, failed) == (1, 1, [])
     inputs.begin_step(second)
