@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.shared.command import HEADING, Figure, parser_of
 from eyelevel.binary import run_tool
-from eyelevel.sites.recorded import shipped
+from eyelevel.sites.recorded import list_shipped
 
 RECORDINGS = 240
 ROUNDS = 3
@@ -31,7 +31,7 @@ def made(folder: Path) -> None:
     """Write the recordings of others."""
     kinds = [_mahimahi, _har, _wacz, _warc]
     for number in range(RECORDINGS):
-        site = shipped()[SITES[number % len(SITES)]]
+        site = list_shipped()[SITES[number % len(SITES)]]
         place = folder / f"part-{number // 40}"
         place.mkdir(parents=True, exist_ok=True)
         written = kinds[number % len(kinds)](site, place / f"{number:03}")

@@ -18,7 +18,7 @@ from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
 from eyelevel.run.trial.trial import run_trial
-from eyelevel.sites.recorded import open_site, shipped
+from eyelevel.sites.recorded import list_shipped, open_site
 
 NETWORK = NETWORKS_BY_NAME["cable"]
 STACKS = [
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("sites", nargs="*")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    sites = arguments.sites or list(shipped())
+    sites = arguments.sites or list(list_shipped())
     if not arguments.json:
         print("| site | requests | HPACK up, B | QPACK up, B | | HPACK down, B | QPACK down, B | |")
         print("| --- | --- | --- | --- | --- | --- | --- | --- |")

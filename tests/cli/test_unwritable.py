@@ -12,9 +12,9 @@ from synthetic_run import write_run
 
 from eyelevel.cli import main
 from eyelevel.disk.results import folder_of_results, write_result
-from eyelevel.sites.recorded import shipped
+from eyelevel.sites.recorded import list_shipped
 
-SITES = str(next(iter(shipped().values())).parent)
+SITES = str(next(iter(list_shipped().values())).parent)
 FOLDERS = {
     "run": ["run", "quickstart", "--out", "PLACE"],
     "demo": ["demo", "--out", "PLACE"],

@@ -19,7 +19,7 @@ from eyelevel.networks.presets import GROUPS, OPERATOR, network_named
 from eyelevel.plan.devices import DEVICES
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stack_presets import STACKS
-from eyelevel.sites.recorded import shipped
+from eyelevel.sites.recorded import list_shipped
 
 _WHOLE = ("name", "course", "group")
 GRID = "das"
@@ -125,7 +125,7 @@ def _stacks() -> list[Listed]:
 
 def _sites() -> list[Listed]:
     lines = []
-    for name, path in shipped().items():
+    for name, path in list_shipped().items():
         info = json.loads(path.with_suffix(".info.json").read_bytes())
         stated = {
             "name": name,

@@ -1,4 +1,4 @@
-"""What each recording of a corpus consists of, read once."""
+"""The attributes of each recording of a corpus, read once."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,20 +24,21 @@ class SiteAttributes:
 
     name: str
     site: str
-    """What `open_site` takes."""
+    """The name or path that `open_site` takes."""
     page: str
     digest: str
     server_addresses: int | None
-    """None where a host's was not recorded: replays then have an address of their own for it."""
+    """The number of server addresses; None if one was not recorded, so that replays assign an
+    address to its host."""
     origins: int
     objects: int
     object_bytes: tuple[int, ...]
-    """Of each object, in recorded order."""
+    """The size of each object, in recorded order."""
     body_bytes: int
     secure_share: float
-    """Of the objects, 0 to 1."""
+    """The share of objects over https, 0 to 1."""
     secure_bytes_share: float
-    """Of their bytes."""
+    """The share of bytes over https, 0 to 1."""
     dependency_depth: int
     """The longest chain of objects in which each made the browser ask for the next."""
     is_altered: bool = False
@@ -51,7 +52,7 @@ class SiteAttributes:
 
     @property
     def object_bytes_mean(self) -> float:
-        """As Das's table 5.1 has it."""
+        """The mean size of an object, as in Das's table 5.1."""
         return self.body_bytes / self.objects
 
 
@@ -62,7 +63,7 @@ class Attribute:
     name: str
     title: str
     of: Callable[[SiteAttributes], float | None]
-    """None where it was not recorded."""
+    """The function that reads it; None where it was not recorded."""
     unit: Unit = ""
 
 
@@ -115,7 +116,7 @@ def _read(member: Member) -> SiteAttributes | Unreadable:
         site=member.site,
         page=said["main_url"],
         digest=said["digest"],
-        server_addresses=recorded_addresses(said),
+        server_addresses=count_addresses(said),
         origins=len(said["origins"]),
         objects=said["objects"],
         object_bytes=tuple(said["body_sizes"]),
@@ -127,7 +128,7 @@ def _read(member: Member) -> SiteAttributes | Unreadable:
     )
 
 
-def recorded_addresses(info: JsonMapping) -> int | None:
+def count_addresses(info: JsonMapping) -> int | None:
     """Return how many server addresses a recording's hosts had, by `archive info --json`; None
     where one was not recorded, as in HAR files without `serverIPAddress`."""
     recorded = all(origin["address_recorded"] for origin in info["origins"])

@@ -1,4 +1,4 @@
-"""What loads of each recording have shown, kept beside them: fit to be measured, or why not."""
+"""The checks of a corpus's recordings, kept beside them: fit to be measured, or why not."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,8 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.sites.check import RULES
 
 FOLDER = "checks"
-"""In a corpus's folder, a file a recording; of a list `LIST.checks` beside it."""
+"""The folder of checks in a corpus's folder, one file per recording; for a list it is
+`LIST.checks`."""
 VERSION = 1
 LOADS_MIN = 3
 """One over each HTTP version: fewer say nothing of a protocol, or nothing at all."""
@@ -24,11 +25,11 @@ LOADS_MIN = 3
 
 @dataclass(frozen=True)
 class Check:
-    """What a check of one recording came to."""
+    """The result of checking one recording."""
 
     name: str
     digest: str
-    """Of the recording that was checked."""
+    """The digest of the checked recording."""
     loads: int
     """How many were asked for; 0 where the browser failed."""
     differences: int
@@ -36,7 +37,7 @@ class Check:
     failure: str
     """Why the page cannot be measured; empty if it can."""
     rules: str = RULES
-    """By which that was judged; empty for a check of before they were kept."""
+    """The version of the rules used; empty for a check made before versions were kept."""
 
     @property
     def reason(self) -> str:
@@ -57,7 +58,8 @@ class Check:
 
 
 def folder_of(corpus: str) -> Path:
-    """Where a corpus's checks are kept; of a made corpus in the folder of the call."""
+    """Return the folder with a corpus's checks; for a synthetic corpus it is in the working
+    directory."""
     path = Path(corpus)
     return path / FOLDER if path.is_dir() else Path(f"{corpus}.{FOLDER}")
 

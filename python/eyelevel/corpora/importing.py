@@ -13,13 +13,13 @@ from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import LabError
 
 TIME_LIMIT_S = 120.0
-"""For one recording; the largest that a browser has made so far takes 3 s."""
+"""The limit for importing one recording; the largest made by a browser so far takes 3 s."""
 _REASON_MAX = 300
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """How recordings are brought in, all alike."""
+    """The options for importing recordings, the same for all."""
 
     secure: bool = False
     """Make https origins of http ones (`site import --secure`)."""
@@ -36,7 +36,7 @@ class Wishes:
 
     @property
     def in_words(self) -> str:
-        """As the table has them."""
+        """Return the options as the table has them."""
         words = ["secure"] * self.secure + [f"viewport={self.viewport}"] * bool(self.viewport)
         return " ".join(words)
 
@@ -69,7 +69,7 @@ def recording_in(folder: Path, entry: Entry) -> Path | None:
 
 
 def _files_of(folder: Path, entry: Entry) -> list[Path]:
-    """What it can be called."""
+    """Return the paths that the recording may have."""
     return [folder / f"{entry.name}{ending}" for ending in RECORDED]
 
 

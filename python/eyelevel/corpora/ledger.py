@@ -19,7 +19,7 @@ from eyelevel.from_outside.words import escape_control_characters, quoted
 from eyelevel.store.claim import claim
 
 FILE = "corpus.csv"
-"""In the corpus's folder."""
+"""The table's name in the corpus's folder."""
 
 Outcome = Literal["recorded", "imported", "refused", "failed"]
 """`recorded` and `imported` are there; `refused` is what cannot be read as a recording, `failed` a
@@ -33,14 +33,14 @@ class Entry:
     """One line: a page or a file of somebody else, and what became of it."""
 
     name: str
-    """Of the recording, without its ending."""
+    """The recording's name without its suffix."""
     source: str
     """A page's URL, or the whole path of what was imported."""
     outcome: Outcome
     reason: str = ""
     """Why it is not there."""
     source_bytes: int = 0
-    """Of what was imported: another size is another recording."""
+    """The size of the imported file; with another size it is another recording."""
     wishes: str = ""
     """How it was to be imported, such as `secure viewport=1366x768`: others make another one."""
 

@@ -14,7 +14,7 @@ from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
 from eyelevel.plan.plan import is_archive_path
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
-from eyelevel.sites.recorded import matching, recording_name, shipped
+from eyelevel.sites.recorded import list_shipped, matching, recording_name
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,13 @@ class Member:
     """One recording of a corpus."""
 
     name: str
-    """As plans and tables call it."""
+    """The name in plans and tables."""
     site: str
     """A path, a shipped site's name or a synthetic one's: what `open_site` takes."""
 
     @property
     def of_plan(self) -> str:
-        """As a plan's `sites` have it, in which `[` begins a pattern."""
+        """Return it in the form of a plan's `sites`, in which `[` begins a pattern."""
         return escape(self.site) if is_archive_path(self.site) else self.site
 
 
@@ -69,8 +69,8 @@ def members(corpus: str) -> list[Member]:
     return found
 
 
-def passed_over(corpus: str) -> list[str]:
-    """What other tools recorded in a corpus's folder, as paths below it: no member is made of it.
+def find_other_recordings(corpus: str) -> list[str]:
+    """Return other tools' recordings in a corpus's folder, as paths below it: they are not members.
 
     Raises CorpusError.
     """
@@ -117,7 +117,7 @@ def _of_line(word: str, folder: Path, place: str) -> Member:
             return _synthetic(word)
         except ValueError as error:
             raise CorpusError(f"{place}: {error}") from error
-    if word in shipped():
+    if word in list_shipped():
         return Member(word, word)
     path = folder / word
     if is_archive_path(word) and _is_file(path):

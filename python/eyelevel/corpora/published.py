@@ -9,9 +9,9 @@ class NamedSite:
 
     name: str
     place: str
-    """Where in the text it stands."""
+    """The place in the text."""
     url: str = ""
-    """Its start page, if the text gives a host or an address; empty if it gives a name alone."""
+    """The start page, if the text gives a host or an address; empty if it gives only a name."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a recording's page answered, so that an error page is not taken for the page."""
+"""Check the status of a recording's page, so that an error page is not taken for the page."""
 
 import json
 from pathlib import Path
@@ -12,8 +12,8 @@ REDIRECTS_MAX = 10
 ERROR_STATUS = 400
 
 
-def error_answered(archive: Path) -> str:
-    """What the page answered, where that is no page, in a sentence; empty where it is one.
+def find_error_answer(archive: Path) -> str:
+    """Return a sentence if the page's answer is an error; empty if it is a page.
 
     Raises LabError.
     """

@@ -47,7 +47,7 @@ def parse_by(text: str) -> list[By]:
     found = []
     for part in filter(None, (word.strip() for word in text.split(","))):
         name, _, classes = part.partition(":")
-        _known(name)
+        _check_attribute(name)
         if classes and not (classes.isdecimal() and 2 <= int(classes[:9]) <= CLASSES_MAX):
             raise CorpusError(
                 f"`{part}`: the number of classes must be a whole number from 2 to {CLASSES_MAX}"
@@ -67,7 +67,7 @@ def where(sites: Sequence[SiteAttributes], conditions: Sequence[str]) -> list[Si
                 f"--where `{condition}`: write it as an attribute, a sign and a number, such as "
                 "`objects>=100`"
             )
-        attribute = ATTRIBUTES_BY_NAME[_known(found[1])]
+        attribute = ATTRIBUTES_BY_NAME[_check_attribute(found[1])]
         try:
             value = float(found[3])
         except ValueError as error:
@@ -170,8 +170,8 @@ def _quotas(
 
 
 def _shares(sizes: Sequence[int], count: int, allocation: Allocation) -> list[Fraction]:
-    """What each stratum would give if sites had parts; of strata that give alike, one that has less
-    gives all, and the others share the rest."""
+    """Return each stratum's share before rounding. With equal allocation, a stratum with too few
+    sites gives all, and the others share the rest."""
     if allocation == "proportional":
         return [Fraction(count * size, sum(sizes)) for size in sizes]
     each, left, strata_left = Fraction(0), count, len(sizes)
@@ -183,7 +183,7 @@ def _shares(sizes: Sequence[int], count: int, allocation: Allocation) -> list[Fr
     return [min(Fraction(size), each) for size in sizes]
 
 
-def _known(name: str) -> str:
+def _check_attribute(name: str) -> str:
     if name not in ATTRIBUTES_BY_NAME:
         raise CorpusError(unknown("attribute", name, ATTRIBUTES_BY_NAME))
     return name

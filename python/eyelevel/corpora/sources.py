@@ -34,11 +34,12 @@ class Source:
     key: str
     """The path below the folder that was searched, in characters that steer nothing."""
     bytes: int
-    """Of the file, or of all files of the folder."""
+    """The size of the file, or of all files of the folder."""
 
     @property
     def origin(self) -> str:
-        """Where it is, whole, in characters that steer nothing: another folder's is another one."""
+        """Return its full path without control characters: in another folder it is another
+        source."""
         return _cell(str(self.path))
 
     @property
@@ -48,7 +49,7 @@ class Source:
 
     @property
     def ending(self) -> str:
-        """Of the recording that is made of it."""
+        """Return the suffix of the recording that it becomes."""
         endings = (ending for ending in RECORDED if self.path.name.endswith(ending))
         return max(endings, key=len, default=".wacz")
 

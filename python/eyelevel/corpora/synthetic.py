@@ -13,7 +13,7 @@ class SyntheticCorpus:
     name: str
     purpose: str
     sites: tuple[str, ...]
-    """As a plan names them."""
+    """The sites in the form of a plan."""
 
 
 SYNTHETIC_CORPORA = (

@@ -1,4 +1,4 @@
-"""What a corpus consists of as a whole: Das's table 4.1, beside his own values."""
+"""Summarise a corpus as in Das's table 4.1, alongside his own values."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ DAS_2014: dict[str, Spread] = {
 }
 """Das 2014, table 4.1: his 500 pages."""
 DAS_2014_SECURE_PAGES = (43, 500)
-"""Of how many pages their own address was https (section 5.4)."""
+"""The pages of how many whose own address was https (section 5.4)."""
 
 
 def spreads(sites: Sequence[SiteAttributes]) -> dict[str, Spread]:
@@ -52,7 +52,7 @@ def _spread(title: str, values: Sequence[float], unit: Unit) -> Spread:
 
 
 def spreads_as_json(sites: Sequence[SiteAttributes]) -> JsonObject:
-    """By attribute: `least`, `median` and `largest`, and Das's where he has them; null where no
+    """Return `least`, `median` and `largest` by attribute, and Das's if he has them; null if no
     site has it."""
     found = {
         name: {"least": spread.least, "median": spread.median, "largest": spread.largest}

@@ -1,4 +1,5 @@
-"""From rows to the numbers of the thesis's chapter 4: datasets, times, differences, failures."""
+"""Compute the numbers of the thesis's chapter 4 from rows: datasets, times, differences,
+failures."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from eyelevel.json_types import JsonObject
-from eyelevel.probes.cdn.attribution import attributed
+from eyelevel.probes.cdn.attribution import attribute_cdns
 from eyelevel.probes.cdn.summary import ByCdn, by_cdn
 from eyelevel.probes.conditions import conditions_of
 from eyelevel.probes.datasets import datasets_of
@@ -33,13 +34,13 @@ class Analysis:
     conditions: list[JsonObject]
     """v4 - v6, full - resumed, 0-RTT: one row a comparison, protocol and vantage point."""
     groups: list[JsonObject]
-    """The same over all files together, by address family and vantage point."""
+    """The failures over all files together, by address family and vantage point."""
     times: list[JsonObject]
     """Connection and DNS times by file, protocol, address family and vantage point."""
     failures: list[JsonObject]
     """How often each protocol failed, by class."""
     by_cdn: ByCdn
-    """The same hosts by who served them."""
+    """The hosts grouped by the CDN that served them."""
     differences: dict[tuple[str, str, str], NDArray[np.float64]]
     """(file, a, b) to the differences, for figures."""
     table: pl.DataFrame
@@ -60,7 +61,7 @@ class Analysis:
 
 def analyse(tables: Sequence[pl.DataFrame]) -> Analysis:
     """Everything that the report shows; the same tables give the same numbers."""
-    tables = attributed(tables)
+    tables = attribute_cdns(tables)
     whole = pl.concat(tables)
     rows: list[JsonObject] = []
     differences, paired = {}, []
@@ -94,7 +95,7 @@ def _groups(paired: Sequence[tuple[str, str, Pairs]]) -> list[JsonObject]:
         of_pair = [pairs for first, second, pairs in paired if (first, second) == (a, b)]
         if not of_pair:
             continue
-        whole = Pairs.joined(of_pair)
+        whole = Pairs.concatenate(of_pair)
         families = sorted({family or "unknown" for family in whole.families})
         vantages = sorted({vantage or "unnamed" for vantage in whole.vantages})
         for family in (ALL, *families):
@@ -118,7 +119,7 @@ def _part(pairs: Pairs, family: str, vantage: str) -> Pairs:
 
 
 def file_labels(files: Iterable[str]) -> dict[str, str]:
-    """What files are called beside one another: by name, or by path if names are the same."""
+    """Return labels of files for one table: the name, or the path if names are equal."""
     distinct = list(dict.fromkeys(files))
     names = Counter(Path(file).name for file in distinct)
     return {f: Path(f).name if names[Path(f).name] == 1 else f for f in distinct}

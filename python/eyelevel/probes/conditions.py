@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from eyelevel.json_types import JsonObject
-from eyelevel.probes.differences import differences_of, nothing_paired
+from eyelevel.probes.differences import differences_of, empty_summary
 from eyelevel.probes.pairing import APART_S_MAX, pair_within
 from eyelevel.probes.protocols import THESIS_NAMES
 
@@ -74,7 +74,7 @@ def conditions_of(table: pl.DataFrame) -> list[JsonObject]:
             same = (pl.col("protocol") == protocol) & pl.col("vantage").eq_missing(
                 pl.lit(vantage, pl.String)
             )
-            row = _compared(of_a.filter(same), of_b.filter(same), comparison)
+            row = _compare(of_a.filter(same), of_b.filter(same), comparison)
             rows.append({"protocol": protocol, "vantage": vantage} | row)
     return rows
 
@@ -89,7 +89,7 @@ def _rank(key: tuple[str, str | None]) -> tuple[object, ...]:
     return names.index(protocol) if protocol in names else len(names), protocol, vantage or ""
 
 
-def _compared(of_a: pl.DataFrame, of_b: pl.DataFrame, comparison: Comparison) -> JsonObject:
+def _compare(of_a: pl.DataFrame, of_b: pl.DataFrame, comparison: Comparison) -> JsonObject:
     def key(row: Mapping[str, object]) -> tuple[object, ...]:
         return (row["place"], *(row[name] for name in comparison.alike))
 
@@ -105,7 +105,7 @@ def _compared(of_a: pl.DataFrame, of_b: pl.DataFrame, comparison: Comparison) ->
     pairs = pair_within(of_a, of_b, comparison.what, key, nearest=True)
     if not pairs.difference_ms.size:
         reason = f"no pairs at most {APART_S_MAX:.0f} s apart"
-        return row | nothing_paired(reason) | {"by_host": []}
+        return row | empty_summary(reason) | {"by_host": []}
     by_host = pl.DataFrame({"host": pairs.hosts, "ms": pairs.difference_ms}).group_by("host")
     medians = by_host.agg(n=pl.len(), median_ms=pl.col("ms").median()).sort("host")
     return row | differences_of(pairs) | {"by_host": medians.to_dicts()}

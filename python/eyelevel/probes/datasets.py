@@ -1,4 +1,4 @@
-"""What was measured, a row a file, as table 3.1 of the thesis describes its data."""
+"""Describe the measured data, one row per file, as in table 3.1 of the thesis."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -42,7 +42,7 @@ def _utc(at_s: object) -> str | None:
 
 
 def period(row: JsonObject) -> str:
-    """From the first to the last day of a dataset, in UTC; one day alone has no second."""
+    """Return the first and last day of a dataset in UTC, or the only one."""
     if row["first_at"] is None:
         return "not recorded"
     first, last = row["first_at"][:10], row["last_at"][:10]

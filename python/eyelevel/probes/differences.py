@@ -1,4 +1,4 @@
-"""What paired differences amount to: percentiles, shares, the median host and a verdict."""
+"""Summarise paired differences: percentiles, shares, the median host and a verdict."""
 
 from collections.abc import Sequence
 
@@ -29,8 +29,8 @@ def differences_of(pairs: Pairs) -> JsonObject:
     return row | {name: estimate.as_json() for name, estimate in zip(NAMES, estimates, strict=True)}
 
 
-def nothing_paired(reason: str) -> JsonObject:
-    """The same fields where there are no differences, each estimate with the reason."""
+def empty_summary(reason: str) -> JsonObject:
+    """Return the fields of a summary without differences, each estimate with the reason."""
     none = undetermined(reason).as_json()
     return {"n": 0, "hosts": 0, "median_host_ms": none} | dict.fromkeys(NAMES, none)
 
@@ -50,7 +50,7 @@ def judge(claims: Sequence[JsonObject]) -> None:
 
 
 def _verdict(row: JsonMapping, p: float | None, compared: int) -> str:
-    """Which is faster in the median host, by its corrected p alone.
+    """Return which is faster in the median host, by its corrected p alone.
 
     Where not even the same sign at every host would be one, among so many comparisons, nothing is
     found by finding nothing.

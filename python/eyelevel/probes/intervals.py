@@ -13,7 +13,7 @@ from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, undetermined
 
 RESAMPLES = 999
 HOSTS_MIN = 5
-"""With fewer hosts an interval would claim more than it can know."""
+"""The fewest hosts for an interval; with fewer it would claim too much."""
 FEW_HOSTS = f"fewer than {HOSTS_MIN} hosts"
 
 

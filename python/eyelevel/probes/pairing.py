@@ -1,4 +1,4 @@
-"""Which rows are partners: the rule of the thesis, section 4.2."""
+"""Pair rows by the rule of the thesis, section 4.2."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
@@ -13,7 +13,7 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.probes.protocols import version_rank
 
 ALIKE = ("host", "family", "vantage", "file")
-"""In what partners agree."""
+"""The columns in which partners agree."""
 APART_S_MAX = 60.0
 """`Happened in the same minute against the same URL` (the thesis, section 4.2)."""
 
@@ -27,7 +27,7 @@ class Pairs:
     families: tuple[str | None, ...]
     vantages: tuple[str | None, ...]
     cdns: tuple[str | None, ...]
-    """Of A's rows; None where none was attributed."""
+    """The CDNs of A's rows; None where none was attributed."""
 
     def part(self, keep: Sequence[int]) -> Self:
         """Those at these places."""
@@ -40,8 +40,8 @@ class Pairs:
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
-        """One after the other; at least one."""
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        """Return all parts in one, of which there is at least one."""
         return cls(
             np.concatenate([each.difference_ms for each in parts]),
             tuple(host for each in parts for host in each.hosts),

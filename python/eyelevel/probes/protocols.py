@@ -1,4 +1,4 @@
-"""What the prober and the thesis call things: protocols, what is paired with what, failures."""
+"""The names that the prober and the thesis use: protocols, pairs to compare, failures."""
 
 THESIS_NAMES = {
     "tcp": "TCP",

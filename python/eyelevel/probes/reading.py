@@ -54,7 +54,7 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "split": pl.Boolean,
     "failure": pl.String,
 }
-"""What the analysis needs of a row, rows in file order; times in milliseconds, `at_s` Unix time."""
+"""The columns that the analysis needs, in file order; times in milliseconds, `at_s` Unix time."""
 
 NEEDED = ("host", "protocol")
 TEXTS = (*NEEDED, "probed_server", "vantage", "address", "server", "version", "failure")
@@ -66,7 +66,7 @@ ROW_KEYS = (
     *HANDSHAKES,
     "split_connection",
 )
-"""What is read of a row as the prober writes it."""
+"""The keys that are read of a row written by the prober."""
 
 
 def read_files(paths: Iterable[Path]) -> list[pl.DataFrame]:

@@ -1,4 +1,4 @@
-"""When the rounds of a repeated measurement are due (pure)."""
+"""Compute when the rounds of a repeated measurement are due (pure)."""
 
 from dataclasses import dataclass
 
@@ -34,5 +34,5 @@ class Rounds:
         return number if number < self.count else None
 
     def due_unix_s(self, number: int) -> float:
-        """When a round is to begin."""
+        """Return when a round is to begin, in Unix time."""
         return self.began_unix_s + number * self.every_s

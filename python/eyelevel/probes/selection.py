@@ -23,7 +23,7 @@ def only_hosts(tables: Sequence[pl.DataFrame], hosts: Sequence[str]) -> list[pl.
 
 
 CDNS_NAMED = 8
-"""As many as fit a line."""
+"""The most CDNs named in a line."""
 
 
 def only_cdns(tables: Sequence[pl.DataFrame], cdns: Sequence[str]) -> list[pl.DataFrame]:
@@ -55,7 +55,9 @@ def only_connected_by(
     One attempt that did not fail and has a connection time is enough. Raises ProbeError if there
     is no such host in any table.
     """
-    kept = [table.filter(pl.col("host").is_in(_connected(table, protocols))) for table in tables]
+    kept = [
+        table.filter(pl.col("host").is_in(_find_connected(table, protocols))) for table in tables
+    ]
     if not any(table.height for table in kept):
         listed = ",".join(protocols)
         raise ProbeError(
@@ -64,7 +66,7 @@ def only_connected_by(
     return kept
 
 
-def _connected(table: pl.DataFrame, protocols: Sequence[str]) -> list[str]:
+def _find_connected(table: pl.DataFrame, protocols: Sequence[str]) -> list[str]:
     good = table.filter(pl.col("failure").is_null() & pl.col("connection_ms").is_not_null())
     of_protocols = good.filter(pl.col("protocol").is_in(list(protocols)))
     counted = of_protocols.group_by("host").agg(pl.col("protocol").n_unique())

@@ -24,19 +24,18 @@ _KINDS: dict[str, tuple[type, ...]] = {
         (*_NUMBERS, "received_bytes", "sent_bytes", "retries"), (int, float, type(None))
     ),
 }
-"""What is read of a row, and of which types it is."""
+"""The keys that are read of a row, with their types."""
 
 
-def begun(about: JsonMapping) -> JsonObject:
-    """The line that stands before a run's rows: what was compared, over what."""
+def run_row(about: JsonMapping) -> JsonObject:
+    """Return the row that precedes a run's rows: what was compared, and over which networks."""
     return {"event": "servers", "about": about}
 
 
 def read_rows(path: Path, about: JsonMapping) -> dict[Place, list[JsonObject]]:
-    """The rows of each whole visit of the run that was begun last, which must be `about` the same.
+    """Return the rows of each complete visit of the file's last run, which must have this `about`.
 
-    Of a visit that broke off and was made anew these are the later ones. Raises ProbeError, naming
-    the line.
+    A visit that broke off and was repeated has its later rows. Raises ProbeError, naming the line.
     """
     last: object = None
     found: dict[Place, list[JsonObject]] = defaultdict(list)
@@ -63,7 +62,8 @@ def read_rows(path: Path, about: JsonMapping) -> dict[Place, list[JsonObject]]:
 
 
 def _text(value: object) -> str:
-    """Of a file and of this process alike: JSON has no tuples."""
+    """Return canonical JSON, alike for values from a file and from this process: JSON has no
+    tuples."""
     return json.dumps(value, sort_keys=True)
 
 

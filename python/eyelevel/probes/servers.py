@@ -124,7 +124,7 @@ def _entry(side: Side, reference: Side | None) -> JsonObject:
 
 
 def _why(side: Side, reference: Side | None) -> list[str]:
-    """What the handshake itself tells of its cost, and in what it differs from the reference's."""
+    """Return what explains the handshake's cost, and how it differs from the reference's."""
     found = []
     connected = [row for row in side.rows if row["failure"] is None]
     if len(connected) < len(side.rows):
@@ -148,7 +148,7 @@ def _why(side: Side, reference: Side | None) -> list[str]:
 
 
 def _cause(side: Side, reference: Side | None) -> str:
-    """Of a round trip that a handshake does not need: what was sent again tells a loss."""
+    """Return the likely cause of an unnecessary round trip; retransmissions show a loss."""
     sent, other = side.middle("sent_bytes"), reference and reference.middle("sent_bytes")
     if side.protocol.startswith("quic") and sent and other and sent - other >= DATAGRAM_BYTES:
         return "the client had to send datagrams again"

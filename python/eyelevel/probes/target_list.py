@@ -30,25 +30,25 @@ def read_targets(path: Path, note: Callable[[str], None] = lambda _: None) -> li
     return found
 
 
-def begun(count: int) -> JsonObject:
-    """The line that stands before a list's rows."""
+def list_row(count: int) -> JsonObject:
+    """Return the row that precedes a list's rows."""
     return {"event": "list", "targets": count}
 
 
-def done(key: Key) -> JsonObject:
-    """The line that stands behind a target's last row."""
+def target_row(key: Key) -> JsonObject:
+    """Return the row that follows a target's last row."""
     return {"event": "target", "host": key[0], "port": key[1], "path": key[2]}
 
 
 def key_of(row: JsonMapping) -> Key:
-    """Of a row, or of a target in a configuration."""
+    """Return the key of a row, or of a target in a configuration."""
     return (row["host"], row["port"], row["path"])
 
 
-def read_done(path: Path) -> set[Key]:
-    """Targets whose rows are all in the file, of the list that was begun last.
+def read_finished_targets(path: Path) -> set[Key]:
+    """Return the targets of the file's last list whose rows are complete.
 
-    Raises ProbeError where no list was begun in it, naming the line that is none of ours.
+    Raises ProbeError if the file has no list, naming a line that is not eyelevel's.
     """
     found: set[Key] | None = None
     for number, line in lines_of(path, Source(str(path), PROBES, ProbeError), LINE_BYTES_MAX):

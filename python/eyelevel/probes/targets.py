@@ -24,7 +24,7 @@ class ProbeTargetName:
     path: str
 
     def as_config(self, connect: str | None) -> JsonObject:
-        """As `spec/probe.md` has it."""
+        """Return the target in the form of `spec/probe.md`."""
         return {"host": self.host, "port": self.port, "path": self.path, "connect": connect}
 
 
@@ -56,7 +56,8 @@ def parse_protocols(text: str, option: str = "--protocols") -> list[str]:
 
 
 def protocols_of_stacks(stacks: Sequence[tuple[str, str]]) -> list[str]:
-    """What probes of these stacks speak: pairs of HTTP version and TLS version."""
+    """Return the protocols that probes of these stacks use, given pairs of HTTP version and TLS
+    version."""
     names = {
         "quic" if http == "h3" else {"1.2": "tls1.2", "1.3": "tls1.3"}.get(tls, "tcp")
         for http, tls in stacks

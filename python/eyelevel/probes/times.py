@@ -14,8 +14,8 @@ BOUNDED_PERCENTS = (50, 90)
 NO_INTERVAL = "no interval is computed of this percentile"
 
 FILES_MAX = 12
-"""Of more files, the rows of one vantage point are taken together, lest a page is too long to read.
-Jaeger's table 3.1 has ten files, whose curves are his figures 4.5 to 4.18."""
+"""The most files shown one by one; with more, the rows of a vantage point are merged to keep the
+page readable. Jaeger's table 3.1 has ten files, whose curves are his figures 4.5 to 4.18."""
 
 
 def are_merged(table: pl.DataFrame) -> bool:

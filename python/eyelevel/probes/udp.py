@@ -11,14 +11,14 @@ BLOCKED_MIN = 2
 """Servers without an answer before the network is at fault: of one, it may be itself."""
 
 NO_ANSWER = frozenset(("quic-timeout", "refused", "unreachable"))
-"""What blocked UDP looks like: silence, or a firewall's ICMP."""
+"""The failures that blocked UDP causes: silence, or a firewall's ICMP."""
 
 _ALTERNATIVE = re.compile(r'(?:^|[,;\s])h3="([^":]*):(\d{1,5})"')
 
 
 @dataclass(frozen=True)
 class Reached:
-    """What came of the attempts on one address."""
+    """The results of the attempts on one address."""
 
     host: str
     port: int
@@ -55,12 +55,13 @@ class Passage:
 
 
 def passage(rows: Iterable[JsonMapping]) -> Passage:
-    """Of all rows. One answer over QUIC shows that it passes; silence shows that it does not only
-    where the same addresses of several servers answer over TCP and offer HTTP/3."""
+    """Decide from all rows whether UDP passes. One answer over QUIC shows that it does; silence
+    shows that it does not only if the same addresses of several servers answer over TCP and offer
+    HTTP/3."""
     groups: dict[tuple[str, int, str | None], list[JsonMapping]] = {}
     for row in rows:
         groups.setdefault((row["host"], row["port"], row["address"]), []).append(row)
-    hosts = [_reached(*key, group) for key, group in groups.items()]
+    hosts = [_group_attempts(*key, group) for key, group in groups.items()]
     passing = [each for each in hosts if each.state == "passes"]
     silent = [each for each in hosts if each.state == "blocked"]
     blocked = {each.address for each in silent}
@@ -88,7 +89,7 @@ def _servers(hosts: Iterable[Reached]) -> int:
     return len(servers)
 
 
-def _reached(host: str, port: int, address: str | None, rows: list[JsonMapping]) -> Reached:
+def _group_attempts(host: str, port: int, address: str | None, rows: list[JsonMapping]) -> Reached:
     tls = [row for row in rows if row["protocol"] == "tls1.3" and row["failure"] is None]
     quic = [row for row in rows if row["protocol"] == "quic"]
     answered = sum(_is_answered(row) for row in quic)
@@ -106,5 +107,5 @@ def _reached(host: str, port: int, address: str | None, rows: list[JsonMapping])
 
 
 def _is_answered(row: JsonMapping) -> bool:
-    """Any packet of the server's is proof, of a handshake that failed, too."""
+    """Return whether the server sent any packet, even in a failed handshake."""
     return row["failure"] is None or row["rtt_us"] is not None or bool(row["version_negotiation"])

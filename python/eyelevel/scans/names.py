@@ -1,4 +1,4 @@
-"""Which names a scan asks for, and which it leaves alone.
+"""Choose the names that a scan queries.
 
 Lists are read as those of `probe` are (`eyelevel.from_outside.host_lists`); a scan takes their
 names. Who does not want to be asked is given by names, with everything below them, and by ranges of

@@ -15,7 +15,7 @@ from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.scans.names import HTTPS_PORT
 
 PROTOCOLS = {"tls1.3": "tls13", "quic": "quic", "http2": "http2"}
-"""What names can be chosen by, and the field of a row that says it."""
+"""The names of the filters, and the field of a row that each reads."""
 
 
 def read_rows(path: Path) -> Iterator[JsonObject]:

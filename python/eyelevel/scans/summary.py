@@ -1,4 +1,4 @@
-"""What a scan's rows amount to: counts, shares and their intervals; no row is kept."""
+"""Summarise a scan's rows: counts, shares and their intervals; no row is kept."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Share:
 
     @property
     def share(self) -> Estimate:
-        """With Wilson's interval."""
+        """Return the share with Wilson's interval."""
         return wilson_estimate(self.count, self.of, "no names")
 
     def as_json(self) -> JsonObject:

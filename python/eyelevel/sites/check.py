@@ -21,33 +21,33 @@ from eyelevel.plan.stack_terms import (
 )
 from eyelevel.sites.contents import Contents, RecordedObject, Texts, contents_of
 from eyelevel.sites.misses import Miss, in_order, miss_of
-from eyelevel.sites.recorded import recorded_screen, site_info
+from eyelevel.sites.recorded import read_screen, site_info
 from eyelevel.sites.use import USED_SHARE_MIN, Use, use_of
 from eyelevel.store.outcomes import NOT_RECORDED
 
 STACKS: dict[HttpVersion, str] = {"h1": "http1", "h2": "tcp", "h3": "quic"}
-"""What a page is loaded over, in turn; without a path between them their tuning is no matter."""
+"""The stacks over which a page is loaded in turn; without a path their tuning does not matter."""
 
 LOADS_MAX = 10
-"""What there is to see of a recording is seen by then: three loads and more over each protocol."""
+"""The most loads of a check; by then three or more over each protocol have shown what there is."""
 
 UNSHAPED: dict[str, list[object]] = {"down": [], "up": []}
 TIMEOUT_S = 60.0
 MISSING_SHARE_MAX = 0.05
-"""Of a page's requests; a page of which more is missing is another page than the recorded one,
-whether its scripts made up what they ask for or the recording lacks it."""
+"""The largest share of a page's requests that may be missing; with more missing, it is another page
+than the recorded one, whether scripts invent URLs or the recording is incomplete."""
 
 RULES = (
     f"1: at most {MISSING_SHARE_MAX:g} of the requests missing, "
     f"at least {USED_SHARE_MIN:g} of the recording used"
 )
-"""By what a page is judged fit. Verdicts are kept with it, and one of other rules is none: whoever
-changes what `failure` says counts it up, limits change it by themselves."""
+"""The version of the rules for a fit page. Verdicts are kept with it, and one by other rules is
+ignored: increment it with any change to what `failure` returns. Limits change it by themselves."""
 
 
 @dataclass(frozen=True)
 class PageLoad:
-    """What one load over one protocol showed."""
+    """The observations of one load over one protocol."""
 
     http_version: HttpVersion
     ended: str
@@ -78,7 +78,7 @@ class PageLoad:
 
 @dataclass(frozen=True)
 class PageFindings:
-    """What all loads of a page showed together."""
+    """The observations of all loads of a page together."""
 
     loads: tuple[PageLoad, ...]
     not_always_asked: dict[str, dict[HttpVersion, int]]
@@ -89,11 +89,12 @@ class PageFindings:
     hosts_missing: tuple[str, ...]
     """Third parties of which nothing was recorded, though the page asks them."""
     missing_share: float
-    """Of the requests of the load with most misses; icons aside."""
+    """The share of missing requests in the load with most misses, without icons."""
     made_up_share: float
-    """The same of URLs that scripts made up."""
+    """The share of missing requests whose URLs scripts invented."""
     lacking_share: float
-    """The same of URLs that a recorded text names: gaps of the recording, alike in every replay."""
+    """The share of missing requests whose URLs a recorded text names: gaps of the recording, alike
+    in every replay."""
     use: Use
     """How much of the recording all loads together asked for."""
 
@@ -150,7 +151,7 @@ def check_page(
 def findings(
     loads: Sequence[PageLoad], recorded_hosts: set[str], recorded: Sequence[RecordedObject]
 ) -> PageFindings:
-    """What loads of one page show together: pure."""
+    """Combine the loads of one page: pure."""
     requested = [(load.http_version, {request_key(url) for url in load.asked}) for load in loads]
     always = set.intersection(*(keys for _, keys in requested)) if requested else set()
     sometimes = set().union(*(keys for _, keys in requested)) - always
@@ -186,7 +187,8 @@ def findings(
 
 
 def request_key(url: str) -> str:
-    """What makes a request the same in two loads: the URL with its parameters' names alone."""
+    """Return what identifies a request in two loads: the URL with the names of its parameters
+    only."""
     parts = urlsplit(url)
     path, _, path_parameters = parts.path.partition(";")
     given = path_parameters.split(";") + parts.query.split("&")
@@ -195,7 +197,7 @@ def request_key(url: str) -> str:
 
 
 def _load(archive: Path, http_version: HttpVersion, contents: Contents, quiet_s: float) -> PageLoad:
-    screen = recorded_screen(archive)
+    screen = read_screen(archive)
     # The network only sizes buffers, of which these stacks have none of their own.
     stack = STACKS_BY_NAME[STACKS[http_version]]
     message = lab_stack(stack, find_network("dsl"))
@@ -217,10 +219,10 @@ def _load(archive: Path, http_version: HttpVersion, contents: Contents, quiet_s:
         )
         raw = load_page(settings)
         summary = lab.stop()
-    return observed(http_version, raw, summary, contents.texts)
+    return observe_load(http_version, raw, summary, contents.texts)
 
 
-def observed(
+def observe_load(
     http_version: HttpVersion, raw: RawLoad, summary: LabSummary, texts: Texts
 ) -> PageLoad:
     """One load from what browser and servers saw: pure."""

@@ -1,4 +1,4 @@
-"""What a recording holds, exchange by exchange."""
+"""List the exchanges of a recording."""
 
 import base64
 import json
@@ -24,7 +24,7 @@ class RecordedObject:
     method: str
     url: str
     body_bytes: int
-    """Of its answer, as sent."""
+    """The bytes of its answer's body, as sent."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Contents:
     """A whole recording."""
 
     objects: tuple[RecordedObject, ...]
-    """In recorded order, as the `exchange` of a server's answer counts them."""
+    """The objects in recorded order, as the `exchange` of a server's answer counts them."""
     texts: Texts
-    """With slashes and ampersands as a browser reads them."""
+    """The texts, with slashes and ampersands as a browser reads them."""
 
 
 def bodies_of(archive: Path) -> list[JsonMapping]:

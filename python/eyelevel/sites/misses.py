@@ -1,4 +1,4 @@
-"""What a page asked for and its recording does not hold, and why."""
+"""Explain what a page requested and its recording does not have."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -73,12 +73,12 @@ def _reason(
 ) -> tuple[str | None, str]:
     """The recorded text that names what is missing, if one does, and a phrase."""
     # Of markup that cannot be read here the browser's word is taken.
-    if source := named_in(url, texts) or (by if by_markup and by not in texts else None):
+    if source := find_naming_texts(url, texts) or (by if by_markup and by not in texts else None):
         return source, f"named in {_brief(source)}, but the recording does not hold its answer"
     made_up = f"made up by {_brief(by or 'a script or worker')}"
     if answer is not None:
         return None, made_up
-    if source := named_in(f"//{urlsplit(url).netloc}", texts):
+    if source := find_naming_texts(f"//{urlsplit(url).netloc}", texts):
         clause = f"its host is named in {_brief(source)}"
         return source, f"{made_up}; {clause}, but nothing of it was recorded"
     return None, f"{made_up}; nothing was recorded from its host"
@@ -88,8 +88,8 @@ def _brief(url: str) -> str:
     return url if len(url) <= _SHOWN_MAX else f"{url[:_SHOWN_MAX]}…"
 
 
-def named_in(url: str, texts: Texts) -> str | None:
-    """The first recorded text in which the URL stands: with its host, or as a path on its own."""
+def find_naming_texts(url: str, texts: Texts) -> str | None:
+    """Return the first recorded text that contains the URL, with its host or as a path alone."""
     parts = urlsplit(url)
     target = parts.path + (f"?{parts.query}" if parts.query else "")
     for source, text in texts.items():
@@ -100,7 +100,7 @@ def named_in(url: str, texts: Texts) -> str | None:
 
 
 def in_order(misses: Iterable[Miss]) -> tuple[Miss, ...]:
-    """What holds the first paint comes first, icons last."""
+    """Return misses in order of weight: render-blocking ones first, icons last."""
     return tuple(
         sorted(misses, key=lambda miss: (not miss.render_blocking, miss.is_icon, miss.url))
     )

@@ -16,7 +16,7 @@ from eyelevel.plan.trials import Site
 from eyelevel.sites.synthetic.by_name import make_synthetic
 
 DEFAULT_VIEWPORT_PX = (1280, 720)
-"""Of recordings that do not say what they were made with."""
+"""The viewport for recordings that do not name their own."""
 
 _SHIPPED = Path(__file__).parent / "shipped"
 """Recordings with what they hold and their licences; `corpus/make.py` makes them."""
@@ -31,16 +31,16 @@ class RecordedSite:
     digest: str
 
     def of_plan(self) -> Site:
-        """As plans know it."""
+        """Return the site in the form of a plan."""
         places = places_of(site_info(self.path).get("origins", ()))
         return Site(self.name, self.digest, self.body_bytes(), places)
 
     def body_bytes(self) -> float:
-        """Of all bodies together, as they travel."""
+        """Return the bytes of all bodies together, as transferred."""
         return float(site_info(self.path).get("body_bytes") or self.path.stat().st_size)
 
 
-def shipped() -> dict[str, Path]:
+def list_shipped() -> dict[str, Path]:
     """The project's own recorded sites by name."""
     return {path.stem: path for path in sorted(_SHIPPED.glob("*.wacz"))}
 
@@ -57,7 +57,7 @@ def matching(pattern: str) -> list[str]:
         return sorted(str(file) for file in files if not _is_hidden(file.relative_to(top)))
     if is_archive_path(pattern):
         return sorted(glob(pattern, recursive=True))  # noqa: PTH207 (a Path has no pattern from "/")
-    return [name for name in shipped() if fnmatchcase(name, pattern)]
+    return [name for name in list_shipped() if fnmatchcase(name, pattern)]
 
 
 def _is_hidden(path: Path) -> bool:
@@ -83,10 +83,10 @@ def open_site(name: str) -> RecordedSite:
             raise PlanError([str(error)]) from error
     elif is_archive_path(name) or Path(name).is_file():
         path = Path(name)
-    elif name in shipped():
-        path = shipped()[name]
+    elif name in list_shipped():
+        path = list_shipped()[name]
     else:
-        known = ", ".join(shipped()) or "none"
+        known = ", ".join(list_shipped()) or "none"
         raise PlanError(
             [f"there is no recorded site `{name}`; shipped: {known}; or give a WACZ or WARC file"]
         )
@@ -94,7 +94,7 @@ def open_site(name: str) -> RecordedSite:
 
 
 def recording_name(path: Path) -> str:
-    """What a recording is called in plans and tables: its file's name without its kind."""
+    """Return a recording's name in plans and tables: its file's name without the suffix."""
     name = path.name
     for suffix in (".gz", ".warc", ".wacz"):
         name = name.removesuffix(suffix)
@@ -102,19 +102,21 @@ def recording_name(path: Path) -> str:
 
 
 def site_info(path: Path) -> JsonObject:
-    """What a recording holds (spec/archive.md); raises LabError for a damaged or missing file."""
+    """Return what a recording contains (spec/archive.md); raises LabError for a damaged or missing
+    file."""
     return _info(str(path.resolve()))
 
 
-def altered_in(path: Path) -> list[str]:
-    """What was changed after the recording, a sentence each; empty for a faithful one."""
+def read_alterations(path: Path) -> list[str]:
+    """Return what was changed after the recording, one sentence per change; empty for a faithful
+    one."""
     altered: list[str] = site_info(path)["provenance"].get("altered", [])
     return altered
 
 
 @dataclass(frozen=True)
 class Screen:
-    """What a page was recorded on, or is to be replayed on."""
+    """The screen on which a page was recorded or is replayed."""
 
     viewport_px: tuple[int, int] = DEFAULT_VIEWPORT_PX
     mobile: bool = False
@@ -122,7 +124,7 @@ class Screen:
     model: str = ""
 
 
-def recorded_screen(path: Path) -> Screen:
+def read_screen(path: Path) -> Screen:
     """The recording's own viewport; a usual one if it does not say."""
     provenance = site_info(path)["provenance"]
     width, height = provenance.get("viewport_px") or DEFAULT_VIEWPORT_PX

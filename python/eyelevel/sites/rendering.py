@@ -1,4 +1,4 @@
-"""What holds a page's rendering, and what of its markup stands below one of its scripts."""
+"""Find what blocks a page's rendering, and what of its markup follows one of its scripts."""
 
 from html.parser import HTMLParser
 from urllib.parse import urljoin
@@ -7,7 +7,7 @@ from eyelevel.json_types import JsonMapping
 
 # As Chromium's network log has them.
 IN_BODY = "InBodyParserBlocking"
-"""Of synchronous scripts in the body."""
+"""Chromium's value for synchronous scripts in the body."""
 _BLOCKING = ("Blocking", IN_BODY)
 
 

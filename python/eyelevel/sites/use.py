@@ -1,4 +1,5 @@
-"""How much of a recording its loads use: a page that uses little of it is not the recorded one."""
+"""Compute how much of a recording its loads use: a page that uses little of it is not the recorded
+one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,13 +7,14 @@ from dataclasses import dataclass
 from eyelevel.sites.contents import RecordedObject
 
 USED_SHARE_MIN = 0.5
-"""Of a recording's objects and of its bytes. Recordings of others that were fit had 89 % and more,
-those whose start was a beacon 2 of 136 and 2 of 56 objects (docs/decisions/0024-recordings.md)."""
+"""The smallest share of a recording's objects, and of its bytes, that loads must use. Fit
+recordings by others had 89 % and more, those that start with a beacon 2 of 136 and 2 of 56 objects
+(docs/decisions/0024-recordings.md)."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """What of a recording was asked for, in all loads together.
+    """The part of a recording that was requested, in all loads together.
 
     An object is a method with a URL: one that was recorded several times counts once, with its
     largest answer, since a browser may need it once.
@@ -23,7 +25,7 @@ class Use:
     body_bytes_used: int
     body_bytes_recorded: int
     unused: tuple[RecordedObject, ...]
-    """What no load asked for, the largest first."""
+    """The objects that no load requested, the largest first."""
 
     @property
     def objects_share(self) -> float:

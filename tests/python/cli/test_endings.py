@@ -21,7 +21,7 @@ from eyelevel.cli import main
 from eyelevel.cli.finish import end_at, ending_at
 from eyelevel.pictures.beside import beside
 from eyelevel.report.shell import shell
-from eyelevel.sites.recorded import shipped
+from eyelevel.sites.recorded import list_shipped
 
 READ = {
     "against", "ca", "cdn_marks", "directory", "file", "files", "folder", "like", "list_", "log",
@@ -119,7 +119,7 @@ ENDS = {
 }  # fmt: skip
 
 
-SITES = str(next(iter(shipped().values())).parent)
+SITES = str(next(iter(list_shipped().values())).parent)
 
 
 @pytest.fixture(scope="module")

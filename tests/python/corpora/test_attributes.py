@@ -11,21 +11,21 @@ from eyelevel.corpora.attributes import SiteAttributes, Unreadable, read_attribu
 from eyelevel.corpora.members import members
 from eyelevel.corpora.table import copies, rows_of, spreads, spreads_as_json
 from eyelevel.figures.corpus import NAMED_MAX, corpus_points
-from eyelevel.sites.recorded import shipped, site_info
+from eyelevel.sites.recorded import list_shipped, site_info
 
 
 @pytest.fixture(scope="module")
 def shipped_sites(tmp_path_factory):
     """All shipped sites as a corpus of a list."""
     file = tmp_path_factory.mktemp("list") / "list.txt"
-    file.write_text("\n".join(shipped()))
+    file.write_text("\n".join(list_shipped()))
     return list(read_attributes(members(str(file))))
 
 
 def test_each_site_has_the_numbers_of_site_info(shipped_sites):
-    assert [site.name for site in shipped_sites] == list(shipped())
+    assert [site.name for site in shipped_sites] == list(list_shipped())
     for site in shipped_sites:
-        info = site_info(shipped()[site.name])
+        info = site_info(list_shipped()[site.name])
         assert site.objects == info["objects"] == len(site.object_bytes)
         assert site.body_bytes == info["body_bytes"] == sum(site.object_bytes)
         assert max(site.object_bytes) == info["body_bytes_max"]

@@ -8,7 +8,7 @@ import pytest
 from bad_changes import flipped
 
 from eyelevel.errors import ProbeError
-from eyelevel.probes.server_rows import begun, read_rows
+from eyelevel.probes.server_rows import read_rows, run_row
 from eyelevel.probes.servers import side_by_side
 
 ABOUT = {"servers": ["ours", "nginx"], "network": {"name": "dsl", "stages": ()}, "seed": 1}
@@ -34,8 +34,8 @@ def written(path: Path, *lines: object) -> Path:
 
 
 def test_whole_visits_of_the_last_run_are_there(tmp_path: Path) -> None:
-    old = [begun(ABOUT | {"seed": 2}), *visit("ours", 7)]
-    whole = [begun(ABOUT), *visit("ours", 0), *visit("nginx", 0)]
+    old = [run_row(ABOUT | {"seed": 2}), *visit("ours", 7)]
+    whole = [run_row(ABOUT), *visit("ours", 0), *visit("nginx", 0)]
     path = written(tmp_path / "rows", *old, *whole, row("ours", 1))
     found = read_rows(path, ABOUT)
     assert {place: len(rows) for place, rows in found.items()} == {
@@ -46,7 +46,7 @@ def test_whole_visits_of_the_last_run_are_there(tmp_path: Path) -> None:
 
 def test_a_visit_that_broke_off_counts_once_it_was_made_anew(tmp_path: Path) -> None:
     """However often it did: rows of two halves are no visit."""
-    lines = [begun(ABOUT), *visit("nginx", 0), row("ours", 0), row("ours", 0)]
+    lines = [run_row(ABOUT), *visit("nginx", 0), row("ours", 0), row("ours", 0)]
     assert list(read_rows(written(tmp_path / "rows", *lines), ABOUT)) == [(0, "nginx", "quic")]
     again = visit("ours", 0)
     again[0]["connection_us"] = 7
@@ -55,7 +55,7 @@ def test_a_visit_that_broke_off_counts_once_it_was_made_anew(tmp_path: Path) -> 
 
 
 def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
-    path = written(tmp_path / "rows", begun(ABOUT))
+    path = written(tmp_path / "rows", run_row(ABOUT))
     for other in ({"seed": 2}, {"network": {"name": "lte"}}, {"servers": ["ours"]}):
         with pytest.raises(ProbeError, match="begun with other servers, another network or"):
             read_rows(path, ABOUT | other)
@@ -74,14 +74,14 @@ def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
     ],
 )
 def test_a_row_that_is_none_is_named(tmp_path: Path, name: str, value: object) -> None:
-    path = written(tmp_path / "rows", begun(ABOUT), row("ours", 0) | {name: value})
+    path = written(tmp_path / "rows", run_row(ABOUT), row("ours", 0) | {name: value})
     with pytest.raises(ProbeError, match=f"rows, line 2: {name} is not as the prober writes it"):
         read_rows(path, ABOUT)
 
 
 def test_a_damaged_file_is_read_or_refused_in_one_line(tmp_path: Path) -> None:
     lines = [
-        begun(ABOUT),
+        run_row(ABOUT),
         *(each for n in range(4) for name in ("ours", "nginx") for each in visit(name, n)),
     ]
     sample = written(tmp_path / "rows", *lines).read_bytes()

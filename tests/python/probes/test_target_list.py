@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from eyelevel.errors import ProbeError
-from eyelevel.probes.target_list import begun, done, key_of, read_done, read_targets
+from eyelevel.probes.target_list import (
+    key_of,
+    list_row,
+    read_finished_targets,
+    read_targets,
+    target_row,
+)
 
 
 def test_each_target_of_a_list_is_read_once(tmp_path: Path) -> None:
@@ -34,13 +40,23 @@ def test_what_is_no_list_is_refused(tmp_path: Path, text: str, said: str) -> Non
 def test_a_host_counts_as_measured_once_its_end_is_in_the_last_lists_rows(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     rows = [{"event": "attempt", "host": host, "port": 443, "path": "/"} for host in ("a", "b")]
-    ends = [done(key_of(row)) for row in rows]
-    lines = [begun(2), rows[0], ends[0], rows[1], ends[1], begun(2), rows[0], ends[0], rows[1]]
+    ends = [target_row(key_of(row)) for row in rows]
+    lines = [
+        list_row(2),
+        rows[0],
+        ends[0],
+        rows[1],
+        ends[1],
+        list_row(2),
+        rows[0],
+        ends[0],
+        rows[1],
+    ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    assert read_done(path) == {("a", 443, "/")}
+    assert read_finished_targets(path) == {("a", 443, "/")}
     path.write_text(json.dumps(rows[0]) + "\n", encoding="utf-8")
     with pytest.raises(ProbeError, match="leave out --resume"):
-        read_done(path)
+        read_finished_targets(path)
     path.write_text('{"event": "list"}\n{"event": "target", "host": 1}\n', encoding="utf-8")
     with pytest.raises(ProbeError, match="line 2"):
-        read_done(path)
+        read_finished_targets(path)

@@ -5,7 +5,7 @@ from PIL import Image
 
 from eyelevel.browser.observations import Navigation, ObjectLoad, RawLoad
 from eyelevel.lab.client import LabSummary
-from eyelevel.sites.check import findings, observed
+from eyelevel.sites.check import findings, observe_load
 from eyelevel.sites.contents import RecordedObject
 
 HOST = "https://a.example"
@@ -45,7 +45,7 @@ def load(
         screenshot=screenshot,
     )
     answers += [{"url": f"{HOST}/{at}", "match": "exact", "exchange": at} for at in answered]
-    return observed(version, raw, LabSummary(tuple(answers)), texts or {})
+    return observe_load(version, raw, LabSummary(tuple(answers)), texts or {})
 
 
 def page(*more: ObjectLoad, **about):

@@ -24,7 +24,7 @@ from eyelevel.networks.presets import GROUPS
 from eyelevel.plan.devices import DEVICES_BY_NAME
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stack_presets import STACKS
-from eyelevel.sites.recorded import shipped
+from eyelevel.sites.recorded import list_shipped
 
 FILE = Path(__file__).with_name("words.json")
 GRID = "das"
@@ -80,7 +80,7 @@ def _names() -> dict[str, list[str]]:
         "metrics": list(METRICS_BY_NAME),
         "networks": list(dict.fromkeys(networks)),
         "plans": [each.name for each in PRESETS],
-        "sites": list(shipped()),
+        "sites": list(list_shipped()),
         "stacks": [stack.name for stack in STACKS],
     }
 

@@ -9,7 +9,7 @@ from eyelevel.cli.corpus.steps import Steps
 from eyelevel.cli.finish import OpenOption, check_opens, end_at
 from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.corpora.attributes import SiteAttributes, Unit, Unreadable, read_attributes
-from eyelevel.corpora.members import members, passed_over
+from eyelevel.corpora.members import find_other_recordings, members
 from eyelevel.corpora.table import (
     DAS_2014,
     DAS_2014_SECURE_PAGES,
@@ -57,7 +57,7 @@ def info(
     sites, refused = read_corpus(corpus)
     for each in refused:
         say(hints, f"{each.name}: not read: {each.reason}")
-    others = passed_over(corpus)
+    others = find_other_recordings(corpus)
     if others:
         more = len(others) - OTHERS_SHOWN_MAX
         named = ", ".join(others[:OTHERS_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")

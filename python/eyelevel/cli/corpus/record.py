@@ -22,7 +22,7 @@ from eyelevel.corpora.ledger import FILE, Entry, Ledger, own_ledger
 from eyelevel.corpora.members import Member
 from eyelevel.corpora.pages import name_of_page, read_pages
 from eyelevel.corpora.published import PUBLISHED_LISTS
-from eyelevel.corpora.recorded_page import error_answered
+from eyelevel.corpora.recorded_page import find_error_answer
 from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import BrowserError, BrowserStartError, CorpusError, ExpectedError
 
@@ -134,7 +134,7 @@ class _Session:
             made = draft / file.name
             try:
                 record_page(url, made, self.upstream_ca, self.allow)
-                if failed := error_answered(made):
+                if failed := find_error_answer(made):
                     reason = f"{failed}, so it is not kept"
             except BrowserStartError:
                 raise

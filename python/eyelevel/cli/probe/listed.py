@@ -8,7 +8,7 @@ from eyelevel.cli.probe.progress import GO_ON, NO_GOING_ON, progress
 from eyelevel.errors import INTERRUPTS, ProbeError
 from eyelevel.json_types import JsonObject
 from eyelevel.lab.prober import probe_events
-from eyelevel.probes.target_list import Key, begun, done, key_of, read_done
+from eyelevel.probes.target_list import Key, key_of, list_row, read_finished_targets, target_row
 
 
 def resumable(out: Path | None, parquet: Path | None) -> Path:
@@ -27,14 +27,14 @@ def measure_list(config: JsonObject, sink: Sink, resumed: Path | None) -> None:
 
     A host that was broken off is measured again as a whole; its rows stay.
     """
-    before = read_done(resumed) if resumed else set()
+    before = read_finished_targets(resumed) if resumed else set()
     left = [target for target in config["targets"] if key_of(target) not in before]
     total = len(config["targets"])
     count = total - len(left)
     if resumed:
         hints.print(f"{count} of {total} hosts are in {resumed}", markup=False, soft_wrap=True)
     else:
-        sink.mark(begun(total))
+        sink.mark(list_row(total))
     if not left:
         return
     current: Key | None = None
@@ -59,5 +59,5 @@ def measure_list(config: JsonObject, sink: Sink, resumed: Path | None) -> None:
 
 
 def _end(sink: Sink, key: Key) -> None:
-    sink.mark(done(key))
+    sink.mark(target_row(key))
     sink.round_over()

@@ -13,7 +13,7 @@ from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.probe.report_cdns import interval, print_by_cdn, said
 from eyelevel.json_types import JsonObject
 from eyelevel.probes.analysis import Analysis, analyse, file_labels
-from eyelevel.probes.cdn.attribution import attributed
+from eyelevel.probes.cdn.attribution import attribute_cdns
 from eyelevel.probes.cdn.marks import read_marks
 from eyelevel.probes.datasets import period
 from eyelevel.probes.reading import read_files
@@ -54,7 +54,7 @@ def report(
     """
     check_opens(open_, page, "page", "--page FILE.html")
     protocols = parse_protocols(connected_by, "--connected-by") if connected_by is not None else []
-    tables = attributed(read_files(files), read_marks(cdn_marks))
+    tables = attribute_cdns(read_files(files), read_marks(cdn_marks))
     if cdn:
         tables = only_cdns(tables, cdn)
     if host:

@@ -5,7 +5,7 @@ from rich.text import Text
 from eyelevel.cli.output import results, table
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.probes.cdn.attribution import GROUP, UNKNOWN
-from eyelevel.probes.cdn.summary import ByCdn, told_by
+from eyelevel.probes.cdn.summary import ByCdn, describe_evidence
 
 CDNS_SHOWN = 8
 """Those with most hosts fill a screen; --json and the page have more."""
@@ -47,7 +47,7 @@ def _served(found: ByCdn, cdns: set[str]) -> object:
         if row["cdn"] in cdns:
             connects = (_share(shares.get((row["cdn"], protocol))) for protocol in SHARES)
             counts = (str(row[name]) for name in numbers)
-            shown.add_row(_name(row["cdn"]), told_by(row), *counts, *connects)
+            shown.add_row(_name(row["cdn"]), describe_evidence(row), *counts, *connects)
     return shown
 
 

@@ -15,7 +15,7 @@ from eyelevel.errors import INTERRUPTS, ProbeError
 from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.compose import Composed, NetworkWords, compose
-from eyelevel.probes.server_rows import Place, begun, read_rows
+from eyelevel.probes.server_rows import Place, read_rows, run_row
 from eyelevel.probes.servers import FULL, ITSELF, side_by_side
 from eyelevel.run.servers.known import OURS, PROGRAMS, Served, parse_servers, versions_of
 from eyelevel.run.servers.visits import generated_site, in_order, rows_of
@@ -45,7 +45,7 @@ class Kept:
         mend(self.out)
         if self.resume:
             return read_rows(self.out, about)
-        self.take([begun(about)])
+        self.take([run_row(about)])
         return {}
 
     def take(self, rows: Sequence[JsonMapping]) -> None:

@@ -40,7 +40,7 @@ from eyelevel.run.study.loop import Execution
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
 from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.cleartext import MOSTLY, make_secure
-from eyelevel.sites.recorded import matching, shipped
+from eyelevel.sites.recorded import list_shipped, matching
 
 NETWORKS = "dsl,lte"
 SITES_FOLDER = Path("sites")
@@ -184,7 +184,7 @@ class _Question:
             return parse_plan(
                 question_plan([place], *asked),
                 QUESTION,
-                site_names=shipped(),
+                site_names=list_shipped(),
                 metric_names=PRIMARY_METRICS,
                 matching=matching,
                 readers=Readers(read_trace_file, read_stages, recorded_pair),

@@ -20,7 +20,7 @@ from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.presets import PRESETS_BY_NAME, preset_text, with_networks
 from eyelevel.run.trial.traces import read_stages, read_trace_file
-from eyelevel.sites.recorded import matching, shipped
+from eyelevel.sites.recorded import list_shipped, matching
 
 Corpus = Annotated[
     str | None,
@@ -48,7 +48,7 @@ def read_plan(
 ) -> Plan:
     """Parse a plan file or a preset; PlanError names file and line, CorpusError the corpus, and
     NetworkError what `traces` has not."""
-    known = shipped()
+    known = list_shipped()
     if plan in PRESETS_BY_NAME:
         if corpus is not None:
             sites = [*sites, *(member.of_plan for member in members(corpus))]

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.output import print_json, results, say, table
-from eyelevel.corpora.attributes import recorded_addresses
+from eyelevel.corpora.attributes import count_addresses
 from eyelevel.json_types import JsonMapping
 from eyelevel.sites.recorded import open_site, site_info
 
@@ -31,7 +31,7 @@ def print_info(found: JsonMapping) -> None:
         f"{found['secure_share']:.0%} of the objects, "
         f"{found['secure_bytes_share']:.0%} of the bytes"
     )
-    addresses = recorded_addresses(found)
+    addresses = count_addresses(found)
     for name, value in (
         ("origins", str(len(found["origins"]))),
         (

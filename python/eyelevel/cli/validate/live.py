@@ -32,7 +32,7 @@ from eyelevel.run.live.load import LivePage
 from eyelevel.run.live.study import Done, LiveStudy, problems, read_loads, run_study
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.run.trial.traces import read_stages
-from eyelevel.sites.recorded import recorded_screen
+from eyelevel.sites.recorded import read_screen
 from eyelevel.store.directory import json_bytes
 
 EXIT_NOT_OK = 1
@@ -91,7 +91,7 @@ def live(
     if recorded_rtt:
         check_recorded_rtts(recording)
     make_folder(out)
-    screen = recorded_screen(recording.path)
+    screen = read_screen(recording.path)
     page = LivePage(url, allow or (), upstream_ca, screen, told_once())
     study = LiveStudy(
         page,

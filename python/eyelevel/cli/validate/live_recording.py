@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from eyelevel.cli.site.record import record_page
-from eyelevel.corpora.recorded_page import error_answered
+from eyelevel.corpora.recorded_page import find_error_answer
 from eyelevel.disk.results import make_folder
 from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import PlanError
@@ -51,7 +51,7 @@ def recording_of(
     if not is_same_page(main_url, url):
         mend = "give another --out" if against is None else "validate that page, or record this one"
         raise PlanError([f"{recording.path} is of {main_url}, not of {url}; {mend}"])
-    if failed := error_answered(recording.path):
+    if failed := find_error_answer(recording.path):
         raise PlanError([f"{recording.path}: {failed} when it was recorded; record it again"])
     return recording
 
@@ -60,7 +60,7 @@ def _record(url: str, file: Path, upstream_ca: Path | None, allow: Sequence[str]
     with folder_beside(file) as draft:
         made = draft / file.name
         record_page(url, made, upstream_ca, allow)
-        if failed := error_answered(made):
+        if failed := find_error_answer(made):
             raise PlanError([f"recording {url}: {failed}, so it is not kept; try again later"])
         made.chmod(0o644)
         made.rename(file)

@@ -1,4 +1,4 @@
-"""Who served: CDNs of probed hosts, by what the rows tell.
+"""The CDNs that served probed hosts, as far as rows show them.
 
 `marks` reads the table `marks.tsv`: suffixes of host names and values of the field `Server`, each
 with the CDN's own documentation. `attribution` gives each row of a probe its CDN, or its group of

@@ -1,4 +1,5 @@
-"""Which CDN served each row: by CNAME, else by the answer's `Server`, else a group of addresses."""
+"""Attribute each row to a CDN: by CNAME, else by the answer's `Server`, else to a group of
+addresses."""
 
 import ipaddress
 from collections import defaultdict
@@ -10,7 +11,7 @@ from eyelevel.probes.cdn.marks import Marks, read_marks
 
 UNKNOWN = "unknown"
 GROUP = "addresses of "
-"""What stands before the range in a group's name."""
+"""The prefix of a group's name, followed by its range."""
 PREFIX_BITS = {4: 24, 6: 48}
 """The longest prefixes that the Internet's routing commonly takes, so that one operator announces
 such a group (RIPE Labs, "Visibility of IPv4 and IPv6 Prefix Lengths in 2019")."""
@@ -20,7 +21,9 @@ HOSTS_MIN = 2
 _KEY = ["host", "address", "chain"]
 
 
-def attributed(tables: Sequence[pl.DataFrame], marks: Marks | None = None) -> list[pl.DataFrame]:
+def attribute_cdns(
+    tables: Sequence[pl.DataFrame], marks: Marks | None = None
+) -> list[pl.DataFrame]:
     """The tables with `cdn` and `cdn_by` (`cname`, `server`, `address` or `unknown`).
 
     A row's CDN is told by its own CNAMEs; else by what the host's answers from this address in any
@@ -31,7 +34,7 @@ def attributed(tables: Sequence[pl.DataFrame], marks: Marks | None = None) -> li
         return list(tables)
     chained = [table.with_columns(chain=pl.col("cnames").list.join(" ")) for table in tables]
     rows = pl.concat(chained)
-    told = _told(rows, marks or read_marks())
+    told = _name_cdn(rows, marks or read_marks())
     answers = pl.DataFrame(
         [(*key, *answer) for key, answer in told.items()],
         schema=dict.fromkeys([*_KEY, "cdn", "cdn_by"], pl.String),
@@ -48,7 +51,7 @@ def attributed(tables: Sequence[pl.DataFrame], marks: Marks | None = None) -> li
 Key = tuple[str, str | None, str | None]
 
 
-def _told(rows: pl.DataFrame, marks: Marks) -> dict[Key, tuple[str, str]]:
+def _name_cdn(rows: pl.DataFrame, marks: Marks) -> dict[Key, tuple[str, str]]:
     """CDN, and by what it is told, of each host, address and chain of names."""
     servers = _by_server(rows, marks)
     told: dict[Key, tuple[str, str]] = {}

@@ -18,7 +18,7 @@ from eyelevel.stats.binomial import wilson_estimate
 PERCENTS = (50, 90)
 NO_FAILURES_KEPT = "these files hold no failures"
 WAYS = {"cname": "CNAME", "server": "Server", "address": "address"}
-"""By what a row's CDN is told, the surest first, and its title."""
+"""The evidence for a row's CDN, the surest first, with its title."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ByCdn:
 
 
 def by_cdn(tables: Sequence[pl.DataFrame]) -> ByCdn:
-    """Of tables whose rows have their CDN (`attributed`).
+    """Summarise tables whose rows are attributed to CDNs (`attribute_cdns`).
 
     CDNs stand before groups of addresses, those with most hosts first, and unknown last. A host
     that several CDNs served counts with each of them.
@@ -56,7 +56,7 @@ def by_cdn(tables: Sequence[pl.DataFrame]) -> ByCdn:
     order = sorted(cdns, key=lambda cdn: _rank(cdns[cdn]))
     return ByCdn(
         [cdns[cdn] for cdn in order],
-        [row for cdn in order for row in _connected(cdn, parts[cdn])],
+        [row for cdn in order for row in _count_connected(cdn, parts[cdn])],
         [row for cdn in order for row in _times(cdn, parts[cdn])],
         _pairs(tables, order),
     )
@@ -77,8 +77,8 @@ def _rank(row: JsonMapping) -> tuple[object, ...]:
     return row["cdn"] == UNKNOWN, is_group, -row["hosts"], row["cdn"]
 
 
-def told_by(row: JsonMapping) -> str:
-    """By what hosts of a CDN are told, in words: `CNAME 12, Server 3`."""
+def describe_evidence(row: JsonMapping) -> str:
+    """Return the evidence for a CDN's hosts as text, such as `CNAME 12, Server 3`."""
     counts = {title: row[f"hosts_by_{way}"] for way, title in WAYS.items()}
     told = {title: count for title, count in counts.items() if count}
     if len(told) == 1:
@@ -86,8 +86,8 @@ def told_by(row: JsonMapping) -> str:
     return ", ".join(f"{title} {count}" for title, count in told.items()) or "nothing"
 
 
-def _connected(cdn: str, part: pl.DataFrame) -> list[JsonObject]:
-    """Hosts of which one attempt ended with a connection, of those tried over the protocol."""
+def _count_connected(cdn: str, part: pl.DataFrame) -> list[JsonObject]:
+    """Count the hosts tried over each protocol, and those of them that connected at least once."""
     good = pl.col("failure").is_null() & pl.col("connection_ms").is_not_null()
     # What was split is unknown in the thesis's files alone, which hold no attempt that failed.
     keeps_failures = pl.col("split").is_not_null()
@@ -105,7 +105,8 @@ def _connected(cdn: str, part: pl.DataFrame) -> list[JsonObject]:
 
 
 def _times(cdn: str, part: pl.DataFrame) -> list[JsonObject]:
-    """Of full handshakes that succeeded; a resumed one says more of the run than of the CDN."""
+    """Return the times of full handshakes that succeeded; a resumed one shows more of the run than
+    of the CDN."""
     good = part.filter(
         pl.col("failure").is_null() & pl.col("connection_ms").is_not_null() & ~pl.col("resumed")
     )
@@ -128,7 +129,7 @@ def _pairs(tables: Sequence[pl.DataFrame], order: Sequence[str]) -> list[JsonObj
     """Paired as everywhere, within one CDN; corrected over all rows of this table together."""
     rows: list[JsonObject] = []
     paired = {
-        (a, b): Pairs.joined([pair_rows(table, a, b, (*ALIKE, "cdn")) for table in tables])
+        (a, b): Pairs.concatenate([pair_rows(table, a, b, (*ALIKE, "cdn")) for table in tables])
         for a, b in COMPARISONS
     }
     places: dict[tuple[str | None, str, str], list[int]] = defaultdict(list)

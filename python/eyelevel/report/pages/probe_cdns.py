@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from eyelevel.json_types import JsonMapping
 from eyelevel.probes.cdn.attribution import UNKNOWN
-from eyelevel.probes.cdn.summary import ByCdn, told_by
+from eyelevel.probes.cdn.summary import ByCdn, describe_evidence
 from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.pages.probe_tables import with_interval
 
@@ -49,7 +49,7 @@ def _served(found: ByCdn, shown: Sequence[JsonMapping]) -> Markup:
     rows = (
         (
             row["cdn"],
-            told_by(row),
+            describe_evidence(row),
             row["hosts"],
             row["samples"],
             *(_share(shares.get((row["cdn"], protocol))) for protocol in SHARES),

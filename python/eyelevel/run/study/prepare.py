@@ -12,7 +12,7 @@ from eyelevel.run.level.measure import levels_of
 from eyelevel.run.study.environment import describe
 from eyelevel.run.study.time_limits import check_time_limits
 from eyelevel.sites.cleartext import check_secure, secure_share
-from eyelevel.sites.recorded import RecordedSite, altered_in
+from eyelevel.sites.recorded import RecordedSite, read_alterations
 from eyelevel.store.claim import claim
 from eyelevel.store.commit import recover
 from eyelevel.store.directory import (
@@ -49,7 +49,9 @@ def prepare(
     trials = begin_study(plan, [site.of_plan() for site in sites], directory, resume=resume)
     if not (directory / ENVIRONMENT_FILE).exists():
         environment = _check_measured(plan) if loads_here else _client(plan)
-        if altered := {site.name: change for site in sites if (change := altered_in(site.path))}:
+        if altered := {
+            site.name: change for site in sites if (change := read_alterations(site.path))
+        }:
             environment["altered_sites"] = altered
         shares = {site.name: secure_share(site.path) for site in sites}
         if partly := {name: share for name, share in shares.items() if 0 < share < 1}:

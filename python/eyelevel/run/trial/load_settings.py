@@ -8,7 +8,7 @@ from eyelevel.browser.same_requests import SameRequests
 from eyelevel.errors import LabError
 from eyelevel.lab.client import Lab
 from eyelevel.plan.trials import Trial
-from eyelevel.sites.recorded import Screen, recorded_screen, site_info
+from eyelevel.sites.recorded import Screen, read_screen, site_info
 
 PICTURE_PX = (640, 360)
 """Largest longer and shorter side of a frame (docs/decisions/0007-frame-capture.md)."""
@@ -32,7 +32,7 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
         same_page=same_page(trial, archive),
         as_recorded=True,
     )
-    return on_screen(settings, trial, recorded_screen(Path(archive)))
+    return on_screen(settings, trial, read_screen(Path(archive)))
 
 
 def same_page(trial: Trial, archive: str) -> SameRequests | None:

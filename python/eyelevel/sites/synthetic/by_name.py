@@ -53,7 +53,8 @@ def _cache() -> Path:
 
 @cache
 def _maker() -> str:
-    """Of the code that makes and packs sites: what other code made may be other bytes."""
+    """Return the digest of the code that generates and packs sites: other code may write other
+    bytes."""
     makers = (synthetic_site, pack, published, shapes, write, sys.modules[__name__])
     code = "\0".join([binary_digest(), *map(inspect.getsource, makers)])
     return hashlib.sha256(code.encode()).hexdigest()[:16]
@@ -80,17 +81,19 @@ def _page(site: SyntheticSite, pictures: list[str]) -> str:
     images = "".join(f"<img src={url} width=48 height=48>" for url in pictures)
     # Without an icon of its own the browser would ask for one that is not recorded.
     start = f"<!doctype html><title>{site.name}</title><link rel=icon href=data:,>"
-    return _padded(f"{start}<h1>A page of {site.objects} objects</h1>{images}", site, "<!--", "-->")
+    return _pad_number(
+        f"{start}<h1>A page of {site.objects} objects</h1>{images}", site, "<!--", "-->"
+    )
 
 
 def _picture(site: SyntheticSite, number: int) -> str:
     colour = _COLOURS[number % len(_COLOURS)]
     start = "<svg xmlns='http://www.w3.org/2000/svg' width='48' height='48'>"
     drawn = f"{start}<rect width='48' height='48' fill='{colour}'/></svg>"
-    return _padded(drawn, site, "<!--", "-->")
+    return _pad_number(drawn, site, "<!--", "-->")
 
 
-def _padded(text: str, site: SyntheticSite, before: str, after: str) -> str:
+def _pad_number(text: str, site: SyntheticSite, before: str, after: str) -> str:
     """The text with a comment at its end, of `object_bytes` if it is not longer itself."""
     room = site.object_bytes - len(text) - len(before) - len(after)
     return f"{text}{before}{'x' * room}{after}" if room > 0 else text

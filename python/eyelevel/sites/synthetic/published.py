@@ -30,9 +30,11 @@ class Published:
     object_bytes_max: float | None = None
     """The largest object of all sites, which the site with the most bytes has; None: not given."""
     rank_correlation: float = 0.7
-    """Of objects and total bytes: pages with many objects have more bytes. Assumed."""
+    """The rank correlation of objects and total bytes: pages with many objects have more bytes.
+    Assumed."""
     depth_shares: tuple[float, ...] = (0.6, 0.28, 0.12)
-    """Of objects at depth 2, 3 and 4; the document has 1. Assumed: neither source gives any."""
+    """The shares of objects at depth 2, 3 and 4; the document has depth 1. Assumed: neither source
+    gives any."""
 
 
 PUBLISHED: dict[str, Published] = {

@@ -19,7 +19,8 @@ _PARENTS = {
     "font": ("style",),
     "data": ("script",),
 }
-"""What can ask for an object of a type; the document asks for images, scripts and style sheets."""
+"""The types of object that can request an object of a type; the document requests images, scripts
+and style sheets."""
 
 _FIRST_DEPTH = {"font": 3, "data": 3}
 OBJECT_BYTES_MIN = 53
@@ -34,7 +35,7 @@ class ObjectShape:
     kind: str
     """`document`, or a name in `EXTENSIONS`."""
     bytes: int
-    """Of its body; nothing is compressed."""
+    """The bytes of its body; nothing is compressed."""
     origin: int
     parent: int
     """Place of the object that asks for it; the document's own is itself."""
@@ -54,12 +55,12 @@ class SiteShape:
 
     @property
     def total_bytes(self) -> int:
-        """Of all bodies."""
+        """Return the bytes of all bodies."""
         return sum(item.bytes for item in self.objects)
 
 
 def site_shapes(like: Published, count: int, seed: int) -> tuple[SiteShape, ...]:
-    """So many sites; each of the distributions is met as closely as `count` allows.
+    """Return `count` site shapes that meet each of the distributions as closely as possible.
 
     Each site has its share of the range (a stratified sample): the number of objects, the bytes
     and the origins of all sites together are the published quantiles at 1/2n, 3/2n, ....
@@ -67,8 +68,8 @@ def site_shapes(like: Published, count: int, seed: int) -> tuple[SiteShape, ...]
     random = Random(f"site-shapes {seed}")
     by_objects = random.sample(range(count), count)
     places = [_NORMAL.inv_cdf((rank + 0.5) / count) for rank in by_objects]
-    by_bytes = _ranks([_correlated(place, like.rank_correlation, random) for place in places])
-    by_origins = _ranks([_correlated(place, like.rank_correlation, random) for place in places])
+    by_bytes = _ranks([_correlate(place, like.rank_correlation, random) for place in places])
+    by_origins = _ranks([_correlate(place, like.rank_correlation, random) for place in places])
     shapes = []
     for ranks in zip(by_objects, by_bytes, by_origins, strict=True):
         objects, total, origins = (
@@ -84,11 +85,11 @@ def site_shapes(like: Published, count: int, seed: int) -> tuple[SiteShape, ...]
 
 
 def _largest_share(like: Published) -> float:
-    """What the largest object has of the bytes of the site with the most."""
+    """Return the share of the largest object in the bytes of the largest site."""
     return (like.object_bytes_max or 0.0) / like.total_bytes[-1][1]
 
 
-def _correlated(place: float, correlation: float, random: Random) -> float:
+def _correlate(place: float, correlation: float, random: Random) -> float:
     return correlation * place + sqrt(1 - correlation**2) * random.gauss()
 
 

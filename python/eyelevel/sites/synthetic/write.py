@@ -60,7 +60,7 @@ def urls_of(shape: SiteShape) -> list[str]:
 
 
 def body(shape: SiteShape, place: int, urls: list[str]) -> str:
-    """What makes a browser ask for the object's children, filled up to its bytes."""
+    """Return text that makes a browser request the object's children, padded to its bytes."""
     item = shape.objects[place]
     children = [
         number

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from eyelevel.cli.probe.commands import app
 from eyelevel.errors import ExpectedError
 from eyelevel.networks.presets import find_network
-from eyelevel.probes.server_rows import begun
+from eyelevel.probes.server_rows import run_row
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_the_answer_says_over_which_network_and_with_which_seed(tmp_path: Path) 
     lte = find_network("lte")
     about = {"servers": ["ours"], "network": lte.settings(), "seed": 7}
     rows = [
-        begun(about),
+        run_row(about),
         *(row(name, n) for name in ("tls1.2", "tls1.3", "quic") for n in range(2)),
     ]
     (tmp_path / "rows").write_text("".join(json.dumps(each) + "\n" for each in rows))

@@ -13,7 +13,7 @@ from eyelevel.plan.presets import PRESETS, preset_text
 from eyelevel.plan.trials import Site, plan_document
 from eyelevel.reference.plan_schema import plan_schema
 from eyelevel.reference.presets import presets_page
-from eyelevel.sites.recorded import shipped
+from eyelevel.sites.recorded import list_shipped
 
 GOOD = """\
 sites = ["agency", "own/page.wacz"]
@@ -82,7 +82,7 @@ def test_defaults_are_declared():
     assert plan.browser.limit_s == 180 and plan.browser.capture
 
 
-SHIPPED = list(shipped())
+SHIPPED = list(list_shipped())
 
 
 @pytest.mark.parametrize(

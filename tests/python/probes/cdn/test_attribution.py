@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from eyelevel.errors import ProbeError
-from eyelevel.probes.cdn.attribution import attributed, group_of
+from eyelevel.probes.cdn.attribution import attribute_cdns, group_of
 from eyelevel.probes.cdn.marks import SHIPPED, read_marks
 from eyelevel.probes.reading import SCHEMA
 from eyelevel.probes.selection import only_cdns
@@ -18,7 +18,7 @@ def made(*rows: dict[str, object]) -> pl.DataFrame:
 
 
 def told(*rows: dict[str, object]) -> list[tuple[str, str]]:
-    (table,) = attributed([made(*rows)])
+    (table,) = attribute_cdns([made(*rows)])
     return list(table.select("cdn", "cdn_by").iter_rows())
 
 
@@ -106,10 +106,10 @@ def test_the_untold_are_grouped_by_address_if_they_are_several() -> None:
 def test_groups_and_answers_are_of_all_files_together_and_rows_keep_their_order() -> None:
     first = made({"host": "b", "address": "203.0.113.1"}, {"host": "a", "address": "192.0.2.9"})
     second = made({"host": "c", "address": "203.0.113.2"})
-    tables = attributed([first, second])
+    tables = attribute_cdns([first, second])
     assert [table["host"].to_list() for table in tables] == [["b", "a"], ["c"]]
     assert tables[0]["cdn"][0] == tables[1]["cdn"][0] == "addresses of 203.0.113.0/24"
-    assert attributed(tables) == tables
+    assert attribute_cdns(tables) == tables
 
 
 def test_what_is_no_address_is_in_no_group() -> None:
@@ -117,7 +117,7 @@ def test_what_is_no_address_is_in_no_group() -> None:
 
 
 def test_rows_of_a_cdn_are_named_without_case_and_groups_by_their_range() -> None:
-    tables = attributed(
+    tables = attribute_cdns(
         [
             made(
                 {"host": "a", "address": "203.0.113.1"},

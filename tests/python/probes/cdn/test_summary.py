@@ -3,7 +3,7 @@
 import polars as pl
 
 from eyelevel.probes.analysis import analyse
-from eyelevel.probes.cdn.summary import told_by
+from eyelevel.probes.cdn.summary import describe_evidence
 from eyelevel.probes.reading import SCHEMA
 from eyelevel.report.pages.probe import probe_page
 
@@ -108,8 +108,8 @@ def test_unknown_is_counted_and_last_and_told_in_words() -> None:
     assert "Of 2 samples of 1 host nothing tells who served them: unknown." in page
     assert "7 of 8, 87.5%<small> [52.9%, 97.8%]</small>" in page
     row = {"hosts_by_cname": 12, "hosts_by_server": 3, "hosts_by_address": 0}
-    assert told_by(row) == "CNAME 12, Server 3"
-    assert told_by(row | {"hosts_by_server": 0}) == "CNAME"
+    assert describe_evidence(row) == "CNAME 12, Server 3"
+    assert describe_evidence(row | {"hosts_by_server": 0}) == "CNAME"
 
 
 def test_a_file_without_rows_is_no_fault() -> None:

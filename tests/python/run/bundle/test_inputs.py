@@ -12,7 +12,7 @@ from eyelevel.run.bundle.bundle import write_bundle
 from eyelevel.run.bundle.inputs import find_inputs
 from eyelevel.run.bundle.unpack import open_bundle
 from eyelevel.run.trial.traces import check_trace_files, read_stages, read_trace_file
-from eyelevel.sites.recorded import _info, matching, open_site, shipped
+from eyelevel.sites.recorded import _info, list_shipped, matching, open_site
 from eyelevel.store.directory import PLAN_FILE, read_document, write_document
 
 PLAIN = """\
@@ -43,8 +43,8 @@ def place(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for folder in ("recordings", "traces"):
         (tmp_path / folder).mkdir()
-    shutil.copy(shipped()["plain"], "recordings/www.example.org.wacz")
-    shutil.copy(shipped()["article"], "recordings/b.warc.wacz")
+    shutil.copy(list_shipped()["plain"], "recordings/www.example.org.wacz")
+    shutil.copy(list_shipped()["article"], "recordings/b.warc.wacz")
     (tmp_path / "traces/lte.down").write_text("1\n2\n10\n")
     (tmp_path / "traces/cell.down").write_text("1\n3\n10\n")
     return tmp_path

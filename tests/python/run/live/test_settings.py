@@ -15,7 +15,7 @@ from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
 from eyelevel.run.live.load import LivePage, live_settings
 from eyelevel.run.trial.load_settings import load_settings
-from eyelevel.sites.recorded import open_site, recorded_screen
+from eyelevel.sites.recorded import open_site, read_screen
 
 URL = "https://plain.example/"
 OWN = {"command_prefix", "quic_origins", "own_hosts", "same_page", "as_recorded"}
@@ -31,7 +31,7 @@ def test_both_sides_browsers_are_asked_the_same(device: str | None) -> None:
     lab = Lab(LabConfig(lab_path(FAST), 1))  # none is built: what it would have told
     lab.ready = Ready.of({"init_pid": 1, "main_url": URL})
     replayed = load_settings(trial, lab, str(CORPUS / "plain.wacz"), URL)
-    page = LivePage(URL, screen=recorded_screen(site.path))
+    page = LivePage(URL, screen=read_screen(site.path))
     live = live_settings(trial, page, LiveNetwork())
     apart = {name for name, value in asdict(live).items() if value != asdict(replayed)[name]}
     assert apart <= OWN
