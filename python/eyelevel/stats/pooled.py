@@ -153,7 +153,7 @@ def pooled_difference(values: ArrayLike, reference: ArrayLike, pool: Pool | None
     return t_estimate(own.value, (moderated / blocks) ** 0.5, freedom, own.n)
 
 
-DISAGREES = "of this and the gain, only one excludes zero: slow sites and loads weigh more here"
+DISAGREES = "no interval: it disagrees with that of the gain about zero"
 
 
 def beside_gain(difference: Estimate, gain: Estimate) -> Estimate:

@@ -245,7 +245,11 @@ def test_a_network_that_was_disturbed_too_much_says_so_and_has_no_interval(tmp_p
     assert all(each["gain"]["low"] for each in summary["gains"] if each["network"] == "dsl")
     answers = [each for each in summary["answer"] if each.startswith("On lte")]
     assert answers and all("undetermined" in each and said in each for each in answers)
-    assert "run it again on a quieter machine" in page(contents)
+    text = page(contents)
+    assert text.count("run it again on a quieter machine") == 1, "and not in every cell"
+    assert ">undetermined</strong><span>the machine was too busy to answer</span>" in text
+    assert "has no gains: the machine was too busy to answer." in text
+    assert summary["rests_on"][1]["finding"].endswith("; no answer on lte")
     machine = marks(contents)[marks(contents).index("Machine") - 200 :]
     assert "does not hold" in machine and "The machine was busy" not in machine.split("<p>")[0]
 

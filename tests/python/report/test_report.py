@@ -158,7 +158,7 @@ def test_late_loads_without_real_time_priority_name_the_remedy(contents):
         return dict(warnings(replace(contents, run_environments=(machine,), blocks=blocks)))
 
     head = "Labs had no real-time priority."
-    assert heads(False)[head].startswith(f"Packets were late in 1 of {kept.height} compared loads")
+    assert heads(False)[head].startswith(f"1 of {kept.height} compared loads had late packets")
     assert "`eyelevel doctor`" in heads(False)[head]
     assert head not in heads(True)
     assert "Packets were late." in heads(True)

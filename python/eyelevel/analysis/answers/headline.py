@@ -14,6 +14,7 @@ from eyelevel.analysis.claims import CLAIMS, UNDECIDED, is_first_look, verdict_o
 from eyelevel.analysis.formats import format_change, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.study import StudyResults
+from eyelevel.analysis.trials.disturbance import briefly
 from eyelevel.plan.comparisons import Comparison
 
 NETWORKS_NAMED_MAX = 3  # of one finding; more are counted
@@ -164,7 +165,9 @@ def _verdict(contents: StudyResults, gain: NetworkGain) -> Verdict:
     word = _WORDS.get(finding, finding or "")
     estimate = gain.gain
     if estimate.value is None:
-        return Verdict(gain.network, word or "undetermined", "", estimate.reason, "")
+        withheld = gain.network in contents.too_disturbed
+        reason = briefly(estimate.reason) if withheld else estimate.reason
+        return Verdict(gain.network, word or "undetermined", "", reason, "")
     interval = estimate.reason
     if estimate.low is not None and estimate.high is not None:
         interval = interval_in_words(estimate, claimed=bool(claim))

@@ -199,6 +199,8 @@ def size_in_words(gain: NetworkGain, claimed: bool) -> str:
     if difference is None or not gain.metric.endswith("_ms"):
         return share
     told = format_ms(abs(difference), math.inf)
+    if told == format_ms(0.0, math.inf):
+        return share
     if difference * (estimate.value or 0.0) < 0:  # a few slow loads weigh more in ms
         way = "faster" if difference < 0 else "slower"
         return f"{share}, although the mean is {told} {way}"

@@ -127,6 +127,11 @@ def withheld(table: pl.DataFrame, kept: pl.DataFrame) -> Mapping[str, str]:
     return found
 
 
+def briefly(reason: str) -> str:
+    """Return a reason of `withheld` without its figures and its remedy, which stand elsewhere."""
+    return reason.partition(": ")[0]
+
+
 def _late_most(kept: pl.DataFrame) -> Mapping[str, tuple[str, int, int]]:
     """Return the stack with most late loads, their number and all loads of it, by network, where
     they are more than LATE_LOADS_SHARE_MAX."""

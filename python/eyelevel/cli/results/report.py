@@ -1,7 +1,7 @@
 """`eyelevel report`: rebuild the report from the records alone."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +11,7 @@ import typer
 from eyelevel.analysis.formats import format_number
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.study import StudyResults, read_contents
+from eyelevel.analysis.trials.disturbance import briefly
 from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.json_types import JsonObject
@@ -73,6 +74,10 @@ def print_summary(summary: Summary) -> None:
         results.print(sentence, markup=False)
     style = "bright_black" if contents.unfinished else None
     for network in contents.networks:
+        if why := contents.too_disturbed.get(network):
+            results.print(f"{network}: no gains; {briefly(why)}", markup=False, style=style)
+            results.print()
+            continue
         results.print(f"{network}: gain [95 % interval]; negative is faster", markup=False)
         shown = table("metric", *heads, right=tuple(heads))
         for metric in contents.metrics:
@@ -82,7 +87,7 @@ def print_summary(summary: Summary) -> None:
         results.print()
     findings = summary_of(contents)
     warnings = [warning for warning in findings["warnings"] if warning not in first]
-    for sentence in findings["answer"]:
+    for sentence in _without_repeats(findings["answer"], tuple(contents.too_disturbed.values())):
         results.print(sentence, markup=False, style=style)
     for sentence in warnings:
         results.print(sentence, markup=False)
@@ -93,6 +98,20 @@ def print_summary(summary: Summary) -> None:
         results.print(f"{stack}: {text or 'no loads'}", markup=False)
     if excluded := exclusions_said(contents):
         results.print(f"Exclusions: {excluded}", markup=False)
+
+
+def _without_repeats(sentences: Iterable[str], reasons: Collection[str]) -> Iterator[str]:
+    """Yield the sentences, each of the reasons at length in the first that has it alone.
+
+    Programs are given each sentence so that it stands alone; here they stand together.
+    """
+    stated: set[str] = set()
+    for sentence in sentences:
+        found = {reason for reason in reasons if reason in sentence}
+        for reason in found & stated:
+            sentence = sentence.replace(reason, briefly(reason))
+        stated |= found
+        yield sentence
 
 
 def _cell(gain: NetworkGain | None) -> str:

@@ -12,7 +12,7 @@ def of_machine(contents: StudyResults) -> list[Warning]:
     """What the machine did to the loads."""
     found = [*_machine_was_busy(contents), *_without_priority(contents)]
     broken = [
-        f"{name} {check['measured']} (bound: {check['bound']})"
+        f"{name}: {check['measured']} (bound: {check['bound']})"
         for name, check in contents.environment.get("path_checks", {}).items()
         if check["passed"] is False
     ]
@@ -65,7 +65,7 @@ def _without_priority(contents: StudyResults) -> list[Warning]:
         )
     if late := late_loads(contents):
         texts.append(
-            f"Packets were late in {late} of {contents.blocks.kept.height} compared loads. These "
+            f"{late} of {contents.blocks.kept.height} compared loads had late packets. They "
             "count: to leave them out would favour the stack that is late when it is slow."
         )
     without = any(

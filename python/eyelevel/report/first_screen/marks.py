@@ -105,20 +105,23 @@ def _level(contents: StudyResults) -> Mark:
 
 def _loads(contents: StudyResults) -> Mark:
     whole, planned = contents.blocks.whole, contents.blocks_planned
-    excluded = len(contents.blocks.excluded)
+    withheld = contents.too_disturbed
+    excluded = sum(block.network not in withheld for block in contents.blocks.excluded)
     said = f"{whole} of {planned} blocks whole"
     if excluded:
         said += f", {excluded} with loads left out"
+    if withheld:
+        said += f"; no answer on {' and '.join(withheld)}"
     changed = findings_changed(contents)
     if changed:
         said += (
             f"; including them would change {changed} {'finding' if changed == 1 else 'findings'}"
         )
-    none = "No load of a comparison failed." if excluded else "No load was left out."
+    none = "No load of a comparison failed." if excluded or withheld else "No load was left out."
     left_out = exclusions_said(contents) or none
     note = f"A block is one load of a site over a network with each stack. {left_out}"
     warnings = of_loads(contents)
-    status = BAD if changed else OPEN if excluded or warnings else GOOD
+    status = BAD if changed else OPEN if excluded or withheld or warnings else GOOD
     return Mark("Loads", status, said, tuple(warnings), note)
 
 

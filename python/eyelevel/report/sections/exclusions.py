@@ -28,7 +28,7 @@ def exclusions_said(contents: StudyResults) -> str:
     )
     valued = _valued(contents)
     if not valued and any(effect.network in contents.too_disturbed for effect in effects):
-        return f"{said}What they would change is withheld where the answer is."
+        return f"{said}There is no answer that they could change."
     if not valued:
         return (
             f"{said}None of these pairs has values for both stacks, so it is unknown what "
@@ -74,7 +74,8 @@ def _finding_changes(contents: StudyResults, effect: ExclusionEffect) -> bool:
 
 def exclusions_table(contents: StudyResults) -> Markup:
     """A row a comparison; nothing where no pair is excluded."""
-    if not contents.exclusions:
+    effects = [each for each in contents.exclusions if each.network not in contents.too_disturbed]
+    if not effects:
         return Markup("")
     rows: list[list[object]] = [
         [
@@ -89,7 +90,7 @@ def exclusions_table(contents: StudyResults) -> Markup:
                 for gain in (effect.gain, effect.gain_with_excluded)
             ),
         ]
-        for effect in contents.exclusions
+        for effect in effects
     ]
     columns = [
         "network", "stack", "reference", "pairs left out", "failed loads of both",

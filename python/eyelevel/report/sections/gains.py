@@ -1,7 +1,7 @@
 """The table of gains, and collapsed below it what else can be said of them."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.p_values import GainTests
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
+from eyelevel.analysis.trials.disturbance import briefly
 from eyelevel.analysis.undecided import needed_to_decide
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
@@ -141,6 +142,8 @@ class GainsSection:
     is_first_look: bool
     is_unfinished: bool
     has_timeouts: bool
+    withheld: Mapping[str, str]
+    """Why networks have no gains, in a few words."""
 
     @cached_property
     def cells(self) -> dict[tuple[str, str, Comparison], GainCell]:
@@ -190,6 +193,7 @@ def _gains(contents: StudyResults) -> GainsSection:
         is_first_look=is_first_look(contents),
         is_unfinished=bool(contents.unfinished),
         has_timeouts=any(cell.timeouts or cell.timeouts_reference for cell in contents.cells),
+        withheld={name: briefly(why) for name, why in contents.too_disturbed.items()},
     )
 
 
@@ -227,7 +231,11 @@ def p_values_details(contents: StudyResults) -> Markup:
     if all(tested.gain.gain.p is None for tested in contents.gain_tests):
         return Markup("")
     primary = contents.primary_metric
-    tests = [tested for tested in contents.gain_tests if tested.gain.metric == primary]
+    tests = [
+        tested
+        for tested in contents.gain_tests
+        if tested.gain.metric == primary and tested.gain.network not in contents.too_disturbed
+    ]
     shown = tests[:ROWS_MAX]
     rows = [_row(tested) for tested in shown]
     columns = [

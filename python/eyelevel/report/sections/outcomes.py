@@ -4,6 +4,7 @@ import polars as pl
 
 from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL
 from eyelevel.analysis.study import StudyResults
+from eyelevel.analysis.trials.disturbance import briefly
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.sections.exclusions import exclusions_json, exclusions_table
@@ -75,7 +76,7 @@ def outcomes_json(contents: StudyResults) -> JsonObject:
 
 def _rate_sentence(what: str, test: RateTest) -> str:
     if test.p is None:
-        return f"There is nothing to test of {what} ({test.reason})."
+        return f"No test of {what}: {test.reason}."
     finding = f"No difference in {what} is shown"
     if test.p <= SIGNIFICANCE_LEVEL:
         finding = f"The stacks differ in {what}"
@@ -127,9 +128,10 @@ def _excluded_blocks(contents: StudyResults) -> Markup:
         return element("p", f"No load is left out; all {planned} blocks are whole.")
     repetitions_by_reason: dict[tuple[str, str, str], list[int]] = {}
     for block in excluded:
-        repetitions_by_reason.setdefault((block.site, block.network, block.reason), []).append(
-            block.repetition
-        )
+        is_withheld = block.reason == contents.too_disturbed.get(block.network)
+        why = briefly(block.reason) if is_withheld else block.reason
+        key = block.site, block.network, why
+        repetitions_by_reason.setdefault(key, []).append(block.repetition)
     rows = [[*key, spans(repetitions)] for key, repetitions in repetitions_by_reason.items()]
     caption = f"Blocks with loads that are left out: {len(excluded)} of {planned}"
     return table(caption, ["site", "network", "why", "repetitions"], rows, class_="loads")

@@ -55,6 +55,12 @@ def said(*gains, sites=2):
             "(95 % interval 5.0 % to 15.0 %); Speed Index, 2 sites, 62 loads per stack.",
             "faster",
         ),
+        (  # and less than half of one says nothing
+            gain(-0.1, -0.15, -0.05, ms=0.2),
+            "On dsl, quic was faster than tcp by 10.0 % (95 % interval 5.0 % to 15.0 %); Speed "
+            "Index, 2 sites, 62 loads per stack.",
+            "faster",
+        ),
         (
             gain(0.01, -0.02, 0.04, p=0.5, ms=12.0),
             "On dsl, quic and tcp did not differ by 5.0 % or more: 12 ms or 1.0 % slower (95 % "
