@@ -23,7 +23,7 @@ from eyelevel.plan.trials import Site, expand
 from eyelevel.run.level.runs import write_generated_page
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
-from eyelevel.store.unused_connections import unused_connections
+from eyelevel.store.unused_connections import count_unused_connections
 
 RUNS = 2
 RETRIES = 3
@@ -67,7 +67,7 @@ def _seen(record: Mapping[str, Any]) -> str:
     images = [each["at_ns"] for each in requests if kind_of(urlsplit(each["url"]).path) == "image"]
     rtt_ns = record["trial"]["network_settings"]["rtt_ms_min"] * 1e6
     at_once = sum(at < images[0] + rtt_ns for at in images)
-    opened = unused_connections(record)
+    opened = count_unused_connections(record)
     return (
         f"{record['outcome']}, {opened and opened.connections} connections, "
         f"{opened and opened.unused} unused, {at_once} of {len(images)} images at once, "

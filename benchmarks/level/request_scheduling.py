@@ -36,7 +36,7 @@ from eyelevel.plan.trials import Site, Trial, expand
 from eyelevel.run.level.runs import write_generated_page
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
-from eyelevel.store.unused_connections import unused_connections
+from eyelevel.store.unused_connections import count_unused_connections
 
 RUNS = 7
 RETRIES = 3
@@ -114,7 +114,7 @@ def _rows(
         ),
         "in_flight_max": _median(read.in_flight_max().get("", 0) for read, _ in counted),
         "unused_connections": _median(
-            found.unused for _, record in counted if (found := unused_connections(record))
+            found.unused for _, record in counted if (found := count_unused_connections(record))
         ),
         "connection_types": sorted(
             {str(record["browser"]["effective_connection_type"]) for _, record in counted}

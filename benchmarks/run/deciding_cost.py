@@ -18,7 +18,7 @@ from pathlib import Path
 from eyelevel.analysis.run_files import read_facts, read_plan_document
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.run.study.stopping import Stopping
-from eyelevel.store.directory import PLAN_FILE, TRIALS, committed, read_trial
+from eyelevel.store.directory import PLAN_FILE, TRIALS, list_committed, read_trial
 
 SHOWN_EVERY = 5
 
@@ -26,7 +26,7 @@ SHOWN_EVERY = 5
 def main(directory: Path) -> None:
     """Print the lines."""
     document = read_plan_document(directory)
-    there = committed(directory)
+    there = list_committed(directory)
     by_repetition: dict[int, list[str]] = {}
     for trial in document["trials"]:
         if trial["hash"] in there:

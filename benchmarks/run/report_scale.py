@@ -27,7 +27,7 @@ from synthetic_run import environment, metrics_of, record_of
 
 from benchmarks.shared.command import parser_of
 from eyelevel.analysis.trials.kept_rows import TABLE_FILE
-from eyelevel.networks.presets import network_named
+from eyelevel.networks.presets import get_network
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial, expand, plan_document
@@ -81,7 +81,7 @@ def write_study(directory: Path, shape: str, scale: float) -> int:
 
 def _write(directory: Path, trial: Trial, noise: float) -> None:
     load_ms = (500 + 10 * int(trial.site[-3:])) * (1 - 0.03 * STACKS.index(trial.stack))
-    if network := network_named(trial.network):
+    if network := get_network(trial.network):
         load_ms += 4 * network.rtt_ms_min + 400 / network.down_mbit_s
     record = record_of(trial, load_ms * (1 + 0.05 * noise))
     folder = directory / "trials" / trial.hash

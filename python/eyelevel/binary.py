@@ -16,7 +16,8 @@ NAME = "eyelevel-lab"
 REMEDY = "install eyelevel again; in its source tree: make setup"
 DOCTOR = "run `eyelevel doctor` to see what this machine lacks"
 TOOL_TIMEOUT_S = 600.0
-"""For one-shot commands; the longest, a check of a large site over three protocols, takes less."""
+"""The limit for one-shot commands; the longest, a check of a large site over three protocols, takes
+less."""
 
 
 def find_binary() -> str:
@@ -39,7 +40,7 @@ def binary_digest() -> str:
 
 
 def said_nothing(subcommand: str) -> str:
-    """What there is to say of a command that failed without a word, as if by a signal."""
+    """Return a message for a command that failed without output, as if killed by a signal."""
     return f"{NAME} {subcommand} failed, and it said nothing; {DOCTOR}"
 
 

@@ -23,10 +23,10 @@ USER_VARIABLE = "EYELEVEL_BROWSER_USER"
 """Environment variable that names root's unprivileged user for browsers and external servers."""
 
 USERS: tuple[str, ...] = ("eyelevel", "nobody")
-"""Whom root takes if none is named: the first that the machine has."""
+"""The users that root switches to if none is named: the first that exists."""
 
 SYSTEM_FOLDERS: tuple[str, ...] = ("/usr", "/opt", "/nix/store", "/bin", "/sbin", "/lib", "/etc")
-"""What every confined program may read, of crates/netns/src/confine/view.rs."""
+"""The folders that every confined program may read, as in crates/netns/src/confine/view.rs."""
 
 
 def is_unsafe() -> bool:

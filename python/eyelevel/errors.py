@@ -50,7 +50,7 @@ class BrowserMessageError(BrowserError):
 
 
 class PageAnswerError(BrowserError):
-    """What a page's browser answered of its timings is none, or not what its events say."""
+    """A page's timings could not be read, or disagree with the browser's events."""
 
 
 class AllFailedError(ExpectedError):
@@ -82,7 +82,7 @@ class InputChangedError(ExpectedError):
 
 
 class InstallError(ExpectedError):
-    """What this machine lacks could not be installed."""
+    """A missing program could not be installed."""
 
 
 class LabError(ExpectedError):
@@ -94,7 +94,7 @@ class NetworkError(ExpectedError):
 
 
 class OutsideError(ExpectedError):
-    """What came from elsewhere is refused; one line names file, place, fault and remedy."""
+    """Untrusted input was refused; the line names file, place, fault and remedy."""
 
 
 class PathLogError(ExpectedError):
@@ -134,7 +134,7 @@ class VideoError(ExpectedError):
 
 
 class WriteError(ExpectedError):
-    """What a user asked for cannot be written; the message names the place and the way out."""
+    """A result cannot be written; the message names the place and the remedy."""
 
     def __init__(self, place: Path, why: str) -> None:
         """The message is `writing PLACE: WHY`; `why` has the way out."""
@@ -163,7 +163,7 @@ REFUSALS: dict[int, tuple[str, str]] = {
     errno.EADDRINUSE: ("another program listens there", "name another port"),
     errno.ENOMEM: ("there is no memory left", "end other programs"),
 }
-"""What a system refuses, in words, and what to do about it."""
+"""The system's errors in words, with what to do about each."""
 
 
 def refusal_of(error: OSError) -> str:

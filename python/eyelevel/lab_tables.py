@@ -21,7 +21,7 @@ class Limit(NamedTuple):
 
 
 LIMITS: dict[str, Limit] = {name: Limit(**limit) for name, limit in TABLES["limits"].items()}
-"""By the setting's name in plans and in the lab's configuration."""
+"""The limits by the setting's name in plans and in the lab's configuration."""
 
 STAGES: list[JsonObject] = TABLES["stages"]
 """Each kind of stage: `name`, what it `does`, what `follows` in the text form, its `keys`, and

@@ -23,7 +23,7 @@ _NUMBER_AND_UNIT = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([A-Za-z/%µ
 
 
 class Settings:
-    """What a frozen dataclass of settings can do."""
+    """The base class of frozen dataclasses of settings."""
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid", "strict": True}
 
@@ -75,7 +75,7 @@ class Checked:
 
 
 LISTED = Checked(lambda value: tuple(value) if isinstance(value, list) else value)
-"""Of tuples, which are arrays in TOML and JSON."""
+"""Converts arrays of TOML and JSON to tuples."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ SizeBytes = Annotated[int, Ge(0), _SIZE]
 
 
 def within(limit: str) -> Interval:
-    """What the data plane takes of a setting (`eyelevel.lab_tables`)."""
+    """Return the data plane's limits for a setting (`eyelevel.lab_tables`)."""
     return Interval(ge=LIMITS[limit].min, le=LIMITS[limit].max)
 
 
@@ -134,7 +134,7 @@ def annotations_of(settings: Any) -> JsonObject:
 
 
 def about(settings: Any) -> dict[str, About]:
-    """Of each field that says something of itself, by name; of an alias that may be None, too."""
+    """Return the notes on fields by name, including notes on an alias that may be None."""
     return {
         name: found
         for name, annotation in annotations_of(settings).items()
@@ -145,7 +145,7 @@ def about(settings: Any) -> dict[str, About]:
 
 
 def names_tried(settings: Any) -> dict[str, str]:
-    """Its fields' names by what people write for them."""
+    """Return the fields' names by words that people often write for them."""
     return {word: name for name, said in about(settings).items() for word in said.tried}
 
 

@@ -20,7 +20,7 @@ from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.plan.trials import Site, expand, plan_document
 from eyelevel.run.bundle.unpack import open_bundle
 from eyelevel.sites.recorded import open_site
-from eyelevel.store.directory import PLAN_FILE, committed, iterate_trials, read_document
+from eyelevel.store.directory import PLAN_FILE, iterate_trials, list_committed, read_document
 from eyelevel.store.schema import Host, Navigation, Record, TrialKey
 
 GOLDEN = ROOT / "vectors" / "golden"
@@ -74,7 +74,7 @@ def test_the_plan_is_read_and_gives_the_same_trials() -> None:
     site = Site(stored["name"], stored["digest"], body_bytes)
     again = plan_document(plan, [site], expand(plan, [site]))
     assert json.loads(json.dumps(again)) == document
-    assert committed(RUN) == {trial["hash"] for trial in document["trials"]}
+    assert list_committed(RUN) == {trial["hash"] for trial in document["trials"]}
 
 
 def test_the_records_have_every_key_and_their_metrics() -> None:

@@ -13,7 +13,7 @@ from threading import Thread
 from fault_runs import fill
 from synthetic_cluster import SyntheticCluster, ended, quick, tree, until
 
-from eyelevel.disk.steps import watched
+from eyelevel.disk.steps import watch_steps
 from eyelevel.errors import StoreError
 
 FIRST = "startup/dsl/1"
@@ -72,7 +72,7 @@ def client_disk(folder: Path) -> None:
         if step == "block files" and seen.count(step) == 3:
             fill(cluster.run)
 
-    with watched(fill_up):
+    with watch_steps(fill_up):
         try:
             cluster.to_its_end("one")
         except StoreError as error:

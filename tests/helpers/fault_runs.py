@@ -32,7 +32,7 @@ from uuid import uuid4
 import numpy as np
 from sample_record import sample_record
 
-from eyelevel.disk.steps import watched
+from eyelevel.disk.steps import watch_steps
 from eyelevel.errors import ExpectedError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, Trial
@@ -245,7 +245,7 @@ def forked(work: Callable[[Path], None], disk: Path, told: Callable[[str], None]
     if pid == 0:
         status = WRONG
         try:
-            with watched(told):
+            with watch_steps(told):
                 work(disk)
             status = 0
         except (ExpectedError, OSError) as error:

@@ -20,7 +20,7 @@ from eyelevel.metrics.compute import measure
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, read_document
-from eyelevel.store.documents import checked_document
+from eyelevel.store.documents import check_document
 from eyelevel.store.environment import ENVIRONMENT
 from eyelevel.store.stopped import STOPPED
 
@@ -156,7 +156,7 @@ def checked_stopped(stopped: JsonMapping, file: Path | str) -> JsonMapping:
             f"reading {file}: version {quoted(version)}, but this "
             f"eyelevel reads version {STOP_VERSION}; use the eyelevel that wrote it"
         )
-    checked_document(STOPPED, stopped, file)
+    check_document(STOPPED, stopped, file)
     return stopped
 
 
@@ -173,5 +173,5 @@ def read_environment(directory: Path) -> JsonMapping:
 
 def checked_environment(environment: JsonMapping, file: Path | str) -> JsonMapping:
     """What `file` says, checked. Raises StoreError as `read_environment`."""
-    checked_document(ENVIRONMENT, environment, file)
+    check_document(ENVIRONMENT, environment, file)
     return environment

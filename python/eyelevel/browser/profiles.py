@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from eyelevel.browser.processes import end_by_name
-from eyelevel.disk.folders import locked_folder, remove_orphans
+from eyelevel.disk.folders import lock_folder, remove_orphans
 
 PROFILE_PREFIX = "eyelevel-browser-"
 _PROCESS_TOKEN = secrets.token_hex(4)
@@ -36,7 +36,7 @@ def new_profile() -> Iterator[Path]:
     remove_orphans(parent, _PROFILE, end_users=lambda profile: end_by_name(str(profile)))
     atexit.unregister(_remove_own)
     atexit.register(_remove_own)
-    with locked_folder(parent, _own_prefix()) as profile:
+    with lock_folder(parent, _own_prefix()) as profile:
         yield profile
 
 

@@ -25,7 +25,7 @@ from eyelevel.errors import LaterError, StoreError
 from eyelevel.from_outside.files import read_bytes
 from eyelevel.from_outside.limits import DOCUMENT, PICTURE, PLAN_DOCUMENT, Limit
 from eyelevel.from_outside.source import Source
-from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, committed
+from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, list_committed
 from eyelevel.store.machines import MACHINES
 from eyelevel.store.pictures import PICTURES, is_picture, picture_file
 
@@ -99,7 +99,7 @@ class Copies:
                 ) from None
         there = {block_number(file) for file in self._objects.names(BLOCKS)}
         known = self._known.read() & there
-        for name in committed(self._directory) & self._number_of.keys():
+        for name in list_committed(self._directory) & self._number_of.keys():
             self._left[self._number_of[name]].discard(name)
         self._waiting += [n for n, left in enumerate(self._left) if not left and n not in known]
         self._advance()

@@ -37,7 +37,7 @@ from eyelevel.store.directory import (
     FETCH_FILE,
     PLAN_FILE,
     STOP_FILE,
-    committed,
+    list_committed,
     read_document,
     refusals,
     write_document,
@@ -72,7 +72,7 @@ def fetch_run(
     listed = sorted(copy.blocks_there())
     # After the list of blocks: a block is put after its pictures.
     copy.fetch_pictures(directory)
-    there = committed(directory)
+    there = list_committed(directory)
     absent = [number for number in listed if not there.issuperset(copy.blocks[number])]
     done = len(listed) - len(absent)
     on_progress(done, len(listed))

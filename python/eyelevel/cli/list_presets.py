@@ -15,7 +15,7 @@ from eyelevel.errors import PlanError, unknown
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.networks.operators import link_of
-from eyelevel.networks.presets import GROUPS, OPERATOR, network_named
+from eyelevel.networks.presets import GROUPS, OPERATOR, get_network
 from eyelevel.plan.devices import DEVICES
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stack_presets import STACKS
@@ -103,7 +103,7 @@ def _named(lines: list[Listed], name: str) -> list[Listed]:
 
 def _between(kind: Kind, name: str) -> list[Listed]:
     """The network beside those of the tables, if the name is of one."""
-    network = network_named(name) if kind is Kind.networks else None
+    network = get_network(name) if kind is Kind.networks else None
     group = OPERATOR if link_of(name) else GRID
     return [_network(network, group)] if network else []
 

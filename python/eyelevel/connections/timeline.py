@@ -10,7 +10,7 @@ from eyelevel.from_outside.limits import LOG
 from eyelevel.from_outside.source import Source
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import LOGS, StoredTrial
-from eyelevel.store.unused_connections import UnusedConnections, unused_connections
+from eyelevel.store.unused_connections import UnusedConnections, count_unused_connections
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
         network=record["trial"]["network"],
         site=record["trial"]["site"],
         outcome=record["outcome"],
-        opened=unused_connections(record),
+        opened=count_unused_connections(record),
     )
 
 

@@ -16,7 +16,7 @@ from eyelevel.disk.locks import lock
 
 PREFIX = "eyelevel-tmp-"
 _MADE_HERE = re.compile(PREFIX + r"[a-z]+-[a-z0-9_]{8}")
-"""What `temporary_folder` names folders; one that a person made is called otherwise."""
+"""The names that `temporary_folder` gives; a person's folder has another name."""
 
 
 @contextlib.contextmanager
@@ -27,12 +27,12 @@ def temporary_folder(kind: str) -> Iterator[Path]:
     """
     parent = Path(tempfile.gettempdir())
     remove_orphans(parent, _MADE_HERE)
-    with locked_folder(parent, f"{PREFIX}{kind}-") as folder:
+    with lock_folder(parent, f"{PREFIX}{kind}-") as folder:
         yield folder
 
 
 @contextlib.contextmanager
-def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
+def lock_folder(parent: Path, prefix: str) -> Iterator[Path]:
     """A new folder in `parent`, private and locked, removed at the end if it still has its name."""
     folder, descriptor = _make(parent, prefix)
     try:

@@ -9,7 +9,8 @@ LOCKS = Path("/proc/locks")
 _SHOWN_CHARACTERS_MAX = 60
 _CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _START_FIELD = 19
-"""Of `/proc/PID/stat`, counted from what follows the name: when the process started, in ticks."""
+"""The field of `/proc/PID/stat`, counted after the name, with the time in ticks when the process
+started."""
 
 
 def lock(descriptor: int) -> bool | None:
@@ -26,8 +27,9 @@ def lock(descriptor: int) -> bool | None:
     return True
 
 
-def owner_said(descriptor: int, locks: Path = LOCKS) -> str:
-    """Who has locked what is open here, such as "process 12 since 14:05 (eyelevel run a.toml)".
+def describe_owner(descriptor: int, locks: Path = LOCKS) -> str:
+    """Describe the process that has locked an open file, such as "process 12 since 14:05 (eyelevel
+    run a.toml)".
 
     As far as it can be known: in another container a process has no number here.
     """

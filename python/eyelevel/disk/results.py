@@ -1,4 +1,4 @@
-"""What a command writes for its user: whole under its name or not there, and a refusal names it."""
+"""Write a command's results: complete under their names or not at all; errors name the file."""
 
 import contextlib
 import errno
@@ -13,8 +13,8 @@ from eyelevel.errors import WriteError, refusal_of
 
 @contextlib.contextmanager
 def writing(place: Path) -> Iterator[None]:
-    """What the system refuses within is refused to who writes `place`, whichever name it had
-    meanwhile. Raises WriteError."""
+    """Turn errors of the system within the block into a WriteError that names `place`, whichever
+    temporary name was used."""
     try:
         yield
     except OSError as error:
@@ -28,7 +28,8 @@ def make_folder(folder: Path) -> None:
 
 
 def check_file(file: Path) -> None:
-    """Before something is made that takes long: could a file be there? Raises WriteError."""
+    """Check that a file can be written, before making something that takes long. Raises
+    WriteError."""
     with writing(file):
         if file.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))

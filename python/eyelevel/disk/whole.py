@@ -14,47 +14,48 @@ from collections.abc import Iterator
 from io import BufferedRandom
 from pathlib import Path
 
-from eyelevel.disk.folders import is_named, locked_folder, remove_orphan
+from eyelevel.disk.folders import is_named, lock_folder, remove_orphan
 from eyelevel.disk.locks import lock
-from eyelevel.disk.steps import reached
+from eyelevel.disk.steps import report_step
 
 DRAFT_PREFIX = ".writing-"
-"""Of all that is not whole yet, file or folder."""
+"""The prefix of files and folders that are not complete yet."""
 
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
-"""What a disk without second names for a file says (link(2))."""
+"""The errors of disks that do not support hard links (link(2))."""
 
 STEPS = ("file begun", "file made", "file written", "file synced", "file renamed", "file done")
-"""Where writing a file stands, in this order; `done`: its name is on the disk, too."""
+"""The steps of writing a file, in this order; at `done` its name is on the disk, too."""
 
 
 @contextlib.contextmanager
 def whole_file(
     target: Path, *, is_new: bool = False, mode: int = 0o666
 ) -> Iterator[BufferedRandom]:
-    """What the block writes is at `target` after it; with an error `target` is as it was.
+    """Yield a stream whose content is at `target` after the block; on an error `target` is
+    unchanged.
 
     The stream may be read and sought in; its `name` is a path for others to write to. `is_new`:
     nothing is replaced. `mode`: the most that others may do with it. Raises OSError,
     FileExistsError if something would be replaced.
     """
-    reached("file begun")
+    report_step("file begun")
     prefix = f"{DRAFT_PREFIX}{target.name}-"
     _remove_drafts(target.parent, prefix)
     with _new_file(target.parent, prefix) as stream:
         temporary = Path(stream.name)
         try:
-            reached("file made")
+            report_step("file made")
             yield stream
             stream.flush()
-            reached("file written")
+            report_step("file written")
             os.fchmod(stream.fileno(), mode & ~umask())
             os.fsync(stream.fileno())
-            reached("file synced")
-            (_named_first if is_new else os.replace)(temporary, target)
-            reached("file renamed")
+            report_step("file synced")
+            (_link_new if is_new else os.replace)(temporary, target)
+            report_step("file renamed")
             sync_directory(target.parent)
-            reached("file done")
+            report_step("file done")
         finally:
             if is_named(stream.fileno(), temporary):
                 temporary.unlink(missing_ok=True)
@@ -65,7 +66,7 @@ def folder_beside(target: Path) -> Iterator[Path]:
     """A private folder beside `target` to make it in, removed after the block. Raises OSError."""
     prefix = f"{DRAFT_PREFIX}{target.name}-"
     _remove_drafts(target.parent, prefix)
-    with locked_folder(target.parent, prefix) as folder:
+    with lock_folder(target.parent, prefix) as folder:
         yield folder
 
 
@@ -93,7 +94,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def umask() -> int:
-    """What this process's user wants no new file to allow; asking the kernel would change it."""
+    """Return this process's umask without changing it, as asking the kernel would."""
     for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
         if line.startswith("Umask:"):
             return int(line.split()[1], 8)
@@ -108,12 +109,12 @@ def _new_file(parent: Path, prefix: str) -> Iterator[BufferedRandom]:
         if lock(descriptor) is not False and is_named(descriptor, Path(name)):
             break
         os.close(descriptor)
-    with _named(descriptor, name) as stream:
+    with _open_named(descriptor, name) as stream:
         yield stream
 
 
-def _named_first(temporary: Path, target: Path) -> None:
-    """A second name, which the kernel gives once, whoever asks for it; the first one goes later."""
+def _link_new(temporary: Path, target: Path) -> None:
+    """Link a file to a second name, which fails if that exists; the first name is removed later."""
     try:
         os.link(temporary, target)
     except OSError as error:
@@ -125,8 +126,8 @@ def _named_first(temporary: Path, target: Path) -> None:
         temporary.rename(target)
 
 
-def _named(descriptor: int, name: str) -> BufferedRandom:
-    """A stream whose `name` is a path, as that of a file which was opened by its path."""
+def _open_named(descriptor: int, name: str) -> BufferedRandom:
+    """Open a descriptor as a stream whose `name` is a path, like that of a file opened by path."""
     return open(name, "w+b", opener=lambda *_: descriptor)
 
 

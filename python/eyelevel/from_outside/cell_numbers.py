@@ -28,7 +28,7 @@ _AS = {
 
 @dataclass(frozen=True)
 class NumberStyle:
-    """How a table writes its numbers: its decimal sign, and the cell that shows it.
+    """The number format of a table: its decimal sign, and the cell that shows it.
 
     `open`: a sign that may separate thousands before three digits, as far as the table decides.
     """

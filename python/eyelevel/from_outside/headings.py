@@ -63,7 +63,7 @@ def _share(unit: str) -> float | None:
 
 TIME = Kind(_time_ms, lambda unit: _LIKE_A_TIME.fullmatch(unit.lower()) is not None, "us, ms, s")
 DELAY = Kind(_time_ms, lambda unit: TIME.is_like(unit) and unit.lower() != "min", TIME.known)
-"""As a time, but for `rtt_min`, which is the least."""
+"""Like a time, but without `min` as a unit: `rtt_min` is the minimum."""
 RATE = Kind(
     _rate_mbit_s,
     lambda unit: _LIKE_A_RATE.fullmatch(unit.lower()) is not None,
@@ -71,7 +71,7 @@ RATE = Kind(
 )
 SHARE = Kind(_share, lambda unit: unit == "%", "%")
 PLAIN = Kind(lambda _: None, lambda _: False, "none")
-"""Of numbers and words without a unit."""
+"""Numbers and words without a unit."""
 
 WAYS = {"down": ("down", "downlink"), "up": ("up", "uplink")}
 RATE_WORDS = ("rate", "throughput", "bandwidth")
@@ -85,7 +85,7 @@ def rate_words(way: str, *, alone: bool = False) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a column can hold.
+    """A quantity that a column can hold.
 
     `words` are its names before a unit (empty: the unit alone is the heading), and `bare` those
     without one, each with what a value of 1 stands for.

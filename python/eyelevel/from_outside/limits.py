@@ -1,4 +1,4 @@
-"""How much is read of each kind of thing that comes from elsewhere: one table, with its reasons.
+"""Limits on what is read of each kind of untrusted input: one table, with its reasons.
 
 Far beyond what is met and far below what would take a machine's memory. Depth is bounded for all:
 JSON by its parser (`pydantic_core`), which goes 200 deep, TOML by `TOML_DEPTH_MAX`.
@@ -10,16 +10,16 @@ MB = 10**6
 TOML_DEPTH_MAX = 20
 """A plan is three deep, a stage of a network five."""
 INTEGER_MAX = 2**63 - 1
-"""What a column of a table holds; seeds have 63 bits."""
+"""The largest integer of a table's column; seeds have 63 bits."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What is read of one kind of thing, at most, and what to do with what is refused."""
+    """The limits on one kind of input, and the remedy for what exceeds them."""
 
     name: str
     bytes_max: int
-    """Of a file, or of what is unpacked from one."""
+    """The most bytes of a file, or of what is unpacked from one."""
     reason: str
     remedy: str
     values_max: int = 0
@@ -135,9 +135,9 @@ KEPT = Limit(
     "file of a cache", 64 * MB, "runs of a pair of stacks take 1 MB", "remove it", 1_000_000
 )
 LINE_BYTES_MAX = 1 * MB
-"""Of a line of JSON; a row of a probe takes 2 kB, an event of a qlog less."""
+"""The longest line of JSON; a row of a probe takes 2 kB, an event of a qlog less."""
 WORD_LINE_BYTES_MAX = 4096
-"""Of a line with a name: DNS has at most 253 letters."""
+"""The longest line with a name: DNS allows 253 letters."""
 
 LIMITS: tuple[Limit, ...] = (
     *(PLAN, PLAN_DOCUMENT, DOCUMENT, RECORD, FRAMES, PICTURE, MANIFEST, BUNDLE, BLOCK, LOG),

@@ -16,7 +16,8 @@ _PIECE = 1 << 20
 _ENCRYPTED = 0x1
 _KNOWN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
-"""What `zipfile` raises for one that is damaged, encrypted or packed in a way that it has not."""
+"""The exceptions of `zipfile` for an archive that is damaged, encrypted or uses an unsupported
+method."""
 
 
 def gunzip(content: bytes, source: Source) -> bytes:
@@ -50,7 +51,7 @@ class Pack:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its members, in their order."""
+        """Return its members in their order."""
         return tuple(self._members)
 
     def read(self, name: str, bytes_max: int) -> bytes:

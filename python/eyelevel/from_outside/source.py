@@ -1,4 +1,4 @@
-"""Where something came from: its name in messages, its limits, and the error that refuses it."""
+"""Identify an input: its name in messages, its limits, and the error that refuses it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from eyelevel.from_outside.words import escape_control_characters, quoted
 
 @dataclass(frozen=True)
 class Source:
-    """What is read, for readers: `name` is the file as its user knows it."""
+    """An input for readers: `name` is the file as its user knows it."""
 
     name: str
     limit: Limit
@@ -31,7 +31,7 @@ class Source:
 
     @property
     def kind(self) -> str:
-        """What it should be."""
+        """Return the kind of input that is expected."""
         return self.limit.name
 
     def unreadable(self, error: OSError) -> Exception:

@@ -10,7 +10,7 @@ from eyelevel.level.aspect import Aspect
 from eyelevel.level.aspects_of_browser import OF_BROWSER
 from eyelevel.level.aspects_of_handshake import OF_HANDSHAKE
 from eyelevel.level.aspects_of_wire import OF_WIRE
-from eyelevel.networks.origin_rtt import described
+from eyelevel.networks.origin_rtt import describe_rtts
 from eyelevel.plan.stacks import Stack
 
 
@@ -59,7 +59,7 @@ def _think_time(s: Stack) -> str:
 
 def _origin_rtt(s: Stack) -> str:
     """`origin_rtt`: beyond the network's."""
-    return described(s.origin_rtt)
+    return describe_rtts(s.origin_rtt)
 
 
 def _names(s: Stack) -> str:

@@ -1,4 +1,5 @@
-"""What the shell of `eyelevel path` asks of the tables: one line of JSON, or one of error."""
+"""Answer the shell of `eyelevel path` from Python's tables: one line of JSON, or one of an
+error."""
 
 import argparse
 import json

@@ -13,11 +13,11 @@ from pathlib import PurePath
 from eyelevel.errors import NetworkError
 from eyelevel.networks.network import Network, as_stages, trace_stage
 from eyelevel.networks.presets import find_network
-from eyelevel.networks.recorded_links import recorded_pair
+from eyelevel.networks.recorded_links import find_recorded_pair
 from eyelevel.networks.stages import NOTHING, Stage, StagesRead, at_mean_rates, with_files
 
 DEFAULT_NETWORK = "dsl"
-"""Where no word is given."""
+"""The network of a path without options."""
 
 NAME_LENGTH_MAX = 64
 _PLAIN = re.compile(r"[A-Za-z0-9 .,:%+_/-]+")
@@ -28,7 +28,7 @@ ReadStages = Callable[[str], StagesRead]
 
 @dataclass(frozen=True)
 class NetworkWords:
-    """What a command line says of a network."""
+    """The network options of a command line."""
 
     network: str | None = None
     traces: str | None = None
@@ -39,7 +39,8 @@ class NetworkWords:
     trace_up: str | None = None
 
     def given(self) -> dict[str, str]:
-        """What is said, by its option, in the order in which a packet from afar meets it."""
+        """Return the given values by option, in the order in which a packet from the far end meets
+        them."""
         said = {
             "--network": self.network,
             "--traces": self.traces,
@@ -85,7 +86,7 @@ def compose(words: NetworkWords, read: ReadStages, default: str = DEFAULT_NETWOR
     if preset is not None and words.traces is not None:
         pair = pair_of(preset.name, words.traces)
         given["--traces"] = PurePath(pair[0]).stem
-        preset = _recorded(preset, pair, _name(given), read, files)
+        preset = _recorded_network(preset, pair, _name(given), read, files)
         if given.keys() == {"--network", "--traces"}:
             return Composed(preset, files)
     return Composed(put_together(_name(given), preset, words, read, files), files)
@@ -141,12 +142,12 @@ def refuse_what_is_unclear(words: NetworkWords) -> None:
 def pair_of(preset: str, folder: str) -> tuple[str, str]:
     """The files down and up that the folder has of this preset's link; NetworkError without."""
     try:
-        return recorded_pair(folder, preset)
+        return find_recorded_pair(folder, preset)
     except ValueError as error:
         raise WordError("traces", str(error)) from error
 
 
-def _recorded(
+def _recorded_network(
     preset: Network, pair: tuple[str, str], name: str, read: ReadStages, files: dict[str, str]
 ) -> Network:
     """The preset with the courses of these files."""
@@ -203,8 +204,8 @@ def _read(word: str, text: str, read: ReadStages) -> StagesRead:
 
 
 def _name(given: Mapping[str, str]) -> str:
-    """What the network was made of; where that is too long for a name, or no plain text, the
-    longest words by their options alone."""
+    """Return a name for the network from its options; where values are too long or not plain text,
+    some options stand without their value."""
     said = {
         option: f"{option[2:]} {PurePath(text).name if '--trace' in option else text}"
         for option, text in given.items()

@@ -14,11 +14,11 @@ Controller = Literal["cubic", "bbr", "reno"]
 Direction = Literal["down", "up"]
 
 FLOWS_MAX = int(LIMITS["flows"].max)
-"""In all, of one lab."""
+"""The most flows of one lab, over all kinds."""
 
 SETTLING_ROUND_TRIPS = 20
-"""From the flows' start to the page's: a slow start takes ten on the largest of the presets; then
-the loss that ends it, and as long again."""
+"""The round trips from the flows' start to the page's: a slow start takes ten on the largest
+preset, then comes the loss that ends it, and as long again."""
 SETTLING_S_MIN, SETTLING_S_MAX = 1.0, 20.0
 
 
@@ -34,22 +34,22 @@ class CrossTraffic(Settings):
     direction: Direction = "down"
 
     def __str__(self) -> str:
-        """As --cross has it."""
+        """Return the value in the form of the command line's option."""
         return f"{self.congestion_control}:{self.flows}:{self.direction}"
 
 
 def parse_cross_traffic(text: str) -> CrossTraffic:
-    """What `--cross CONTROLLER[:FLOWS[:DIRECTION]]` means; NetworkError says what is wrong."""
+    """Parse `CONTROLLER[:FLOWS[:DIRECTION]]`; NetworkError says what is wrong."""
     words = text.split(":")
     if len(words) > 3:
-        raise _refused(text, "too many colons; write cubic:2:down")
+        raise _refusal(text, "too many colons; write cubic:2:down")
     controller, flows, direction = (*words, *("1", "down")[len(words) - 1 :])
     if controller not in get_args(Controller):
-        raise _refused(text, unknown("congestion control", controller, get_args(Controller)))
+        raise _refusal(text, unknown("congestion control", controller, get_args(Controller)))
     if not (flows.isascii() and flows.isdigit() and 1 <= int(flows) <= FLOWS_MAX):
-        raise _refused(text, f"`{flows}` flows; use from 1 to {FLOWS_MAX}, as in cubic:2:down")
+        raise _refusal(text, f"`{flows}` flows; use from 1 to {FLOWS_MAX}, as in cubic:2:down")
     if direction not in get_args(Direction):
-        raise _refused(text, unknown("direction", direction, get_args(Direction)))
+        raise _refusal(text, unknown("direction", direction, get_args(Direction)))
     return CrossTraffic(controller, int(flows), direction)  # type: ignore[arg-type]
 
 
@@ -75,5 +75,5 @@ def settling_s(rtt_ms_min: float, queue_ms: float) -> float:
     return min(max(wanted_s, SETTLING_S_MIN), SETTLING_S_MAX)
 
 
-def _refused(text: str, reason: str) -> NetworkError:
+def _refusal(text: str, reason: str) -> NetworkError:
     return NetworkError(f"--cross {text}: {reason}")

@@ -31,13 +31,14 @@ from eyelevel.from_outside.limits import TABLE
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
 from eyelevel.networks.network import Network, loss_of_each_direction
-from eyelevel.networks.presets import network_named
+from eyelevel.networks.presets import get_network
 
 UP_SHARE = 0.2
-"""Of the rate down where the table has no rate up: the `dsl` preset's relation."""
+"""The uplink rate as a share of the downlink rate, if the table has none: as in the preset
+`dsl`."""
 
 QUEUE_MS = 200.0
-"""As of most presets; RUM data say nothing of queues."""
+"""The queue, as in most presets; RUM data do not include queues."""
 
 NAME_LENGTH_MAX = 64
 
@@ -241,7 +242,7 @@ def _of_classes(rows: Rows, file: str) -> list[WeightedNetwork]:
     for index, ((number, row), weight) in enumerate(zip(rows, weights, strict=True), start=1):
         written = str(row.get("name", f"users-{index}"))
         # A plan takes a preset's name for the preset.
-        name = f"users-{written}" if network_named(written) else written
+        name = f"users-{written}" if get_network(written) else written
         if (other := names.get(name)) is not None:
             fault = "is used twice"
             if other != written:

@@ -163,8 +163,9 @@ class Network(Settings):
         return json.dumps(settings, sort_keys=True)
 
     def grid_kinds(self) -> list[tuple["Network", float, float | None]]:
-        """What networks of one grid of rates by round trips share: all but these two, the rate up
-        as a share of that down, and the queue in time; or, None, in round trips."""
+        """Return what the networks of one grid of rates by round trips share: all but these two,
+        the uplink rate as a share of the downlink's, and the queue in time or (None) in round
+        trips."""
         same = replace(
             self, name="", rate_down_bit_s=0, rate_up_bit_s=0, rtt_ms_min=0.0, queue_ms=0.0
         )
@@ -178,7 +179,8 @@ class Network(Settings):
         return settling_s(self.rtt_ms_min, self.queue_ms) if self.cross_traffic else 0.0
 
     def course(self) -> str:
-        """How the rates go over time, for tables: what is made says that it is a model."""
+        """Describe for tables how the rates change over time; a generated course is marked as a
+        model."""
         if self.is_staged:
             return "stages"
         made = self.synth_down or self.synth_up
@@ -187,7 +189,8 @@ class Network(Settings):
         return " and ".join(words) or "constant"
 
     def capacities_kb(self) -> dict[str, float]:
-        """What the downlink holds without its queue and with it; nothing of a path spelt out."""
+        """Return the capacity of the downlink without and with its queue; empty for a path given as
+        stages."""
         if self.is_staged or not self.rate_down_bit_s:
             return {}
         wire = self.rate_down_bit_s * self.rtt_ms_min / 2 / 8e6
@@ -214,7 +217,7 @@ class Network(Settings):
         )
 
     def cells(self) -> dict[str, str]:
-        """What tables of networks show, by their columns."""
+        """Return the columns of tables of networks."""
         down, up = (f"{loss * 100:.3g}" for loss in (self.loss_down, self.loss_up))
         return {
             "name": self.name,
@@ -252,7 +255,7 @@ class Network(Settings):
         return replace(self, rtt_ms_min=self.rtt_ms_min + own_rtt_ms)
 
     def file_digests(self) -> list[str]:
-        """Of all files that it needs."""
+        """Return the digests of all files that it needs."""
         digests = [digest for digest in (self.trace_down_sha256, self.trace_up_sha256) if digest]
 
         def note(digest: str) -> str:
@@ -278,7 +281,7 @@ def lab_path(network: Network, trace_files: Mapping[str, str] | None = None) -> 
     traces by their numbers. `trace_files`: the file of each recorded trace by its digest; KeyError
     where the network needs one that is not there."""
     return {
-        way: [_played(stage) for stage in with_files(stages, (trace_files or {}).__getitem__)]
+        way: [_play(stage) for stage in with_files(stages, (trace_files or {}).__getitem__)]
         for way, stages in as_stages(network).items()
     }
 
@@ -306,7 +309,7 @@ def trace_stage(trace: object) -> JsonObject:
     return {"stage": "trace", "trace": trace}
 
 
-def _played(stage: Stage) -> Stage:
+def _play(stage: Stage) -> Stage:
     """The stage as the data plane takes it, which makes no traces."""
     if SYNTH not in stage:
         return stage

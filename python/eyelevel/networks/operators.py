@@ -61,7 +61,7 @@ class OperatorLink:
 
     @property
     def operator(self) -> str:
-        """As names of recordings begin."""
+        """The prefix of the operator's recording names."""
         return self.name.partition("-")[0]
 
     @property
@@ -75,7 +75,7 @@ class OperatorLink:
         return made(name, MODEL, self.mbit_s, rtt_ms, QUEUE_MS, SECONDS, self.seeds)
 
     def course(self) -> str:
-        """By which recording its seeds were chosen."""
+        """The recording by which its seeds were chosen."""
         return self.likeness if self.own else f"{self.likeness}, of another operator: assumed"
 
 
@@ -124,9 +124,9 @@ def link_of(name: str) -> tuple[OperatorLink, float] | None:
 _OF_DAS = re.compile(r"das-(verizon|att)-[0-9.]+", re.ASCII)
 
 
-def recorded_link_of(name: str) -> OperatorLink | None:
-    """The link whose recordings stand for the network `name`; Das's two, by his round trips, are
-    the LTE links of their operators. None where it has none."""
+def find_recorded_link(name: str) -> OperatorLink | None:
+    """Return the link whose recordings stand for the network `name`, or None. Das's two, named by
+    their round trips, are the LTE links of their operators."""
     if of_das := _OF_DAS.fullmatch(name):
         return LINKS_BY_NAME[f"{of_das[1]}-lte"]
     found = link_of(name)

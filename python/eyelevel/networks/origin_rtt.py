@@ -19,9 +19,9 @@ from eyelevel.settings import IN_MS, Checked, DurationMs
 
 RECORDED: Final = "recorded"
 OTHERS = "*"
-"""In the place of a host: all that are not named."""
+"""The key for all hosts that are not named."""
 OWN_RTT_MS_MAX = 60_000.0
-"""Who waits longer for a handshake has given up before."""
+"""The longest round trip; nobody waits longer for a handshake."""
 
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?|\[[0-9a-f:.]+\]|\*")
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
@@ -29,7 +29,7 @@ _EXAMPLE = f'write `"{RECORDED}"`, a time, or a table such as {{ "cdn.example" =
 
 
 def origin_rtts(value: object) -> dict[str, float | Literal["recorded"]]:
-    """What was asked for, by host or `*`: a number of milliseconds, or `recorded`.
+    """Validate round trips by host or `*`: a number of milliseconds, or `recorded`.
 
     One value stands for all hosts. Raises ValueError for what is no host or no round trip.
     """
@@ -72,7 +72,7 @@ def _own_rtt(host: str, value: object) -> float | Literal["recorded"]:
 
 OwnRtt = Literal["recorded"] | Annotated[DurationMs, Le(OWN_RTT_MS_MAX)]
 OriginRtts = Annotated[Mapping[str, OwnRtt], Checked(origin_rtts)]
-"""By host, or `*`; milliseconds, or as the recording's handshakes had it."""
+"""Round trips by host, or `*`; in milliseconds, or as the recording's handshakes had them."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Place:
 
 
 def places_of(origins: Sequence[JsonMapping]) -> tuple[Place, ...]:
-    """Of a recording's `origins` (spec/archive.md), each host once."""
+    """Return the places of a recording's `origins` (spec/archive.md), each host once."""
     found = {
         each["host"]: Place(each["host"], each["address"], each.get("handshake_rtt_ms_min"))
         for each in origins
@@ -123,8 +123,8 @@ def own_rtts_ms(asked: OriginRtts, places: Sequence[Place], site: str) -> dict[s
     return {host: rtt_ms for host, rtt_ms in own.items() if rtt_ms}
 
 
-def unrecorded(places: Sequence[Place]) -> list[str]:
-    """The hosts whose own recorded handshakes, and their address's, tell no round trip."""
+def hosts_without_rtt(places: Sequence[Place]) -> list[str]:
+    """Return the hosts without a recorded handshake of their own or of their address."""
     recorded = _least_by_address(places)
     return [place.host for place in places if place.address not in recorded]
 
@@ -142,8 +142,8 @@ def with_own_rtts(
     return {**path, "down": [beyond, *path["down"]], "up": [*path["up"], beyond]}
 
 
-def described(asked: Mapping[str, object] | None) -> str:
-    """In one line."""
+def describe_rtts(asked: Mapping[str, object] | None) -> str:
+    """Describe the round trips in one line."""
     if not asked:
         return "none"
     parts = [

@@ -6,7 +6,7 @@ import re
 from eyelevel.networks.compose import NAME_LENGTH_MAX, Composed, NetworkWords
 
 _NOT_OF_NAMES = re.compile(r"[^A-Za-z0-9 ._+@-]+")
-"""What a plan's names have not (`eyelevel.plan.file.model`)."""
+"""The characters that are not allowed in a plan's names (`eyelevel.plan.file.model`)."""
 
 
 def plan_table(words: NetworkWords, composed: Composed) -> str:
@@ -15,7 +15,7 @@ def plan_table(words: NetworkWords, composed: Composed) -> str:
 
 
 def network_text(words: NetworkWords, composed: Composed) -> str:
-    """What these words were composed to, in a plan's list: a name, where that is all, or a table.
+    """Return the network as an entry of a plan's list: a name if that is all, otherwise a table.
 
     Files are named as they were, relative to the working directory, as a plan's are.
     """
@@ -25,13 +25,13 @@ def network_text(words: NetworkWords, composed: Composed) -> str:
     said |= {"down": words.down, "up": words.up}
     given = {key: text for key, text in said.items() if text is not None}
     if given.keys() <= {"base"}:
-        return _quoted(network.name)
+        return _quote(network.name)
     plain = network.name.replace(",", "").replace("%", " percent")
     keys = {"name": _NOT_OF_NAMES.sub("-", plain)[:NAME_LENGTH_MAX].strip(), **given}
-    return f"{{ {', '.join(f'{key} = {_quoted(keys[key])}' for key in keys)} }}"
+    return f"{{ {', '.join(f'{key} = {_quote(keys[key])}' for key in keys)} }}"
 
 
-def _quoted(text: str) -> str:
-    """As TOML has it: literally where it may, so that people can read JSON in it."""
+def _quote(text: str) -> str:
+    """Return a TOML string, literal where possible, so that JSON in it stays readable."""
     literal = '"' in text and "'" not in text and text.isprintable()
     return f"'{text}'" if literal else json.dumps(text, ensure_ascii=False)

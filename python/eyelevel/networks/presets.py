@@ -162,7 +162,7 @@ _RATES_MBIT_S = (0.001, 100_000.0)
 _RTTS_MS = (0.1, 10_000.0)
 
 
-def network_named(name: str) -> Network | None:
+def get_network(name: str) -> Network | None:
     """The preset of this name, or the cell das-RATE-RTT at any rate (Mbit/s) and round trip (ms),
     or an operator's link at any round trip, as verizon-lte-300; None where there is none.
 
@@ -183,7 +183,7 @@ def network_named(name: str) -> Network | None:
 
 
 def why_none(name: str, known: Iterable[str] = tuple(NETWORKS_BY_NAME)) -> str:
-    """Why `network_named` has none of this name: bounds of a cell's numbers, else the nearest of
+    """Why `get_network` has none of this name: bounds of a cell's numbers, else the nearest of
     those that are known."""
     if _OF_GRID.fullmatch(name) is None:
         return unknown("network", name, known)
@@ -194,8 +194,9 @@ def why_none(name: str, known: Iterable[str] = tuple(NETWORKS_BY_NAME)) -> str:
 
 
 def find_network(name: str) -> Network:
-    """As `network_named`; NetworkError with the way out where there is none."""
-    if (network := network_named(name)) is None:
+    """Return the network of a name as `get_network` does; raises NetworkError with a remedy if
+    there is none."""
+    if (network := get_network(name)) is None:
         raise NetworkError(
             f"--network: {why_none(name)} (all: eyelevel list networks; das-RATE-RTT is one at "
             "any Mbit/s and ms)"

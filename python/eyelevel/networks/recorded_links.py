@@ -5,15 +5,15 @@ from itertools import islice
 from pathlib import Path
 
 from eyelevel.from_outside.words import quoted
-from eyelevel.networks.operators import LINKS_BY_NAME, recorded_link_of, recordings
+from eyelevel.networks.operators import LINKS_BY_NAME, find_recorded_link, recordings
 
 FILES_MAX = 10_000
-"""Of a folder that are looked at: Mahimahi's has about twenty."""
+"""The most files of a folder that are examined: Mahimahi's has about twenty."""
 BELOW = "traces"
-"""Where a checkout of Mahimahi has them."""
+"""The folder of traces in a checkout of Mahimahi."""
 
 
-def recorded_pair(folder: str, name: str) -> tuple[str, str]:
+def find_recorded_pair(folder: str, name: str) -> tuple[str, str]:
     """The files down and up that the folder has of the link that `name` says.
 
     The folder is relative to the working directory; of a checkout of Mahimahi the traces are found.
@@ -21,7 +21,7 @@ def recorded_pair(folder: str, name: str) -> tuple[str, str]:
     """
     if not folder:
         raise ValueError("it names no folder; name one with recorded traces")
-    named = recorded_link_of(name)
+    named = find_recorded_link(name)
     if named is None:
         known = ", ".join(LINKS_BY_NAME)
         raise ValueError(

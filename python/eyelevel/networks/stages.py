@@ -11,11 +11,11 @@ from eyelevel.traces.spec import SYNTH_MODELS
 Stage = JsonMapping
 
 DIGEST = "sha256:"
-"""Before the digest that stands for a file: where it lies is not what it is."""
+"""The prefix of a digest that stands for a file, whose path is not part of it."""
 
 
 SYNTH = "synth"
-"""In the place of a trace: the settings of the generator that makes it (`SynthSpec`)."""
+"""The key that replaces a trace with the settings of the generator that makes it (`SynthSpec`)."""
 
 _FILE = re.compile(rf"{DIGEST}[0-9a-f]{{64}}")
 _WORDS = ("stage", "kind", "discipline")
@@ -54,7 +54,7 @@ def at_mean_rates(stages: Sequence[Stage]) -> list[Stage]:
     ]
 
 
-def unnamed_file(stages: Sequence[Stage]) -> str:
+def find_unnamed_file(stages: Sequence[Stage]) -> str:
     """The first text in the stages that may be a file's name and is no digest; empty: none."""
     left: list[tuple[str, Any]] = [("", list(stages))]
     while left:
@@ -75,7 +75,7 @@ def _is_known(key: str, text: str) -> bool:
 
 def describe(stages: Sequence[Stage]) -> str:
     """The stages in one line, in the order in which a packet meets them."""
-    return ", ".join(_described(stage) for stage in stages) or "nothing"
+    return ", ".join(_describe(stage) for stage in stages) or "nothing"
 
 
 def _with_files(value: Any, replaced: Callable[[str], str]) -> Any:
@@ -86,12 +86,12 @@ def _with_files(value: Any, replaced: Callable[[str], str]) -> Any:
     return value
 
 
-def _described(stage: Stage) -> str:
+def _describe(stage: Stage) -> str:
     words = [str(stage["stage"])]
     for key, item in stage.items():
         if key in ("stage", "queue") or item is None or item is False:
             continue
-        words += [key, _value_described(item)]
+        words += [key, _describe_value(item)]
     queue = stage.get("queue")
     if queue:
         rest = [f"{k} {v}" for k, v in queue.items() if k != "discipline" and v is not False]
@@ -99,11 +99,11 @@ def _described(stage: Stage) -> str:
     return " ".join(words)
 
 
-def _value_described(item: Any) -> str:
+def _describe_value(item: Any) -> str:
     if isinstance(item, Mapping):
-        return "(" + " ".join(f"{k} {_value_described(v)}" for k, v in item.items()) + ")"
+        return "(" + " ".join(f"{k} {_describe_value(v)}" for k, v in item.items()) + ")"
     if isinstance(item, list | tuple):
-        return "(" + ", ".join(_value_described(part) for part in item) + ")"
+        return "(" + ", ".join(_describe_value(part) for part in item) + ")"
     if isinstance(item, str) and item.startswith(DIGEST):
         return item[: len(DIGEST) + 12]
     return f"{item:g}" if isinstance(item, float) else str(item)

@@ -1,4 +1,4 @@
-"""How every load of a plan is driven and watched, said once (see `eyelevel.settings`)."""
+"""The browser settings of a plan, declared once (see `eyelevel.settings`)."""
 
 import re
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def _once(value: object) -> object:
 
 @dataclass(frozen=True)
 class Browser(Settings):
-    """Of the loads of a plan; defaults are those of a plan file. A trial's is what is in force
+    """The settings of a plan's loads, with the defaults of a plan file. A trial has those in force
     (`eyelevel.plan.in_force`)."""
 
     browser: Annotated[
@@ -68,7 +68,7 @@ class Browser(Settings):
         About("fix the page's date and random numbers, so that all loads request the same URLs"),
     ] = True
     visit: Visit = "first"
-    """Of the stacks that do not say their own, as are the next two."""
+    """The default for stacks that do not set their own; so are the next two."""
     visitor: Visitor = "first"
     effective_connection_type: ConnectionTypeSetting = "network"
     device: Annotated[
@@ -142,12 +142,13 @@ class Browser(Settings):
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What a user does when the load is over."""
+        """Return the user's steps after the load."""
         return tuple(parse_step(text) for text in self.after_load)
 
     @property
     def forced_connection_type(self) -> ConnectionType | None:
-        """What a trial's browser is to take the network for; None: what it estimates."""
+        """Return the kind of network that a trial's browser is made to assume; None to let it
+        estimate."""
         wanted = self.effective_connection_type
         return None if wanted == "network" or wanted == "measured" else wanted
 
@@ -161,8 +162,8 @@ class Browser(Settings):
         """The least time that a load of the plan has; of a trial's browser the load's."""
         return LIMIT_S_MIN if self.timeout_s is None else self.timeout_s
 
-    def logs_kept(self) -> JsonObject:
-        """What a load leaves beside its record and frames, by the key that asks for it."""
+    def kept_logs(self) -> JsonObject:
+        """Return what a load keeps besides its record and frames, by the key that asks for it."""
         wanted = {"netlog": self.netlog, "trace": self.trace, "logs": self.logs}
         return {key: value for key, value in wanted.items() if value}
 
@@ -201,11 +202,12 @@ class Browser(Settings):
         return None
 
     def limit_of(self, body_bytes: float, network: Network) -> float:
-        """After how long a load of a page with so many bytes ends as `timeout`."""
+        """Return the time, in s, after which a load of a page with this many bytes ends as
+        `timeout`."""
         return self.timeout_s or time_limit_s(body_bytes, network)
 
-    def refused_stack(self, stack: Stack) -> str | None:
-        """Why browser or replay cannot measure with `stack`; None where they can."""
+    def find_refused_stack(self, stack: Stack) -> str | None:
+        """Return why browser or replay cannot measure with `stack`; None if they can."""
         if self.longest_prefix and not stack.is_ours:
             return (
                 f"`{stack.name}`: only our servers have `longest_prefix`; an external server "

@@ -37,7 +37,7 @@ MEANINGS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Causes(Settings):
-    """Which twin stands for what: by stack and cause (ALL for all of them), and by network."""
+    """The counterfactual twins: by stack and cause (ALL for all causes), and by network."""
 
     names: Annotated[tuple[str, ...], LISTED]
     stacks: Mapping[str, Mapping[str, str]]

@@ -1,4 +1,4 @@
-"""What a plan file's reader refuses, of a plan that was resolved elsewhere: one rule for both.
+"""Check a plan that was resolved elsewhere by the rules of a plan file's reader.
 
 A `plan.json` may come from a stranger. Its values have passed their types and bounds; here is what
 one says of another, and what would reach beyond it: names, which stand in paths and tables, and
@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from eyelevel.networks.network import Network
-from eyelevel.networks.stages import unnamed_file
+from eyelevel.networks.stages import find_unnamed_file
 from eyelevel.plan.file.model import NAME_PATTERN
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
 
 _NAME = re.compile(NAME_PATTERN.replace("{0,63}", "{0,95}"))
-"""Of a stack or network with what its twins add."""
+"""The pattern for a stack's or network's name, including the suffixes of its twins."""
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -35,7 +35,7 @@ def _mistakes(plan: Plan) -> Iterator[tuple[str, str]]:
     if refused := plan.browser.refusal():
         yield f"browser.{refused[0]}", refused[1]
     for place, stack in enumerate(stacks):
-        if why := stack.refusal() or plan.browser.refused_stack(stack):
+        if why := stack.refusal() or plan.browser.find_refused_stack(stack):
             yield f"stacks.{place}", why
     for place, site in enumerate(plan.sites):
         if not site.isprintable():
@@ -55,7 +55,7 @@ def _names(key: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _of_network(network: Network) -> Iterator[str]:
     for stages in (network.stages_down, network.stages_up):
-        if stages is not None and (named := unnamed_file(stages)):
+        if stages is not None and (named := find_unnamed_file(stages)):
             yield f"the stages name `{named}`; files are named by their digests"
     if (network.stages_down is None) != (network.stages_up is None):
         yield "it has stages in only one direction"

@@ -18,7 +18,8 @@ class Comparison(Settings):
 
 
 class Compared:
-    """What is of one comparison; `stack` and `reference` are the dataclass's own fields."""
+    """A base class for results of one comparison; `stack` and `reference` are fields of the
+    subclass."""
 
     stack: str
     reference: str

@@ -27,7 +27,7 @@ RTT_MS_FROM: Mapping[ConnectionType, float] = {"slow-2g": 2010.0, "2g": 1420.0, 
 def connection_type(
     setting: ConnectionTypeSetting, rtt_ms_min: float
 ) -> ConnectionType | Literal["measured"]:
-    """What `setting` means on a network of this least round trip."""
+    """Return the connection type for a network with this minimum round-trip time."""
     if setting != "network":
         return setting
     return next((name for name, from_ms in RTT_MS_FROM.items() if rtt_ms_min >= from_ms), "4g")

@@ -9,7 +9,7 @@ from eyelevel.settings import LISTED, Checked, Settings
 
 @dataclass(frozen=True)
 class Device(Settings):
-    """What the page finds: the screen, touch, and how fast its scripts run."""
+    """A device as a page sees it: the screen, touch, and the speed of its scripts."""
 
     name: str
     viewport_px: Annotated[tuple[int, int], LISTED]
@@ -19,12 +19,12 @@ class Device(Settings):
     mobile: bool
     """Touch, a mobile viewport and user agent."""
     model: str
-    """What client hints name, where a server asks for them; empty: nothing."""
+    """The model in client hints, if a server requests them; empty for none."""
     slowdown: float
     """How many times slower scripts run than on this machine; a plan's own replaces it."""
 
     def cells(self) -> dict[str, str]:
-        """What tables of devices show, by their columns."""
+        """Return the columns of tables of devices."""
         return {
             "name": self.name,
             "viewport": "{} x {}".format(*self.viewport_px),
@@ -48,13 +48,13 @@ class DeviceName:
     """Reads a device's name as the device; one that is known no more is as it was written."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: object) -> object:
-        return Checked(_named).__get_pydantic_core_schema__(source, handler)
+        return Checked(_find_device).__get_pydantic_core_schema__(source, handler)
 
     def __get_pydantic_json_schema__(self, core: object, handler: object) -> object:
         return {"anyOf": [{"type": "string", "enum": list(DEVICES_BY_NAME)}, {"type": "null"}]}
 
 
-def _named(value: object) -> object:
+def _find_device(value: object) -> object:
     if isinstance(value, str) and value not in DEVICES_BY_NAME:
         raise ValueError(unknown("device", value, DEVICES_BY_NAME))
     return DEVICES_BY_NAME[value].device if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""What is in force of a stack and of the browser's settings on one network."""
+"""Compute the settings in force of a stack and of the browser on one network."""
 
 from dataclasses import replace
 
@@ -74,7 +74,7 @@ def taking_network_for(wanted: ConnectionTypeSetting, browser: Browser, stack: S
 
 
 def browser_in_force(browser: Browser, stack: Stack, network: Network, limit_s: float) -> Browser:
-    """The same of loads on this network, which end after `limit_s`."""
+    """Return the browser settings in force on this network, where loads end after `limit_s`."""
     settings = browser_for(browser, stack)
     return replace(
         settings,
@@ -97,13 +97,13 @@ def lab_stack(stack: Stack, network: Network) -> JsonObject:
 
 
 def stack_message(stack: Stack) -> JsonObject:
-    """The same of a stack that is in force: what its servers need, where they need it."""
+    """Return the settings of a stack in force that its servers need."""
     stated = stack.stated()
     message = {key: stated[key] for key in _OF_SERVERS if stated[key] is not None}
     return {"name": stack.name, **message}
 
 
 def tcp_controller(congestion_control: str) -> str:
-    """What TCP has in a stack's place of this controller: with QUIC recorded http origins, and the
-    browser's own packets, come over TCP as well."""
+    """Return the TCP controller for a stack with this one: with QUIC, recorded http origins and the
+    browser's own packets use TCP, too."""
     return congestion_control if congestion_control in KERNEL_CONGESTION_CONTROLS else "cubic"

@@ -33,7 +33,8 @@ def have_ways(*stacks: Stack) -> bool:
 
 @dataclass(frozen=True)
 class OwnRtts:
-    """By the names of site and stack; nothing of stacks that have none."""
+    """The origins' own round trips by the names of site and stack; without stacks that have
+    none."""
 
     by_cell: Mapping[tuple[str, str], Own]
 
@@ -41,7 +42,7 @@ class OwnRtts:
     def of(
         cls, stacks: Sequence[Stack], places_by_site: Mapping[str, Sequence[Place]]
     ) -> "OwnRtts":
-        """What the stacks ask for on these sites.
+        """Return the round trips that the stacks set on these sites.
 
         Raises PlanError with a line for each mistake: a host that no site has, and what
         `own_rtts_ms` refuses.

@@ -15,7 +15,7 @@ from eyelevel.settings import LISTED, Settings, Share
 
 BLOCKS_MAX = 10_000  # far beyond any study; a typing error should not plan for years
 SMALLEST_EFFECT = 0.05
-"""Of interest, where a plan says none."""
+"""The smallest effect of interest, unless a plan sets it."""
 Blocks = Annotated[int, Ge(1), Le(BLOCKS_MAX)]
 Seed = Annotated[int, Ge(0), Lt(2**63)]
 SmallestEffect = Annotated[Share, Gt(0)]
@@ -44,7 +44,7 @@ class Plan(Settings):
     networks: Annotated[tuple[Network, ...], MinLen(1), LISTED]
     stacks: Annotated[tuple[Stack, ...], MinLen(1), LISTED]
     comparisons: Annotated[tuple[Comparison, ...], LISTED]
-    """What is asked: the first is the headline's. They and the networks are the family."""
+    """The comparisons; the first is the headline's. With the networks they form the family."""
     blocks: Blocks
     seed: Seed
     primary_metric: str
@@ -55,7 +55,7 @@ class Plan(Settings):
     weights: Mapping[str, Weight] = field(default_factory=dict)
     """Shares of use by network's name; empty where the plan gives none: then all count alike."""
     causes: Causes | None = None
-    """Who of the stacks and networks is whose counterfactual."""
+    """The counterfactual twins of stacks and networks."""
     smallest_effect_reason: str = ""
     """Why a smaller effect does not matter; empty if the plan does not say."""
     trace_files: Mapping[str, str] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import PLAN_DOCUMENT_VERSION, TRIALS_MAX
 
 OF_TRIALS = ("version", "hash", "trials")
-"""Of a `plan.json`, what follows from the plan."""
+"""The keys of a `plan.json` that follow from the plan."""
 
 _HASH = re.compile(r"[0-9a-z]{1,64}")
 _SITE_NAME = re.compile(r"[^./\\\0][^/\\\0]{0,200}")
@@ -47,7 +47,10 @@ def plan_of_document(
             raise ValueError("it has no hash")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise PlanError(
-            [f"{source}: not of this eyelevel ({_said(error)}); use the eyelevel that wrote it"]
+            [
+                f"{source}: not of this eyelevel ({_format_error(error)}); "
+                "use the eyelevel that wrote it"
+            ]
         ) from error
     located = {"sites": tuple(sites)} if sites is not None else {}
     return replace(plan, **located, trace_files=dict(trace_files or {}))
@@ -80,8 +83,8 @@ def _check_trials(trials: object, plan: Plan) -> None:
             raise ValueError(f"`trials.{place}`: it has no hash or no block")
 
 
-def _said(error: Exception) -> str:
-    """One line of it; of pydantic's, the first key and what is wrong with it."""
+def _format_error(error: Exception) -> str:
+    """Return an error as one line; of pydantic's errors, the first key and its fault."""
     if isinstance(error, KeyError):
         return f"it lacks {quoted(error)}"
     details = getattr(error, "errors", None)

@@ -28,7 +28,7 @@ SMALLEST_EFFECT_REASON = (
     'smallest_effect_reason = "people notice durations that differ by a fifth (Seow 2008, the '
     '20 % rule); a quarter of that nobody sees"\n'
 )
-"""Of the presets and of `eyelevel ask`, which have the default's 5 %."""
+"""The reason for the default of 5 %, for presets and `eyelevel ask`."""
 
 SMALL_SITES_MAX = 4
 
@@ -44,8 +44,8 @@ MANY_SMALL = tuple(
     for objects, size in ((100, 3000), (200, 1000), (400, 500))
     for origins in (1, 20)
 )
-"""From the median object of Das's table 4.1 downwards; on one origin, and on as many as his median
-site has addresses."""
+"""Sites with many small objects, from the median object of Das's table 4.1 downwards; on one
+origin, and on as many as his median site has addresses."""
 
 SCALES = ("full", "small")
 
@@ -300,7 +300,7 @@ def preset_text(
     chosen = list(sites) or list(preset.sites) or list(shipped[: preset.sites_max])
     text = preset.text
     if scale == "small":
-        chosen, text = chosen[:SMALL_SITES_MAX], _replaced(text, preset.small)
+        chosen, text = chosen[:SMALL_SITES_MAX], _replace_keys(text, preset.small)
     if not chosen:
         raise PlanError([f"the plan `{name}` needs a site; name a recorded one"])
     quoted = ", ".join(_toml_string(site) for site in chosen)
@@ -309,11 +309,13 @@ def preset_text(
 
 def with_networks(text: str, networks: Sequence[str]) -> str:
     """A preset's text with these networks, each as TOML, in the place of its own."""
-    return _replaced(text, "".join(["networks = [\n", *(f"    {n},\n" for n in networks), "]\n"]))
+    return _replace_keys(
+        text, "".join(["networks = [\n", *(f"    {n},\n" for n in networks), "]\n"])
+    )
 
 
-def _replaced(text: str, changes: str) -> str:
-    """`text` without the assignments whose keys `changes` gives anew, and those after it."""
+def _replace_keys(text: str, changes: str) -> str:
+    """Return `text` with the assignments of `changes` in place of those with the same keys."""
     keys = {
         line.split(" =")[0] for line in changes.splitlines() if " = " in line and line[0] != " "
     }

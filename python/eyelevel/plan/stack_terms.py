@@ -8,10 +8,11 @@ HttpVersion = Literal["h1", "h2", "h3"]
 TlsVersion = Literal["none", "1.2", "1.3"]
 CongestionControl = Literal["cubic", "bbr", "reno", "cubic-hystart++", "sprout_ewma"]
 SproutHorizon = Literal["max", "min"]
-"""Of 100 ms and the smallest round trip time: `max` as in Das's code, `min` as in his text."""
+"""The larger or smaller of 100 ms and the minimum round-trip time: `max` as in Das's code, `min` as
+in his text."""
 
 KERNEL_CONGESTION_CONTROLS: tuple[CongestionControl, ...] = ("cubic", "bbr", "reno")
-"""What the kernel's TCP has; the other controllers are ours and exist over QUIC alone."""
+"""The controllers of the kernel's TCP; the others are ours and exist over QUIC only."""
 
 # Small records reach the page sooner on slow links: 16 kB take 280 ms at 0.468 Mbit/s before their
 # first byte can be read.

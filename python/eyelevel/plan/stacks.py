@@ -151,7 +151,8 @@ class Stack(Settings):
         _servers("whether servers give them out; else on repeat visits alone"),
     ] = None
     visit: Visit | None = None
-    """None: the plan's, as with the next two, which are the browser's and not the servers'."""
+    """None for the plan's value, as with the next two, which apply to the browser and not the
+    servers."""
     visitor: Visitor | None = None
     effective_connection_type: ConnectionTypeSetting | None = None
     origin_rtt: Annotated[OriginRtts | None, About("origins' own round trips, by host")] = None
@@ -165,7 +166,7 @@ class Stack(Settings):
         return self.external_server is None
 
     def with_tickets(self, tls_version: TlsVersion) -> Self:
-        """The same over this TLS, with servers that give out session tickets."""
+        """Return the stack over this TLS version, with servers that issue session tickets."""
         return replace(self, tls_version=tls_version, session_tickets=True)
 
     @property
@@ -213,7 +214,7 @@ class Stack(Settings):
         return self.stated(without=("name", "stack_preset"))
 
     def cells(self) -> dict[str, str]:
-        """What tables of stacks show, by their columns."""
+        """Return the columns of tables of stacks."""
         window = self.receive_window_bytes
         first = f"{window / 2**20:g} MiB" if window is not None else "kernel's"
         return {
@@ -325,11 +326,11 @@ _REFUSALS: tuple[tuple[Callable[[Stack], object], str], ...] = (
         "`pacing`: Sprout-EWMA never paces, its window alone limits it",
     ),
 )
-"""What cannot be had, each with its reason."""
+"""The combinations that are impossible, each with its reason."""
 
 
 def stack_in_words(stack: JsonMapping) -> str:
-    """What the name of a plan's `stack`, as its document has it, stands for."""
+    """Describe a stack of a plan's document in words."""
     protocols = {"h1": "HTTP/1.1 over TCP", "h2": "HTTP/2 over TCP", "h3": "HTTP/3 over QUIC"}
     said = f"{stack['name']} is {protocols[stack['http_version']]}"
     if stack["external_server"]:

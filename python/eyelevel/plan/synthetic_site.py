@@ -9,11 +9,11 @@ from eyelevel.from_outside.words import escape_control_characters, quoted
 PREFIX = "synthetic:"
 BOUNDS = {"objects": (1, 2000), "object_bytes": (2, 50_000_000), "origins": (1, 200)}
 MARKUP_BYTES = 300
-"""What a page's own markup takes: a smaller one has none, and so no further objects."""
+"""The bytes of a page's own markup; a smaller page has none, and so no further objects."""
 
 
 LIKE = ("das2014", "httparchive2025")
-"""Whose distributions sites can have (`eyelevel.sites.synthetic.published`)."""
+"""The published distributions that sites can follow (`eyelevel.sites.synthetic.published`)."""
 LIKE_BOUNDS = {"site": (1, 10_000), "count": (1, 10_000), "seed": (0, 2**31)}
 LIKE_COUNT = 500
 """Das's corpus has as many."""
@@ -30,14 +30,14 @@ class LikeSite:
 
     @property
     def name(self) -> str:
-        """In tables and files, as `eyelevel site synth` calls it."""
+        """Return the name in tables and files, as `eyelevel site synth` uses it."""
         number = f"{self.site:0{len(str(self.count))}}"
         of = "" if self.count == LIKE_COUNT else f"of{self.count}"
         return f"{self.like}-{self.seed}-{number}{of}"
 
     @property
     def in_plan(self) -> str:
-        """As a plan's `sites` have it."""
+        """Return the site in the form of a plan's `sites`."""
         usual = self.count == LIKE_COUNT and self.seed == 1
         drawn = "" if usual else f",count={self.count},seed={self.seed}"
         return f"{PREFIX}like={self.like},site={self.site}{drawn}"
@@ -56,7 +56,7 @@ class SyntheticSite:
 
     @property
     def name(self) -> str:
-        """In tables and files: all that it is."""
+        """Return the name in tables and files, with all parameters."""
         return f"synthetic-{self.objects}x{self.object_bytes}-{self.origins}"
 
 
@@ -66,7 +66,7 @@ def is_synthetic(site: str) -> bool:
 
 
 def parse_synthetic(site: str) -> SyntheticSite | LikeSite:
-    """What the text describes; ValueError says what is wrong with it."""
+    """Parse a synthetic site; ValueError says what is wrong with it."""
     given = {}
     for part in filter(None, site.removeprefix(PREFIX).split(",")):
         key, _, value = (word.strip() for word in part.partition("="))
@@ -75,9 +75,9 @@ def parse_synthetic(site: str) -> SyntheticSite | LikeSite:
         return _like(site, given)
     values = asdict(SyntheticSite()) | _whole_numbers(site, given, BOUNDS)
     if values["objects"] > 1 and values["object_bytes"] < MARKUP_BYTES:
-        raise _refused(site, f"a page with objects has at least {MARKUP_BYTES} bytes; give it more")
+        raise _refusal(site, f"a page with objects has at least {MARKUP_BYTES} bytes; give it more")
     if values["origins"] > values["objects"]:
-        raise _refused(site, "more origins than objects; lower `origins`")
+        raise _refusal(site, "more origins than objects; lower `origins`")
     return SyntheticSite(**values)
 
 
@@ -89,12 +89,12 @@ def like_sites(like: str, count: int = LIKE_COUNT, seed: int = 1) -> tuple[str, 
 def _like(site: str, given: dict[str, str]) -> LikeSite:
     like = given.pop("like")
     if like not in LIKE:
-        raise _refused(site, unknown("source", like, LIKE))
+        raise _refusal(site, unknown("source", like, LIKE))
     if "site" not in given:
-        raise _refused(site, "say which one, such as `site=17`")
+        raise _refusal(site, "say which one, such as `site=17`")
     made = LikeSite(like, **_whole_numbers(site, given, LIKE_BOUNDS))
     if made.site > made.count:
-        raise _refused(
+        raise _refusal(
             site, f"there are {made.count} sites, so there is no {made.site}; name a lower one"
         )
     return made
@@ -106,13 +106,13 @@ def _whole_numbers(
     values = {}
     for key, value in given.items():
         if key not in bounds:
-            raise _refused(site, unknown("key", key, [*bounds, "like"]))
+            raise _refusal(site, unknown("key", key, [*bounds, "like"]))
         low, high = bounds[key]
         if not value.isdecimal() or len(value) > 18 or not low <= int(value) <= high:
-            raise _refused(site, f"`{key}` is a whole number from {low} to {high}; write one")
+            raise _refusal(site, f"`{key}` is a whole number from {low} to {high}; write one")
         values[key] = int(value)
     return values
 
 
-def _refused(site: str, why: str) -> ValueError:
+def _refusal(site: str, why: str) -> ValueError:
     return ValueError(f"site `{quoted(site)}`: {escape_control_characters(why, keep='')}")

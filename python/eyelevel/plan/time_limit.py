@@ -1,4 +1,5 @@
-"""How long a load may take: what its page's bytes need over its network, and some more."""
+"""Compute how long a load may take: the time that its page's bytes need over its network, and a
+margin."""
 
 import math
 from collections.abc import Sequence
@@ -9,11 +10,11 @@ from eyelevel.networks.network import Network
 
 LIMIT_S_MIN = 180.0
 MARGIN = 2.0
-"""Of what the bytes need at least; headers, handshakes and slow starts come on top."""
+"""The factor on the least time for the bytes; headers, handshakes and slow starts come on top."""
 ROUND_TRIPS = 12
-"""Of a page: name, handshake, document, and a few levels of what it refers to."""
+"""The round trips of a page: name, handshake, document, and a few levels of references."""
 FAST_BIT_S = 10**9
-"""Of a direction without a link."""
+"""The rate of a direction without a link."""
 SEGMENT_BITS = 8 * 1448
 LOSS_CONSTANT = math.sqrt(3 / 2)
 """Mathis, Semke, Mahdavi and Ott 1997: a connection that repeats a share p of its segments moves
@@ -38,7 +39,7 @@ class Tight:
 
 
 def load_s(body_bytes: float, network: Network) -> float:
-    """What a load takes at least, roughly: its bytes at the link's rate, and round trips."""
+    """Estimate the least time of a load, in s: its bytes at the link's rate, and round trips."""
     shares, waiting_s = 1, 0.0
     if network.cross_traffic:
         shares += sum(kind.flows for kind in network.cross_traffic if kind.direction == "down")

@@ -44,7 +44,7 @@ class Site:
     digest: str
     body_bytes: float = 0.0
     places: tuple[Place, ...] = ()
-    """Its hosts, which round trips are asked of."""
+    """Its hosts, for which round trips can be set."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,10 @@ class Trial:
     def record_key(self) -> JsonObject:
         """The record's `trial` object."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {**values, **_stated(self.network_settings, self.stack_settings, self.browser)}
+        return {
+            **values,
+            **_trial_settings(self.network_settings, self.stack_settings, self.browser),
+        }
 
     def lab_path(
         self, trace_files: Mapping[str, str] | None = None, places: Sequence[Place] = ()
@@ -80,7 +83,7 @@ class Trial:
 
     @property
     def own_rtts_ms(self) -> dict[str, float]:
-        """What origins have beyond the network's round trip, by host."""
+        """Return the origins' round trips beyond the network's, in ms by host."""
         return {host: float(rtt) for host, rtt in (self.stack_settings.origin_rtt or {}).items()}
 
     def lab_cross_traffic(self) -> tuple[JsonObject, ...]:
@@ -94,7 +97,7 @@ class Trial:
         return {"session_tickets": tickets, **stack_message(self.stack_settings)}
 
 
-def _stated(network: Network, stack: Stack, browser: Browser) -> JsonObject:
+def _trial_settings(network: Network, stack: Stack, browser: Browser) -> JsonObject:
     """The settings of a trial as its record has them and its hash covers them."""
     return {
         "network_settings": network.settings(),
@@ -114,7 +117,7 @@ def expand(plan: Plan, sites: Sequence[Site]) -> list[Trial]:
     if count > TRIALS_MAX:
         raise PlanError([f"the plan has {count} trials, more than {TRIALS_MAX}; split it"])
     own = OwnRtts.of(plan.stacks, {site.name: site.places for site in sites})
-    return list(_ordered(plan, sites, own))
+    return list(_order(plan, sites, own))
 
 
 def block_name(site: str, network: str, repetition: int) -> str:
@@ -150,7 +153,7 @@ def random_number(seed: int, *names: str | int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
-def _ordered(plan: Plan, sites: Sequence[Site], own: OwnRtts) -> Iterator[Trial]:
+def _order(plan: Plan, sites: Sequence[Site], own: OwnRtts) -> Iterator[Trial]:
     limits = {
         (site.name, network.name): plan.browser.limit_of(
             site.body_bytes, own.farthest(network, site.name)
@@ -162,7 +165,8 @@ def _ordered(plan: Plan, sites: Sequence[Site], own: OwnRtts) -> Iterator[Trial]
     hashers = {}
 
     def kind(site: Site, network: Network, stack: Stack) -> tuple[str, str, float, str]:
-        """What makes settings: the site where origins have round trips of their own."""
+        """Return what determines settings: the site matters only if origins have their own round
+        trips."""
         limit_s = limits[site.name, network.name]
         return network.name, stack.name, limit_s, site.name if stack.origin_rtt else ""
 
@@ -180,14 +184,14 @@ def _ordered(plan: Plan, sites: Sequence[Site], own: OwnRtts) -> Iterator[Trial]
                     "stack_settings": in_force,
                     "browser": browser,
                 }
-                hashers[key] = _Hasher(of_cell | _stated(network, in_force, browser))
+                hashers[key] = _Hasher(of_cell | _trial_settings(network, in_force, browser))
     digests = {site.digest: canonical_json(site.digest) for site in sites}
     cells = [(site, network) for site in sites for network in plan.networks]
     for repetition in range(1, plan.blocks + 1):
-        for site, network in _shuffled_blocks(plan.seed, repetition, cells):
+        for site, network in _shuffle_blocks(plan.seed, repetition, cells):
             names = (site.name, network.name, repetition)
             block = block_name(*names)
-            for position, stack in enumerate(_shuffled_stacks(plan, names), start=1):
+            for position, stack in enumerate(_shuffle_stacks(plan, names), start=1):
                 key = kind(site, network, stack)
                 seed = random_number(plan.seed, "trial", *names, stack.name)
                 yield Trial(
@@ -224,7 +228,7 @@ class _Hasher:
         )
 
 
-def _shuffled_blocks(
+def _shuffle_blocks(
     seed: int, repetition: int, cells: Sequence[tuple[Site, Network]]
 ) -> list[tuple[Site, Network]]:
     return sorted(
@@ -232,7 +236,7 @@ def _shuffled_blocks(
     )
 
 
-def _shuffled_stacks(plan: Plan, names: tuple[str, str, int]) -> list[Stack]:
+def _shuffle_stacks(plan: Plan, names: tuple[str, str, int]) -> list[Stack]:
     return sorted(plan.stacks, key=lambda s: random_number(plan.seed, "order", *names, s.name))
 
 

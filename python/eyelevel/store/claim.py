@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from eyelevel.disk.locks import lock, owner_said
+from eyelevel.disk.locks import describe_owner, lock
 from eyelevel.disk.results import refusal_of_writing
 from eyelevel.errors import StoreError, refusal_of
 
@@ -27,9 +27,9 @@ def claim(directory: Path) -> None:
         os.close(descriptor)
         return
     if lock(descriptor) is False:  # where a disk has no locks the first to commit a trial wins
-        owner = owner_said(descriptor)
+        owner = describe_owner(descriptor)
         os.close(descriptor)
-        raise _claimed(directory, owner)
+        raise _claimed_error(directory, owner)
     _CLAIMED[key] = descriptor
 
 
@@ -40,10 +40,10 @@ def check_unclaimed(directory: Path) -> None:
     except OSError:
         return
     if (status.st_dev, status.st_ino) not in _CLAIMED and (owner := writer(directory)):
-        raise _claimed(directory, owner)
+        raise _claimed_error(directory, owner)
 
 
-def _claimed(directory: Path, owner: str) -> StoreError:
+def _claimed_error(directory: Path, owner: str) -> StoreError:
     return StoreError(
         f"writing {directory}: {owner} is writing there; wait until it has ended, or choose "
         "another --out"
@@ -51,7 +51,8 @@ def _claimed(directory: Path, owner: str) -> StoreError:
 
 
 def writer(directory: Path) -> str | None:
-    """Who has claimed `directory`, in words; empty: nobody; None: its disk has no locks.
+    """Return the process that has claimed `directory`, as text; empty if none has; None if its disk
+    has no locks.
 
     Raises StoreError if it cannot be opened.
     """
@@ -61,6 +62,6 @@ def writer(directory: Path) -> str | None:
         raise StoreError(f"reading {directory}: {refusal_of(error)}") from error
     try:
         found = lock(descriptor)
-        return None if found is None else "" if found else owner_said(descriptor)
+        return None if found is None else "" if found else describe_owner(descriptor)
     finally:
         os.close(descriptor)

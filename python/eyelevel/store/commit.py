@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from eyelevel.disk.folders import locked_folder
-from eyelevel.disk.steps import reached
+from eyelevel.disk.folders import lock_folder
+from eyelevel.disk.steps import report_step
 from eyelevel.disk.whole import DRAFT_PREFIX, sync_directory, write_synced
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import TRIALS, refusals, remove_leftovers
@@ -24,7 +24,7 @@ from eyelevel.store.packed import PackedTrial, pack
 from eyelevel.store.pictures import PICTURES, has_picture, keep_picture
 
 WHOLE_PREFIX = ".whole-"
-"""Of a stage whose trials are on the disk and have their names yet to get."""
+"""The prefix of a stage whose trials are complete on disk but do not have their names yet."""
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Stage:
     directory: Path
     """The run's."""
     folder: Path
-    """What is written to, under a name that no trial has."""
+    """The folder that is written to, under a name that no trial has."""
     trials: Sequence[PackedTrial]
     pictures: Mapping[str, bytes]
     """Last ones, by name."""
@@ -100,7 +100,8 @@ def _remove(stage: Stage) -> None:
 
 
 def _remove_whole(whole: Path) -> None:
-    """Where a disk has no locks another client may recover it at this moment, and remove it."""
+    """Remove a complete stage; on a disk without locks another client may do so at the same
+    time."""
     while whole.exists():
         with suppress(FileNotFoundError):
             shutil.rmtree(whole)
@@ -115,7 +116,7 @@ STEPS = (
     Step("block sync names", _sync_names),
     Step("block remove", _remove),
 )
-"""What a commit does, in its order. It goes through this list, and so do tests of faults."""
+"""The steps of a commit in their order; tests of faults go through the same list."""
 
 BEGUN, RENAMED, DONE = "block begun", "trial renamed", "block done"
 
@@ -128,7 +129,7 @@ def write_block(directory: Path, trials: Sequence[PackedTrial]) -> list[str]:
     """
     folder = directory / TRIALS
     with refusals(folder / trials[0].name if trials else folder):
-        reached(BEGUN)
+        report_step(BEGUN)
         folder.mkdir(parents=True, exist_ok=True)
         absent = [trial for trial in trials if not os.path.lexists(folder / trial.name)]
         # Of those that another writer committed, too: a slot sends a picture once, and its next
@@ -137,12 +138,12 @@ def write_block(directory: Path, trials: Sequence[PackedTrial]) -> list[str]:
         if not absent:
             _keep_all(directory / PICTURES, pictures)
             return []
-        with locked_folder(folder, DRAFT_PREFIX) as draft:
+        with lock_folder(folder, DRAFT_PREFIX) as draft:
             stage = Stage(directory, draft, absent, pictures)
             for step in STEPS:
-                reached(step.name)
+                report_step(step.name)
                 step.does(stage)
-        reached(DONE)
+        report_step(DONE)
         return stage.won
 
 
@@ -197,5 +198,5 @@ def _rename_all(whole: Path) -> list[str]:
                 raise
         else:
             won.append(trial.name)
-        reached(RENAMED)
+        report_step(RENAMED)
     return won

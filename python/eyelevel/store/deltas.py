@@ -27,7 +27,8 @@ from eyelevel.store.pixels import (
 )
 
 HASTY_AFTER_PICTURES = 24.0
-"""After so many whole pictures' worth of changes (a page with a video) speed counts."""
+"""After this many whole pictures' worth of changes (a page with a video), encoding favours
+speed."""
 
 ENCODERS_MAX = 4
 """Threads: a lab has two cores, and nothing is measured while pictures are encoded."""
@@ -50,10 +51,10 @@ def encode(pictures: Sequence[Picture]) -> list[Part]:
         return []
     # The encoder lets other threads run; what is here beside it takes little.
     with ThreadPoolExecutor(min(ENCODERS_MAX, len(pictures))) as encoders:
-        return [encode() for encode in _begun(pictures, encoders)]
+        return [encode() for encode in _begin_encoding(pictures, encoders)]
 
 
-def _begun(pictures: Sequence[Picture], encoders: Executor) -> list[Callable[[], Part]]:
+def _begin_encoding(pictures: Sequence[Picture], encoders: Executor) -> list[Callable[[], Part]]:
     """Each picture's part, which may still be in the making."""
     parts: list[Callable[[], Part]] = []
     known: dict[bytes, Callable[[], Part]] = {}

@@ -36,7 +36,7 @@ PLAN_FILE = "plan.json"
 ENVIRONMENT_FILE = "environment.json"
 STOP_FILE = "stop.json"
 FETCH_FILE = "fetch.json"
-"""Of a directory into which a run is fetched from a bucket, and whose it is."""
+"""The file of a directory into which a run is fetched from a bucket; names the run."""
 LOGS = "logs"
 """A trial's folder of logs of connections and packets."""
 
@@ -116,7 +116,7 @@ def parse_record(compressed: bytes, name: str, file: Path | str) -> JsonObject:
     return record
 
 
-def committed(directory: Path) -> set[str]:
+def list_committed(directory: Path) -> set[str]:
     """The hashes of all trials that are there, from one listing of the directory."""
     try:
         with os.scandir(directory / TRIALS) as entries:
@@ -127,13 +127,13 @@ def committed(directory: Path) -> set[str]:
 
 def iterate_trials(directory: Path) -> Iterator[StoredTrial]:
     """All committed trials in the order of their hashes; raises StoreError at a damaged one."""
-    for name in sorted(committed(directory)):
+    for name in sorted(list_committed(directory)):
         yield read_trial(directory, name)
 
 
 def missing(directory: Path, hashes: Iterable[str]) -> list[str]:
     """Those of a plan's hashes that are not committed yet, in the plan's order."""
-    there = committed(directory)
+    there = list_committed(directory)
     return [name for name in hashes if name not in there]
 
 
@@ -162,8 +162,8 @@ def write_document(directory: Path, name: str, value: JsonMapping) -> None:
 
 
 def create_document(directory: Path, name: str, value: JsonMapping) -> bool:
-    """The same of one that is never replaced; whether it was not there, which is the kernel's to
-    say where a disk has no locks."""
+    """Create a document that is never replaced; return whether it is new, which the kernel decides
+    on a disk without locks."""
     with refusals(directory / name):
         directory.mkdir(parents=True, exist_ok=True)
         try:
@@ -212,8 +212,8 @@ def _check_hash(record: JsonMapping, subject: str) -> None:
 
 
 def _check_together(record: JsonMapping, subject: str) -> None:
-    """What is measured against the navigation's beginning needs to know when that was, and a
-    timeline is as long as it is."""
+    """Check values that depend on each other: measurements from the navigation's start need that
+    time, and a timeline has its own length."""
     path = record["path"]
     known = record["browser"].get("navigation_start_ns") is not None
     fault = ""

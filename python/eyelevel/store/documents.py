@@ -14,10 +14,10 @@ RESTORE = "restore it from where the run was copied from"
 T = TypeVar("T")
 
 
-def checked_document(
+def check_document(
     schema: TypeAdapter[T], document: JsonMapping, file: Path | str, remedy: str = RESTORE
 ) -> T:
-    """What `file` says, as `schema` has it; StoreError names the first place that is not so."""
+    """Validate a document against `schema`; StoreError names the first invalid value."""
     try:
         return schema.validate_python(document)
     except ValidationError as error:

@@ -11,7 +11,8 @@ from eyelevel.store.values import OBSERVED, Count, Number
 
 @with_config(OBSERVED)
 class PathCheck(TypedDict):
-    """What was measured of an emulated path, its bound, and whether it held; null: none is set."""
+    """A check of the emulated path: measured value, bound, and whether it held; null without a
+    bound."""
 
     measured: str
     bound: str

@@ -25,14 +25,14 @@ from eyelevel.store.pixels import Picture
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """What was on the screen from `at_ms` (from navigation start) on."""
+    """A frame of the screen, shown from `at_ms` after navigation start."""
 
     at_ms: float
     picture: Picture
 
     @classmethod
     def of_image(cls, at_ms: float, image: bytes) -> "Frame":
-        """From an encoded picture; raises PictureError if it is damaged."""
+        """Decode a picture; raises PictureError if it is damaged."""
         return cls(at_ms, np.array(open_picture(image)))
 
 
@@ -77,7 +77,7 @@ class Frames:
         return len(self.at_ms)
 
     def __iter__(self) -> Iterator[Frame]:
-        """In order of time. Raises StoreError if a picture is damaged."""
+        """Yield the frames in order of time. Raises StoreError if a picture is damaged."""
         if not self.at_ms:
             return
         try:
@@ -85,10 +85,10 @@ class Frames:
             for at_ms, picture in zip(self.at_ms, pictures, strict=True):
                 yield Frame(at_ms, picture)
         except (OSError, ValueError) as error:
-            raise _damaged(self._source, error) from error
+            raise _damage_error(self._source, error) from error
 
     def at(self, times_ms: Sequence[float]) -> list[Frame]:
-        """What was on the screen at each time, equal frames as one object.
+        """Return the frame on the screen at each time, equal frames as one object.
 
         Before the first frame it is the first; not for a load without frames.
         """
@@ -176,7 +176,7 @@ def read_frames(path: Path, pictures: Path) -> Frames:
         picture = partial(read_picture, pictures, last)
         return Frames(at_ms, parts_of_frames, picture, str(path), last)
     except (ValueError, TypeError) as error:
-        raise _damaged(str(path), error) from error
+        raise _damage_error(str(path), error) from error
 
 
 def name_of_last(content: bytes, file: str) -> str:
@@ -185,11 +185,11 @@ def name_of_last(content: bytes, file: str) -> str:
     last = read_arrays(io.BytesIO(content), {"last": _ARRAYS["last"]}, source)["last"].tobytes()
     name = last.decode("ascii", errors="replace")
     if not _NAME.fullmatch(name):
-        raise _damaged(file, ValueError("its last picture has no name"))
+        raise _damage_error(file, ValueError("its last picture has no name"))
     return name
 
 
-def _damaged(source: str, error: Exception) -> StoreError:
+def _damage_error(source: str, error: Exception) -> StoreError:
     return StoreError(
         f"reading the frames of {source}: damaged ({error}); remove its directory and run the "
         "plan again with --resume"

@@ -13,7 +13,7 @@ from eyelevel.from_outside.limits import DOCUMENT
 from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import quoted
 from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.store.documents import checked_document
+from eyelevel.store.documents import check_document
 from eyelevel.store.environment import MachineEnvironment
 from eyelevel.store.values import OBSERVED, Count, Number
 
@@ -56,7 +56,7 @@ MACHINE: TypeAdapter[Machine] = TypeAdapter(Machine)
 
 
 def machine_file(directory: Path, machine: str) -> Path:
-    """Of one machine by its ID."""
+    """Return the file of one machine, by its ID."""
     return directory / MACHINES / f"{machine}.json"
 
 
@@ -73,7 +73,7 @@ def parse_machine(content: bytes, machine: str, file: str) -> JsonObject:
         raise StoreError(
             f"reading {file}: its version is not {MACHINE_VERSION}; use the eyelevel that wrote it"
         )
-    checked_document(MACHINE, document, file)
+    check_document(MACHINE, document, file)
     if document["machine"] != machine:
         raise StoreError(
             f"reading {file}: it is of machine {quoted(document['machine'])}; rename it accordingly"

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 from eyelevel.store.values import OBSERVED, Count, Number
 
 Word = Literal["equal", "inherent", "browser", "unequal", "unknown", "absent"]
-"""What a level says of a row."""
+"""The verdict on a row of a level."""
 
 
 @with_config(OBSERVED)
@@ -37,7 +37,7 @@ def _all_or_none(found: Interval) -> Interval:
 
 
 Ratio = Annotated[Interval, AfterValidator(_both_ends)]
-"""Of one run the value is known and its interval is not."""
+"""An interval of which one run alone gives the value but no ends."""
 Difference = Annotated[Interval, AfterValidator(_all_or_none)]
 
 
@@ -62,7 +62,8 @@ class LevelRow(TypedDict):
 
 @with_config(OBSERVED)
 class LevelMeasured(TypedDict):
-    """Of a pair of stacks (`eyelevel validate level`), and what measured it."""
+    """The measured level of a pair of stacks (`eyelevel validate level`), and the versions that
+    measured it."""
 
     first: str
     second: str
@@ -76,7 +77,7 @@ class LevelMeasured(TypedDict):
 
 @with_config(OBSERVED)
 class StackMoved(TypedDict):
-    """What one stack of the yardstick moved: medians of its runs."""
+    """The transfers of one stack of the yardstick: medians of its runs."""
 
     corrected_bit_s: Number
     retransmitted_share: Number

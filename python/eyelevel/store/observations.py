@@ -1,4 +1,5 @@
-"""What a record has from others: the lab's events and summary, the browser's word of itself.
+"""The observations in a record that come from others: the lab's events and summary, and the
+browser.
 
 Each has the keys that are read of it, checked, and may have further ones: `spec/lab-events.md` and
 `spec/run-record.md` list them all.
@@ -40,7 +41,8 @@ class Request(TypedDict):
 
 @with_config(OBSERVED)
 class InForce(TypedDict):
-    """What the kernel or the QUIC stack said of one connection; null: it cannot be read."""
+    """The settings in force on one connection, from the kernel or the QUIC stack; null if
+    unreadable."""
 
     congestion_control: str | None
     pacing_rate_bytes_s_max: Number | None
@@ -93,7 +95,7 @@ class Connection(TypedDict):
 
 @with_config(OBSERVED)
 class Arrival(TypedDict):
-    """How late packets were read."""
+    """The lateness with which packets were read."""
 
     lateness_us_p99: Number | None
     lateness_us_max: Number | None
@@ -101,7 +103,7 @@ class Arrival(TypedDict):
 
 @with_config(OBSERVED)
 class Timeline(TypedDict):
-    """What left a direction, and what was in it, by interval."""
+    """The bytes that left a direction, and those inside it, by interval."""
 
     start_ns: Nanoseconds
     interval_ms: Milliseconds
@@ -139,14 +141,14 @@ class Flow(TypedDict):
 
 @with_config(OBSERVED)
 class FlowsLoad(TypedDict):
-    """What page and transfers shared while the page loaded."""
+    """The shares of page and transfers while the page loaded."""
 
     page_share: Number | None
 
 
 @with_config(OBSERVED)
 class CrossTrafficSeen(TypedDict):
-    """What ran beside the page."""
+    """The transfers that ran alongside the page."""
 
     flows: list[Flow]
     fairness_index: dict[str, Number | None]
@@ -155,7 +157,7 @@ class CrossTrafficSeen(TypedDict):
 
 @with_config(OBSERVED)
 class BrowserSaid(TypedDict):
-    """What the browser said of the load and of itself, and the last picture in shades of grey."""
+    """The browser's reports about the load and itself, and the last picture in shades of grey."""
 
     final_picture: Shades | None
     navigation_start_ns: NotRequired[Nanoseconds | None]
@@ -167,7 +169,7 @@ class BrowserSaid(TypedDict):
 
 @with_config(OBSERVED)
 class Versions(TypedDict):
-    """What made the record."""
+    """The versions that made the record."""
 
     eyelevel: str
     browser: str
@@ -176,28 +178,28 @@ class Versions(TypedDict):
 
 @with_config(OBSERVED)
 class NetworkSettings(TypedDict):
-    """What is read of the network in force; its hash covers all."""
+    """The used settings of the network in force; its hash covers all of them."""
 
     rate_down_bit_s: Count
 
 
 @with_config(OBSERVED)
 class ServerSettings(TypedDict):
-    """What is read of somebody else's server."""
+    """The used settings of an external server."""
 
     protocols: list[str]
 
 
 @with_config(OBSERVED)
 class StackSettings(TypedDict):
-    """What is read of the stack in force."""
+    """The used settings of the stack in force."""
 
     external_server: ServerSettings | None
 
 
 @with_config(OBSERVED)
 class BrowserSettings(TypedDict):
-    """What is read of the browser's settings in force."""
+    """The used settings of the browser in force."""
 
     visit: str
     timeout_s: Number

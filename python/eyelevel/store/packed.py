@@ -21,7 +21,7 @@ from eyelevel.store.directory import (
     step_frames_file,
 )
 from eyelevel.store.frames import Frames
-from eyelevel.store.pictures import packed_picture, picture_name
+from eyelevel.store.pictures import pack_picture, picture_name
 
 RECORD_EFFORT = 6
 
@@ -31,18 +31,19 @@ class PackedTrial:
     """One trial, its record checked."""
 
     name: str
-    """Its hash."""
+    """The trial's hash."""
     outcome: str
     files: Mapping[str, bytes]
-    """By their names in its folder; the record is the last one."""
+    """The files by their names in its folder; the record is the last one."""
     pictures: Mapping[str, bytes]
     """The last ones of its frames by name, but for those that are known."""
     digest: str = ""
-    """Of all these bytes where they were packed; what was read from a file has none."""
+    """The digest of all these bytes, taken where they were packed; empty for files read from
+    disk."""
     failed_attempts: int = 0
-    """Before the one that the record is of."""
+    """The number of failed attempts before the recorded one."""
     row: tuple[object, ...] | None = None
-    """Its row in the run's table (`eyelevel.analysis.trials.rows`), if it was computed."""
+    """The trial's row in the run's table (`eyelevel.analysis.trials.rows`), if it was computed."""
 
 
 def pack(
@@ -68,7 +69,7 @@ def pack(
             last = film.last()
             files[file] = film.to_bytes(of_last := picture_name(last))
             if of_last not in pictures and not is_known(of_last):
-                pictures[of_last] = packed_picture(last)
+                pictures[of_last] = pack_picture(last)
     # No time in the header: the same record gives the same bytes.
     content = gzip.compress(json_bytes(record), RECORD_EFFORT, mtime=0)
     files |= {**logs, RECORD_FILE: content}
@@ -76,7 +77,7 @@ def pack(
     return PackedTrial(name, str(record["outcome"]), files, pictures, digest, failed)
 
 
-def check_packed(packed: PackedTrial) -> None:
+def check_unpacked(packed: PackedTrial) -> None:
     """Raise StoreError unless it is what was packed elsewhere, and a record is in it."""
     subject = f"what came of trial {packed.name}"
     if _digest(packed.files, packed.pictures) != packed.digest:

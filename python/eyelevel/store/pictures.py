@@ -26,7 +26,7 @@ def picture_name(picture: Picture) -> str:
     return hashlib.sha256(size + b":" + picture.tobytes()).hexdigest()[:_NAME_DIGITS]
 
 
-def packed_picture(picture: Picture) -> bytes:
+def pack_picture(picture: Picture) -> bytes:
     """The content of its file."""
     return encode_webp(picture, EFFORT)
 
@@ -76,5 +76,5 @@ def _read(folder: Path, name: str) -> Picture:
 
 
 def picture_file(folder: Path, name: str) -> Path:
-    """Where it is."""
+    """Return the file of a picture."""
     return folder / f"{name}.webp"

@@ -12,7 +12,7 @@ Picture = NDArray[np.uint8]
 """height x width x 3, red, green, blue."""
 
 EFFORT = {"method": 3, "quality": 50}
-"""Of the encoder (docs/decisions/0007-frame-capture.md)."""
+"""The encoder's settings (docs/decisions/0007-frame-capture.md)."""
 
 LESS_EFFORT = {"method": 2, "quality": 50}
 """A quarter less time; boxes of changes become no larger, whole pictures by 3 %."""
@@ -43,7 +43,7 @@ def any_channel(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def unlike_colour(picture: NDArray[np.uint8], colour: tuple[int, int, int]) -> NDArray[np.bool_]:
-    """Which pixels have another colour."""
+    """Return a mask of the pixels with another colour."""
     height, width, _ = picture.shape
     row = np.tile(np.array(colour, np.uint8), width)
     return any_channel((picture.reshape(height, -1) != row).reshape(picture.shape))

@@ -43,7 +43,7 @@ RECORD_VERSION = 1
 
 @with_config(CLOSED)
 class TrialKey(TypedDict):
-    """Which trial the record is of; everything that determines it is in here."""
+    """The key of the record's trial: everything that determines it."""
 
     hash: str
     site: str
@@ -113,7 +113,7 @@ with_config(OBSERVED)(LoadedObject)
 
 @with_config(OBSERVED)
 class FrameEntry(TypedDict):
-    """When a frame appeared and which picture of the frames file it shows."""
+    """A frame's time, and its picture's index in the frames file."""
 
     at_ms: TimeMs
     index: Count
@@ -147,7 +147,7 @@ class StoodStill(TypedDict):
 
 @with_config(OBSERVED)
 class Host(TypedDict):
-    """What the machine did during the load, and how long the trial took and waited for it.
+    """The state of the machine during the load, and the durations of the trial and its wait.
 
     Where a lab was built it also has what that said of itself, and our servers' processor time;
     of a run on a cluster the machine's ID and which of its slots it was.

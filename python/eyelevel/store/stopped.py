@@ -24,7 +24,8 @@ class Decided(TypedDict):
 
 @with_config(OBSERVED)
 class Stopped(TypedDict):
-    """After which repetition all was decided (null: not all), and each network's loads ended."""
+    """The repetition after which all was decided (null: not all), and after which each network's
+    loads ended."""
 
     version: int
     repetition: Repetition | None

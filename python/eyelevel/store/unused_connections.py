@@ -14,12 +14,12 @@ class UnusedConnections:
     unused: int
     """Those that carried no request."""
     in_handshake: int
-    """Of these, those whose TLS or QUIC handshake was never completed."""
+    """The unused connections whose TLS or QUIC handshake was never completed."""
     bytes: int
     """Payload of TCP or UDP on unused connections, both directions, as far as it is known."""
 
 
-def unused_connections(record: JsonMapping) -> UnusedConnections | None:
+def count_unused_connections(record: JsonMapping) -> UnusedConnections | None:
     """Return the counts of a load, or None if its servers are external and count nothing.
 
     A browser opens connections ahead of requests, and several to a host of which it does not know

@@ -44,5 +44,5 @@ def _url(value: str) -> str:
 
 
 Url = Annotated[str, AfterValidator(_url)]
-"""What `urlsplit` can take apart."""
+"""A URL that `urlsplit` can parse."""
 Scalar = str | bool | Integer | Number | None

@@ -28,7 +28,7 @@ FCC = ("unit_id", "dtime", "target", "bytes_sec_interval", "sequence", "successe
 MONROE = ("nodeid", "iccid", "timestamp", "rtt")
 
 INTERVAL_MS = 5000.0
-"""Of FCC's tests: `sequence` 0 is the first 5 s."""
+"""The interval of the FCC's tests: `sequence` 0 is the first 5 s."""
 SEQUENCES_MAX = 1000
 UNITS_MAX = 100
 _FILTER = "keep the rows of the units that are wanted"
@@ -36,7 +36,7 @@ _FILTER = "keep the rows of the units that are wanted"
 
 @dataclass(frozen=True)
 class UnitRates:
-    """What one unit of FCC's campaign got, its tests one behind the other."""
+    """The rates of one unit of the FCC's campaign, its tests one after another."""
 
     unit: str
     series: RateSeries
@@ -70,7 +70,7 @@ def parse_fcc(text: str, source: Source) -> Iterator[UnitRates]:
     tests: dict[str, dict[tuple[str, str], dict[int, float]]] = {}
     failed = 0
     for number, (unit, dtime, target, rate, sequence, successes) in _rows(text, FCC, source):
-        of_unit = tests.setdefault(_bounded(tests, unit, number, source), {})
+        of_unit = tests.setdefault(_check_bounds(tests, unit, number, source), {})
         at = _number(sequence, "sequence", number, source, SEQUENCES_MAX)
         mbit_s = _number(rate, "bytes_sec_interval", number, source, RATE_MBIT_S_MAX * 1e6 / 8)
         if successes == "0":
@@ -97,7 +97,7 @@ def parse_monroe(text: str, source: Source) -> Iterator[UnitDelays]:
     pings: dict[str, dict[float, float]] = {}
     lost: dict[str, int] = {}
     for number, (node, iccid, timestamp, rtt) in _rows(text, MONROE, source):
-        unit = _bounded(pings, f"{node}-{iccid}", number, source)
+        unit = _check_bounds(pings, f"{node}-{iccid}", number, source)
         of_unit = pings.setdefault(unit, {})
         if rtt.lower() in ("", "none", "null"):
             lost[unit] = lost.get(unit, 0) + 1
@@ -128,7 +128,7 @@ def parse_monroe(text: str, source: Source) -> Iterator[UnitDelays]:
 
 
 def _rows(text: str, names: Sequence[str], source: Source) -> Iterator[tuple[int, Sequence[str]]]:
-    """Of each row its line and the cells of these columns."""
+    """Yield each row's line number and the cells of these columns."""
     rows = csv_rows(text, source)
     heading, cells = next(rows)
     words = [cell.lower().lstrip("\ufeff") for cell in cells]
@@ -146,7 +146,7 @@ def _several(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
-def _bounded(units: Mapping[str, object], unit: str, number: int, source: Source) -> str:
+def _check_bounds(units: Mapping[str, object], unit: str, number: int, source: Source) -> str:
     """The unit, if it is not one too many."""
     if unit not in units and len(units) == UNITS_MAX:
         raise source.refusal(f"more than {UNITS_MAX} units", str(number), _FILTER)

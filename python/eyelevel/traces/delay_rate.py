@@ -58,7 +58,7 @@ LAST_MS = 1000.0
 """How long a series of one row holds."""
 RATE_MBIT_S_MAX = 1_000_000.0
 DELAY_MS_MAX = 60_000.0
-"""What the stage `jitter` cuts longer delays to."""
+"""The longest delay; the stage `jitter` truncates longer ones to it."""
 MS_MAX = 30 * 86_400_000.0
 STEPS_MAX = 50_000_000
 

@@ -25,17 +25,19 @@ from eyelevel.traces.mahimahi import OPPORTUNITY_BYTES, mean_rate_bit_s, parse_m
 from eyelevel.traces.rates import RateSeries, opportunities_of, text_bytes
 
 CELLREPLAY_BYTES = 1396
-"""Of an IP packet that fills one of its opportunities: its emulator gives each 1400 bytes, TUN's
-head of 4 among them (`PACKET_SIZE` in its `src/frontend/cellular_queue.hh` at 23de1af)."""
+"""The size of an IP packet that fills one of CellReplay's opportunities: its emulator gives each
+1400 bytes, including TUN's 4-byte header (`PACKET_SIZE` in its `src/frontend/cellular_queue.hh` at
+23de1af)."""
 OPPORTUNITIES, SERIES = "a packet-delivery trace", "a series of delay or rate"
 LIGHT, FCC_TABLE, MONROE_TABLE = "a light recording", "a table of the FCC", "a table of MONROE"
-"""What `form_of` returns, in the words of messages."""
+"""The kinds of file that `form_of` returns, as messages name them."""
 HEAD_BYTES = 1 << 16
-"""Of a file, in which its first line must end to tell its form; a train has a long one."""
+"""The bytes of a file within which its first line must end to reveal its format; a train has a long
+one."""
 
 TABLE_BYTES_MAX = 512 * MB
-"""Of all units' traces: about 10 s of work. A line is an opportunity, so that a table of 10 MB, of
-months at 14 Mbit/s, would be more than 3 GB."""
+"""The largest size of all units' traces: about 10 s of work. A line is an opportunity, so a table
+of 10 MB that covers months at 14 Mbit/s would need more than 3 GB."""
 
 # Time of day in s or ms, ms since the beginning, latitude, longitude, bytes and ms since the line
 # before (Riiser et al., MMSys 2013; van der Hooft et al., IEEE Communications Letters 20, 2016).
@@ -126,12 +128,12 @@ def form_of(name: str, content: bytes) -> str:
 
 
 def _trace(name: str, content: bytes, folder: str) -> Imported:
-    opportunities_ms = _checked(name, content)
+    opportunities_ms = _parse(name, content)
     file = f"{_stem(name)}.trace"
     return Imported(
         name,
         "packet-delivery trace",
-        _described(opportunities_ms),
+        _describe(opportunities_ms),
         {file: content},
         {"either": f"trace {folder}/{file}"},
     )
@@ -139,7 +141,7 @@ def _trace(name: str, content: bytes, folder: str) -> Imported:
 
 def _cell(light: tuple[str, bytes], heavy: tuple[str, bytes], folder: str) -> Imported:
     trains = parse_light(light[1], Source(light[0], TRACE, TraceError))
-    opportunities_ms = _checked(*heavy)
+    opportunities_ms = _parse(*heavy)
     files = {f"{_stem(light[0])}.light": light[1], f"{_stem(heavy[0])}.trace": heavy[1]}
     delays = np.percentile(trains.delay_ms, (5, 50, 95))
     mean_bit_s = mean_rate_bit_s(opportunities_ms) * CELLREPLAY_BYTES / OPPORTUNITY_BYTES
@@ -168,7 +170,7 @@ def _fcc(name: str, content: bytes, folder: str) -> Iterator[Imported]:
         yield Imported(
             f"{name}, unit {quoted(each.unit)}",
             "FCC's throughput tests",
-            f"{_described(opportunities_ms)}; {each.said}",
+            f"{_describe(opportunities_ms)}; {each.said}",
             {file: whole_lines(opportunities_ms)},
             {"either": f"trace {folder}/{file}"},
         )
@@ -209,11 +211,11 @@ def _delay_rate(name: str, stem: str, series: DelayRate, folder: str) -> Importe
     said += [f"passed over: {', '.join(map(quoted, series.passed_over))}"] * bool(
         series.passed_over
     )
-    return Imported(name, _named(series), "; ".join(said), files, stages)
+    return Imported(name, _describe_series(series), "; ".join(said), files, stages)
 
 
 def _bytes_of(series: RateSeries, name: str) -> int:
-    """Of its trace, which must be one that can be read."""
+    """Return the size of a series' trace; raises TraceError if it would be too large to be read."""
     size = text_bytes(series, name)
     if size > TRACE.bytes_max:
         fault = f"its trace would have {_more(size, TRACE.bytes_max)}"
@@ -225,13 +227,13 @@ def _more(size: int, most: int, what: str = "") -> str:
     return f"{size / MB:,.0f} MB{what}, more than {most / MB:.0f} MB"
 
 
-def _named(series: DelayRate) -> str:
+def _describe_series(series: DelayRate) -> str:
     has_rate = series.down_mbit_s is not None or series.up_mbit_s is not None
     parts = ["delay"] * (series.delay_ms is not None) + ["rate"] * has_rate
     return " and ".join(parts) + " over time"
 
 
-def _checked(name: str, content: bytes) -> NDArray[np.int64]:
+def _parse(name: str, content: bytes) -> NDArray[np.int64]:
     return parse_mahimahi(text_of(content, Source(name, TRACE, TraceError), keep_mark=True), name)
 
 
@@ -239,7 +241,7 @@ def _table(content: bytes, source: Source) -> str:
     return text_of(utf8_of(content, source), source)
 
 
-def _described(opportunities_ms: NDArray[np.int64]) -> str:
+def _describe(opportunities_ms: NDArray[np.int64]) -> str:
     return f"{opportunities_ms[-1] / 1000:g} s, {_rate(opportunities_ms)}"
 
 

@@ -1,4 +1,4 @@
-"""What a trace offers: its rate and its outages."""
+"""Describe what a trace offers: its rate and its outages."""
 
 from dataclasses import dataclass
 

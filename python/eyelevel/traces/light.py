@@ -22,10 +22,10 @@ from eyelevel.from_outside.words import quoted
 from eyelevel.traces.mahimahi import MS_MAX
 
 OPPORTUNITIES_MAX = 10_000
-"""Of a train: more than a short one has."""
+"""The most opportunities of a train; a short one has fewer."""
 DELAY_MS_MAX = 60_000.0
 PATH_MS_MAX = 1.8e13
-"""Of any time: the path counts nanoseconds in 64 bits."""
+"""The largest time: the path counts nanoseconds in 64 bits."""
 
 _SPACE = 32
 _NUMBER = rb"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
@@ -35,7 +35,7 @@ _AS = "write `AT DELAY OPPORTUNITY ...` in milliseconds, single spaces between"
 
 @dataclass(frozen=True)
 class Light:
-    """Its trains, in their order; the last one's time is the recording's length."""
+    """A light recording: its trains in order; the last one's time is the recording's length."""
 
     at_ms: NDArray[np.float64]
     delay_ms: NDArray[np.float64]

@@ -17,7 +17,7 @@ _DIGITS = (
     .view(np.uint32)
     .ravel()
 )
-"""Of each number below 10 000 its four digits, as they lie in memory."""
+"""The four digits of each number below 10,000, as they lie in memory."""
 _POWERS = 10 ** np.arange(1, 19, dtype=np.int64)
 _MICRO_DIGITS = 6
 _NEAR_HALF = 1e-3

@@ -84,5 +84,5 @@ def format_mahimahi(opportunities_ms: NDArray[np.int64]) -> str:
 
 
 def mean_rate_bit_s(opportunities_ms: NDArray[np.int64]) -> int:
-    """What the path takes for the trace's rate: all of its opportunities over its length."""
+    """Return the trace's rate as the path computes it: all of its opportunities over its length."""
     return int(len(opportunities_ms) * OPPORTUNITY_BITS * 1000 // int(opportunities_ms[-1]))

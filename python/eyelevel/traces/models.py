@@ -43,7 +43,7 @@ class Generator:
         self._bits = np.random.PCG64(int.from_bytes(digest[:16], "big"))
 
     def uniforms(self, count: int) -> NDArray[np.float64]:
-        """From 0 (included) to 1 (excluded), with 53 random bits."""
+        """Return uniform numbers from 0 (included) to 1 (excluded), with 53 random bits."""
         raw = np.asarray(self._bits.random_raw(count), dtype=np.uint64)
         return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
 

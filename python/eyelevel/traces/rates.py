@@ -14,7 +14,8 @@ _PIECE = 1 << 18
 
 @dataclass(frozen=True)
 class RateSeries:
-    """From `at_ms[i]` to `at_ms[i + 1]` the rate is `mbit_s[i]`; `at_ms` has one more."""
+    """A series of rates: `mbit_s[i]` from `at_ms[i]` to `at_ms[i + 1]`; `at_ms` has one more
+    element."""
 
     at_ms: NDArray[np.float64]
     mbit_s: NDArray[np.float64]
@@ -27,7 +28,7 @@ def opportunities_of(series: RateSeries, name: str) -> NDArray[np.int64]:
     rounded; they are spread evenly over it, and the last falls on the series' end, since a trace is
     as long as its last line says. Raises TraceError if there is not even one.
     """
-    bits, count, duration_ms = _counted(series, name)
+    bits, count, duration_ms = _count_bits(series, name)
     values = np.empty(count, np.int64)
     for start in range(0, count, _PIECE):
         numbers = np.arange(start + 1, min(start + _PIECE, count) + 1)
@@ -48,15 +49,15 @@ def text_bytes(series: RateSeries, name: str) -> int:
 
     Raises TraceError as that does.
     """
-    bits, count, duration_ms = _counted(series, name)
+    bits, count, duration_ms = _count_bits(series, name)
     tens = 10 ** np.arange(1, len(str(duration_ms)))
     # Each has a digit and the line's end, those that are later than 9 ms one more, and so on.
     before = np.interp(tens - 1, series.at_ms - series.at_ms[0], bits) * (count / bits[-1])
     return round(2 * count + float(np.sum(count - before)))
 
 
-def _counted(series: RateSeries, name: str) -> tuple[NDArray[np.float64], int, int]:
-    """The bits sent up to each of `at_ms`, how many opportunities that is, the length in ms."""
+def _count_bits(series: RateSeries, name: str) -> tuple[NDArray[np.float64], int, int]:
+    """Return the bits sent up to each of `at_ms`, the number of opportunities, the length in ms."""
     bits = np.concatenate(([0.0], np.cumsum(np.diff(series.at_ms) * series.mbit_s * 1000)))
     count = round(bits[-1] / OPPORTUNITY_BITS)
     duration_ms = int(np.ceil(series.at_ms[-1] - series.at_ms[0]))

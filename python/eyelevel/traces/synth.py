@@ -29,7 +29,7 @@ def synthesise(spec: SynthSpec) -> NDArray[np.int64]:
     The mean is `rate_bit_s_mean` to half an opportunity. Raises TraceError for settings that make
     no sense.
     """
-    course, at_random = _checked(spec)
+    course, at_random = _check(spec)
     random = Generator(spec.seed, spec.model)
     duration_ms = spec.duration_s * 1000
     intensity = course(random, duration_ms)
@@ -53,7 +53,7 @@ def synthesise(spec: SynthSpec) -> NDArray[np.int64]:
     return opportunities_ms
 
 
-def _checked(spec: SynthSpec) -> tuple[Course, bool]:
+def _check(spec: SynthSpec) -> tuple[Course, bool]:
     if spec.model not in _COURSES:
         known = ", ".join(SYNTH_MODELS)
         raise TraceError(f"there is no model `{spec.model}` of a trace; known: {known}")

@@ -16,7 +16,7 @@ from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import LabError, NetworkError
 from eyelevel.json_types import JsonMapping
 from eyelevel.networks.network import Network
-from eyelevel.networks.presets import NETWORKS_BY_NAME, network_named, why_none
+from eyelevel.networks.presets import NETWORKS_BY_NAME, get_network, why_none
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.validation.bulk import Bulk, bulk_site, transfer
 from eyelevel.validation.stack_cache import read_cell, write_cell
@@ -86,7 +86,7 @@ def network_of(name: str) -> Network:
     known = NETWORKS_BY_NAME | {network.name: network for network in (*fast_presets(), *grid())}
     if name in known:
         return known[name]
-    if network := network_named(name):
+    if network := get_network(name):
         return network
     raise NetworkError(f"--network: {why_none(name, known)}")
 

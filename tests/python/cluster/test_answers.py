@@ -19,7 +19,7 @@ from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.errors import InputChangedError
 from eyelevel.run.block.inputs import keep_input
 from eyelevel.run.block.load import TooLargeError
-from eyelevel.store.directory import committed, iterate_trials
+from eyelevel.store.directory import iterate_trials, list_committed
 
 pytestmark = pytest.mark.full
 
@@ -64,7 +64,7 @@ def test_while_a_machines_slots_stand_still_with_their_answers_others_go_on(tmp_
         try:
             until(lambda: len(stopped) == cluster.slots_each)
             cluster.start("two")
-            until(lambda: len(committed(cluster.run)) == 18)  # of 36: the other six blocks
+            until(lambda: len(list_committed(cluster.run)) == 18)  # of 36: the other six blocks
         finally:
             for process in stopped:
                 os.kill(process, signal.SIGCONT)
@@ -276,7 +276,7 @@ def test_a_recording_that_changes_amid_a_run_ends_it_until_it_is_restored(tmp_pa
     with pytest.raises(InputChangedError, match=r"changed since the plan was read; restore it"):
         cluster.to_its_end("one")
     changing.join(TEST_TIMEOUT_S)
-    assert committed(cluster.run) == set()
+    assert list_committed(cluster.run) == set()
     file.write_bytes(whole)
     assert cluster.to_its_end("one").done == 18
     assert tree(cluster.run) == undisturbed

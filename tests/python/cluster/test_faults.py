@@ -22,7 +22,7 @@ from eyelevel.cluster import connection
 from eyelevel.cluster.connection import ClusterError, Connection, SchedulerLostError
 from eyelevel.errors import LaterError
 from eyelevel.run.study import loop
-from eyelevel.store.directory import committed, iterate_trials
+from eyelevel.store.directory import iterate_trials, list_committed
 
 FIRST = "startup/dsl/1"
 
@@ -235,7 +235,7 @@ def test_a_client_that_dies_is_resumed_and_leaves_no_worker(tmp_path, undisturbe
         return done.returncode, done.stderr
 
     assert client(2)[0] == -signal.SIGKILL
-    assert 0 < len(committed(tmp_path / "run")) < 18
+    assert 0 < len(list_committed(tmp_path / "run")) < 18
     status, said = client(99)  # to its end
     assert status == 0, said
     assert tree(tmp_path / "run") == undisturbed

@@ -10,7 +10,7 @@ from cluster_stub import ATTEMPTS, GATES
 from synthetic_cluster import ended
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.store.directory import PLAN_FILE, committed, read_document
+from eyelevel.store.directory import PLAN_FILE, list_committed, read_document
 
 FIRST = "startup/dsl/1"
 CLIENT = """
@@ -73,7 +73,7 @@ def test_the_first_ends_after_the_current_blocks(tmp_path):
         assert client.wait(TEST_TIMEOUT_S) == 0
     plan = read_document(tmp_path / "run", PLAN_FILE)
     first = {trial["hash"] for trial in plan["trials"] if trial["block"] == FIRST}
-    assert committed(tmp_path / "run") == first
+    assert list_committed(tmp_path / "run") == first
 
 
 def test_the_second_ends_at_once_what_slots_do_and_nothing_of_it_is_committed(tmp_path):
@@ -83,4 +83,4 @@ def test_the_second_ends_at_once_what_slots_do_and_nothing_of_it_is_committed(tm
         ended(slot)  # though its gate is not open
         client.stdin.close()
         assert client.wait(TEST_TIMEOUT_S) != 0
-    assert not committed(tmp_path / "run")
+    assert not list_committed(tmp_path / "run")

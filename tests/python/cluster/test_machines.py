@@ -19,7 +19,7 @@ from eyelevel.errors import LaterError
 from eyelevel.run.block.load import BlockWork
 from eyelevel.run.machines.slot_cgroup import slot_group
 from eyelevel.run.study.loop import Execution, run_trials
-from eyelevel.store.directory import committed, iterate_trials
+from eyelevel.store.directory import iterate_trials, list_committed
 from eyelevel.store.machines import machine_file, read_machines
 
 pytestmark = pytest.mark.full
@@ -150,4 +150,4 @@ def test_if_it_is_alone_here_the_run_ends_with_what_it_said(tmp_path, monkeypatc
     )
     with pytest.raises(LaterError, match=r"slot 1 of machine .* is retired: it was lost 3 or more"):
         run_trials(cluster.trials(), {}, cluster.run, lambda _: None, driver=local)
-    assert len(committed(cluster.run)) == 3, "of one block nobody can know"
+    assert len(list_committed(cluster.run)) == 3, "of one block nobody can know"

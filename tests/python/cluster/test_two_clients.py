@@ -14,7 +14,7 @@ from eyelevel.errors import StoreError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site
 from eyelevel.run.study.prepare import begin_study
-from eyelevel.store.directory import committed
+from eyelevel.store.directory import list_committed
 
 pytestmark = pytest.mark.full
 
@@ -62,7 +62,7 @@ def test_without_locks_both_come_to_the_end_and_each_trial_is_there_once(tmp_pat
     for each in clients:
         said, _ = each.communicate(timeout=TEST_TIMEOUT_S)
         assert each.returncode == 0 and said == "18\n", said
-    assert len(committed(tmp_path / "run")) == 18
+    assert len(list_committed(tmp_path / "run")) == 18
     assert tree(tmp_path / "run") == undisturbed
     assert not [each for each in (tmp_path / "run" / "trials").iterdir() if each.name[0] == "."]
 

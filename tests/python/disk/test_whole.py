@@ -8,7 +8,7 @@ import tempfile
 import pytest
 from background_process import background_process
 
-from eyelevel.disk.steps import watched
+from eyelevel.disk.steps import watch_steps
 from eyelevel.disk.whole import DRAFT_PREFIX, STEPS, whole_file, write_synced, write_whole
 
 WRITER = """
@@ -34,7 +34,7 @@ def names(folder):
 
 def test_a_file_goes_through_the_named_steps_and_nothing_stays_beside_it(tmp_path):
     seen = []
-    with watched(seen.append):
+    with watch_steps(seen.append):
         write_whole(tmp_path / "file", b"whole")
     assert tuple(seen) == STEPS
     assert names(tmp_path) == ["file"] and (tmp_path / "file").read_bytes() == b"whole"

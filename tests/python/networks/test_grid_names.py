@@ -3,7 +3,7 @@
 import pytest
 
 from eyelevel.errors import NetworkError, PlanError
-from eyelevel.networks.presets import NETWORKS_BY_NAME, find_network, network_named
+from eyelevel.networks.presets import NETWORKS_BY_NAME, find_network, get_network
 from eyelevel.plan.file.change import question_plan
 from eyelevel.plan.file.parse import parse_plan
 
@@ -20,7 +20,7 @@ def test_a_cell_off_the_grid_has_its_numbers_and_the_grids_queue() -> None:
 
 
 def test_a_cell_has_one_name_however_it_is_written() -> None:
-    assert network_named("das-1.70-150.0") == NETWORKS_BY_NAME["das-1.7-150"]
+    assert get_network("das-1.70-150.0") == NETWORKS_BY_NAME["das-1.7-150"]
     assert parse_plan(_plan('"das-1.70-151"'), "p").networks == (find_network("das-1.7-151"),)
     with pytest.raises(PlanError, match="used twice"):
         parse_plan(_plan('"das-1.70-151", "das-1.7-151"'), "p")

@@ -9,7 +9,7 @@ from repository import ROOT
 from eyelevel.errors import NetworkError
 from eyelevel.networks.network import lab_path
 from eyelevel.networks.operators import LINKS, LINKS_BY_NAME, recordings
-from eyelevel.networks.presets import find_network, network_named
+from eyelevel.networks.presets import find_network, get_network
 from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
 
 SHARED = ROOT.parent / "shared/data/traces"
@@ -84,7 +84,7 @@ def test_a_link_is_had_at_any_round_trip_and_has_one_name():
     far = find_network("att-3g-300")
     assert (far.name, far.rtt_ms_min) == ("att-3g-300", 300)
     assert far.synth_down == find_network("att-3g").synth_down
-    assert network_named("att-3g-120.0") == find_network("att-3g")
+    assert get_network("att-3g-120.0") == find_network("att-3g")
     for name in ("att-3g-0", "att-3g-99999", "att-5g", "att-3g-", "att-3g-3x", "xatt-3g"):
         with pytest.raises(NetworkError):
             find_network(name)

@@ -6,11 +6,11 @@ from eyelevel.errors import NetworkError
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.networks.origin_rtt import (
     Place,
-    described,
+    describe_rtts,
+    hosts_without_rtt,
     origin_rtts,
     own_rtts_ms,
     places_of,
-    unrecorded,
     with_own_rtts,
 )
 
@@ -93,9 +93,9 @@ def test_a_host_without_a_recorded_round_trip_is_named() -> None:
     with pytest.raises(NetworkError, match=r"site has no recorded round trip of `bare[.]example`"):
         own_rtts_ms({"*": "recorded"}, places, "site")
     assert own_rtts_ms({"www.example": "recorded"}, places, "site") == {"www.example": 21.5}
-    assert unrecorded(places) == ["bare.example"]
+    assert hosts_without_rtt(places) == ["bare.example"]
     # Another host of its address tells it.
-    assert unrecorded((CDN, Place("beside.example", CDN.address))) == []
+    assert hosts_without_rtt((CDN, Place("beside.example", CDN.address))) == []
 
 
 def test_half_of_it_lies_beyond_the_network_each_way() -> None:
@@ -110,6 +110,6 @@ def test_half_of_it_lies_beyond_the_network_each_way() -> None:
 
 
 def test_it_is_said_in_one_line() -> None:
-    assert described(None) == described({}) == "none"
-    assert described({"*": "recorded"}) == "recorded"
-    assert described({"*": 3.0, "a.example": 20.0}) == "a.example 20 ms, all others 3 ms"
+    assert describe_rtts(None) == describe_rtts({}) == "none"
+    assert describe_rtts({"*": "recorded"}) == "recorded"
+    assert describe_rtts({"*": 3.0, "a.example": 20.0}) == "a.example 20 ms, all others 3 ms"

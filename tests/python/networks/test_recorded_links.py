@@ -11,7 +11,7 @@ from eyelevel.errors import NetworkError, PlanError
 from eyelevel.networks.__main__ import main
 from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.networks.network import lab_path
-from eyelevel.networks.recorded_links import recorded_pair
+from eyelevel.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.run.bundle.inputs import _files
@@ -35,7 +35,7 @@ def read_stages(text):
     pytest.fail(f"no stages here: {text}")
 
 
-READERS = Readers(read_trace_file, read_stages, recorded_pair)
+READERS = Readers(read_trace_file, read_stages, find_recorded_pair)
 
 
 def in_plan(folder):
@@ -167,15 +167,15 @@ def test_a_plan_file_names_its_folder_itself(tmp_path):
 def test_the_links_that_das_has_are_their_operators_lte(checkout, name, file):
     recorded(checkout / "traces", "Verizon-LTE-x", 10)
     recorded(checkout / "traces", "Verizon-3G-x", 10)
-    assert recorded_pair(str(checkout), name)[1].endswith(file)
+    assert find_recorded_pair(str(checkout), name)[1].endswith(file)
     with pytest.raises(ValueError, match="they are only for operators' links"):
-        recorded_pair(str(checkout), "das-3-30")
+        find_recorded_pair(str(checkout), "das-3-30")
 
 
 def test_the_folder_itself_comes_before_the_one_below_it(checkout):
     recorded(checkout, "AT&T-4G-mine", 5)
-    assert recorded_pair(str(checkout), "att-lte")[0] == str(checkout / "AT&T-4G-mine.down")
-    assert recorded_pair(str(checkout), "tmobile-3g-30")[1].endswith("TMobile-UMTS-driving.up")
+    assert find_recorded_pair(str(checkout), "att-lte")[0] == str(checkout / "AT&T-4G-mine.down")
+    assert find_recorded_pair(str(checkout), "tmobile-3g-30")[1].endswith("TMobile-UMTS-driving.up")
 
 
 def test_a_bundle_finds_its_files_by_the_folder(checkout):
@@ -199,17 +199,17 @@ def test_a_bundle_finds_its_files_by_the_folder(checkout):
 )
 def test_what_a_folder_has_not_is_refused_and_no_model_takes_its_place(checkout, name, said):
     with pytest.raises(ValueError) as error:
-        recorded_pair(str(checkout), name)
+        find_recorded_pair(str(checkout), name)
     assert said in str(error.value) and "\n" not in str(error.value)
 
 
 def test_a_folder_without_recordings_or_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(ValueError, match="it has none of any operator"):
-        recorded_pair(str(tmp_path), "att-lte")
+        find_recorded_pair(str(tmp_path), "att-lte")
     with pytest.raises(ValueError, match="it names no folder; name one with recorded traces"):
-        recorded_pair("", "att-lte")
+        find_recorded_pair("", "att-lte")
     with pytest.raises(ValueError, match="No such file or directory; name a folder"):
-        recorded_pair(str(tmp_path / "none"), "att-lte")
+        find_recorded_pair(str(tmp_path / "none"), "att-lte")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from eyelevel.errors import PlanError
-from eyelevel.networks.recorded_links import recorded_pair
+from eyelevel.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers, StagesRead, TraceFile
 from eyelevel.plan.plan_json import plan_of_document
@@ -83,7 +83,9 @@ def test_every_presets_plan_is_read_back(name):
     ],
 )
 def test_all_that_a_plan_can_say_is_read_back(text):
-    plan = parse_plan(text, "plan.toml", readers=Readers(read_trace, read_stages, recorded_pair))
+    plan = parse_plan(
+        text, "plan.toml", readers=Readers(read_trace, read_stages, find_recorded_pair)
+    )
     sites = [Site("www.example.org", "sha256:1"), Site("plain", "sha256:2")]
     document = written(plan, sites)
     again = plan_of_document(document, plan.sites, plan.trace_files)

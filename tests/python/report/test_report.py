@@ -23,7 +23,7 @@ from eyelevel.report.sections.details import setup_section
 from eyelevel.report.sections.gains import gains_section
 from eyelevel.report.sections.methods import paragraph
 from eyelevel.stats.estimate import Estimate
-from eyelevel.store.directory import committed
+from eyelevel.store.directory import list_committed
 
 PAGE_BYTES_MAX = 5_000_000
 
@@ -200,7 +200,7 @@ def test_different_failure_rates_are_said_before_the_numbers(tmp_path):
 
 def test_an_unfinished_run_says_so_and_compares_what_is_there(tmp_path):
     write_run(tmp_path)
-    name = sorted(committed(tmp_path))[0]
+    name = sorted(list_committed(tmp_path))[0]
     for file in (tmp_path / "trials" / name).iterdir():
         file.unlink()
     (tmp_path / "trials" / name).rmdir()

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from sample_record import sample_record
 
-from eyelevel.disk.steps import watched
+from eyelevel.disk.steps import watch_steps
 from eyelevel.errors import StoreError
 from eyelevel.store.commit import recover, write_block, write_trial
 from eyelevel.store.directory import (
     PLAN_FILE,
-    committed,
     create_document,
     iterate_trials,
+    list_committed,
     missing,
     read_document,
     read_trial,
@@ -113,18 +113,18 @@ def test_a_client_that_recovers_what_another_commits_at_that_moment_harms_nobody
     def recovered(reached):
         seen.append(reached)
         if reached == step and seen.count(step) == 1:
-            with watched(lambda _: None):
+            with watch_steps(lambda _: None):
                 recover(tmp_path)
 
-    with watched(recovered):
+    with watch_steps(recovered):
         write_trial(tmp_path, sample_record())
-    assert len(committed(tmp_path)) == 1 and step in seen
-    assert [each.name for each in (tmp_path / "trials").iterdir()] == list(committed(tmp_path))
+    assert len(list_committed(tmp_path)) == 1 and step in seen
+    assert [each.name for each in (tmp_path / "trials").iterdir()] == list(list_committed(tmp_path))
 
 
 def test_a_killed_writer_leaves_no_trial(tmp_path):
     (tmp_path / "trials" / ".writing-abc").mkdir(parents=True)
-    assert committed(tmp_path) == set()
+    assert list_committed(tmp_path) == set()
     assert remove_leftovers(tmp_path) == 1
 
 
@@ -162,7 +162,7 @@ def test_a_record_outside_the_schema_is_never_written(tmp_path):
     record = sample_record() | {"outcome": "fine"}
     with pytest.raises(StoreError, match="`outcome`"):
         write_trial(tmp_path, record)
-    assert committed(tmp_path) == set()
+    assert list_committed(tmp_path) == set()
 
 
 def damage(tmp_path, change):

@@ -7,7 +7,7 @@ from eyelevel.store.frames import Frame, Frames, read_frames
 from eyelevel.store.pictures import (
     has_picture,
     keep_picture,
-    packed_picture,
+    pack_picture,
     picture_name,
     read_picture,
 )
@@ -19,7 +19,7 @@ SEED = 11
 def kept_name(folder, picture):
     name = picture_name(picture)
     if not has_picture(folder, name):
-        keep_picture(folder, name, packed_picture(picture))
+        keep_picture(folder, name, pack_picture(picture))
     return name
 
 

@@ -13,7 +13,7 @@ from eyelevel.run.live.comparison import LIVE_SIDE, REPLAY_SIDE, SIDES
 from eyelevel.run.live.trials import LIVE
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.paired import hodges_lehmann
-from eyelevel.store.directory import committed, read_trial
+from eyelevel.store.directory import list_committed, read_trial
 
 pytestmark = [pytest.mark.full, pytest.mark.alone]
 
@@ -48,7 +48,7 @@ def connects_ms(found: Any, host: str) -> tuple[float, float]:
 def handshakes_bias(out: Path, host: str) -> Estimate:
     """Replay - live of opening a connection to the host, within blocks, ms."""
     took_ms: dict[str, dict[int, float]] = {side: {} for side in SIDES}
-    for name in committed(out):
+    for name in list_committed(out):
         record = read_trial(out, name).record
         spans = [
             item["connect_ms"][1] - item["connect_ms"][0]
@@ -65,7 +65,7 @@ def handshakes_bias(out: Path, host: str) -> Estimate:
 
 def asked_at_once(out: Path, host: str) -> bool:
     """Whether in every load all that comes of the host was sent for before its first answer."""
-    for name in committed(out):
+    for name in list_committed(out):
         theirs = [
             item
             for item in read_trial(out, name).record["objects"]

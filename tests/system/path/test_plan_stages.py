@@ -7,7 +7,7 @@ import pytest
 from labs import CORPUS
 
 from eyelevel.errors import InputChangedError, PlanError
-from eyelevel.networks.recorded_links import recorded_pair
+from eyelevel.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan
@@ -38,7 +38,7 @@ def trace(tmp_path: Path) -> Path:
 
 def parse(text: str) -> Plan:
     return parse_plan(
-        text, "plan.toml", readers=Readers(read_trace_file, read_stages, recorded_pair)
+        text, "plan.toml", readers=Readers(read_trace_file, read_stages, find_recorded_pair)
     )
 
 

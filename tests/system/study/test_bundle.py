@@ -9,7 +9,7 @@ from loads import COMMAND
 from small_site import pack_small_site
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.store.directory import committed
+from eyelevel.store.directory import list_committed
 
 PLAN = """\
 sites = ["recordings/"]
@@ -49,12 +49,12 @@ def test_a_bundled_study_is_repeated_elsewhere_from_the_bundle_alone(tmp_path: P
     assert eyelevel(here, "run", "plan.toml", "--out", "now").returncode == 0
     bundled = eyelevel(here, "bundle", "now", "--out", str(elsewhere / "study.bundle"))
     assert bundled.returncode == 0, bundled.stderr
-    first = committed(here / "now")
+    first = list_committed(here / "now")
     here.rename(tmp_path / "gone")
 
     done = eyelevel(elsewhere, "rerun", "study.bundle", "--out", "both", "--json")
     said = json.loads(done.stdout)
-    assert committed(elsewhere / "both/again") == first and len(first) == 2
+    assert list_committed(elsewhere / "both/again") == first and len(first) == 2
     # One block shows no spread: nothing can be told, which is no pass.
     assert done.returncode == 3 and {each["status"] for each in said["verdicts"]} == {"cannot tell"}
     assert said["differences"] == []

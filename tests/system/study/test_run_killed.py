@@ -14,7 +14,7 @@ from loads import COMMAND
 from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.browser.profiles import PROFILE_PREFIX
-from eyelevel.store.directory import committed, iterate_trials, read_document
+from eyelevel.store.directory import iterate_trials, list_committed, read_document
 
 PLAN = """\
 sites = ["{site}"]
@@ -55,19 +55,19 @@ def test_each_trial_is_there_once_however_often_a_run_is_killed(
         assert done.returncode == -signal.SIGKILL, done.stderr.decode()
 
     killed_at("block whole")
-    assert committed(out) == set()
+    assert list_committed(out) == set()
     killed_at("block remove")
     first = tree(out / "trials")
-    (name,) = committed(out)
+    (name,) = list_committed(out)
     _killed_in_a_load([*COMMAND, *run], temporary)
-    assert committed(out) == {name}
+    assert list_committed(out) == {name}
 
     done = subprocess.run(
         [*COMMAND, *run], capture_output=True, timeout=TEST_TIMEOUT_S, check=False
     )
     assert done.returncode == 0, done.stderr.decode()
     planned = [trial["hash"] for trial in read_document(out, "plan.json")["trials"]]
-    assert len(planned) == 4 and committed(out) == set(planned)
+    assert len(planned) == 4 and list_committed(out) == set(planned)
     assert len(list(iterate_trials(out))) == 4
     found = tree(out / "trials")
     kept = {path: content for path, content in found.items() if path.startswith(name)}

@@ -15,7 +15,7 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.network.objects import cleartext_share
 from eyelevel.store.hashing import canonical_json
 from eyelevel.store.outcomes import NOT_RECORDED
-from eyelevel.store.unused_connections import outlives_visits, unused_connections
+from eyelevel.store.unused_connections import count_unused_connections, outlives_visits
 
 TRIAL_COLUMNS: dict[str, pl.DataType] = {
     "hash": pl.String(),
@@ -148,7 +148,7 @@ def _largest_paint(record: JsonMapping) -> str | None:
 
 
 def _unused_connections(record: JsonMapping) -> tuple[float | None, ...]:
-    counts = unused_connections(record)
+    counts = count_unused_connections(record)
     return (counts.connections, counts.unused, counts.bytes) if counts else (None,) * 3
 
 

@@ -29,7 +29,7 @@ from eyelevel.store.directory import (
     RECORD_FILE,
     TRIALS,
     StoredTrial,
-    committed,
+    list_committed,
     parse_record,
     read_record_file,
 )
@@ -70,7 +70,7 @@ class GrowingTable:
         return _with_classes_of(self._rows, self._directory)
 
     def _grown(self, rows: pl.DataFrame) -> pl.DataFrame:
-        names = sorted(committed(self._directory) - set(rows["hash"]))
+        names = sorted(list_committed(self._directory) - set(rows["hash"]))
         parts = [part for part in parts_of(self._directory) if part not in self._parts]
         self._parts |= set(parts)
         came = read_parts(parts, self._columns)
@@ -87,7 +87,7 @@ def _with_classes_of(rows: pl.DataFrame, directory: Path) -> pl.DataFrame:
 def _whole_table(
     directory: Path, columns: Columns, processes: int = 1, *, are_unchanged: bool = False
 ) -> pl.DataFrame:
-    names = sorted(committed(directory))
+    names = sorted(list_committed(directory))
     known = read_kept(directory, columns)
     kept, fresh = _read(directory, columns, names, known, processes, are_unchanged=are_unchanged)
     table = pl.concat([kept, fresh]).sort("hash")

@@ -66,7 +66,7 @@ def check_live(url: str, stack: Stack, settings: Browser) -> None:
         raise PlanError(
             [f"--stack {stack.name}: a live page is served by its own servers; name one of ours"]
         )
-    if refused := settings.refused_stack(stack):
+    if refused := settings.find_refused_stack(stack):
         raise PlanError([f"--stack {refused}"])
     if browser_for(settings, stack).is_again:
         raise PlanError(

@@ -44,7 +44,7 @@ from eyelevel.run.trial.traces import read_stages
 from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.commit import write_trial
-from eyelevel.store.directory import TRIALS, committed, read_trial
+from eyelevel.store.directory import TRIALS, list_committed, read_trial
 from eyelevel.store.outcomes import COUNTED
 
 EXIT_NOT_OK = 1
@@ -110,11 +110,11 @@ def load(
 
     Exits 1 if no load counts.
     """
-    if (har or video or filmstrip or settings.logs_kept()) and out is None:
+    if (har or video or filmstrip or settings.kept_logs()) and out is None:
         options = "--har, --video, --filmstrip, --netlog, --trace and --logs"
         raise typer.BadParameter(f"{options} need a place to write to; give --out DIR")
     named = named_stack(stack)
-    if refused := settings.refused_stack(named):
+    if refused := settings.find_refused_stack(named):
         raise PlanError([f"--stack {refused}"])
     wait = HostWait(host_wait_s, on_status=_told_once())
     kinds: Sequence[CrossTraffic] = ()
@@ -182,7 +182,7 @@ def _told_once() -> Callable[[str], None]:
 def _refuse_kept(out: Path, trials: Sequence[Trial]) -> None:
     """Nobody shall wait for loads that cannot be kept."""
     make_folder(out)
-    there = committed(out)
+    there = list_committed(out)
     for trial in trials:
         if trial.hash in there:
             raise _there(out, trial.hash)

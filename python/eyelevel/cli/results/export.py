@@ -18,7 +18,7 @@ from eyelevel.export.pictures import write_filmstrip, write_video
 from eyelevel.json_types import JsonMapping
 from eyelevel.sites.contents import bodies_of
 from eyelevel.sites.recorded import open_site, site_info
-from eyelevel.store.directory import StoredTrial, committed, has_record, read_trial
+from eyelevel.store.directory import StoredTrial, has_record, list_committed, read_trial
 from eyelevel.store.messages import MESSAGES_FILE, read_messages
 
 EXPORTS = "exports"
@@ -143,7 +143,7 @@ def _contents(key: JsonMapping, bodies: Bodies) -> Sequence[JsonMapping]:
 def _trials(what: Path) -> tuple[Path, list[str]]:
     if has_record(what):
         return what.resolve().parent.parent, [what.resolve().name]
-    names = sorted(committed(what))
+    names = sorted(list_committed(what))
     if not names:
         raise ExportError(
             f"reading {what}: there are no trials in it; give the directory that `eyelevel run "

@@ -28,7 +28,7 @@ from eyelevel.metrics.catalogue import PRIMARY_METRICS
 from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.networks.from_csv import toml_of
 from eyelevel.networks.plan_text import plan_table
-from eyelevel.networks.recorded_links import recorded_pair
+from eyelevel.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.file.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
@@ -187,7 +187,7 @@ class _Question:
                 site_names=list_shipped(),
                 metric_names=PRIMARY_METRICS,
                 matching=matching,
-                readers=Readers(read_trace_file, read_stages, recorded_pair),
+                readers=Readers(read_trace_file, read_stages, find_recorded_pair),
             )
         except PlanError as error:  # its lines are of a plan that nobody wrote
             problems = [re.sub(rf"^{QUESTION}:\d+: ", "", problem) for problem in error.problems]

@@ -14,7 +14,7 @@ from eyelevel.from_outside.toml_text import parse_toml
 from eyelevel.metrics.catalogue import PRIMARY_METRICS
 from eyelevel.networks.compose import NetworkWords, compose, pair_of
 from eyelevel.networks.plan_text import network_text
-from eyelevel.networks.recorded_links import recorded_pair
+from eyelevel.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan
@@ -71,7 +71,7 @@ def read_plan(
         site_names=known,
         metric_names=PRIMARY_METRICS,
         matching=matching,
-        readers=Readers(read_trace_file, read_stages, recorded_pair),
+        readers=Readers(read_trace_file, read_stages, find_recorded_pair),
     )
 
 

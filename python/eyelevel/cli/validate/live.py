@@ -24,7 +24,7 @@ from eyelevel.figures.live import live_against_replay
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.networks.compose import NetworkWords, compose
-from eyelevel.networks.origin_rtt import OTHERS, RECORDED, described
+from eyelevel.networks.origin_rtt import OTHERS, RECORDED, describe_rtts
 from eyelevel.networks.presets import UNSHAPED
 from eyelevel.plan.browser import Browser
 from eyelevel.run.live.comparison import COMPARED, Load, by_origin, compare, protocols, verdict
@@ -116,7 +116,7 @@ def live(
         print_json(found)
     else:
         print_study(found)
-        beyond = f"round trips beyond it: {described(study.own_rtts)}"
+        beyond = f"round trips beyond it: {describe_rtts(study.own_rtts)}"
         say(results, f"replays: {study.stack.name} on {study.network.name}; {beyond}")
         say(results, f"loads, JSON, rows: {out}/trials, live.json, live.csv")
     if (chart := out / "live.svg").exists():

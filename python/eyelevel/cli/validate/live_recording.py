@@ -11,7 +11,7 @@ from eyelevel.disk.results import make_folder
 from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import PlanError
 from eyelevel.from_outside.host_names import spell_in_dns
-from eyelevel.networks.origin_rtt import unrecorded
+from eyelevel.networks.origin_rtt import hosts_without_rtt
 from eyelevel.sites.recorded import RecordedSite, open_site, site_info
 
 RECORDING = "recording.wacz"
@@ -68,7 +68,7 @@ def _record(url: str, file: Path, upstream_ca: Path | None, allow: Sequence[str]
 
 def check_recorded_rtts(recording: RecordedSite) -> None:
     """Raises PlanError where a replay cannot have the round trips of the recorded handshakes."""
-    hosts = unrecorded(recording.of_plan().places)
+    hosts = hosts_without_rtt(recording.of_plan().places)
     if hosts:
         more = f" and {len(hosts) - 1} more" if len(hosts) > 1 else ""
         raise PlanError(

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from pydantic import ValidationError
 
 from eyelevel.errors import PlanError, unknown
-from eyelevel.networks.presets import network_named, why_none
+from eyelevel.networks.presets import get_network, why_none
 from eyelevel.plan.file.change_of_origin import EXAMPLE, PREFIX, stacks_of_origin
 from eyelevel.plan.file.model import StackTable
 from eyelevel.plan.presets import SMALLEST_EFFECT_REASON
@@ -49,7 +49,7 @@ def question_plan(
     if not networks and not users:
         raise PlanError(["--networks: it names none; write them separated by commas: `dsl,lte`"])
     for network in networks:
-        if network_named(network) is None:
+        if get_network(network) is None:
             raise PlanError([f"--networks: {why_none(network)}"])
     listed = [", ".join(map(_text, names)) for names in (sites, networks)]
     shown = ", ".join(PurePath(site).name.removesuffix(".wacz") for site in sites)
@@ -138,7 +138,8 @@ def _has_early_data(change: str, base: str, names: Sequence[str]) -> bool:
 
 
 def _value(name: str, text: str) -> int | float | bool | str:
-    """As the key `name` takes it: a number where that is one, else a word (`tls_version=1.2`)."""
+    """Parse a value as the key `name` takes it: a number if possible, otherwise a word
+    (`tls_version=1.2`)."""
     word = text.strip().strip('"')
     value = _number_or_word(word)
     try:

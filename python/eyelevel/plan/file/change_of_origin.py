@@ -9,7 +9,7 @@ from eyelevel.networks.origin_rtt import OTHERS, RECORDED, origin_rtts, own_rtt_
 PREFIX = "rtt:"
 EXAMPLE = "rtt:cdn.example=90→20"
 _HOST_LENGTH_MAX = 30
-"""Of a host in a stack's name, which has 64 signs."""
+"""The longest host in a stack's name, which has at most 64 characters."""
 
 
 def stacks_of_origin(word: str, given: list[str], base: str) -> tuple[str, str, list[str]]:
@@ -54,7 +54,7 @@ def stacks_of_origin(word: str, given: list[str], base: str) -> tuple[str, str, 
 
 
 def _own_rtt(text: str, host: str, word: str) -> float | str:
-    """As a plan has it: a number is milliseconds."""
+    """Parse a round trip; a number is in milliseconds."""
     try:
         return origin_rtts({host: own_rtt_of_word(text.strip().strip('"'))})[host]
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What a plan asks: its `comparisons`, or each stack against its `reference`."""
+"""Parse a plan's comparisons: its `comparisons`, or each stack against its `reference`."""
 
 from collections.abc import Sequence
 
@@ -25,14 +25,14 @@ def parse_comparisons(
             report((), "say what to compare: `comparisons = [[STACK, REFERENCE], ...]`, or "
                        "`reference = STACK` to compare every other stack with it")  # fmt: skip
             return ()
-        reference = _known(parsed.reference, stacks, ("reference",), report)
+        reference = _check_known(parsed.reference, stacks, ("reference",), report)
         return against_one(reference, stacks) if reference else ()
     if parsed.reference is not None:
         report(("reference",), "`comparisons` already says what to compare; drop one of the two")
     found: list[Comparison] = []
     for index, pair in enumerate(parsed.comparisons):
         place = ("comparisons", index)
-        stack, reference = (_known(name, stacks, place, report) for name in pair)
+        stack, reference = (_check_known(name, stacks, place, report) for name in pair)
         if not stack or not reference:
             continue
         comparison = Comparison(stack, reference)
@@ -44,7 +44,9 @@ def parse_comparisons(
     return tuple(found)
 
 
-def _known(name: str, stacks: Sequence[str], place: tuple[str | int, ...], report: Report) -> str:
+def _check_known(
+    name: str, stacks: Sequence[str], place: tuple[str | int, ...], report: Report
+) -> str:
     marked = name + EXTERNAL_SERVER_MARK
     if marked in stacks:
         return marked

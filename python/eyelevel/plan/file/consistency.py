@@ -1,4 +1,5 @@
-"""Whether what a `plan.json` has resolved is what the plan's text in it says: resolved anew, here.
+"""Check that the resolved values in a `plan.json` agree with the plan text in it, by resolving it
+again.
 
 Who gets a run from somebody else reads the text, and what is run is the document. A document that
 says otherwise than its text was changed, or its presets are others here.
@@ -16,7 +17,8 @@ from eyelevel.plan.file.parse import plan_of_toml
 from eyelevel.plan.plan import Plan
 
 _APART = ("source", "sites", "trace_files")
-"""Not compared: the text itself, and where recordings and traces lie, which digests name."""
+"""The keys that are not compared: the text itself, and paths of recordings and traces, which
+digests identify."""
 
 
 def check_text(plan: Plan, source: str, mean_rate_bit_s: Callable[[str], int]) -> None:

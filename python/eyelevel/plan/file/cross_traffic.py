@@ -13,7 +13,7 @@ BESIDE_THE_PATH = ("name", "weight", "cross_traffic")
 """Keys of a network's table that do not say what its path does."""
 
 
-def checked_cross_traffic(
+def check_cross_traffic(
     kinds: tuple[CrossTraffic, ...] | None,
 ) -> tuple[CrossTraffic, ...] | None:
     """Return None for no transfers; ValueError where they are too many."""

@@ -66,7 +66,7 @@ def explain_mistake(found: object) -> tuple[Path, str]:
 
 
 class KeyedError(ValueError):
-    """What is wrong with one key of a table; `key` is for its line."""
+    """An error in one key of a table; `key` locates its line."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)
@@ -95,7 +95,7 @@ class Problems:
         self._found.append((line, f"{self._file}:{line}: {message}"))
 
     def refused(self) -> PlanError:
-        """With every problem so far."""
+        """Return an error with all problems so far."""
         return PlanError(
             [message for _, message in sorted(self._found, key=lambda entry: entry[0])]
         )

@@ -18,7 +18,7 @@ from eyelevel.plan.file.tables import Readers, TraceFile, network_of
 from eyelevel.settings import IN_MS, Units
 
 _UNITS = Units((("ns", 1e-6), *IN_MS.factors))
-"""Of times in stages."""
+"""The units of times in stages."""
 
 
 def readers_of(

@@ -38,7 +38,7 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     def given(self) -> JsonObject:
-        """What it says, by key."""
+        """Return the given values by key."""
         values = {key: getattr(self, key) for key in self.model_fields_set}
         return {key: value for key, value in values.items() if value is not None}
 

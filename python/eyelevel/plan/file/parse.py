@@ -16,7 +16,7 @@ from eyelevel.networks.network import Network
 from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.causes import with_causes
 from eyelevel.plan.file.comparisons import parse_comparisons
-from eyelevel.plan.file.cross_traffic import checked_cross_traffic, with_twins
+from eyelevel.plan.file.cross_traffic import check_cross_traffic, with_twins
 from eyelevel.plan.file.diagnostics import KeyedError, Problems, Report, explain_mistake
 from eyelevel.plan.file.model import PlanKeys, read_plan_file
 from eyelevel.plan.file.tables import Readers, network_of, stack_of
@@ -29,7 +29,7 @@ _PATTERN = re.compile(r"[*?\[]")
 
 
 class Known(TypedDict, total=False):
-    """What names in a plan are looked up in, each None where it is not given.
+    """The names that a plan may refer to; each is None if not given.
 
     Sites that are no paths must be among `site_names`, the primary metric among `metric_names`
     (None: not checked). `matching` gives the sites that a pattern with `*`, `?` or `[` stands for
@@ -53,7 +53,8 @@ def parse_plan(text: str, file: str, **known: Unpack[Known]) -> Plan:
 
 
 def plan_of_toml(data: JsonObject, text: str, file: str, **known: Unpack[Known]) -> Plan:
-    """The same from what TOML holds, which is changed; `text` is for lines and for the record."""
+    """Parse a plan from TOML data, which is changed; `text` is for line numbers and for the
+    record."""
     site_names, readers = known.get("site_names"), known.get("readers")
     problems = Problems(file, text)
     problems.places = _expand_patterns(data, site_names, known.get("matching"), problems.add)
@@ -79,7 +80,7 @@ def plan_of_toml(data: JsonObject, text: str, file: str, **known: Unpack[Known])
     weights = _weights(parsed, networks)
     key = "cross_traffic"
     try:
-        cross_traffic = checked_cross_traffic(parsed.cross_traffic)
+        cross_traffic = check_cross_traffic(parsed.cross_traffic)
         networks, weights = with_twins(networks, parsed.networks, weights, cross_traffic)
         key, causes = "causes", None
         if parsed.causes:
@@ -182,7 +183,7 @@ def _check_names(
     if refused := browser.refusal():
         report((refused[0],), refused[1])
     for index, stack in enumerate(stacks):
-        if reason := browser.refused_stack(stack):
+        if reason := browser.find_refused_stack(stack):
             report(("stacks", index), reason)
     if metric_names is not None and parsed.primary_metric not in metric_names:
         report(("primary_metric",), unknown("metric", parsed.primary_metric, metric_names))

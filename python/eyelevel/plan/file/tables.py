@@ -1,4 +1,4 @@
-"""From a plan's tables to networks and stacks: presets, and what differs from them."""
+"""Resolve a plan's tables to networks and stacks: presets, and what differs from them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from eyelevel.errors import unknown
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.network import Network, loss_of_each_direction
-from eyelevel.networks.presets import network_named, why_none
+from eyelevel.networks.presets import get_network, why_none
 from eyelevel.networks.stages import StagesRead
-from eyelevel.plan.file.cross_traffic import checked_cross_traffic
+from eyelevel.plan.file.cross_traffic import check_cross_traffic
 from eyelevel.plan.file.model import Based, NetworkKeys, StackKeys
 from eyelevel.plan.file.path_words import take_words, with_words
 from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS_BY_NAME
@@ -32,7 +32,7 @@ class TraceFile:
 
 @dataclass(frozen=True)
 class Readers:
-    """What reads and checks what a plan names: each raises ValueError where it cannot."""
+    """The functions that read and check what a plan names: each raises ValueError on failure."""
 
     trace: Callable[[str], TraceFile]
     """A trace by the name of its file."""
@@ -48,22 +48,22 @@ def network_of(table: NetworkKeys, readers: Readers | None, trace_files: dict[st
     The files of its traces are noted in `trace_files` by their digests.
     """
     changes = _changes(table)
-    base = network_named(table.base) if table.base is not None else None
+    base = get_network(table.base) if table.base is not None else None
     if table.base is not None and base is None:
         raise ValueError(why_none(table.base))
-    cross_traffic = checked_cross_traffic(changes.pop("cross_traffic", None))
+    cross_traffic = check_cross_traffic(changes.pop("cross_traffic", None))
     # `none` is what presets have, and makes no other network of one.
     further = {"cross_traffic": cross_traffic} if cross_traffic else {}
     name = _name_of("network", table, {**changes, **further})
     words, alone = take_words(changes, has_base=base is not None)
-    network = None if alone else _described(name, base, changes, words, readers, trace_files)
+    network = None if alone else _resolve_keys(name, base, changes, words, readers, trace_files)
     if network is None or words:
         read = readers.stages if readers is not None else None
         network = with_words(network, name, words, read, trace_files)
     return replace(network, cross_traffic=cross_traffic)
 
 
-def _described(
+def _resolve_keys(
     name: str,
     base: Network | None,
     changes: JsonObject,
@@ -75,7 +75,7 @@ def _described(
     all of its numbers. `words` are those that come on top of it."""
     given = list(changes)
     if (folder := changes.pop("traces", None)) is not None:
-        changes |= _recorded(folder, base, changes, readers)
+        changes |= _recorded_traces(folder, base, changes, readers)
     if "loss_two_way" in changes:
         if "loss_down" in changes or "loss_up" in changes:
             raise ValueError("give `loss_two_way`, or `loss_down` and `loss_up`, not both")
@@ -89,7 +89,11 @@ def _described(
         needed = ("rate_down_bit_s", "rate_up_bit_s", "rtt_ms_min", "queue_ms")
         if absent := [key for key in needed if key not in changes]:
             lacks = f"network `{name}` has no `base` and lacks {', '.join(absent)}"
-            alone = f"; or drop {_named(given)}: {_named(words)} can stand alone" if words else ""
+            alone = (
+                f"; or drop {_list_keys(given)}: {_list_keys(words)} can stand alone"
+                if words
+                else ""
+            )
             raise ValueError(lacks + alone)
         network = Network(name=name, **changes)
     if network.queue_ms <= 0:
@@ -100,11 +104,11 @@ def _described(
     return network
 
 
-def _named(keys: Iterable[str]) -> str:
+def _list_keys(keys: Iterable[str]) -> str:
     return ", ".join(f"`{key}`" for key in keys)
 
 
-def _recorded(
+def _recorded_traces(
     folder: str, base: Network | None, changes: JsonMapping, readers: Readers | None
 ) -> JsonObject:
     """The keys of both directions' traces, as a folder has them of the operator's link `base`."""
@@ -125,7 +129,7 @@ def _course(
     readers: Readers | None,
     trace_files: dict[str, str],
 ) -> JsonObject:
-    """What a trace, or another rate under a preset's course, means for a direction's keys."""
+    """Return a direction's keys for a trace, or for another rate under a preset's course."""
     rate_key, trace_key, synth_key = (
         f"rate_{direction}_bit_s",
         f"trace_{direction}",
@@ -181,9 +185,9 @@ def _name_of(kind: str, table: Based, changes: JsonObject) -> str:
     if table.name is None:
         if table.base is None or changes:
             raise ValueError(f"a {kind} that differs from its preset needs its own `name`")
-        cell = network_named(table.base) if kind == "network" else None
+        cell = get_network(table.base) if kind == "network" else None
         return cell.name if cell else table.base
-    is_preset = network_named(table.name) if kind == "network" else table.name in STACKS_BY_NAME
+    is_preset = get_network(table.name) if kind == "network" else table.name in STACKS_BY_NAME
     if is_preset and (changes or table.name != table.base):
         raise ValueError(f"`{table.name}` is the name of a preset; give this {kind} another name")
     return table.name

@@ -1,4 +1,4 @@
-"""Where in a TOML text each key and array element stands, for messages.
+"""Find the lines of keys and array elements in a TOML text, for messages.
 
 The text has been parsed before, so it is known to be well formed: this walk only follows strings,
 comments, brackets and keys, and keeps line numbers.
@@ -18,7 +18,7 @@ _SCALAR = re.compile(r"[^,\]}#\n]*")
 
 
 def line_numbers(text: str) -> dict[Path, int]:
-    """For each key and array element of `text`, by its path, the line (from 1) where it starts."""
+    """Return the line (from 1) where each key and array element of `text` starts, by its path."""
     return dict(_Walk(text).document())
 
 

@@ -12,7 +12,7 @@ from eyelevel.run.block.attempts import RETRIES, pack_result, with_retries
 from eyelevel.run.block.inputs import Input, resolve
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.run.trial.trial import TrialResult, run_trial
-from eyelevel.store.packed import PackedTrial, check_packed
+from eyelevel.store.packed import PackedTrial, check_unpacked
 
 
 class Load(Protocol):
@@ -105,7 +105,7 @@ def check_answer(hashes: Sequence[str], came: Sequence[PackedTrial]) -> None:
             "with --resume"
         )
     for each in came:
-        check_packed(each)
+        check_unpacked(each)
 
 
 def _pack(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial:

@@ -16,7 +16,7 @@ from eyelevel.from_outside.source import Source, plan_error
 from eyelevel.from_outside.toml_text import parse_toml
 from eyelevel.json_types import JsonMapping
 from eyelevel.networks.network import Network
-from eyelevel.networks.recorded_links import recorded_pair
+from eyelevel.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
 from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.recorded import RecordedSite, matching, open_site, recording_name
@@ -104,7 +104,7 @@ def _files(directory: Path, document: JsonMapping, source: JsonMapping) -> dict[
             try:
                 named: list[str] = [value] if key in ("trace_down", "trace_up") else []
                 if key == "traces":
-                    named += recorded_pair(value, str(network.get("base")))
+                    named += find_recorded_pair(value, str(network.get("base")))
                 for name in named:
                     trace = read_trace_file(name)
                     files_by_digest[trace.sha256] = trace.file

@@ -28,7 +28,7 @@ from eyelevel.run.trial.quiet_host import HostWait
 from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.commit import recover
-from eyelevel.store.directory import StoredTrial, committed, read_trial
+from eyelevel.store.directory import StoredTrial, list_committed, read_trial
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def run_study(
 ) -> None:
     """Do what is not done yet; `told` hears of each load."""
     recover(directory)
-    order, there = turns(study), committed(directory)
+    order, there = turns(study), list_committed(directory)
     rest = [turn for turn in order if turn.trial.hash not in there]
     lengths_s: list[float] = []
     for number, turn in enumerate(rest, start=1):
@@ -125,7 +125,7 @@ def _once(study: LiveStudy, turn: Turn, host_wait: HostWait) -> Callable[[], Tri
 
 def read_loads(study: LiveStudy, directory: Path) -> Iterator[Load]:
     """Yield the study's committed loads in their order."""
-    there = committed(directory)
+    there = list_committed(directory)
     for turn in turns(study):
         if turn.trial.hash in there:
             yield _load(turn, read_trial(directory, turn.trial.hash))

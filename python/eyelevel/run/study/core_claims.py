@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from eyelevel.disk.locks import lock, owner_said
+from eyelevel.disk.locks import describe_owner, lock
 from eyelevel.errors import ExpectedError
 from eyelevel.run.study.cores import Processors
 
@@ -58,7 +58,7 @@ def _claim(folder: Path, core: frozenset[int], held: ExitStack) -> str | None:
             descriptor = os.open(folder / f"processor-{number}.lock", flags, 0o600)
             taken.callback(os.close, descriptor)
             if lock(descriptor) is False:
-                return owner_said(descriptor)
+                return describe_owner(descriptor)
         held.push(taken.pop_all())
     return None
 

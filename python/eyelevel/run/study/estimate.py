@@ -27,7 +27,7 @@ from eyelevel.run.study.sequential_estimate import SequentialEstimate, sequentia
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.stats.pooled import freedom_of
 from eyelevel.stats.quantile import DECIDING_POWER
-from eyelevel.store.directory import TRIALS, committed
+from eyelevel.store.directory import TRIALS, list_committed
 from eyelevel.store.pictures import PICTURES
 
 TRIAL_OVERHEAD_S = 3.5
@@ -208,13 +208,13 @@ def _disk_bytes_like(
 ) -> tuple[float, str] | None:
     """Estimate from the files of an earlier run's loads and its last pictures, which are kept once
     per site."""
-    names = committed(like)
+    names = list_committed(like)
     if not names:
         return None
     a_load = math.fsum(_size(like / TRIALS / name) for name in names) / len(names)
     pictures = _size(like / PICTURES) / len(document["sites"])
     trials = len(plan.stacks) * plan.blocks * sites * len(plan.networks)
-    asked, had = plan.browser.logs_kept(), Browser.read(document["browser"]).logs_kept()
+    asked, had = plan.browser.kept_logs(), Browser.read(document["browser"]).kept_logs()
     source = f"mean load of {like}"
     if more := [f"`{key}`" for key, value in asked.items() if value != had.get(key)]:
         source += f", without this plan's {' and '.join(more)}"

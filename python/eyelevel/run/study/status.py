@@ -23,11 +23,11 @@ from eyelevel.run.study.progress import Progress
 from eyelevel.run.study.resume_line import resume_line
 from eyelevel.store.claim import writer
 from eyelevel.store.directory import (
-    committed,
     json_bytes,
+    list_committed,
     read_document,
 )
-from eyelevel.store.documents import checked_document
+from eyelevel.store.documents import check_document
 from eyelevel.store.machines import read_machines, refusal
 from eyelevel.store.values import OBSERVED, Count
 
@@ -169,7 +169,7 @@ def read_status(directory: Path) -> RunStatus:
         for each in plan["trials"]
         if each["repetition"] <= ends.get(each["network"], each["repetition"])
     ]
-    there = committed(directory)
+    there = list_committed(directory)
     done = sum(each in there for each in trials)
     machines = read_machines(directory).values()
     refused = {each["name"]: why for each in machines if (why := refusal(each)) is not None}
@@ -219,7 +219,7 @@ def _read_said(directory: Path) -> Said | None:
         return None
     file = directory / STATUS_FILE
     remedy = "delete it, then what is committed is counted alone"
-    return checked_document(SAID, read_document(directory, STATUS_FILE), file, remedy)
+    return check_document(SAID, read_document(directory, STATUS_FILE), file, remedy)
 
 
 def _now() -> str:

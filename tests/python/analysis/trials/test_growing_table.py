@@ -13,7 +13,7 @@ from eyelevel.analysis.trials.table import GrowingTable, trials_table
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
 from eyelevel.store.commit import write_trial
-from eyelevel.store.directory import RECORD_FILE, committed
+from eyelevel.store.directory import RECORD_FILE, list_committed
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_it_is_the_table_of_all_records_each_of_which_was_read_once(tmp_path, gr
         commit(tmp_path, TRIALS[first:last])
         by_now = found.read()
         assert by_now.height == last
-    assert set(read) == committed(tmp_path) and set(read.values()) == {1}
+    assert set(read) == list_committed(tmp_path) and set(read.values()) == {1}
     assert by_now.equals(trials_table(tmp_path, columns_of(metrics_of)))
 
 
@@ -98,7 +98,7 @@ def test_a_resumed_run_opens_no_record_whose_row_is_kept_and_its_report_all(tmp_
     changed.touch()
     assert GrowingTable(tmp_path, columns).read().equals(kept) and set(read) == {TRIALS[3].hash}
     read.clear()
-    assert trials_table(tmp_path, columns).equals(kept) and set(read) == committed(tmp_path)
+    assert trials_table(tmp_path, columns).equals(kept) and set(read) == list_committed(tmp_path)
 
 
 def test_of_a_directory_that_is_read_only_it_reads_all_the_same(tmp_path, growing, monkeypatch):
@@ -109,4 +109,4 @@ def test_of_a_directory_that_is_read_only_it_reads_all_the_same(tmp_path, growin
         raise PermissionError
 
     monkeypatch.setattr("eyelevel.analysis.trials.kept_rows._write", refuse)
-    assert found.read().height == len(committed(tmp_path))
+    assert found.read().height == len(list_committed(tmp_path))

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from eyelevel.cli.path.network import app
-from eyelevel.networks.recorded_links import recorded_pair
+from eyelevel.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.run.trial.traces import read_stages, read_trace_file
@@ -53,7 +53,7 @@ def test_in_a_plan_it_is_the_same_network(
     for way in ("down", "up"):
         Path(f"T/ATT-LTE-it's.{way}").write_text("1\n5\n")
     said = json.loads(CliRunner().invoke(app, ["show", *words, "--json"]).stdout)
-    readers = Readers(read_trace_file, read_stages, recorded_pair)
+    readers = Readers(read_trace_file, read_stages, find_recorded_pair)
     plan = parse_plan(f"{PLAN}{said['plan']}\n", "plan.toml", readers=readers)
     (network,) = plan.networks
     assert network.stated(without=("name",)).items() <= said.items()

@@ -5,7 +5,7 @@ import pytest
 from repository import ROOT
 
 from eyelevel.errors import PlanError
-from eyelevel.networks.recorded_links import recorded_pair
+from eyelevel.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers, TraceFile
 from eyelevel.plan.plan import StopRule
@@ -25,7 +25,7 @@ blocks = 31
 
 
 def traces(read):
-    return Readers(read, lambda text: pytest.fail("no stages here"), recorded_pair)
+    return Readers(read, lambda text: pytest.fail("no stages here"), find_recorded_pair)
 
 
 def refused(text, **known):

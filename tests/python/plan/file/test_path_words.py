@@ -10,7 +10,7 @@ from eyelevel.errors import PlanError
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network, lab_path
 from eyelevel.networks.presets import find_network
-from eyelevel.networks.recorded_links import recorded_pair
+from eyelevel.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.file.consistency import check_text
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
@@ -29,7 +29,7 @@ HEAD = 'sites = ["agency"]\nstacks = ["tcp", "quic"]\nreference = "tcp"\nblocks 
 
 def plan_of(**table: object) -> Plan:
     keys = "".join(f"{key} = {json.dumps(value)}\n" for key, value in table.items())
-    readers = Readers(read_trace_file, read_stages, recorded_pair)
+    readers = Readers(read_trace_file, read_stages, find_recorded_pair)
     text = f'{HEAD}[[networks]]\nname = "mine"\n{keys}'
     return parse_plan(text, "plan.toml", readers=readers)
 
@@ -113,7 +113,7 @@ def test_cross_traffic_stands_beside_words() -> None:
         text = f"{HEAD}networks = [{{ name = 'mine', "
         text += ", ".join(f"{key} = {json.dumps(value)}" for key, value in table.items())
         text += ", cross_traffic = { congestion_control = 'cubic' } }]"
-        readers = Readers(read_trace_file, read_stages, recorded_pair)
+        readers = Readers(read_trace_file, read_stages, find_recorded_pair)
         (crossed,) = parse_plan(text, "plan.toml", readers=readers).networks
         assert crossed.cross_traffic is not None
         assert [kind.congestion_control for kind in crossed.cross_traffic] == ["cubic"]

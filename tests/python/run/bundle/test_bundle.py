@@ -15,7 +15,7 @@ from eyelevel.run.bundle.bundle import write_bundle
 from eyelevel.run.bundle.inputs import RunInputs, locks
 from eyelevel.run.bundle.unpack import open_bundle
 from eyelevel.sites.recorded import RecordedSite
-from eyelevel.store.directory import PLAN_FILE, committed, read_document
+from eyelevel.store.directory import PLAN_FILE, list_committed, read_document
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_what_is_packed_is_there_again_with_its_plan(run, tmp_path):
     count = write_bundle(directory, inputs, file)
     assert count == 2 + 2 + 2 * 36 + last_pictures + len(locks())
     found = open_bundle(file, tmp_path / "unpacked")
-    assert committed(found.run) == committed(directory)
+    assert list_committed(found.run) == list_committed(directory)
     assert [path.read_bytes() for path in found.sites] == [b"startup", b"dashboard"]
     assert [stack.name for stack in found.plan.stacks] == ["tcp", "tcp+", "quic"]
     both = [read_contents(each, metrics_of).gains for each in (directory, found.run)]

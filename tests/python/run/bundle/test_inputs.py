@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from eyelevel.errors import StoreError
-from eyelevel.networks.recorded_links import recorded_pair
+from eyelevel.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.trials import expand, plan_document
@@ -56,7 +56,7 @@ def planned(place, text):
         text,
         "plan.toml",
         matching=matching,
-        readers=Readers(read_trace_file, read_stages, recorded_pair),
+        readers=Readers(read_trace_file, read_stages, find_recorded_pair),
     )
     sites = [open_site(name).of_plan() for name in plan.sites]
     directory = place / "run"

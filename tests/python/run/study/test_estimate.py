@@ -20,7 +20,7 @@ from eyelevel.stats.bounded_gain import blocks_to_part
 from eyelevel.stats.quantile_gain import one_block_error_at_most
 from eyelevel.stats.sequential import Horizon
 from eyelevel.stats.stopping_rule import Rule, run_studies
-from eyelevel.store.directory import TRIALS, committed
+from eyelevel.store.directory import TRIALS, list_committed
 
 TEXT = preset_text("quickstart", SITES)
 STOP = "[stop]\n"
@@ -117,7 +117,7 @@ def test_twins_are_no_comparisons_of_their_own(sites):
 def test_a_load_takes_all_that_an_earlier_one_left(sites, like):
     plan = plan_of(TEXT)
     before = estimate(plan, sites, like)
-    names = sorted(committed(like))
+    names = sorted(list_committed(like))
     assert len(names) == 36
     for name in names:
         logs = like / TRIALS / name / "logs"

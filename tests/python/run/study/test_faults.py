@@ -15,7 +15,7 @@ from counts import count
 from sample_record import sample_record
 
 from eyelevel.disk import whole
-from eyelevel.disk.steps import watched
+from eyelevel.disk.steps import watch_steps
 from eyelevel.store import commit
 
 TEST_TIMEOUT_S = 580.0
@@ -86,7 +86,7 @@ def test_what_is_made_of_a_run_is_whole_or_not_there(tmp_path, namespaces, work)
 def test_a_trials_commit_is_its_table(tmp_path):
     # A step that is named and not told, or told out of its order, could not be tested.
     seen: list[str] = []
-    with watched(seen.append):
+    with watch_steps(seen.append):
         assert commit.write_trial(tmp_path, sample_record())
     told = [step for step in seen if step != commit.RENAMED]
     assert told == [commit.BEGUN, *(step.name for step in commit.STEPS), commit.DONE]

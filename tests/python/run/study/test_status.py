@@ -19,7 +19,7 @@ from eyelevel.run.study.dispatch import StopDecision
 from eyelevel.run.study.progress import Accounts, Progress
 from eyelevel.run.study.resume_line import resume_line
 from eyelevel.run.study.status import STATUS_FILE, StatusFile, read_status
-from eyelevel.store.directory import TRIALS, committed, read_document
+from eyelevel.store.directory import TRIALS, list_committed, read_document
 
 RESUME = "eyelevel run plan.toml --out {} --resume --jobs 2"
 
@@ -71,7 +71,7 @@ def test_of_one_that_was_interrupted_it_counts_what_is_there_and_says_what_goes_
     progress = Progress(36, 36, {"ok": 35, "timeout": 1}, slots=3, left_s=9.0)
     status.beside(lambda _: None)(progress)
     status.write("interrupted")
-    (tmp_path / TRIALS / min(committed(tmp_path))).rename(tmp_path / "elsewhere")
+    (tmp_path / TRIALS / min(list_committed(tmp_path))).rename(tmp_path / "elsewhere")
     lines = said(tmp_path, capsys, monkeypatch).out.splitlines()
     assert lines[0] == "interrupted: 35 of 36 loads"  # no slots, and no time left
     assert lines[1].endswith(": 35 ok, 1 timeout") and lines[-1] == (
@@ -112,7 +112,7 @@ def test_no_text_of_a_directory_is_advice(tmp_path, capsys, monkeypatch, line):
     (tmp_path / "plan.toml").write_text(source)
     (tmp_path / "other.toml").write_text(source + "\n")
     StatusFile(tmp_path, line.replace("DIR", str(tmp_path))).write("interrupted")
-    (tmp_path / TRIALS / min(committed(tmp_path))).rename(tmp_path / "elsewhere")
+    (tmp_path / TRIALS / min(list_committed(tmp_path))).rename(tmp_path / "elsewhere")
     assert said(tmp_path, capsys, monkeypatch).out.splitlines()[-1] == GENERAL
     assert json.loads(said(tmp_path, capsys, monkeypatch, "--json").out)["resume"] is None
 
@@ -144,7 +144,7 @@ sys.stdin.read()
 
 def test_of_one_that_runs_and_of_one_that_was_killed(tmp_path, capsys, monkeypatch):
     write_run(tmp_path)
-    for name in sorted(committed(tmp_path))[:33]:
+    for name in sorted(list_committed(tmp_path))[:33]:
         (tmp_path / TRIALS / name).rename(tmp_path / name)
     paths = os.pathsep.join(filter(None, sys.path))
     with subprocess.Popen(

@@ -16,7 +16,7 @@ from synthetic_study import TEXT, SyntheticStudy
 
 from eyelevel.report.first_screen.opening import answers, warnings
 from eyelevel.run.study import loop, progress
-from eyelevel.store.directory import STOP_FILE, committed
+from eyelevel.store.directory import STOP_FILE, list_committed
 
 
 def stop_of(directory):
@@ -109,7 +109,7 @@ def test_looks_that_come_late_are_taken_in_their_order_and_what_lies_beyond_does
     contents, expected = (
         each.contents(where) for each, where in ((study, tmp_path), (whole.study, whole.directory))
     )
-    assert contents.table.height == expected.table.height < len(committed(tmp_path)) == 160
+    assert contents.table.height == expected.table.height < len(list_committed(tmp_path)) == 160
     assert contents.foreign == 0 and contents.gains == expected.gains
 
 
