@@ -2,10 +2,10 @@
 
 import sys
 
-from eyelevel.cli.completion.answer import ASKED, answered
+from eyelevel.cli.completion.answer import ASKED, answer_completion
 
 if sys.argv[1 : 1 + len(ASKED)] == ASKED:  # before anything slow is imported: somebody waits
-    sys.stdout.write(answered(sys.argv[1 + len(ASKED) :]))
+    sys.stdout.write(answer_completion(sys.argv[1 + len(ASKED) :]))
     sys.exit(0)
 
 from eyelevel.cli.main import main

@@ -38,6 +38,8 @@ USED = {
     "log_message": "http.server calls it",
     "observe_tasks": "Dask's scheduler calls it",
     "quic_event_received": "aioquic calls it",
+    # What a write reports to it is in the product; who listens is a test.
+    "watch_steps": "tests of faults end the process at a step",
     "model_config": "pydantic reads it",
     "traceback": "the third argument of __exit__, which Python passes",
     # Set for a library, which reads it.

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from eyelevel.cli.main import SUBCOMMANDS
-from eyelevel.cli.usage import summary, taken, usage
+from eyelevel.cli.usage import list_taken, summary, usage
 
 INTRODUCTION = """\
 # The command line
@@ -52,7 +52,7 @@ def _section(command: TyperCommand, name: str, depth: int) -> Iterator[str]:
     called = f"{name} {usage(command, within)}"
     yield from ("```text", called, "```", "", _prose(command.help or ""), "")
     for kind, title in ((TyperArgument, "argument"), (TyperOption, "option")):
-        if rows := taken(command, kind, within):
+        if rows := list_taken(command, kind, within):
             yield from (f"| {title} | meaning |", "| --- | --- |")
             yield from (f"| `{_cell(row.name)}` | {_cell(_prose(row.meaning))} |" for row in rows)
             yield ""

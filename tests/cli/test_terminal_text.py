@@ -8,7 +8,7 @@ from rich.progress import Progress, TextColumn
 from rich.text import Text
 
 from eyelevel.cli import output
-from eyelevel.cli.output import Screen, coloured, json_text, table
+from eyelevel.cli.output import Screen, colour, json_text, table
 from eyelevel.cli.site.info import print_info
 from eyelevel.from_outside.words import escape_control_characters
 
@@ -56,7 +56,7 @@ def test_site_info_prints_what_a_recording_says_as_text(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    "make", [lambda text: text, Text, lambda text: coloured(text, "red")], ids=["str", "Text", "in"]
+    "make", [lambda text: text, Text, lambda text: colour(text, "red")], ids=["str", "Text", "in"]
 )
 def test_whatever_is_printed_steers_nothing(make):
     shown, written = screen()

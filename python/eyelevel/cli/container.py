@@ -1,4 +1,4 @@
-"""What a container keeps from a lab, and the flags of podman and docker that grant it.
+"""Find what a container denies a lab, and the flags of podman and docker that grant it.
 
 Whether a lab works is tried by `eyelevel doctor`; here is looked up what stands in its way.
 """
@@ -18,7 +18,7 @@ REMEDIES = {
     ),
     "AppArmor": "--security-opt apparmor=unconfined",
 }
-"""By what stands in the way."""
+"""The remedies by obstacle."""
 
 
 class Hindrance(NamedTuple):
@@ -52,14 +52,14 @@ def _filter(process: Path) -> str:
 
 def _hidden(process: Path) -> str:
     """The kernel mounts no new /proc where something is mounted over parts of the old one."""
-    hidden = sorted(_mounted_below(process, "/proc/"))
+    hidden = sorted(_is_mounted_below(process, "/proc/"))
     if not hidden:
         return ""
     more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
     return f"something is mounted over {hidden[0]}{more}"
 
 
-def _mounted_below(process: Path, folder: str) -> Iterator[str]:
+def _is_mounted_below(process: Path, folder: str) -> Iterator[str]:
     # proc(5): the fifth field is where it is mounted.
     for line in (process / "mountinfo").read_text("utf-8").splitlines():
         place = line.split(" ")[4]

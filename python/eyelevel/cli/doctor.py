@@ -17,7 +17,7 @@ from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.cli.container import GUIDE, hindrances, is_container
 from eyelevel.cli.doctor_fix import fix
-from eyelevel.cli.output import WARNING_STYLE, coloured, print_json, results, say, table
+from eyelevel.cli.output import WARNING_STYLE, colour, print_json, results, say, table
 from eyelevel.cli.packages import PACKAGES, SNAP_WAY_OUT, is_snap
 from eyelevel.cli.realtime import realtime_remedy
 from eyelevel.confinement import (
@@ -89,7 +89,7 @@ def show(findings: Sequence[Finding]) -> None:
     shown = table("", "what", "found")
     colours = {"ok": "green", "warning": WARNING_STYLE, "missing": "red"}
     for finding in findings:
-        shown.add_row(coloured(finding.state, colours[finding.state]), finding.name, finding.found)
+        shown.add_row(colour(finding.state, colours[finding.state]), finding.name, finding.found)
     results.print(shown)
     todo = [finding for finding in findings if finding.state != "ok"]
     if todo:
@@ -204,7 +204,8 @@ def _confinement() -> Finding:
 
 
 def _container(works: bool) -> list[Finding]:
-    """What a container forbids: harmless if all works, else what most likely stands in the way."""
+    """Return what a container forbids: harmless if everything works, otherwise the likely
+    causes."""
     if not is_container():
         return []
     if works:
@@ -217,7 +218,7 @@ def _container(works: bool) -> list[Finding]:
 
 
 def absent_packages(with_firefox: bool) -> list[str]:
-    """What packages could bring, by the names of `packages.PACKAGES`."""
+    """Return what packages can install, by the names of `packages.PACKAGES`."""
     needed = {"Chromium": _chromium().state == "ok", "fonts": _fonts().state == "ok"}
     absent = [name for name, is_there in needed.items() if not is_there]
     return absent + (_absent_for_firefox() if with_firefox else [])

@@ -1,4 +1,4 @@
-"""How a long command ends: with where its result is, and with `--open` that is opened."""
+"""End a long command by naming its result, which `--open` opens."""
 
 import os
 import shlex
@@ -30,14 +30,14 @@ def check_opens(opens: bool, place: object, what: str, option: str) -> None:
 
 DISPLAYS = ("WAYLAND_DISPLAY", "DISPLAY")
 REFUSED_WITHIN_S = 3.0
-"""What opens a file says within this time that it could not; a browser may stay for hours."""
+"""A program that cannot open a file says so within this time; a browser may run for hours."""
 
 
 @contextmanager
 def ending_at(
     what: str, place: Path | None, *, opens: bool = False, as_json: bool = False
 ) -> Iterator[None]:
-    """Whatever verdict the block ends the command with, the last line says where the result is.
+    """Print the place of the result as the last line, whichever verdict the block ends with.
 
     None is where nothing is written, and a place that is refused is not named.
     """

@@ -41,7 +41,7 @@ class Listed:
 
 
 class Kind(StrEnum):
-    """What can be listed."""
+    """A kind of presets that can be listed."""
 
     networks = "networks"
     stacks = "stacks"
@@ -72,7 +72,7 @@ def list_presets(
     lines = _LINES[kind]()
     if name:
         names = [line.stated["name"] for line in lines]
-        lines = _named(lines, name) or _between(kind, name)
+        lines = _select_named(lines, name) or _between(kind, name)
         if not lines:
             raise PlanError([f"list {kind.value}: {unknown(_ONE[kind], name, names)}"])
     elif kind is Kind.networks and not as_json:
@@ -96,13 +96,13 @@ def _print(rows: list[dict[str, str]]) -> None:
     results.print(shown)
 
 
-def _named(lines: list[Listed], name: str) -> list[Listed]:
+def _select_named(lines: list[Listed], name: str) -> list[Listed]:
     group = [line for line in lines if line.stated.get("group") == name]
     return group or [line for line in lines if line.stated["name"].startswith(name)]
 
 
 def _between(kind: Kind, name: str) -> list[Listed]:
-    """The network beside those of the tables, if the name is of one."""
+    """Return the network of a name that stands for one outside the tables, if it does."""
     network = get_network(name) if kind is Kind.networks else None
     group = OPERATOR if link_of(name) else GRID
     return [_network(network, group)] if network else []

@@ -18,11 +18,12 @@ from eyelevel.cli.usage_errors import misuse
 from eyelevel.errors import AllFailedError, ExpectedError, LaterError, Terminated, refusal_of
 
 EXIT_REFUSED = 2
-"""As of `diff`: 1 is a finding, such as a regression; 2 that the command could not answer."""
+"""The exit status, as of `diff`: 1 is a finding, such as a regression; 2 means that the command
+could not answer."""
 EXIT_ALL_FAILED = 5
 """Every load or attempt failed: there is no result, and no more of them would bring one."""
 EXIT_LATER = 75
-"""As sendmail has it: what failed now may work later."""
+"""The exit status, as of sendmail, of a failure that may not recur later."""
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
@@ -234,7 +235,7 @@ def _root(
 
 
 def _summary(place: str) -> str:
-    """What a subcommand does: the first words of its help, read from its file without running it.
+    """Return the first words of a subcommand's help, read from its file without running it.
 
     Of a group what its `app` has as `help`, of a command its docstring's first paragraph.
     """

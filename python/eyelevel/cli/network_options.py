@@ -45,7 +45,7 @@ def with_network_options(
     """The command with an option for each of the words in the place of its parameter of the type
     NetworkWords. `default`: what it has without any, for the help."""
 
-    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command, eval_str=True)
         parameters: list[inspect.Parameter] = []
         place = ""
@@ -66,7 +66,7 @@ def with_network_options(
         setattr(with_options, "__signature__", with_signature)  # noqa: B010
         return with_options
 
-    return decorated
+    return decorate
 
 
 def _parameter(name: str, default: str) -> inspect.Parameter:

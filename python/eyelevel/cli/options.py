@@ -112,7 +112,8 @@ def _default(value: object, said: About) -> object:
 
 
 def _option(name: str, default: object, said: About) -> object:
-    """How the command line has a setting: what it cannot know is text, and checked as a plan's."""
+    """Return a setting's option: values that the command line cannot check are text, and checked as
+    a plan's."""
     flag, help_text = _flag(name, said), f"{said.text[0].upper()}{said.text[1:]}."
     kind, bounds = _kind(annotations_of(Browser)[name])
     if kind is bool:

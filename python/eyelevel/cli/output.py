@@ -1,4 +1,4 @@
-"""Where the command writes: results to standard output, everything else to standard error.
+"""Write output: results to standard output, everything else to standard error.
 
 What it prints may hold what strangers wrote: titles, URLs, headers, console lines, names of files.
 So every string is text and never markup, and what would steer the terminal is spelled out.
@@ -36,7 +36,7 @@ class Screen(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Whatever made a segment, its text steers nothing; Rich's own controls do."""
+        """Render with control characters in text escaped; Rich's own control segments stay."""
         for segment in super().render(renderable, options):
             if segment.control:
                 yield segment
@@ -49,7 +49,7 @@ class Screen(Console):
 
 
 class Waiting:
-    """What a spinner says; Rich's own takes words for markup."""
+    """The text of a spinner; Rich's own takes words for markup."""
 
     def __init__(self, said: str, screen: Screen) -> None:
         self._status = Status(Text(escape_control_characters(said)), console=screen)
@@ -74,7 +74,7 @@ class LogLines:
         self._said_s = clock()
 
     def tell(self, *parts: str, last: bool = False) -> None:
-        """How far the command is, in parts of which some may be empty; the `last` is said."""
+        """Log progress; empty parts are skipped, and with `last` the line is always printed."""
         now_s = self._clock()
         is_due = last or now_s - self._said_s >= LOG_LINE_EVERY_S
         if is_due and not self._screen.is_terminal:
@@ -106,7 +106,7 @@ def json_text(value: object, indent: int | None = None) -> str:
     return escape_control_characters_in_json(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
-def coloured(text: str, style: str) -> Text:
+def colour(text: str, style: str) -> Text:
     """A cell in a colour."""
     return Text(escape_control_characters(text), style)
 

@@ -1,4 +1,4 @@
-"""Which packages bring what doctor finds absent, by the system's own manager; pure.
+"""Find the packages for what doctor finds absent, for the system's package manager; pure.
 
 Debian's was tried. The others' names and commands are from their distributions' lists, so they are
 shown and not done. Ubuntu's browsers are snaps: a snap brings mounts and a confinement of its own,
@@ -30,7 +30,7 @@ MANAGERS: dict[str, Manager] = {
     "pacman": Manager((), ("pacman", "-S", "--needed", "--noconfirm"), column=2),
     "zypper": Manager((), ("zypper", "--non-interactive", "install"), column=3),
 }
-"""By the program that is looked for, in this order."""
+"""The package managers by program, in the order in which they are looked for."""
 
 PACKAGES: dict[str, tuple[str, str, str, str]] = {
     "Chromium": ("chromium", "chromium", "chromium", "chromium"),
@@ -40,10 +40,10 @@ PACKAGES: dict[str, tuple[str, str, str, str]] = {
     "certutil": ("libnss3-tools", "nss-tools", "nss", "mozilla-nss-tools"),
     "ffmpeg": ("ffmpeg", "ffmpeg-free", "ffmpeg", "ffmpeg"),
 }
-"""What each manager calls what is absent."""
+"""The names of packages by what they install, one per manager."""
 
 SNAPS = ("Chromium", "Firefox")
-"""What Ubuntu gives as snaps."""
+"""The browsers that Ubuntu installs as snaps."""
 NO_SNAPS = ("linuxmint", "pop")
 """Relatives of Ubuntu that package their browsers themselves."""
 SNAP_WAY_OUT = (
@@ -54,7 +54,7 @@ SNAP_WAY_OUT = (
 
 @dataclass(frozen=True)
 class Remedy:
-    """What brings the absent: commands in order, none if nobody knows one; and what to know."""
+    """The remedy for what is absent: commands in order, none if unknown; and remarks."""
 
     commands: tuple[tuple[str, ...], ...] = ()
     remarks: tuple[str, ...] = ()
@@ -84,7 +84,8 @@ def is_snap(executable: str, resolved: str) -> bool:
 
 
 def remedy(absent: Sequence[str], system: Mapping[str, str], managers: Sequence[str]) -> Remedy:
-    """What brings `absent`, of `PACKAGES`, on a system with these managers' programs."""
+    """Return the remedy for `absent`, keys of `PACKAGES`, on a system with these managers'
+    programs."""
     snaps = [each for each in absent if each in SNAPS and has_snaps(system)]
     remarks = tuple(SNAP_WAY_OUT.format(what=each) for each in snaps)
     wanted = [each for each in absent if each not in snaps]

@@ -46,7 +46,8 @@ def _own_cgroup(root: Path) -> str:
 
 
 def realtime_remedy(is_container: bool, is_root: bool, root: Path = Path("/")) -> str:
-    """What grants real-time priority. `is_root`: by capabilities, no user namespace is needed."""
+    """Return what grants real-time priority. `is_root`: by capabilities, without a user
+    namespace."""
     wanted = []
     if resource.getrlimit(resource.RLIMIT_RTPRIO)[0] < PRIORITY and not _may_as_root(is_root, root):
         wanted.append(_right(is_container, is_root))

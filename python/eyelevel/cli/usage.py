@@ -1,4 +1,4 @@
-"""What a command takes, in a reader's words, alike in `--help`, in errors and on pages of docs."""
+"""Format a command's usage, alike in `--help`, in errors and on pages of docs."""
 
 import re
 import textwrap
@@ -16,7 +16,7 @@ Command = Any
 WIDTH_MAX = 100
 """Longer lines are hard to read."""
 NAME_WIDTH_MAX = 24
-"""What is longer has its meaning below it."""
+"""The widest name beside which its meaning stands; wider ones have it below."""
 INDENT = 2
 
 _KINDS = {
@@ -36,7 +36,7 @@ _FACTS = (
     (r"x>=(.*)", "At least {}."),
     (r"x<=(.*)", "At most {}."),
 )
-"""What typer says of defaults and ranges, in words."""
+"""The words for typer's notes on defaults and ranges."""
 
 
 class Taken(NamedTuple):
@@ -47,29 +47,29 @@ class Taken(NamedTuple):
 
 
 HELP = Taken("-h, --help", "Show this message and exit.")
-"""Of every command, and so on no page of a single one."""
+"""The help option of every command, listed on no page of a single one."""
 
 
 def usage(command: Command, within: Context) -> str:
-    """How it is called: `[OPTIONS] --out PATH PLAN`."""
+    """Return how a command is called: `[OPTIONS] --out PATH PLAN`."""
     return " ".join(_pieces(command, within))
 
 
 def summary(command: Command) -> str:
-    """What it does, in its help's first paragraph."""
+    """Return the first paragraph of a command's help."""
     return " ".join((command.help or "").partition("\n\n")[0].split())
 
 
-def taken(
+def list_taken(
     command: Command, kind: type[TyperArgument | TyperOption], within: Context
 ) -> list[Taken]:
-    """Its arguments or its options, in the order of the declaration."""
+    """Return a command's arguments or options, in the order of the declaration."""
     shown = (each.get_help_record(within) for each in command.params if isinstance(each, kind))
-    return [_taken(kind, *record) for record in shown if record]
+    return [_describe_taken(kind, *record) for record in shown if record]
 
 
 def readable(command: Command) -> Command:
-    """The same command with its subcommands, whose help and errors say it so."""
+    """Make a command and its subcommands format help and errors by this module."""
     said = {
         "format_help": lambda within, formatter: formatter.write(_help(command, within)),
         "collect_usage_pieces": lambda within: _pieces(command, within),
@@ -85,7 +85,7 @@ def _pieces(command: Command, within: Context) -> list[str]:
     # Of the class: the command's own may be this.
     options, *arguments = type(command).collect_usage_pieces(command, within)
     needed = [
-        _taken(TyperOption, *record).name
+        _describe_taken(TyperOption, *record).name
         for each in command.params
         if isinstance(each, TyperOption) and each.required
         if (record := each.get_help_record(within))
@@ -103,7 +103,7 @@ def _placeholder(piece: str) -> str:
     return f"{opening}{word.upper()}{'...' if any(dots) else ''}{closing}"
 
 
-def _taken(kind: type, spelt: str, help: str) -> Taken:
+def _describe_taken(kind: type, spelt: str, help: str) -> Taken:
     """One parameter: its type in a word, and what typer adds in brackets as sentences."""
     name, _, given = spelt.partition(" <")
     is_list, given = given.startswith("list["), given.removesuffix(">")
@@ -147,8 +147,8 @@ def _help(command: Command, within: Context) -> str:
     for paragraph in (command.help or "").split("\n\n"):
         shown.append("\n").append(textwrap.fill(" ".join(paragraph.split()), width) + "\n")
     listed = {
-        "Arguments": taken(command, TyperArgument, within),
-        "Options": [*taken(command, TyperOption, within), HELP],
+        "Arguments": list_taken(command, TyperArgument, within),
+        "Options": [*list_taken(command, TyperOption, within), HELP],
     }
     for title, rows in listed.items():
         if rows:

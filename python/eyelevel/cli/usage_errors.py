@@ -1,4 +1,4 @@
-"""What is said of a command line that does not fit: one line, with how the command is called."""
+"""Reword typer's usage errors: one line, with how the command is called."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -16,11 +16,11 @@ _NUMBERS = (
     (r"Input should be less than or equal to (.*)", "give at most {}"),
     (r"'(.*)' is not one of (.*)\.", "`{}` is not one of {}"),
 )
-"""What typer and pydantic say of a value, and what of it a reader needs."""
+"""The patterns of typer's and pydantic's messages on values, with shorter words."""
 
 
 def misuse(message: str, within: Context | None) -> str:
-    """What typer says of a command line, in one line and a reader's words.
+    """Return typer's message about a command line as one line in plain words.
 
     `within`: the command that it was meant for, if that is known.
     """
@@ -80,4 +80,4 @@ _SAID: tuple[tuple[str, Callable[..., str], bool], ...] = (
     (r"No such command '([^']*)'\..*", _no_command, False),
     (r"Invalid value for '([^']*)': (.*)", _value, False),
 )
-"""What typer says, what a reader needs of it, and whether that is a matter of the form."""
+"""The patterns of typer's messages, their rewording, and whether to add the usage."""

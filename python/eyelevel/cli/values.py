@@ -16,7 +16,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
-def named_stack(name: str, option: str = "--stack") -> Stack:
+def get_stack(name: str, option: str = "--stack") -> Stack:
     """The preset; PlanError with the nearest name where there is none. `option`: where it was
     given."""
     if name in REFUSED_PRESETS:

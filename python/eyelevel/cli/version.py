@@ -35,7 +35,7 @@ def _build() -> str:
 
 
 def _commit_of_tree() -> str:
-    """Of the tree that this package is in; empty where it is installed, or without git."""
+    """Return the commit of this package's source tree; empty if installed, or without git."""
     root = Path(eyelevel.__file__).parents[2]
     if not (root / ".git").exists():
         return ""

@@ -1,4 +1,4 @@
-"""What `eyelevel` says without arguments: in five lines what to do next, on this machine, here.
+"""Print what `eyelevel` without arguments shows: five lines on what to do next on this machine.
 
 It looks at files and starts nothing, so that it answers at once; `eyelevel doctor` looks closer.
 """
@@ -16,10 +16,10 @@ RESULTS = Path("results")
 RUNS_SEEN_MAX = 1000
 """Folders that are looked at: an answer at once is worth more than the newest of all."""
 COMMAND_WIDTH_MAX = 47
-"""On 80 columns there is room for some words beside it."""
+"""The widest command beside which some words fit on 80 columns."""
 
 PLAN, REPORT = "plan.json", "report.html"
-"""What a run has from its beginning, and what it has at its end."""
+"""The files of a run at its beginning and at its end."""
 
 HEAD = "eyelevel: which web protocol stack loads pages faster, and how sure is that?"
 DEMO = ("eyelevel demo", "a first comparison, 3 min")
@@ -55,7 +55,7 @@ def _steps() -> list[Step]:
 
 
 def _lack() -> str:
-    """What no run could do without, if it is plain to see."""
+    """Return what no run could do without, if its absence is obvious."""
     for name, find in (("eyelevel-lab", find_binary), ("Chromium", find_executable)):
         try:
             find()

@@ -107,14 +107,14 @@ def test_bash_divides_a_word_at_its_sign_of_equality(command: Path):
     ],
 )
 def test_what_may_stand_there(before: list[str], current: str, expected: list[str] | None):
-    lines = answer.answered([str(len(before) + 1), *before, current]).splitlines()
+    lines = answer.answer_completion([str(len(before) + 1), *before, current]).splitlines()
     found = [each.partition("\t")[0] for each in lines]
     assert found == expected if expected is not None else all(w.startswith(current) for w in found)
 
 
 @pytest.mark.parametrize("question", [[], ["0"], ["-1"], ["x", "y"], ["9"], ["9", "load"]])
 def test_nonsense_is_answered_by_a_list_or_nothing(question: list[str]):
-    assert isinstance(answer.answered(question), str)
+    assert isinstance(answer.answer_completion(question), str)
 
 
 def test_the_words_are_those_of_the_commands():

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from eyelevel.cli import main
-from eyelevel.cli.usage import taken
+from eyelevel.cli.usage import list_taken
 from scripts.docs.command_pages import command_pages
 
 RAW = (
@@ -58,7 +58,9 @@ def test_help_is_in_a_readers_words_and_fits_a_terminal(name: str, monkeypatch, 
     assert not [raw for raw in RAW if raw in shown]
     command = COMMANDS[name]
     within = typer.Context(command, info_name=name)
-    rows = [row for kind in (TyperArgument, TyperOption) for row in taken(command, kind, within)]
+    rows = [
+        row for kind in (TyperArgument, TyperOption) for row in list_taken(command, kind, within)
+    ]
     page = command_pages()[f"{name.split()[0]}.md"].replace("\\", "")
     for row in rows:
         assert f"\n  {row.name}" in shown

@@ -1,4 +1,4 @@
-"""What a shell completes behind `eyelevel`: commands, options, and names of what is shipped.
+"""Shell completion behind `eyelevel`: commands, options, and names of presets.
 
 `completion` prints a shell's script, which asks `answer` at each press of the key. `answer` imports
 nothing but what Python itself brings, and starts no command: all that it knows is in `words.json`,

@@ -1,4 +1,4 @@
-"""What may stand where the cursor is: a line a word, `WORD`, a tab, what it is.
+"""Print the completions at the cursor, one per line: `WORD`, a tab, a description.
 
 A shell asks by `eyelevel completion words NUMBER WORD...`: the words of its line behind the
 command, of which that NUMBER, counted from 1, is being written. Where nothing is answered the shell
@@ -21,19 +21,19 @@ Found = list[tuple[str, str]]
 """Words, each with what it is."""
 
 
-def answered(question: Sequence[str]) -> str:
-    """The lines; empty where the shell knows better, or asks nonsense."""
+def answer_completion(question: Sequence[str]) -> str:
+    """Return the lines of completions; empty if the shell completes itself, or for bad input."""
     number, *line = question or ["0"]
     if not number.isdecimal() or int(number) < 1:
         return ""
     before, current = line[: int(number) - 1], [*line, ""][min(int(number) - 1, len(line))]
     words = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
-    found = _found(words, *_rejoined(before, current))
+    found = _find_matches(words, *_rejoin_words(before, current))
     return "".join(f"{word}\t{said}\n" for word, said in found)
 
 
-def _rejoined(before: list[str], current: str) -> tuple[list[str], str]:
-    """Bash makes three words of `--stack=tcp`, other shells one."""
+def _rejoin_words(before: list[str], current: str) -> tuple[list[str], str]:
+    """Rejoin an option and its value: bash splits `--stack=tcp` into three words."""
     if current == "=":
         current = ""
     elif before and before[-1] == "=":
@@ -41,7 +41,7 @@ def _rejoined(before: list[str], current: str) -> tuple[list[str], str]:
     return before, current
 
 
-def _found(words: JsonMapping, before: Sequence[str], current: str) -> Found:
+def _find_matches(words: JsonMapping, before: Sequence[str], current: str) -> Found:
     commands, names = words["commands"], words["names"]
     node, rest = _node(commands, before)
     if node is None:

@@ -66,7 +66,8 @@ KEPT: dict[Shell, str] = {
     Shell.zsh: "~/.zfunc/_eyelevel",
     Shell.fish: "~/.config/fish/completions/eyelevel.fish",
 }
-"""Where each looks for it when the key is pressed; zsh if its `fpath` has the folder."""
+"""The places where shells look for completions on a key press; for zsh if its `fpath` has the
+folder."""
 
 
 def completion(

@@ -57,9 +57,10 @@ DEFAULTS = {"probe": "measure", "explain": "trial", "metrics": "run"}
 """Groups that take a word of no subcommand as one's first argument."""
 
 FILES = "files"
-"""What the shell itself completes."""
+"""The mark for values that the shell itself completes."""
 METAVARS = {"FILE": FILES, "FOLDER": FILES, "DIR": FILES, "PRESET": "networks"}
-"""Of options that the data plane declares, and of ours that are text."""
+"""The kind of value by metavar, for options that the data plane declares and for text options of
+ours."""
 
 
 def words() -> JsonObject:
@@ -132,7 +133,7 @@ def _short(said: str | None) -> str:
 
 
 def _shell_of_path() -> JsonObject:
-    """What the data plane's own shell takes, from its help: its options, then a command."""
+    """Return the options and the command of the data plane's own shell, from its help."""
     command = [find_binary(), "shell", "--help"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     shown = re.sub(r"\n {20,}(?=\S)", " ", shown)  # what goes on in the next line

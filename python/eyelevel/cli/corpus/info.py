@@ -98,13 +98,14 @@ def _print(sites: list[SiteAttributes], alike: list[tuple[str, ...]]) -> None:
     secure, of_das = sum(site.secure_page for site in sites), DAS_2014_SECURE_PAGES
     counted = f"{secure:.0f} of {len(sites)}, Das 2014 {of_das[0]} of {of_das[1]}"
     say(results, f"pages whose own address is https: {counted}")
-    _tell_what_is_not_as_recorded(sites)
+    _print_differences(sites)
     for names in alike:
         say(results, f"the same page with the same objects: {', '.join(names)}")
 
 
 def read_corpus(corpus: str) -> tuple[list[SiteAttributes], list[Unreadable]]:
-    """What of a corpus can be read, and what cannot, with a bar beside it. Raises CorpusError."""
+    """Return a corpus's readable and unreadable recordings, with a progress bar. Raises
+    CorpusError."""
     found = members(corpus)
     sites: list[SiteAttributes] = []
     refused: list[Unreadable] = []
@@ -127,8 +128,8 @@ def print_sites(sites: list[SiteAttributes]) -> None:
             site.name,
             "-" if site.server_addresses is None else str(site.server_addresses),
             str(site.objects),
-            _said(site.object_bytes_mean, "bytes"),
-            _said(site.body_bytes, "bytes"),
+            _format_value(site.object_bytes_mean, "bytes"),
+            _format_value(site.body_bytes, "bytes"),
             f"{site.secure_share:.0%}",
             str(site.dependency_depth),
         )
@@ -143,13 +144,15 @@ def _print_table(sites: list[SiteAttributes]) -> None:
     for name, spread in spreads(sites).items():
         if name == "secure_page":  # of a yes or no a count says more
             continue
-        values = [_said(v, spread.unit) for v in (spread.least, spread.median, spread.largest)]
+        values = [
+            _format_value(v, spread.unit) for v in (spread.least, spread.median, spread.largest)
+        ]
         shown.add_row(spread.title, *values, _das(name))
     results.print()
     results.print(shown)
 
 
-def _tell_what_is_not_as_recorded(sites: list[SiteAttributes]) -> None:
+def _print_differences(sites: list[SiteAttributes]) -> None:
     without = sum(site.server_addresses is None for site in sites)
     if without:
         say(results, f"{without} of {len(sites)} sites have no recorded server addresses")
@@ -162,15 +165,17 @@ def _tell_what_is_not_as_recorded(sites: list[SiteAttributes]) -> None:
 
 
 def _das(name: str) -> str:
-    """Range and median of his table 4.1."""
+    """Return range and median of Das's table 4.1."""
     if name not in DAS_2014:
         return ""
     das = DAS_2014[name]
-    least, middle, largest = (_said(v, das.unit) for v in (das.least, das.median, das.largest))
+    least, middle, largest = (
+        _format_value(v, das.unit) for v in (das.least, das.median, das.largest)
+    )
     return f"{least} to {largest}, median {middle}"
 
 
-def _said(value: float, unit: Unit) -> str:
+def _format_value(value: float, unit: Unit) -> str:
     if unit == "share":
         return f"{value:.0%}"
     if unit != "bytes":

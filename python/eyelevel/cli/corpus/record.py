@@ -117,7 +117,7 @@ def record_corpus(
 
 @dataclass(frozen=True)
 class _Session:
-    """How the pages of one call are recorded."""
+    """The settings for recording all pages of one call."""
 
     out: Path
     ledger: Ledger

@@ -1,4 +1,4 @@
-"""How far a command is in a corpus: a bar with the time left, and lines that stay above it."""
+"""Show progress through a corpus: a bar with the time left, and lines that stay above it."""
 
 import time
 from types import TracebackType
@@ -50,7 +50,7 @@ class Steps:
 
     @property
     def screen(self) -> Screen:
-        """Where lines go that stay."""
+        """Return the console for lines that stay."""
         return hints
 
     def begin(self, name: str) -> None:

@@ -15,7 +15,7 @@ from eyelevel.analysis.trials.measured import measured_rows
 from eyelevel.cli.explain.trial import trial
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.output import hints, print_json, results
-from eyelevel.cli.values import named_stack
+from eyelevel.cli.values import get_stack
 from eyelevel.errors import PlanError
 from eyelevel.json_types import JsonObject
 from eyelevel.level.numbers_said import NOT_MEASURED
@@ -38,7 +38,7 @@ class _TrialByDefault(TyperGroup):
     """`explain TRIAL` is `explain trial TRIAL`: what is no subcommand's name is a trial."""
 
     def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
-        """As click does, with the word put in front if it is missing."""
+        """Resolve a command as click does, inserting the default word if it is missing."""
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             args = ["trial", *args]
         return super().resolve_command(ctx, args)
@@ -76,7 +76,7 @@ def stacks(
     planned: Mapping[str, Stack] = {}
     if run is None:
         on = compose(words, read_stages).network
-        stacks = [named_stack(name) for name in names or DEFAULT]
+        stacks = [get_stack(name) for name in names or DEFAULT]
         columns = [stack.name for stack in stacks]
         levels = levels_among(stacks)
         rows = explain([stack_in_force(preset, on) for preset in stacks], known_of(levels, columns))
@@ -97,7 +97,8 @@ def stacks(
 
 
 def _how(names: Sequence[str], missing: str, planned: Mapping[str, Stack]) -> str:
-    """What measures a stack beside the first other one; stacks that are no presets are a plan's.
+    """Return the command that measures a stack against the first other one; stacks without a preset
+    need a plan.
 
     Of `planned` stacks one that differs by the ways to its origins alone is no other one.
     """
@@ -117,7 +118,7 @@ def _how(names: Sequence[str], missing: str, planned: Mapping[str, Stack]) -> st
 
 
 def _row_json(columns: Sequence[str], row: ExplainedRow) -> JsonObject:
-    """What was not measured is null, for machines."""
+    """Return a row as JSON, with null for values that were not measured."""
     values = [None if value == NOT_MEASURED else value for value in row.values]
     return {**asdict(row), "values": dict(zip(columns, values, strict=True))}
 

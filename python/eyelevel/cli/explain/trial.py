@@ -69,7 +69,7 @@ def trial(
     shown = [(title, [text(shown) for shown in timelines]) for title, text in _ROWS]
     waits = [_waits_of(trial) for trial in stored]
     for rows, found in ((_PAINT, paints), (_WAITS, waits)):
-        shown += [(title, [_rounded(each[name]) for each in found]) for name, title in rows]
+        shown += [(title, [_round(each[name]) for each in found]) for name, title in rows]
     shares = [cleartext_share(trial.record) for trial in stored]
     shown.append(
         ("bytes of the load in cleartext", ["-" if s is None else f"{s:.0%}" for s in shares])
@@ -224,7 +224,7 @@ def critical_connection(trial: StoredTrial) -> int:
     return max(waited, key=waited.__getitem__) if waited else busiest_connection(trial)
 
 
-def _rounded(value: float | None) -> str:
+def _round(value: float | None) -> str:
     return "-" if value is None else f"{value:.0f}"
 
 

@@ -40,7 +40,7 @@ NOT_LIVE = (*(field.name for field in fields(NetworkWords)), "url", "cross", "or
 """Options that belong to an emulated network or a recording."""
 
 
-def refuse_emulated(context: typer.Context) -> None:
+def check_no_emulation(context: typer.Context) -> None:
     """Raises PlanError for what a live load has not."""
     for name in NOT_LIVE:
         source = context.get_parameter_source(name)
@@ -83,7 +83,7 @@ def check_live(url: str, stack: Stack, settings: Browser) -> None:
         )
 
 
-def told_once() -> Callable[[str], None]:
+def report_once() -> Callable[[str], None]:
     """Says each remark when it comes first."""
     said: set[str] = set()
 

@@ -14,18 +14,18 @@ from eyelevel.cli.load.cross import CROSS_HELP, harm_of, print_harm
 from eyelevel.cli.load.live import (
     LiveAllowOption,
     UpstreamCaOption,
+    check_no_emulation,
     live_loads,
-    refuse_emulated,
     refuse_live,
-    told_once,
+    report_once,
 )
 from eyelevel.cli.load.origin_rtt import OriginRttOption, parse_origin_rtt
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.cli.results.export import EXPORTS, Exports, write_exports
-from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
-from eyelevel.cli.values import named_stack
+from eyelevel.cli.results.steps import SHOWN, measure_steps, print_steps
+from eyelevel.cli.values import get_stack
 from eyelevel.disk.results import make_folder
 from eyelevel.errors import PlanError, StoreError
 from eyelevel.json_types import JsonMapping, JsonObject
@@ -113,14 +113,14 @@ def load(
     if (har or video or filmstrip or settings.kept_logs()) and out is None:
         options = "--har, --video, --filmstrip, --netlog, --trace and --logs"
         raise typer.BadParameter(f"{options} need a place to write to; give --out DIR")
-    named = named_stack(stack)
+    named = get_stack(stack)
     if refused := settings.find_refused_stack(named):
         raise PlanError([f"--stack {refused}"])
-    wait = HostWait(host_wait_s, on_status=_told_once())
+    wait = HostWait(host_wait_s, on_status=_report_wait_once())
     kinds: Sequence[CrossTraffic] = ()
     if live:
-        refuse_emulated(context)
-        page = LivePage(site, allow or (), upstream_ca, told=told_once())
+        check_no_emulation(context)
+        page = LivePage(site, allow or (), upstream_ca, told=report_once())
         trials, load_once = live_loads(page, named, runs, seed, settings, wait)
     else:
         refuse_live(allow, upstream_ca)
@@ -139,7 +139,7 @@ def load(
             run_trial, archive=archive, url=url, trace_files=composed.files, host_wait=wait
         )
     if out is not None:
-        _refuse_kept(out, trials)
+        _check_not_kept(out, trials)
     rows: list[JsonObject] = []
     exports = Exports(har, video, filmstrip)
     for trial in trials:
@@ -166,8 +166,8 @@ def load(
         raise typer.Exit(EXIT_NOT_OK)
 
 
-def _told_once() -> Callable[[str], None]:
-    """Says that a load waits when it begins to."""
+def _report_wait_once() -> Callable[[str], None]:
+    """Return a function that reports a load's wait when it begins."""
     waits = False
 
     def tell(line: str) -> None:
@@ -179,8 +179,8 @@ def _told_once() -> Callable[[str], None]:
     return tell
 
 
-def _refuse_kept(out: Path, trials: Sequence[Trial]) -> None:
-    """Nobody shall wait for loads that cannot be kept."""
+def _check_not_kept(out: Path, trials: Sequence[Trial]) -> None:
+    """Raise an error before loading if a trial's record exists already."""
     make_folder(out)
     there = list_committed(out)
     for trial in trials:
@@ -217,7 +217,7 @@ def _row(result: TrialResult) -> JsonObject:
         "outcome": outcome,
         "outcome_detail": detail,
         **{name: metrics.get(name) for name in METRICS_BY_NAME},
-        "after_load": measured_steps(record, result.step_frames),
+        "after_load": measure_steps(record, result.step_frames),
         "objects": record["objects"],
         "requests": record["requests"],
         "connections": record["connections"],

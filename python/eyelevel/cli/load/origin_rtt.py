@@ -21,7 +21,7 @@ def parse_origin_rtt(text: str) -> OriginRtts:
     """`recorded`, a time of all origins, or `HOST=TIME` with commas between; `TIME` may be
     `recorded` as well, and a number is milliseconds. Raises PlanError."""
     if "=" not in text:
-        return _checked(own_rtt_of_word(text.strip()))
+        return _check(own_rtt_of_word(text.strip()))
     found: dict[str, float | str] = {}
     for part in text.split(","):
         host, equals, time = (word.strip() for word in part.partition("="))
@@ -35,10 +35,10 @@ def parse_origin_rtt(text: str) -> OriginRtts:
         if host in found:
             raise PlanError([f"--origin-rtt: this names `{host}` twice; give one time"])
         found[host] = own_rtt_of_word(time)
-    return _checked(found)
+    return _check(found)
 
 
-def _checked(asked: float | str | dict[str, float | str]) -> OriginRtts:
+def _check(asked: float | str | dict[str, float | str]) -> OriginRtts:
     try:
         return origin_rtts(asked)
     except ValueError as error:

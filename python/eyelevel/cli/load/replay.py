@@ -9,7 +9,7 @@ import typer
 from eyelevel.cli.load.origin_rtt import OriginRttOption, parse_origin_rtt
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.output import hints, say
-from eyelevel.cli.values import named_stack
+from eyelevel.cli.values import get_stack
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.compose import NetworkWords, compose
@@ -43,7 +43,7 @@ def replay(
     network chosen here; `--network unshaped` makes the latter a fast one without delay.
     """
     recorded = open_site(site)
-    composed, chosen_stack = compose(words, read_stages), named_stack(stack)
+    composed, chosen_stack = compose(words, read_stages), get_stack(stack)
     chosen_network = composed.network
     path = lab_path(chosen_network, composed.files)
     if origin_rtt is not None:

@@ -58,7 +58,8 @@ app.command("fates")(fates)
 
 
 def _become_the_shell(arguments: list[str]) -> NoReturn:
-    """As the command's script does, which needs no Python for it (packaging/eyelevel.data)."""
+    """Replace this process by the shell, as the installed script does without Python
+    (packaging/eyelevel.data)."""
     sys.stdout.flush()
     binary = find_binary()
     os.execv(binary, [binary, "shell", *arguments])

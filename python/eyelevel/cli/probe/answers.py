@@ -6,7 +6,7 @@ from eyelevel.json_types import JsonMapping
 
 
 def show_answer(answer: JsonMapping, handshake: str = "") -> None:
-    """Whose it is, the head, an empty line and the beginning of the body.
+    """Print an answer's origin and head, an empty line, and the beginning of its body.
 
     `handshake` says which connection of an attempt that has two.
     """

@@ -238,7 +238,7 @@ PLAIN: JsonObject = {
     **dict.fromkeys(("local_port", "resolver", "vantage")),
     "user_agent": USER_AGENT,
 }
-"""What is asked where no option says otherwise."""
+"""The request without any options."""
 
 
 def udp(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from eyelevel.cli.values import named_stack
+from eyelevel.cli.values import get_stack
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import ProbeError
 from eyelevel.json_types import JsonMapping, JsonObject
@@ -16,7 +16,7 @@ from eyelevel.probes.targets import protocols_of_stacks
 
 @dataclass(frozen=True)
 class Request:
-    """What one round probes, and what becomes of its rows."""
+    """The probes of one round, and the treatment of its rows."""
 
     config: JsonObject
     network: Composed | None
@@ -30,7 +30,7 @@ class Request:
 
 
 def sessions(*, resumed: bool, early: bool) -> dict[str, bool]:
-    """What an attempt does with an earlier session, as the prober is asked. Raises ProbeError."""
+    """Return how attempts use an earlier session, as the prober takes it. Raises ProbeError."""
     if early and not resumed:
         raise ProbeError(
             "--early-data needs --resume-session: only a resumed session has keys for it"
@@ -50,7 +50,7 @@ def rows_in_lab(
     """
     config = dict(config)
     if stacks is not None:
-        named = [named_stack(name.strip()) for name in stacks.split(",")]
+        named = [get_stack(name.strip()) for name in stacks.split(",")]
         config["protocols"] = protocols_of_stacks(
             [(stack.http_version, stack.tls_version) for stack in named]
         )

@@ -1,4 +1,4 @@
-"""Where rows go: a table for people, the thesis's CSV, JSON lines, Parquet."""
+"""Write rows: as a table for people, the thesis's CSV, JSON lines, or Parquet."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -105,7 +105,8 @@ def _what(rows: list[Row]) -> tuple[str, ...]:
 
 
 def _which(row: Row, rows: list[Row]) -> tuple[str, ...]:
-    """What `_what` names; a row without a connection had no handshake."""
+    """Return a row's values of the columns in `_what`; a row without a connection had no
+    handshake."""
     if len(_what(rows)) == 1:
         return (row["protocol"],)
     return row["protocol"], "" if row["connection_us"] is None else _handshake(row)
@@ -116,7 +117,7 @@ def _handshake(row: Row) -> str:
 
 
 def _note(row: Row) -> str:
-    """What the table has no room for."""
+    """Return remarks that do not fit in the table's columns."""
     notes = [
         (f"{row['failure']}: {row['failure_detail']}", row["failure"]),
         (

@@ -1,4 +1,4 @@
-"""How far a scan or a list of hosts is, and how long the rest may take."""
+"""Show the progress of a scan or a list of hosts, and the time left."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from eyelevel.cli.values import duration
 
 GO_ON = "continue with --resume and the same --out"
 NO_GOING_ON = "it cannot be continued, since there is no --out"
-"""What ends the line that an interrupted command says."""
+"""The end of the line with which an interrupted command exits."""
 
 REDRAW_EVERY_S = 0.5
 
@@ -33,7 +33,7 @@ def progress(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
     with bar:
         task = bar.add_task(what, total=total, note="")
 
-        def shown(done: int, note: str) -> None:
+        def show(done: int, note: str) -> None:
             now = time.monotonic()
             if state["first"] < 0:
                 state["first"] = done
@@ -46,4 +46,4 @@ def progress(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
             left = f"{duration(left_s)} left" if fresh else ""
             log.tell(f"{done} of {total} {what}", note, left, last=done >= total)
 
-        yield shown
+        yield show

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from eyelevel.cli.finish import OpenOption, PageOption, check_opens, end_at
 from eyelevel.cli.output import print_json, results, table
-from eyelevel.cli.probe.report_cdns import interval, print_by_cdn, said
+from eyelevel.cli.probe.report_cdns import describe_verdict, interval, print_by_cdn
 from eyelevel.json_types import JsonObject
 from eyelevel.probes.analysis import Analysis, analyse, file_labels
 from eyelevel.probes.cdn.attribution import attribute_cdns
@@ -137,7 +137,7 @@ def _print_conditions(conditions: list[JsonObject]) -> None:
             str(row["hosts"]),
             f"{row['hosts_a_alone']}/{row['hosts_b_alone']}",
             interval(row["median_host_ms"]),
-            said(row),
+            describe_verdict(row),
         )
     results.print("conditions, host by host", style="bold")
     results.print(shown)
@@ -149,7 +149,8 @@ def _print_conditions(conditions: list[JsonObject]) -> None:
 
 
 def _print_dns(times: list[JsonObject]) -> None:
-    """Of single hosts, as the thesis's figures 4.1 and 4.2; of many it would be hosts in a heap."""
+    """Print DNS times of single hosts, as in the thesis's figures 4.1 and 4.2; with many hosts they
+    would be unreadable."""
     rows = [row for row in times if row["what"] == "dns_ms"]
     if not rows:
         results.print("no DNS times: the rows hold none", soft_wrap=True)
@@ -184,6 +185,6 @@ def _table(pairs: list[JsonObject]) -> object:
             str(pair["hosts"]),
             *(f"{pair[name]['value']:.3f}" for name in QUANTILES),
             f"{100 * share_above['value']:.1f}{interval}",
-            said(pair),
+            describe_verdict(pair),
         )
     return shown

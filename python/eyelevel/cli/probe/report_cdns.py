@@ -1,4 +1,4 @@
-"""What `eyelevel probe report` prints by CDN, and how it writes an estimate and a verdict."""
+"""Print `eyelevel probe report` by CDN, and format estimates and verdicts."""
 
 from rich.text import Text
 
@@ -13,14 +13,15 @@ SHARES = {"tls1.3": "TLS 1.3", "quic": "QUIC"}
 
 
 def print_by_cdn(found: ByCdn) -> None:
-    """Who served, how many hosts connect, times, and differences; one line if nothing tells."""
+    """Print the CDNs, how many hosts connect, times, and differences; one line if no CDN is
+    known."""
     if [row["cdn"] for row in found.cdns] in ([], [UNKNOWN]):
         none = "by CDN: unknown, since no CNAME, answer or group of addresses identifies one"
         results.print(none, style="dim", soft_wrap=True)
         return
     shown = {row["cdn"] for row in found.cdns[:CDNS_SHOWN]}
     results.print("by CDN", style="bold")
-    results.print(_served(found, shown))
+    results.print(_cdn_table(found, shown))
     results.print(_times([row for row in found.times if row["cdn"] in shown]))
     if pairs := [row for row in found.pairs if row["cdn"] in shown]:
         results.print(_differences(pairs))
@@ -33,7 +34,7 @@ def print_by_cdn(found: ByCdn) -> None:
     )
 
 
-def _served(found: ByCdn, cdns: set[str]) -> object:
+def _cdn_table(found: ByCdn, cdns: set[str]) -> object:
     numbers = ("hosts", "samples")
     columns = (
         "served by",
@@ -80,7 +81,9 @@ def _differences(pairs: list[JsonObject]) -> object:
     shown = table("served by", "A - B", *numbers, "verdict", right=numbers)
     for pair in pairs:
         counts = (str(pair["hosts"]), interval(pair["median_host_ms"]))
-        shown.add_row(_name(pair["cdn"]), f"{pair['a']} - {pair['b']}", *counts, said(pair))
+        shown.add_row(
+            _name(pair["cdn"]), f"{pair['a']} - {pair['b']}", *counts, describe_verdict(pair)
+        )
     return shown
 
 
@@ -99,7 +102,7 @@ def interval(estimate: JsonMapping, *, sign: bool = True, nothing: str = "no pai
     return text if low is None else f"{text} [{form.format(low)}, {form.format(high)}]"
 
 
-def said(pair: JsonMapping) -> str:
-    """The verdict with the protocol's name."""
+def describe_verdict(pair: JsonMapping) -> str:
+    """Return the verdict with the protocol's name."""
     faster = {"a faster": pair["a"], "b faster": pair["b"]}.get(pair["verdict"])
     return f"{faster} faster" if faster else str(pair["verdict"])

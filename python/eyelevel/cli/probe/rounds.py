@@ -47,7 +47,7 @@ def repeat(state_path: Path, every_s: float, for_s: float, measure: Callable[[],
 
     A round that fails as a whole is complained about and the next one begins when it is due.
     """
-    rounds, last = _restored(state_path, every_s, for_s)
+    rounds, last = _restore(state_path, every_s, for_s)
     while (number := rounds.next_after(time.time(), last)) is not None:
         wait_s = rounds.due_unix_s(number) - time.time()
         if wait_s > 0:
@@ -62,7 +62,7 @@ def repeat(state_path: Path, every_s: float, for_s: float, measure: Callable[[],
             complain(f"round {number + 1}: {error}")
 
 
-def _restored(path: Path, every_s: float, for_s: float) -> tuple[Rounds, int | None]:
+def _restore(path: Path, every_s: float, for_s: float) -> tuple[Rounds, int | None]:
     source = Source(str(path), KEPT, ProbeError)
     last_line = read_text(path, source).strip().rpartition("\n")[2]
     if last_line:

@@ -54,7 +54,7 @@ def show(summary: Summary) -> None:
 USER_AGENT = "eyelevel-scan/0.1 (who supports which protocols; see docs/guides/probing.md{contact})"
 WHAT = ("tls", "quic", "ipv6", "https-records")
 SOCKETS_A_NAME = 3
-"""Its lookups of both address families and of HTTPS records go out at the same time."""
+"""The sockets per name: lookups of both address families and of HTTPS records are sent at once."""
 SOCKETS_OWN = 64
 RATE_MAX = 100_000.0
 
@@ -106,7 +106,7 @@ def scan(
         count_names(list_, top, port, lambda line: say(hints, line))
         _print_names(list_, read_names(list_, top, port), out, names_with, opt_out, as_json=as_json)
         return
-    chosen = _chosen(only)
+    chosen = _choose(only)
     if rate <= 0:
         raise ScanError(
             f"--rate {rate:g}: give a positive number of connections per second, such as 0.5"
@@ -128,20 +128,20 @@ def scan(
         "user_agent": USER_AGENT.format(contact=f"; {contact}" if contact else ""),
     }
     summary = Summary()
-    done = _done(out, summary, resume=resume)
+    done = _read_done(out, summary, resume=resume)
     total = count_names(list_, top, port, lambda line: say(hints, line))
-    names = _names_left(read_names(list_, top, port), done, excluded, summary)
+    names = _yield_names_left(read_names(list_, top, port), done, excluded, summary)
     with writing(out):
         stream = out.open("a", encoding="utf-8")
     with stream, progress("names", total) as shown:
-        shown(summary.names, _reached(summary))
+        shown(summary.names, _describe_reached(summary))
         try:
             for row in probe_events("scan", config, lines=names):
                 stream.write(json.dumps(row, ensure_ascii=False) + "\n")
                 # A row at most is lost with this process.
                 stream.flush()
                 summary.take(row)
-                shown(summary.names, _reached(summary))
+                shown(summary.names, _describe_reached(summary))
         except INTERRUPTS:
             say(hints, f"stopped after {summary.names} names: {GO_ON}")
             raise
@@ -152,11 +152,11 @@ def scan(
     end_at("rows", out, as_json=as_json)
 
 
-def _reached(summary: Summary) -> str:
+def _describe_reached(summary: Summary) -> str:
     return f"{summary.bases['reached']} reached"
 
 
-def _chosen(only: str) -> list[str]:
+def _choose(only: str) -> list[str]:
     chosen = [name.strip() for name in only.split(",") if name.strip()]
     if not chosen or set(chosen) - set(WHAT):
         raise ScanError(f"--only {only}: choose among {', '.join(WHAT)}, with commas between")
@@ -176,8 +176,8 @@ def _make_room_for_sockets(in_flight: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
-def _done(out: Path, summary: Summary, *, resume: bool) -> set[str]:
-    """Names that the file has already, which count in the summary."""
+def _read_done(out: Path, summary: Summary, *, resume: bool) -> set[str]:
+    """Return the names that the file already has, and count them in the summary."""
     if not out.exists():
         return set()
     if not resume:
@@ -194,10 +194,10 @@ def _done(out: Path, summary: Summary, *, resume: bool) -> set[str]:
     return done
 
 
-def _names_left(
+def _yield_names_left(
     asked: Generator[str, None, None], done: set[str], opt_out: OptOut, summary: Summary
 ) -> Iterator[str]:
-    """In the list's order; one that opted out counts and is not asked."""
+    """Yield the names to query in the list's order; opted-out names are counted and skipped."""
     with contextlib.closing(asked) as names:
         for name in names:
             if opt_out.covers(name):

@@ -29,7 +29,7 @@ DEFAULT = ",".join([OURS, *PROGRAMS])
 
 @dataclass(frozen=True)
 class Kept:
-    """Where rows go, and whether what is there of them counts."""
+    """A writer for rows, and the rows of an earlier start that count."""
 
     out: Path | None
     resume: bool
@@ -58,7 +58,8 @@ class Kept:
 def put_side_by_side(
     servers: str, words: NetworkWords, config: JsonMapping, blocks: int, kept: Kept
 ) -> JsonObject:
-    """What `--json` prints; what is not installed is said. Raises ProbeError where nothing is."""
+    """Probe servers alternately, and return what `--json` prints; servers that are not installed
+    are reported. Raises ProbeError if none is."""
     served, missing = parse_servers(servers)
     for name, get in missing.items():
         hints.print(
@@ -70,7 +71,7 @@ def put_side_by_side(
             "name `ours`, or install one"
         )
     network = compose(words, read_stages)
-    rows = list(_measured(served, network, config, blocks, kept))
+    rows = list(_measure(served, network, config, blocks, kept))
     names = [each.name for each in served]
     found = side_by_side(rows, names)
     about = {"versions": versions_of(served), "missing": missing, "blocks": blocks}
@@ -79,7 +80,7 @@ def put_side_by_side(
     return {"servers": found, "reference": names[0], **about, **over}
 
 
-def _measured(
+def _measure(
     served: Sequence[Served],
     network: Composed,
     config: JsonMapping,
@@ -125,7 +126,7 @@ def show_side_by_side(said: JsonMapping) -> None:
                 interval(entry["connection_ms"], sign=False, nothing="none"),
                 *(_whole(entry[name]) for name in ("round_trips", "certificate_bytes")),
                 _whole(entry["received_bytes"]),
-                *_compared(entry),
+                *_compare(entry),
             )
         results.print(shown)
         for entry in part:
@@ -145,7 +146,7 @@ def show_side_by_side(said: JsonMapping) -> None:
     )
 
 
-def _compared(entry: JsonObject) -> tuple[str, str]:
+def _compare(entry: JsonObject) -> tuple[str, str]:
     because = entry["difference_ms"]["undetermined_because"]
     if because == ITSELF:
         return "", "reference"

@@ -8,9 +8,9 @@ from eyelevel.lab.prober import probe_events
 from eyelevel.probes.udp import PROTOCOLS, Passage, passage
 
 STATUS = {"passes": 0, "blocked": 1, "undetermined": 3}
-"""As with gates: yes, no, inconclusive."""
+"""The exit statuses, as with gates: yes, no, inconclusive."""
 ASKED = {"protocols": list(PROTOCOLS), "v4": True, "v6": True, "count": 3, "interval_ms": 200}
-"""What is asked of each host."""
+"""The probes of each host."""
 
 
 def check_udp(config: JsonMapping, *, as_json: bool) -> None:

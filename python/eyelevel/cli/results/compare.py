@@ -78,7 +78,7 @@ def compare(
 
 
 def print_conditions(comparison: RunComparison) -> None:
-    """What verdicts on two runs rest on, to standard error."""
+    """Print to standard error the conditions of verdicts on two runs."""
     for difference in comparison.differences:
         hints.print(f"not alike: {difference}", markup=False, soft_wrap=True)
     for sentence in (comparison.assumption, comparison.level):

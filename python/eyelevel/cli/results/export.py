@@ -26,7 +26,7 @@ EXPORTS = "exports"
 
 @dataclass(frozen=True)
 class Exports:
-    """Which formats are asked for."""
+    """The formats to export."""
 
     har: bool
     video: bool
@@ -103,7 +103,7 @@ def export_all(
 
 
 def target_of(what: Path, out: Path | None) -> Path:
-    """Where exports of a run or of one of its trials go, unless somewhere is named."""
+    """Return where exports of a run or of one of its trials go by default."""
     return out or _trials(what)[0] / EXPORTS
 
 

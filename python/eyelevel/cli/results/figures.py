@@ -96,7 +96,8 @@ def figures(
 
 
 def _folder_of(sites: Sequence[str], metric: str) -> str:
-    """What is of one site or another metric never stands in the place of the whole run's."""
+    """Return the folder for figures of selected sites or another metric, so that the whole run's
+    are kept."""
     of_sites = [*sites] if len(sites) < 3 else [f"{len(sites)} sites"]
     words = [re.sub(r"[^\w.+]+", "-", word).strip("-.")[:80] for word in (*of_sites, metric)]
     return "-".join(word for word in words if word)

@@ -1,4 +1,4 @@
-"""How a gate's conditions are read, and how its verdicts are printed, written and concluded."""
+"""Read a gate's conditions, and print and write its verdicts."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -16,7 +16,7 @@ from eyelevel.pictures.video import read_video
 
 
 class Convention(StrEnum):
-    """How a video is read."""
+    """A convention for analysing a video."""
 
     BROWSERTIME = "browsertime"
     EYELEVEL = "eyelevel"

@@ -15,7 +15,7 @@ from eyelevel.analysis.trials.rows import Columns
 from eyelevel.analysis.trials.table import trials_table
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import print_json, results, table
-from eyelevel.cli.results.steps import SHOWN, measured_steps, print_steps
+from eyelevel.cli.results.steps import SHOWN, measure_steps, print_steps
 from eyelevel.disk.cells import to_csv
 from eyelevel.disk.results import write_result
 from eyelevel.errors import ExpectedError
@@ -74,7 +74,7 @@ def _steps(directory: Path, loads: pl.DataFrame) -> dict[str, list[JsonObject]]:
     by_hash = {}
     for name in loads.filter(outcome="ok")["hash"]:
         trial = read_trial(directory, name)
-        if steps := measured_steps(trial.record, trial.step_frames()):
+        if steps := measure_steps(trial.record, trial.step_frames()):
             by_hash[name] = steps
     return by_hash
 

@@ -26,7 +26,7 @@ from eyelevel.stats.estimate import Estimate
 
 @dataclass(frozen=True)
 class Summary:
-    """What the command prints of a report."""
+    """The values that the command prints of a report."""
 
     contents: StudyResults
     path: Path

@@ -32,7 +32,7 @@ _STEP_COLUMNS = {
 }
 
 
-def measured_steps(record: JsonMapping, frames: Sequence[Frames]) -> list[JsonObject]:
+def measure_steps(record: JsonMapping, frames: Sequence[Frames]) -> list[JsonObject]:
     """Each step's words and metrics; none of a load that does not count."""
     if record["outcome"] not in COUNTED:
         return []

@@ -44,7 +44,7 @@ from eyelevel.sites.recorded import list_shipped, matching
 
 NETWORKS = "dsl,lte"
 SITES_FOLDER = Path("sites")
-"""Where pages that were asked about are kept as recordings."""
+"""The folder for recordings of pages given by URL."""
 
 NAME_LENGTH_MAX = 80
 QUESTION = "question"
@@ -143,7 +143,8 @@ def _conclude(summary: Summary, inconclusive: Inconclusive | None) -> None:
 def _networks(
     networks: str | None, users: Path | None, users_rate: str | None, words: NetworkWords
 ) -> tuple[list[str], str, list[str]]:
-    """Their names, or a plan's text of them in the place of names; and what is not as usual.
+    """Return the networks' names, or a plan's text in place of names; and what differs from the
+    default.
 
     Raises PlanError where two options say which networks, and NetworkError for words without sense.
     """
@@ -169,7 +170,7 @@ def _networks(
 
 @dataclass(frozen=True)
 class _Question:
-    """What is asked of a site; `table` has networks as a plan's text, in the place of names."""
+    """The question about a site; `table` has networks as a plan's text, instead of names."""
 
     change: str
     networks: list[str]
@@ -200,7 +201,7 @@ class _Question:
 
 
 def _or_a_page(place: str, problem: str) -> str:
-    """What else a site that is not known may be, if that is the problem."""
+    """Return a hint that an unknown site may be given as a page's URL or a file."""
     if not problem.startswith("unknown site"):
         return ""
     url = f"https://{place}/" if "." in place else EXAMPLE
@@ -217,7 +218,7 @@ def _print_answer(summary: Summary) -> None:
 
 
 def recording_of(url: str) -> Path:
-    """Where a page's recording is kept: a name of its host and path."""
+    """Return the path of a page's recording, named after its host and path."""
     parts = urlsplit(url)
     words = f"{parts.netloc.rpartition('@')[2]}{parts.path}-{parts.query}"
     name = re.sub(r"[^A-Za-z0-9.]+", "-", words).strip("-.")[:NAME_LENGTH_MAX].lower()

@@ -14,7 +14,7 @@ ENDING_BLOCKS = "stopping after the current blocks; press Ctrl-C again to abort 
 
 
 @contextmanager
-def shown_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
+def show_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
     """A bar, and lines above it: effects, if they are shown, and that an interrupt was heard.
 
     A log gets how far it is now and then.
@@ -64,7 +64,7 @@ def _progress_bar() -> Progress:
 
 
 def _texts(progress: RunProgress) -> tuple[str, str, str]:
-    """What is done, the time left, and outcomes other than `ok`."""
+    """Return the work done, the time left, and outcomes other than `ok`."""
     problems = {name: n for name, n in progress.outcomes.items() if name != "ok"}
     trial = progress.trial
     doing = f"{trial.site} {trial.network} {trial.stack}" if trial else ""
@@ -76,25 +76,25 @@ def _texts(progress: RunProgress) -> tuple[str, str, str]:
 
 
 def _elsewhere(progress: RunProgress) -> str:
-    """Of slots elsewhere: how many take blocks, how fast, and what became of machines."""
+    """Describe slots elsewhere: how many take blocks, how fast, and refused machines."""
     if progress.slots_there is None:
         return ""
-    parts = [slots_said(progress.slots, progress.slots_there)]
+    parts = [describe_slots(progress.slots, progress.slots_there)]
     parts += [f"{progress.loads_per_s:.2g} loads a second"] if progress.loads_per_s else []
     if progress.machines_lost:
-        parts.append(f"{counted(progress.machines_lost, 'machine')} lost")
+        parts.append(f"{count_of(progress.machines_lost, 'machine')} lost")
     if progress.machines_refused:
-        parts.append(f"{counted(progress.machines_refused, 'machine')} refused")
+        parts.append(f"{count_of(progress.machines_refused, 'machine')} refused")
     return ", ".join(parts)
 
 
-def counted(count: int, noun: str) -> str:
-    """As "1 slot" or "2 slots"."""
+def count_of(count: int, noun: str) -> str:
+    """Return a count with its noun, such as "1 slot" or "2 slots"."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def slots_said(slots: int, there: int | None) -> str:
+def describe_slots(slots: int, there: int | None) -> str:
     """Return how many take blocks, of those that are there."""
     return (
-        f"{slots} of {there} slots admitted" if there and there > slots else counted(slots, "slot")
+        f"{slots} of {there} slots admitted" if there and there > slots else count_of(slots, "slot")
     )

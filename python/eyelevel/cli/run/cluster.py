@@ -37,7 +37,7 @@ _LOCAL = re.compile(r"local:(\d+)")
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where a run's slots are; `where` is empty if they are here."""
+    """The cluster of a run; `where` is empty if slots are on this machine."""
 
     where: str = ""
     allows_heterogeneous: bool = False
@@ -45,11 +45,12 @@ class Cluster:
 
     @property
     def before_loads(self) -> str:
-        """What goes on before the first load begins."""
+        """Describe the state before the first load."""
         return "machines were being admitted" if self.where else "no load had begun"
 
     def check(self, jobs: int) -> None:
-        """Raises an ExpectedError where this cannot be, beside that many labs here."""
+        """Raise an ExpectedError if these options cannot be combined, or not with this many
+        jobs."""
         if not self.where:
             for option, is_there in (
                 ("--allow-heterogeneous", self.allows_heterogeneous),
@@ -74,8 +75,8 @@ class Cluster:
     def driver(
         self, out: Path, plan: Plan, sites: Sequence[RecordedSite], execution: Execution
     ) -> Driver | None:
-        """What has the slots; None if they are here. Raises ClusterError, and StoreError if another
-        run has the directory."""
+        """Return the driver with the slots; None if they are on this machine. Raises ClusterError,
+        and StoreError if another run has the directory."""
         if not self.where:
             return None
         # First: another run there has the port, too, which is named for both.

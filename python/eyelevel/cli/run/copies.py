@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 class CopyTo:
-    """Of one run, or of none if `url` is empty. Raises BucketError for what is no bucket's URL, and
-    for a bucket that does not answer."""
+    """The copying of one run to a bucket, or nothing if `url` is empty. Raises BucketError for an
+    invalid URL, and for a bucket that does not answer."""
 
     def __init__(self, url: str) -> None:
         self._url = url

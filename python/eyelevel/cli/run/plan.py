@@ -45,7 +45,7 @@ def check(
 ) -> None:
     """Check a plan, and name every problem with its file, line and the closest known word."""
     parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
-    sites = _checked_sites(parsed)
+    sites = _open_sites(parsed)
     trials = len(expand(parsed, [site.of_plan() for site in sites]))
     results.print(
         f"{plan}: {trials} loads: {_count(len(parsed.sites), 'site')} x "
@@ -69,7 +69,7 @@ def expand_(
 ) -> None:
     """List all trials in order, tab-separated: hash, block, stack, position, seed."""
     parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
-    trials = expand(parsed, [site.of_plan() for site in _checked_sites(parsed)])
+    trials = expand(parsed, [site.of_plan() for site in _open_sites(parsed)])
     if as_json:
         print_json([trial.record_key() for trial in trials])
         return
@@ -102,7 +102,7 @@ def estimate(
 ) -> None:
     """Predict a plan's time, disk space and smallest visible effect, and a gate's blocks."""
     parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
-    sites = _checked_sites(parsed)
+    sites = _open_sites(parsed)
     conditions = read_conditions(fail_if, parsed)
     estimated = estimate_plan(parsed, sites, like, conditions, slots)
     if as_json:
@@ -113,9 +113,11 @@ def estimate(
     shown.add_row("time", duration(estimated.seconds), estimated.time_source)
     digits = 1 if estimated.disk_bytes < 10e6 else 0
     shown.add_row("disk", f"{estimated.disk_bytes / 1e6:,.{digits}f} MB", estimated.disk_source)
-    shown.add_row("smallest effect", _effects_said(estimated.effects), estimated.effect_source)
+    shown.add_row("smallest effect", _describe_effects(estimated.effects), estimated.effect_source)
     if estimated.sequential:
-        shown.add_row("blocks", _blocks_said(estimated.sequential), "a comparison's median study")
+        shown.add_row(
+            "blocks", _describe_blocks(estimated.sequential), "a comparison's median study"
+        )
     if conditions:
         blocks = "more than 1,000" if estimated.gate_blocks is None else str(estimated.gate_blocks)
         shown.add_row("blocks for the gate", blocks, estimated.gate_source)
@@ -125,15 +127,15 @@ def estimate(
     results.print(shown)
 
 
-def _checked_sites(plan: Plan) -> list[RecordedSite]:
-    """Its recordings. Raises PlanError where `run` would refuse them, too."""
+def _open_sites(plan: Plan) -> list[RecordedSite]:
+    """Open the plan's recordings. Raises PlanError if `run` would refuse them, too."""
     sites = open_sites(plan.sites)
     check_secure(plan.stacks, sites)
     check_time_limits(plan, sites)
     return sites
 
 
-def _effects_said(effects: Mapping[str, float]) -> str:
+def _describe_effects(effects: Mapping[str, float]) -> str:
     said = {network: f"{effect:.1%}" for network, effect in effects.items()}
     if len(set(said.values())) < 2:
         return next(iter(said.values()), "undetermined")
@@ -143,7 +145,7 @@ def _effects_said(effects: Mapping[str, float]) -> str:
     return ", ".join(f"{effect} on {network}" for network, effect in said.items())
 
 
-def _blocks_said(sequential: SequentialEstimate) -> str:
+def _describe_blocks(sequential: SequentialEstimate) -> str:
     said = f"about {sequential.blocks_equal} where nothing differs"
     if sequential.blocks_effect is None:
         return said

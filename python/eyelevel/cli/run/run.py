@@ -15,7 +15,7 @@ from eyelevel.cli.results.export import Exports, export_all
 from eyelevel.cli.results.gate import InconclusiveOption, conclude, read_conditions
 from eyelevel.cli.results.report import make_report, print_summary
 from eyelevel.cli.resume_command import resume_command
-from eyelevel.cli.run.bar import shown_progress
+from eyelevel.cli.run.bar import show_progress
 from eyelevel.cli.run.cluster import (
     AllowHeterogeneousOption,
     Cluster,
@@ -171,7 +171,7 @@ def run_plan(
     status = StatusFile(out, resume_line)
     try:
         with copies.of(out, trials, are_beside_loads=bool(driver) or execution.jobs > 1):
-            with shown_progress(len(trials)) as show:
+            with show_progress(len(trials)) as show:
                 seen = status.beside(show)
                 result = run_trials(
                     trials, archives, out, seen, rule, execution, effects, driver, copies.committed
@@ -189,7 +189,7 @@ def run_plan(
         hints.print(rest, markup=False, soft_wrap=True)
         raise
     if result.failure:
-        raise AllFailedError(_all_failed(result.failure, out))
+        raise AllFailedError(_describe_failure(result.failure, out))
     if result.interrupted:
         message = f"interrupted after {result.done} of {result.total} loads; {rest}"
         hints.print(message, markup=False, soft_wrap=True)
@@ -198,8 +198,8 @@ def run_plan(
         hints.print(f"decided early: {result.stopped}", markup=False)
 
 
-def _all_failed(failure: Failure, out: Path) -> str:
-    """Say what every load failed with, and what to do."""
+def _describe_failure(failure: Failure, out: Path) -> str:
+    """Return why every load failed, and what to do."""
     detail = read_trial(out, failure.trial).record["outcome_detail"]
     sites = " and ".join(failure.sites)
     return (

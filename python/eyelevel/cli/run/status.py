@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.cli.output import print_json, results
-from eyelevel.cli.run.bar import counted, slots_said
+from eyelevel.cli.run.bar import count_of, describe_slots
 from eyelevel.cli.values import duration
 from eyelevel.run.study.status import RunStatus, read_status
 
@@ -27,7 +27,7 @@ def status(
 def _lines(status: RunStatus) -> list[str]:
     parts = [f"{status.state}: {status.done} of {status.total} loads"]
     if status.slots or status.slots_there is not None:
-        parts.append(slots_said(status.slots, status.slots_there))
+        parts.append(describe_slots(status.slots, status.slots_there))
     if status.loads_per_s:
         parts.append(f"{status.loads_per_s:.2g} loads a second")
     if status.left_s:
@@ -39,7 +39,7 @@ def _lines(status: RunStatus) -> list[str]:
         outcomes = ", ".join(f"{n} {name}" for name, n in sorted(status.outcomes.items()))
         lines.append(f"since its last start at {status.started_at}: {outcomes}")
     if status.machines_lost:
-        lines.append(f"{counted(status.machines_lost, 'machine')} lost")
+        lines.append(f"{count_of(status.machines_lost, 'machine')} lost")
     lines += [f"machine {name} was refused: {why}" for name, why in status.machines_refused.items()]
     if status.decided:
         lines.append(f"decided early: {status.decided}")

@@ -28,7 +28,7 @@ NOT_LOADED = "Failed to load resource: "
 LISTED_MAX = 20
 """Lines of a list for people; `--json` has them all."""
 UNUSED_MAX = 5
-"""The same of what was not asked for, which is no fault by itself."""
+"""The most unused objects listed; being unused is no fault by itself."""
 
 
 def check(
@@ -102,7 +102,8 @@ def check(
 
 
 def _place(picture: Path, name: str) -> Path:
-    """Where the pictures go; refused before anything is loaded if they cannot."""
+    """Return the file for the pictures; raises an error before anything is loaded if it cannot be
+    written."""
     file = picture / f"{name}.check.png" if picture.is_dir() else picture
     if not file.parent.is_dir():
         raise ExportError(f"writing {file}: there is no folder {file.parent}; create it first")
@@ -188,11 +189,11 @@ def _console_errors(page: PageFindings) -> list[str]:
 
 
 def write_pictures(page: PageFindings, archive: Path, out: Path | None) -> JsonObject:
-    """By how much the page differs as recorded, if that is known, and as replayed over each
-    protocol; all pictures beside each other in `out`."""
+    """Write the recorded and replayed pictures of the page side by side to `out`, and return by how
+    much the page differs, if known, over each protocol."""
     by_version = {load.http_version: load.screenshot for load in page.loads if load.screenshot}
     panels = [(f"replayed over {name}", image) for name, image in by_version.items()]
-    if recorded := _recorded_picture(archive):
+    if recorded := _read_recorded_picture(archive):
         panels.insert(0, ("recorded", recorded))
     shares: dict[str, float | None] = {}
     for caption, image in panels[1:]:
@@ -203,7 +204,7 @@ def write_pictures(page: PageFindings, archive: Path, out: Path | None) -> JsonO
     return {"pictures": str(written) if written else None, "picture_difference_shares": shares}
 
 
-def _recorded_picture(archive: Path) -> bytes:
+def _read_recorded_picture(archive: Path) -> bytes:
     with temporary_folder("check") as folder:
         out = folder / "picture"
         written = run_tool(["archive", "screenshot", str(archive), "--out", str(out)])
@@ -211,7 +212,8 @@ def _recorded_picture(archive: Path) -> bytes:
 
 
 def page_as_json(page: PageFindings, failure: str) -> JsonObject:
-    """What all loads showed; `failure`: why it is not fit to be measured, or nothing."""
+    """Return the findings as JSON; `failure`: why the page is not fit to be measured, or
+    nothing."""
     use = page.use
     return {
         "failure": failure or None,

@@ -25,7 +25,7 @@ def info(
 
 
 def print_info(found: JsonMapping) -> None:
-    """What `site info` prints of a recording, for people."""
+    """Print a recording's facts for people."""
     say(results, f"{found['name']}: {found['main_url']}")
     secure = (
         f"{found['secure_share']:.0%} of the objects, "
@@ -74,7 +74,7 @@ def print_round_trips(found: JsonMapping) -> None:
 
 
 def print_marks(found: JsonMapping) -> None:
-    """What of a recording is not as it was on the wire."""
+    """Print what of a recording differs from the wire."""
     provenance = found["provenance"]
     for sentence in provenance.get("altered", []):
         say(results, f"altered: {sentence}")

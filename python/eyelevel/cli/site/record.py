@@ -255,7 +255,7 @@ def _as_webp(png: bytes, file: Path) -> str | None:
 
 
 def host_of(url: str) -> str:
-    """As the recorder has it: lower case, an IPv6 address in brackets."""
+    """Return a host as the recorder writes it: lower case, an IPv6 address in brackets."""
     host = spell_in_dns(urlsplit(url).hostname or "")
     return f"[{host}]" if ":" in host else host
 

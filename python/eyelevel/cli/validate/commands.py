@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from eyelevel.cli.output import coloured, hints, print_json, results, table
+from eyelevel.cli.output import colour, hints, print_json, results, table
 from eyelevel.cli.validate.level import level
 from eyelevel.cli.validate.live import live
 from eyelevel.cli.validate.stacks import stacks
@@ -17,8 +17,8 @@ EXIT_FAILED = 1
 DURATION_MS = 3000
 
 _MARKS: dict[bool | None, Text] = {
-    True: coloured("pass", "green"),
-    False: coloured("FAIL", "red"),
+    True: colour("pass", "green"),
+    False: colour("FAIL", "red"),
     None: Text("-"),
 }
 
@@ -77,12 +77,12 @@ def path(
 def _print(checks: list[Check]) -> None:
     shown = table("", "what", "machine", "measured", "theory", "bound")
     for check in checks:
-        row = (_said(check.name), check.machine, check.measured, check.theory, check.bound)
+        row = (_reword(check.name), check.machine, check.measured, check.theory, check.bound)
         shown.add_row(_MARKS[check.ok], *row)
     results.print(shown)
 
 
-def _said(name: str) -> str:
+def _reword(name: str) -> str:
     for recorded, said in _SAID.items():
         if name.startswith(recorded):
             return said + name.removeprefix(recorded)

@@ -13,7 +13,7 @@ from eyelevel.cli.finish import OpenOption, PageOption, check_opens, end_at
 from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.run.plan_text import read_plan
-from eyelevel.cli.values import duration, named_stack
+from eyelevel.cli.values import duration, get_stack
 from eyelevel.disk.results import check_file, write_result
 from eyelevel.errors import INTERRUPTS, PlanError, unknown
 from eyelevel.level.text.level import level_lines
@@ -33,20 +33,20 @@ from eyelevel.run.level.measure import (
 
 
 @contextmanager
-def shown_level_progress() -> Iterator[Callable[[Step], None]]:
-    """On a terminal one line that changes, else a line a run."""
+def show_level_progress() -> Iterator[Callable[[Step], None]]:
+    """Show progress: on a terminal one line that changes, otherwise one line per run."""
     if not hints.is_terminal:
-        yield lambda step: hints.print(step_said(step), markup=False, soft_wrap=True)
+        yield lambda step: hints.print(describe_step(step), markup=False, soft_wrap=True)
         return
     # Nothing is drawn beside a run, only before it.
     column = TextColumn("{task.description}", markup=False)
     with Progress(column, console=hints, auto_refresh=False, transient=True) as shown:
         task = shown.add_task("starting")
-        yield lambda step: shown.update(task, description=step_said(step), refresh=True)
+        yield lambda step: shown.update(task, description=describe_step(step), refresh=True)
 
 
-def step_said(step: Step) -> str:
-    """Which run it is, and the time left."""
+def describe_step(step: Step) -> str:
+    """Describe the run, and the time left."""
     what, most = f"{step.scenario}, {step.stack}", f"at most {duration(step.left_s_max)}"
     if step.once_more:
         return f"one more run {what}: {most} left"
@@ -99,9 +99,9 @@ def level(
         raise typer.BadParameter(
             f"--stacks {stacks}: that is {len(names) or 'none'}; give two, as {DEFAULT}"
         )
-    first, second = _named(names, plan)
+    first, second = _find_stacks(names, plan)
     try:
-        with shown_level_progress() as tell:
+        with show_level_progress() as tell:
             level_ = validate_level(first, second, tell, fresh=fresh)
             if effects:
                 measure_effects(first, second, tell)
@@ -124,10 +124,10 @@ def level(
         raise typer.Exit(EXIT_UNEQUAL)
 
 
-def _named(names: Sequence[str], plan: str | None) -> list[Stack]:
-    """Presets, or stacks of a plan as its loads have them."""
+def _find_stacks(names: Sequence[str], plan: str | None) -> list[Stack]:
+    """Return presets, or stacks of a plan as in force for its loads."""
     if plan is None:
-        return [named_stack(name, "--stacks") for name in names]
+        return [get_stack(name, "--stacks") for name in names]
     parsed = read_plan(plan, [])
     if parsed.browser.browser != "chromium":
         raise PlanError(

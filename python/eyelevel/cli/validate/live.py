@@ -10,13 +10,13 @@ import polars as pl
 import typer
 
 from eyelevel.cli.finish import OpenOption, end_at
-from eyelevel.cli.load.live import LiveAllowOption, UpstreamCaOption, check_live, told_once
+from eyelevel.cli.load.live import LiveAllowOption, UpstreamCaOption, check_live, report_once
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.validate.live_output import print_study
 from eyelevel.cli.validate.live_recording import check_recorded_rtts, recording_of
-from eyelevel.cli.values import duration, named_stack
+from eyelevel.cli.values import duration, get_stack
 from eyelevel.disk.results import make_folder, write_result
 from eyelevel.errors import INTERRUPTS
 from eyelevel.figures.chart import FORMATS
@@ -84,7 +84,7 @@ def live(
     blocks of neighbouring loads, with its 95 % interval. After an interruption the same command
     continues the study. Exits 1 if no block has both loads.
     """
-    named = named_stack(stack)
+    named = get_stack(stack)
     check_live(url, named, settings)
     composed = compose(words, read_stages, UNSHAPED)
     recording = recording_of(url, against, out, upstream_ca, allow or ())
@@ -92,7 +92,7 @@ def live(
         check_recorded_rtts(recording)
     make_folder(out)
     screen = read_screen(recording.path)
-    page = LivePage(url, allow or (), upstream_ca, screen, told_once())
+    page = LivePage(url, allow or (), upstream_ca, screen, report_once())
     study = LiveStudy(
         page,
         recording,

@@ -1,4 +1,4 @@
-"""What `eyelevel validate live` prints: both sides, the bias, and where it may come from."""
+"""Print the results of `eyelevel validate live`: both sides, the bias, and its likely causes."""
 
 from collections.abc import Sequence
 
