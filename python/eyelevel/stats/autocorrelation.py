@@ -12,7 +12,14 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from eyelevel.stats.estimate import CONFIDENCE, SIGNIFICANCE_LEVEL, Estimate, Floats, undetermined
+from eyelevel.stats.estimate import (
+    CONFIDENCE,
+    SIGNIFICANCE_LEVEL,
+    Estimate,
+    Floats,
+    are_too_few,
+    undetermined,
+)
 
 REPETITIONS_MIN = 5
 """The fewest repetitions that are tested. Four have twelve orders (each counts with its reverse),
@@ -47,7 +54,7 @@ def lag_one(differences: ArrayLike) -> Estimate:
     d = d[:, ~np.isnan(d).all(axis=0)]
     n = d.shape[1]
     if n < REPETITIONS_MIN:
-        return undetermined(f"{n} blocks are too few to see a drift in", n)
+        return undetermined(f"{are_too_few(n)} to see a drift in", n)
     z = _standardised(d)
     if not z.size:
         return undetermined("the runs show no spread", n)

@@ -4,7 +4,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from eyelevel.stats.estimate import CONFIDENCE, Estimate, as_pairs, undetermined
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, are_too_few, as_pairs, undetermined
 
 RESAMPLES = 9_999
 PAIRS_MIN = 10  # resamples of fewer pairs repeat themselves and cover far too little
@@ -29,7 +29,7 @@ def bootstrap_difference(
     differences = x - r
     value = float(differences.mean())
     if n < PAIRS_MIN:
-        return undetermined(f"{n} blocks are too few to resample", n, value)
+        return undetermined(f"{are_too_few(n)} to resample", n, value)
     if np.ptp(differences) == 0:
         return undetermined("the differences show no spread", n, value)
     resampled = scipy.stats.bootstrap(

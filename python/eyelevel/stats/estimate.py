@@ -78,6 +78,11 @@ def undetermined(reason: str, n: int = 0, value: float | None = None) -> Estimat
     return Estimate(value=value, n=n, reason=reason)
 
 
+def are_too_few(n: int, noun: str = "block") -> str:
+    """Return `3 blocks are too few`, with the verb that the number asks for."""
+    return f"1 {noun} is too few" if n == 1 else f"{n} {noun}s are too few"
+
+
 def as_pairs(values: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
     """Two arrays of one length; raises ValueError if their shapes differ."""
     x, r = np.asarray(values, dtype=float), np.asarray(reference, dtype=float)

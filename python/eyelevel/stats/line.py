@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eyelevel.stats.estimate import CONFIDENCE, Estimate, t_estimate, undetermined
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, are_too_few, t_estimate, undetermined
 
 POINTS_MIN = 5  # fewer leave the slope's own error too few degrees of freedom to be told
 
@@ -32,7 +32,7 @@ def fit_line(x: ArrayLike, y: ArrayLike, confidence: float = CONFIDENCE) -> Line
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     n = len(a)
     if n < POINTS_MIN:
-        return Line(undetermined(f"{n} sites are too few: a line needs {POINTS_MIN}", n))
+        return Line(undetermined(f"{are_too_few(n, 'site')}: a line needs {POINTS_MIN}", n))
     centred, spread = a - a.mean(), b - b.mean()
     total, around = float(centred @ centred), float(spread @ spread)
     if np.ptp(a) == 0 or np.ptp(b) == 0:

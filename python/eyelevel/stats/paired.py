@@ -10,7 +10,14 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, as_pairs, undetermined
+from eyelevel.stats.estimate import (
+    CONFIDENCE,
+    Estimate,
+    Floats,
+    are_too_few,
+    as_pairs,
+    undetermined,
+)
 
 PAIRS_MAX = 2000  # two million Walsh averages; more pairs need no exact ranks
 EXACT_PAIRS_MAX = 60  # beyond it the normal approximation is off by less than a rank
@@ -38,7 +45,9 @@ def median_estimate(differences: ArrayLike, units: str, confidence: float = CONF
     value = median(d)
     rank = int(scipy.stats.binom.ppf((1 - confidence) / 2, n, 0.5))
     if rank == 0:
-        return undetermined(f"{n} {units} are too few for a {confidence:.0%} interval", n, value)
+        return undetermined(
+            f"{are_too_few(n, units.removesuffix('s'))} for a {confidence:.0%} interval", n, value
+        )
     fewer = min(int((d < 0).sum()), int((d > 0).sum()))
     p = min(1.0, 2 * float(scipy.stats.binom.cdf(fewer, int((d != 0).sum()), 0.5)))
     return Estimate(value, float(d[rank - 1]), float(d[-rank]), p, n=n)
@@ -71,7 +80,7 @@ def hodges_lehmann(
         return undetermined("too many loads timed out", n)
     rank = _lower_rank(n, confidence)
     if rank == 0:
-        return undetermined(f"{n} blocks are too few for a {confidence:.0%} interval", n, value)
+        return undetermined(f"{are_too_few(n)} for a {confidence:.0%} interval", n, value)
     low, high = float(averages[rank - 1]), float(averages[len(averages) - rank])
     return Estimate(value, low, high, _signed_rank_p(x - r), n=n)
 

@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, undetermined
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, are_too_few, undetermined
 
 Integers = NDArray[np.int64]
 
@@ -35,11 +35,11 @@ def quantile_interval(loads: ArrayLike, share: float, confidence: float = CONFID
         return undetermined("no complete block is left")
     value = float(np.quantile(x, share, method="inverted_cdf"))
     if n < (fewest := blocks_min(share)):
-        return undetermined(f"{n} blocks are too few: it needs {fewest}", n, value)
+        return undetermined(f"{are_too_few(n)}: it needs {fewest}", n, value)
     lower, upper = (int(rank[0]) for rank in _ranks(np.array([n]), share, confidence))
     low = float(x[lower - 1]) if lower else 0.0
     high = float(x[upper - 1]) if upper <= n else math.inf
-    reason = "" if upper <= n else f"{n} blocks are too few for an upper bound"
+    reason = "" if upper <= n else f"{are_too_few(n)} for an upper bound"
     return Estimate(value, low, high, n=n, reason=reason)
 
 

@@ -7,7 +7,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from eyelevel.stats.bounded_gain import blocks_to_part
-from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, undetermined
+from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, are_too_few, undetermined
 from eyelevel.stats.quantile import DECIDING_POWER, Integers, blocks_min
 
 RESAMPLES = 1_999
@@ -59,7 +59,7 @@ def quantile_gain(
         return undetermined("both stacks' quantiles are timeouts", n)
     value = math.expm1(log)
     if n < (fewest := repetitions_min(share)):
-        return undetermined(f"{n} blocks are too few: it needs {fewest}", n, value)
+        return undetermined(f"{are_too_few(n)}: it needs {fewest}", n, value)
     draws = _draws(x, r, there, share, seed)
     if np.isnan(draws).any():
         what = "0" if (r == 0).any() else "timeouts"

@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from eyelevel.stats.estimate import Estimate, Floats, undetermined
+from eyelevel.stats.estimate import Estimate, Floats, are_too_few, undetermined
 
 SPREAD_AT_LAST = 3.5
 """The mixture's standard deviation of standardised effects, times the root of the last analysis: it
@@ -76,7 +76,7 @@ def confidence_sequence(
     error = float(x.std(ddof=1)) / math.sqrt(n)
     reach = reach_in_errors(n, significance_level, horizon, one_sided=one_sided) * error
     if math.isinf(reach):
-        return undetermined(f"{n} blocks are too few to stop at", n, mean)
+        return undetermined(f"{are_too_few(n)} to stop at", n, mean)
     t = mean / error
     p = crossing_chance(float(log_e(t, n, horizon.effect_spread)), horizon)
     p = max(p, 2 * float(scipy.special.stdtr(n - 1, -abs(t))))

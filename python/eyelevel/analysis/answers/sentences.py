@@ -231,7 +231,8 @@ def _basis(gain: NetworkGain, sites: int) -> str:
     """What the sentence is of: metric, sites and loads."""
     said = f"{title_of(gain.metric)}, {sites} {'site' if sites == 1 else 'sites'}"
     if gain.timeouts and gain.timeouts.pairs:
-        said += f", {gain.timeouts.pairs} loads per stack"
+        pairs = gain.timeouts.pairs
+        said += f", {pairs} {'load' if pairs == 1 else 'loads'} per stack"
     return said
 
 

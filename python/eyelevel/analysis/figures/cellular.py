@@ -9,7 +9,7 @@ import polars as pl
 from eyelevel.analysis.figures.medians import places, site_medians
 from eyelevel.analysis.study import StudyResults
 from eyelevel.networks.network import Network
-from eyelevel.stats.estimate import Estimate, undetermined
+from eyelevel.stats.estimate import Estimate, are_too_few, undetermined
 from eyelevel.stats.quantile_gain import quantile_gain, repetitions_min
 from eyelevel.traces.rates import rates_of
 from eyelevel.traces.spec import SynthSpec
@@ -128,7 +128,7 @@ def _quantiles(values: np.ndarray, reference: np.ndarray) -> dict[str, float | s
 def _change(values: np.ndarray, reference: np.ndarray, share: float) -> Estimate:
     change, fewest = quantile_gain(values, reference, share), repetitions_min(share)
     if len(values) < fewest:
-        why = f"{len(values)} sites are too few: it needs {fewest}"
+        why = f"{are_too_few(len(values), 'site')}: it needs {fewest}"
         return undetermined(why, change.n, change.value)
     return change
 

@@ -14,7 +14,7 @@ from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
 from eyelevel.plan.comparisons import Compared, Comparison
 from eyelevel.stats.censoring.slow_loads import SlowLoads, slow_loads
 from eyelevel.stats.censoring.timeouts import Timeouts, timeouts, too_many, up_to_limit
-from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, undetermined
+from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, are_too_few, undetermined
 from eyelevel.stats.families import holm, holm_of_attainable
 from eyelevel.stats.hypothesis.anova import Anova, anova_of_two
 from eyelevel.stats.paired import hodges_lehmann, median
@@ -291,7 +291,7 @@ def _of_one_pair(x: float, r: float) -> dict[str, Estimate | Anova]:
     return {
         "gain": gain,
         "ratio_of_means": gain,
-        "difference": undetermined("1 blocks are too few for a 95% interval", 1, x - r),
+        "difference": undetermined(f"{are_too_few(1)} for a 95% interval", 1, x - r),
         "anova": _ANOVA_OF_ONE,
     }
 

@@ -96,10 +96,24 @@ def _definitions(rows: list[tuple[str, object]]) -> Markup:
     return element("dl", *pairs)
 
 
+_NAMES = {
+    "confined": "browser confined",
+    "cpu": "processor",
+    "load_1min": "load average before, one minute",
+    "memory_bytes": "memory, bytes",
+    "path_checks": "path",
+    "realtime_allowed": "real-time priority allowed",
+    "root": "started as root",
+    "tcp_congestion_controls": "TCP's congestion controllers",
+    "versions": "version",
+}
+"""What is said for an environment's keys that say too little."""
+
+
 def _flat(values: JsonMapping, prefix: str = "") -> list[tuple[str, object]]:
     rows: list[tuple[str, object]] = []
     for key, value in values.items():
-        name = f"{prefix}{key}".replace("_", " ")
+        name = f"{prefix}{_NAMES.get(key, key.replace('_', ' '))}"
         if isinstance(value, Mapping) and value.keys() == {"measured", "bound", "passed"}:
             passed = {True: ", passed", False: ", failed"}.get(value["passed"], "")
             bound = "" if value["passed"] is None else f" (bound {value['bound']}{passed})"

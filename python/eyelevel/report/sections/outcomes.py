@@ -125,7 +125,7 @@ def _excluded_blocks(contents: StudyResults) -> Markup:
     excluded = contents.blocks.excluded
     planned = contents.blocks_planned
     if not excluded:
-        return element("p", f"No load is left out; all {planned} blocks are whole.")
+        return element("p", "No load is left out; every block is whole.")
     repetitions_by_reason: dict[tuple[str, str, str], list[int]] = {}
     for block in excluded:
         is_withheld = block.reason == contents.too_disturbed.get(block.network)
