@@ -19,7 +19,7 @@ from eyelevel.pathlog.packets import read_arrivals
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
-from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_told
+from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_with_report
 
 NETWORKS = ("da2gc", "mss", "3g", "lte")
 STACKS = (
@@ -52,7 +52,7 @@ def main(rounds: int) -> None:
 def _once(name: str, stack: Stack, site: Path, url: str, number: int) -> tuple[float, float, int]:
     network = replace(NETWORKS_BY_NAME[name], loss_down=0.0, loss_up=0.0, queue_ms=2000.0)
     with tempfile.TemporaryDirectory() as text:
-        told, summary = transfer_told(
+        told, summary = transfer_with_report(
             lab_path(network),
             lab_stack(stack, network),
             site,

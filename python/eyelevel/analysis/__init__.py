@@ -1,4 +1,4 @@
-"""What a study says: from the records of a run to the numbers in its report.
+"""Analyse a study: from the records of a run to the numbers in its report.
 
 `study.read_contents` does all of it for a directory. `trials` turns each record into one row and
 judges it beside the others; `gains` compares the rows of the kept blocks, stack against reference,

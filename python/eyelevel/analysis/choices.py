@@ -1,4 +1,4 @@
-"""What is asked of a run: the comparisons that its plan declares, or others, chosen afterwards.
+"""Choose the comparisons of a run: those of its plan, or others, chosen post hoc.
 
 So are the sites and the metric that figures are of.
 """
@@ -14,7 +14,7 @@ Comparisons = tuple[Comparison, ...]
 
 
 def read_comparisons(plan: JsonMapping) -> Comparisons:
-    """What a `plan.json` asks."""
+    """Return the comparisons of a `plan.json`."""
     return tuple(Comparison.read(asked) for asked in plan["comparisons"])
 
 

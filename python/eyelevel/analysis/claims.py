@@ -1,4 +1,4 @@
-"""What a run claims, and why it does not: words and colours of pages, tables and figures."""
+"""Decide what a run claims, and why not more: words and colours of pages, tables and figures."""
 
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.phrases import verdict
@@ -54,5 +54,5 @@ def no_verdict_because(contents: StudyResults, gain: NetworkGain) -> str | None:
 
 
 def is_claimed(contents: StudyResults, gain: NetworkGain) -> bool:
-    """Whether a stack may be called faster or slower by this gain, and coloured so."""
+    """Return whether a stack may be called faster or slower by this gain, and coloured so."""
     return verdict_of(contents, gain) in CLAIMS

@@ -1,4 +1,4 @@
-"""What the pages were shown in, if it was not the usual: a clause for the methods."""
+"""Describe unusual conditions of the loads: a clause for the methods."""
 
 from collections.abc import Mapping
 
@@ -47,7 +47,7 @@ def smallest_effect_said(plan: Plan) -> str:
 
 
 def conditions_said(plan: Plan) -> str:
-    """What the loads were made in; empty where everything was as recorded."""
+    """Return the conditions of the loads; empty if everything was as recorded."""
     browser = plan.browser
     clauses = _said({stack.name: stack.visit for stack in stacks_planned(plan)}, _VISITS)
     clauses += _said(

@@ -78,7 +78,7 @@ def _available_ms(item: JsonMapping) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class ObjectWaits:
-    """What the critical path waited for while one of its objects was the last to arrive, in ms."""
+    """The waits of the critical path while one of its objects was the last to arrive, in ms."""
 
     place: int
     connection: object
@@ -169,7 +169,7 @@ def _overlap_ms(
 
 
 def _connect_ms(objects: Sequence[JsonMapping], connection: object) -> Sequence[float] | None:
-    """When a connection was opened, as the object saw it that opened it."""
+    """Return when a connection was opened, as seen by the object that opened it."""
     if connection is None:
         return None
     return next(

@@ -20,7 +20,8 @@ TWINS = ("alone", "beside")
 
 @dataclass(frozen=True)
 class Harm:
-    """What a network's cross traffic costs a stack's metric; `alone`: the network without it."""
+    """The cost of a network's cross traffic for a stack's metric; `alone`: the network without
+    it."""
 
     network: str
     alone: str
@@ -30,7 +31,7 @@ class Harm:
 
 
 def twins(plan: JsonMapping) -> dict[str, str | None]:
-    """For each network with cross traffic the plan's same network without it, None without one."""
+    """Return for each network with cross traffic the plan's same network without it, or None."""
     settings = {
         network["name"]: {k: v for k, v in network.items() if k not in NOT_SETTINGS}
         for network in plan["networks"]
@@ -64,7 +65,7 @@ def harms(contents: StudyResults) -> list[Harm]:
 
 
 def flows_of(contents: StudyResults) -> list[JsonObject]:
-    """For each network with cross traffic and stack: medians over the counted loads."""
+    """Return medians over the counted loads for each network with cross traffic and stack."""
     flows = []
     for network in twins(contents.plan):
         for stack in contents.stacks:

@@ -55,8 +55,8 @@ def decided_at(stopped: JsonMapping | None) -> dict[Key, int]:
 def _gains_of(
     kept: pl.DataFrame, plan: Plan, sites: Sequence[str], keys: Sequence[Key]
 ) -> dict[Key, NetworkGain]:
-    """Of these comparisons. What stands beside a gain keeps its value alone: its interval does not
-    allow for looks."""
+    """Return the gains of these comparisons. Analyses that accompany a gain keep only its value:
+    their intervals do not allow for interim analyses."""
     metric, networks = plan.primary_metric, networks_compared(plan)
     every = sequential_gains(kept, metric, plan.comparisons, networks, sites, horizon_of(plan))
     sequential = {(gain.network, gain.comparison): gain for gain in every}

@@ -58,7 +58,8 @@ def horizon_of(plan: Plan) -> Horizon:
 
 
 def rule_of(plan: Plan) -> Rule:
-    """By which a plan's comparisons are decided, each with its part of the level."""
+    """Return the rule by which a plan's comparisons are decided, each with its share of the
+    level."""
     assert plan.stop is not None
     family = max(1, len(plan.comparisons) * len(networks_compared(plan)))
     return Rule(
@@ -141,7 +142,8 @@ class Decisions:
 
     @property
     def ends(self) -> dict[str, int]:
-        """After which repetition each network's loads ended: all of its comparisons are decided.
+        """Return the repetition after which each network's loads ended: all of its comparisons are
+        decided.
 
         A counterfactual network ends with the one whose twin it is.
         """
@@ -158,7 +160,7 @@ class Decisions:
 
     @property
     def reason(self) -> str:
-        """What was decided and after how many blocks, in words; empty if nothing was."""
+        """Return what was decided and after how many blocks, in words; empty if nothing was."""
         return said(list(self._decided.values()), self._plan.blocks)
 
     def as_json(self) -> JsonObject:
@@ -193,7 +195,7 @@ class Decisions:
 
 
 def said(decided: Sequence[ComparisonState], blocks: int) -> str:
-    """What a study's comparisons have come to, and after how many of its `blocks`."""
+    """Describe the decisions on a study's comparisons, and after how many of its `blocks`."""
     clauses = []
     for state, words in _SAID.items():
         of_kind = [each for each in decided if each.state == state]

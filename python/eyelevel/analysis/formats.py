@@ -1,4 +1,4 @@
-"""How numbers are written in tables and sentences."""
+"""Format numbers for tables and sentences."""
 
 import math
 
@@ -63,7 +63,7 @@ def format_change(share: float) -> str:
 
 
 def format_change_interval(estimate: Estimate) -> str:
-    """Its bounds in words, the nearer to zero first where both are on one side."""
+    """Return an interval's bounds in words, the nearer to zero first if both are on one side."""
     low, high = estimate.low, estimate.high
     if low is None or high is None:
         return "no interval"
@@ -78,7 +78,7 @@ def format_change_interval(estimate: Estimate) -> str:
 
 
 def _way(share: float) -> str:
-    """Of what `format_percent` shows; empty of what it shows as zero."""
+    """Return the direction of a change as `format_percent` shows it; empty for zero."""
     return "" if round(share * 100, 1) == 0 else "faster" if share < 0 else "slower"
 
 
@@ -88,5 +88,5 @@ def format_p(p: float) -> str:
 
 
 def format_p_equation(p: float) -> str:
-    """The same in a sentence: `p = 0.03`."""
+    """Return p for a sentence: `p = 0.03`."""
     return f"p ≤ {P_LEAST:g}" if p <= P_LEAST else f"p = {p:.2g}"

@@ -64,12 +64,12 @@ def same_block(ours: bytes, theirs: bytes) -> bool:
         return True
     source = Source("a copy", BLOCK, StoreError)
     try:
-        return _unpacked(ours, source) == _unpacked(theirs, source)
+        return _unpack(ours, source) == _unpack(theirs, source)
     except StoreError:
         return False
 
 
-def _unpacked(content: bytes, source: Source) -> Files:
+def _unpack(content: bytes, source: Source) -> Files:
     if len(content) > source.limit.bytes_max:
         raise source.too_long()
     with open_pack(io.BytesIO(content), source) as pack:
@@ -83,7 +83,7 @@ def unpack_block(content: bytes, names: Collection[str], source: Source) -> list
     record, where it is damaged or another block's.
     """
     trials: dict[str, dict[str, bytes]] = {}
-    for member, read in _unpacked(content, source).items():
+    for member, read in _unpack(content, source).items():
         if not _MEMBER.fullmatch(member):
             raise source.refusal(f"`{quoted(member)}` is not a file of a trial")
         name, _, file = member.partition("/")

@@ -31,7 +31,7 @@ from eyelevel.store.pictures import PICTURES, is_picture, picture_file
 
 AT_ONCE = 8
 PAUSE_S, PAUSE_S_MAX = 15.0, 240.0
-"""Until a bucket that did not answer is tried again; it doubles."""
+"""The first and the longest pause until a bucket that did not answer is tried again; it doubles."""
 END_S_MAX = 600.0
 """How long a run waits for it at its end."""
 
@@ -44,11 +44,11 @@ def _show_nobody(said: str) -> None:
 
 
 class CopiesUnfinishedError(LaterError):
-    """Not all of a run is in its bucket."""
+    """A run is not completely in its bucket."""
 
 
 class Copies:
-    """Of one run, whose `directory` this process has claimed."""
+    """The copies of one run, whose `directory` this process has claimed."""
 
     def __init__(
         self,
@@ -140,23 +140,23 @@ class Copies:
 
     def _advance(self) -> None:
         """Put what waits; where no load is beside it, until all is there or nobody answers."""
-        self._waiting.extendleft(self._changed())
+        self._waiting.extendleft(self._find_changed())
         while True:
             for future in [each for each in self._on_its_way if each.done()]:
-                self._ended(future, self._on_its_way.pop(future))
+                self._on_done(future, self._on_its_way.pop(future))
             at_once = 1 if self._fault else 2 * AT_ONCE
             while self._waiting and len(self._on_its_way) < at_once and self._may_try():
                 what = self._waiting.popleft()
                 self._on_its_way[self._pool.submit(self._put, what)] = what
             if not self._on_its_way or self._is_beside_loads:
                 return
-            self._shown(self._said())
+            self._shown(self._describe_backlog())
             wait(self._on_its_way, return_when=FIRST_COMPLETED)
 
     def _show_in(self, shown: Shown) -> None:
         self._shown, self._since_s, self._count = shown, self._clock(), 0
 
-    def _said(self) -> str:
+    def _describe_backlog(self) -> str:
         left = len(self._waiting) + len(self._on_its_way)
         said = f"copying to {self._url}: {left} objects left"
         if not self._count:
@@ -167,7 +167,7 @@ class Copies:
     def _may_try(self) -> bool:
         return self._clock() >= self._again_s
 
-    def _ended(self, future: Future[None], what: int | Path) -> None:
+    def _on_done(self, future: Future[None], what: int | Path) -> None:
         try:
             future.result()
         except BucketError as error:
@@ -202,8 +202,8 @@ class Copies:
     def _put_once(self, name: str, content: bytes, same: Same = bytes.__eq__) -> None:
         put_once(self._objects, name, content, same, self._sleep)
 
-    def _changed(self) -> list[Path]:
-        """Documents that are another since they were queued."""
+    def _find_changed(self) -> list[Path]:
+        """Return the documents that have changed since they were queued."""
         machines = (self._directory / MACHINES).glob("*.json")
         files = [file for file in machines if is_machine_file(file.name)]
         changed = []
@@ -220,7 +220,7 @@ class Copies:
 
 
 def _same_picture(name: str) -> Same:
-    """By its pixels: other encoders give other bytes."""
+    """Return a comparison of pictures by pixels: other encoders write other bytes."""
     return lambda _, found: is_picture(found, name)
 
 

@@ -53,7 +53,7 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Fetched:
-    """How many blocks are in a directory now, and how many the plan has."""
+    """The number of blocks in a directory now, and in the plan."""
 
     blocks: int
     total: int
@@ -106,8 +106,8 @@ class _Copy:
     def __init__(self, objects: Objects, url: str) -> None:
         self.url = quoted(url)
         self._objects = objects
-        self._plan = self._needed(PLAN_FILE, PLAN_DOCUMENT)
-        self._environment = self._needed(ENVIRONMENT_FILE, DOCUMENT)
+        self._plan = self._get_required(PLAN_FILE, PLAN_DOCUMENT)
+        self._environment = self._get_required(ENVIRONMENT_FILE, DOCUMENT)
         where = self._source(ENVIRONMENT_FILE, DOCUMENT)
         checked_environment(parse_object(self._environment, where), where.name)
         where = self._source(PLAN_FILE, PLAN_DOCUMENT)
@@ -151,7 +151,8 @@ class _Copy:
             yield places[place], trials
 
     def fetch_documents(self, directory: Path) -> None:
-        """What describes the run; the plan last, by which the directory is one."""
+        """Fetch the documents that describe the run; the plan last, which makes the directory a
+        run."""
         if (stopped := self._objects.get(STOP_FILE, DOCUMENT.bytes_max)) is not None:
             where = self._source(STOP_FILE, DOCUMENT)
             checked_stopped(parse_object(stopped, where), where.name)
@@ -171,7 +172,7 @@ class _Copy:
         pool = ThreadPoolExecutor(AT_ONCE, "fetch")
         try:
             for name in names:
-                coming.append((name, pool.submit(self._needed, name, limit)))
+                coming.append((name, pool.submit(self._get_required, name, limit)))
                 if len(coming) == AT_ONCE:
                     first, future = coming.popleft()
                     yield first, future.result()
@@ -180,7 +181,7 @@ class _Copy:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _needed(self, name: str, limit: Limit) -> bytes:
+    def _get_required(self, name: str, limit: Limit) -> bytes:
         content = self._objects.get(name, limit.bytes_max)
         if content is None:
             raise StoreError(f"fetching {self.url}: it has no {name}; {REMEDY}")

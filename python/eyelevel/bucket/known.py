@@ -1,4 +1,4 @@
-"""Which blocks a bucket has from this directory, kept so that none of them is read back again.
+"""Keep a list of the blocks that a bucket has from this directory, so that none is read back.
 
 One line a block in a hidden file of the run's directory, a file a bucket. A line is written once
 the bucket has the block; what a killed writer did not write costs one reading back.
@@ -19,7 +19,7 @@ _NAME_HEX = 16
 
 
 class Known:
-    """Of one bucket."""
+    """The known blocks of one bucket."""
 
     def __init__(self, directory: Path, url: str) -> None:
         digest = hashlib.sha256(url.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Where what is in a bucket: names of its objects, and the blocks of a plan by their numbers."""
+"""The layout of a bucket: names of its objects, and the blocks of a plan by number."""
 
 import re
 from collections.abc import Iterable
@@ -13,12 +13,12 @@ _PICTURE = re.compile(r"([0-9a-f]{20})\.webp")
 
 
 def block_object(number: int) -> str:
-    """Of a block by its place in the plan's order, from 0."""
+    """Return the object of a block by its place in the plan's order, from 0."""
     return f"{BLOCKS}/{number:07}.zip"
 
 
 def block_number(file: str) -> int | None:
-    """Of a file in BLOCKS; None of what is no block's."""
+    """Return the number of a block's file; None for other files."""
     found = _BLOCK.fullmatch(file)
     return int(found[1]) if found else None
 
@@ -29,7 +29,7 @@ def is_machine_file(file: str) -> bool:
 
 
 def picture_object(name: str) -> str:
-    """Of a picture by its name."""
+    """Return the object of a picture by its name."""
     return f"{PICTURES}/{name}.webp"
 
 

@@ -1,4 +1,4 @@
-"""What a bucket can do: create an object, replace one, give one, list names."""
+"""Operate on a bucket: create, replace and get objects, and list names."""
 
 import os
 from collections.abc import Iterator
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 SCHEMES = ("s3", "gs", "az", "abfs", "abfss", "file")
 CONNECT = "5s"
 REQUEST = "120s"
-"""Of one request at most: a block with logs of connections has some hundred megabytes."""
+"""The limit of one request: a block with logs of connections has several hundred megabytes."""
 ALLOW_HTTP = ("AWS_ALLOW_HTTP", "AZURE_ALLOW_HTTP", "GOOGLE_ALLOW_HTTP")
-"""Of the environment; obstore forgets its own reading of them once it is given options."""
+"""The environment variables that allow http; obstore ignores them once it is given options."""
 PROBED = "plan.json"
 RETRIES = 2
 RETRY_S_MAX = 10.0
-"""Of obstore's own: a put that fails is tried again between later blocks, not beside a load."""
+"""The limit of obstore's own retries: a failed put is retried between later blocks, not during a
+load."""
 
 
 class BucketError(ExpectedError):
@@ -101,22 +102,22 @@ def open_objects(url: str, *, is_new: bool) -> Objects:
             },
         )
     except (BaseError, ValueError, OSError) as error:
-        raise _failed(attempt, error) from error
+        raise _failure(attempt, error) from error
     return ObstoreObjects(store, f"using {quoted(url)}")
 
 
 class ObstoreObjects:
-    """As obstore has it."""
+    """An object store by obstore."""
 
     def __init__(self, store: "ObjectStore", attempt: str) -> None:
         self._store, self._attempt = store, attempt
 
     def create(self, name: str, content: bytes) -> None:
-        """As `Objects.create`."""
+        """Implement `Objects.create`."""
         self._put(name, content, is_new=True)
 
     def replace(self, name: str, content: bytes) -> None:
-        """As `Objects.replace`."""
+        """Implement `Objects.replace`."""
         self._put(name, content, is_new=False)
 
     def _put(self, name: str, content: bytes, *, is_new: bool) -> None:
@@ -130,10 +131,10 @@ class ObstoreObjects:
         except (AlreadyExistsError, PreconditionError) as error:
             raise ExistsError from error
         except (BaseError, OSError) as error:
-            raise _failed(self._attempt, error) from error
+            raise _failure(self._attempt, error) from error
 
     def get(self, name: str, bytes_max: int) -> bytes | None:
-        """As `Objects.get`."""
+        """Implement `Objects.get`."""
         import obstore
         from obstore.exceptions import BaseError
 
@@ -147,11 +148,11 @@ class ObstoreObjects:
         except FileNotFoundError:
             return None
         except (BaseError, OSError) as error:
-            raise _failed(self._attempt, error) from error
+            raise _failure(self._attempt, error) from error
         return b"".join(pieces)
 
     def names(self, folder: str) -> Iterator[str]:
-        """As `Objects.names`."""
+        """Implement `Objects.names`."""
         import obstore
         from obstore.exceptions import BaseError
 
@@ -160,10 +161,10 @@ class ObstoreObjects:
                 for each in part:
                     yield str(each["path"]).removeprefix(f"{folder}/")
         except (BaseError, OSError) as error:
-            raise _failed(self._attempt, error) from error
+            raise _failure(self._attempt, error) from error
 
 
-def _failed(attempt: str, error: Exception) -> BucketError:
+def _failure(attempt: str, error: Exception) -> BucketError:
     """The first line says what; below it obstore has its own internals."""
     said = str(error).partition("\n")[0]
     return BucketError(f"{attempt}: {quoted(said)}; check the URL, its credentials and the network")

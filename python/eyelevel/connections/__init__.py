@@ -1,4 +1,4 @@
-"""What the logs of a trial say about its connections, TCP and QUIC in one shape.
+"""The connections of a trial from its logs, TCP and QUIC in one form.
 
 `timeline` begins with a stored trial, finds the connection that was busiest or was asked for, and
 gives its packets' course with the objects that it carried. `transport` parses the two kinds of log

@@ -51,7 +51,7 @@ class Timeline:
     site: str
     outcome: str
     opened: UnusedConnections | None
-    """Of all connections of the load: how many were opened, and how many of them went unused."""
+    """Counts of the load's connections: opened ones and unused ones."""
 
 
 def busiest_connection(trial: StoredTrial) -> int:
@@ -103,8 +103,8 @@ def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
         connect_ms=_connect(objects),
         accepted_ms=since_start(entry["accepted_at_ns"]),
         ready_ms=since_start(entry["ready_at_ns"]),
-        objects=tuple(_fetched(item, bodies[item["url"]]) for item in objects),
-        transport=transport and _shifted(transport, zero_ns / 1e6),
+        objects=tuple(_as_fetched(item, bodies[item["url"]]) for item in objects),
+        transport=transport and _shift(transport, zero_ns / 1e6),
         in_force=entry["in_force"],
         page_load_time_ms=(record["navigation"] or {}).get("page_load_time_ms"),
         network=record["trial"]["network"],
@@ -122,7 +122,7 @@ def _connect(objects: list[JsonMapping]) -> tuple[float, float] | None:
     return start, end
 
 
-def _fetched(item: JsonMapping, body_bytes: int) -> Fetched:
+def _as_fetched(item: JsonMapping, body_bytes: int) -> Fetched:
     return Fetched(
         item["url"],
         item["started_ms"],
@@ -147,7 +147,7 @@ def _log(file: Path) -> bytes:
     return read_bytes(file, Source(str(file), LOG, ConnectionLogError))
 
 
-def _shifted(transport: Transport, zero_ms: float) -> Transport:
+def _shift(transport: Transport, zero_ms: float) -> Transport:
     return Transport(
         tuple(at_ms - zero_ms for at_ms in transport.at_ms),
         transport.window_bytes,

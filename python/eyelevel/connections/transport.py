@@ -1,4 +1,4 @@
-"""What a sender knew over time, the same for TCP and QUIC.
+"""A sender's state over time, in one form for TCP and QUIC.
 
 TCP's is in `tcp-info.jsonl`, what the kernel said of each connection again and again. QUIC's is a
 qlog: JSON text sequences (RFC 7464, draft-ietf-quic-qlog-main-schema), in which an event holds only
@@ -80,7 +80,7 @@ def parse_tcp_info(content: bytes, connection: int, name: str) -> Transport:
 
 
 def parse_qlog(content: bytes, name: str) -> Transport:
-    """What a qlog says of its QUIC connection; a cut-off last record is left aside.
+    """Parse a qlog of a QUIC connection; a truncated last record is ignored.
 
     Raises ConnectionLogError for anything else that is no qlog.
     """

@@ -63,8 +63,8 @@ def har_of(
                     "id": PAGE,
                     "title": f"{trial['site']}, {trial['network']}, {trial['stack']}",
                     "pageTimings": {
-                        "onContentLoad": _known(navigation.get("dom_content_loaded_ms")),
-                        "onLoad": _known(navigation.get("page_load_time_ms")),
+                        "onContentLoad": _or_unavailable(navigation.get("dom_content_loaded_ms")),
+                        "onLoad": _or_unavailable(navigation.get("page_load_time_ms")),
                     },
                     "comment": f"trial {trial['hash']}, outcome {record['outcome']}",
                 }
@@ -258,5 +258,5 @@ def _at_least_0(length_ms: float) -> float:
     return round(max(length_ms, 0.0), 3)
 
 
-def _known(at_ms: float | None) -> float:
+def _or_unavailable(at_ms: float | None) -> float:
     return NOT_AVAILABLE if at_ms is None else at_ms

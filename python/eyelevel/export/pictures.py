@@ -54,7 +54,7 @@ def write_video(frames: Frames, label: str, path: Path) -> None:
     count = int(end_ms * FRAMES_PER_S / 1e3) + 1
     times_ms = [number * 1e3 / FRAMES_PER_S for number in range(count)]
     shown = frames.at(times_ms)
-    first = captioned(shown[0], shown[0].picture.shape[1], label, format_seconds(0))
+    first = add_caption(shown[0], shown[0].picture.shape[1], label, format_seconds(0))
     command = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{first.width}x{first.height}", "-r", str(FRAMES_PER_S), "-i", "-"]
     command += ["-c:v", "libx264", "-preset", "fast", "-crf", "18", "-pix_fmt", "yuv420p"]
@@ -95,7 +95,7 @@ def write_filmstrip(frames: Frames, label: str, directory: Path) -> None:
         Image.fromarray(frame.picture).save(directory / name, optimize=True)
     times_ms = strip_times_ms(frames.at_ms[-1])
     pictures = [
-        captioned(frame, PICTURE_WIDTH_PX, label if number == 0 else "", format_seconds(at_ms))
+        add_caption(frame, PICTURE_WIDTH_PX, label if number == 0 else "", format_seconds(at_ms))
         for number, (frame, at_ms) in enumerate(zip(frames.at(times_ms), times_ms, strict=True))
     ]
     width = len(pictures) * (PICTURE_WIDTH_PX + GAP_PX) - GAP_PX
@@ -112,7 +112,7 @@ def strip_times_ms(end_ms: float) -> list[float]:
     return [step_ms * number for number in range(count)]
 
 
-def captioned(frame: Frame, width_px: int, left: str, right: str) -> Image.Image:
+def add_caption(frame: Frame, width_px: int, left: str, right: str) -> Image.Image:
     """The frame scaled to a width, its caption below; both sides are even, as codecs require."""
     picture = Image.fromarray(frame.picture)
     width_px -= width_px % 2
@@ -140,7 +140,7 @@ def _feed(
     assert encoder.stdin is not None and encoder.stderr is not None
     try:
         for frame, at_ms in zip(shown, times_ms, strict=True):
-            picture = captioned(frame, frame.picture.shape[1], label, format_seconds(at_ms))
+            picture = add_caption(frame, frame.picture.shape[1], label, format_seconds(at_ms))
             encoder.stdin.write(picture.tobytes())
         encoder.stdin.close()
     except BrokenPipeError:

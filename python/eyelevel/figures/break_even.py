@@ -1,11 +1,11 @@
-"""Where a stack stops winning: the gain on every network, and where it crosses zero."""
+"""Draw where a stack stops winning: the gain on every network, and where it crosses zero."""
 
 from typing import Literal
 
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import inline, layered, specification
+from eyelevel.figures.chart import inline, layer_charts, specification
 from eyelevel.json_types import JsonObject
 
 UNDECIDED = "undecided"
@@ -65,7 +65,7 @@ def break_even_map(rows: pl.DataFrame, points: pl.DataFrame, axes: tuple[str, st
                 dot.encode(x=alt.X("crossing:Q", title=TITLES[across]), opacity=alt.value(1))
             )
         title = alt.TitleParams(comparison, anchor="start", fontSize=12)
-        panels.append(layered(*layers).properties(width=300, height=220, title=title))
+        panels.append(layer_charts(*layers).properties(width=300, height=220, title=title))
     return specification(alt.concat(*panels, columns=2))
 
 

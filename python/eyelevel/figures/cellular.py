@@ -6,7 +6,7 @@ from typing import cast
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import inline, layered, specification
+from eyelevel.figures.chart import inline, layer_charts, specification
 from eyelevel.figures.das import curve_steps
 from eyelevel.json_types import JsonObject
 
@@ -48,7 +48,7 @@ def _link(rows: pl.DataFrame, stacks: Sequence[str], metric: str) -> alt.FacetCh
     dots = base.transform_filter("datum.dot == 1").mark_point(filled=True, size=40, opacity=1)
     course = rows["course"][0]
     panels = (
-        layered(lines, dots)
+        layer_charts(lines, dots)
         .properties(width=200, height=140)
         .facet(
             facet=alt.Facet("panel:N", sort=names["panel"].to_list(), title=None),

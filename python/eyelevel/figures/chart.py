@@ -21,11 +21,11 @@ FORMATS: Mapping[str, Callable[[JsonObject], bytes]] = {
     "pdf": lambda chart: vl_convert.vegalite_to_pdf(_with_png(chart)),
     "png": lambda chart: vl_convert.vegalite_to_png(_with_png(chart), scale=PNG_SCALE),
 }
-"""What makes a file of a Vega-Lite chart, by the file name's ending."""
+"""The functions that convert a Vega-Lite chart to a file, by the file name's suffix."""
 
 
 def _with_png(part: Any) -> Any:
-    """The same with its WebP pictures as PNG: PDF has no WebP, nor have most readers of SVG."""
+    """Return a chart with its WebP pictures as PNG: PDF has no WebP, nor do most readers of SVG."""
     if isinstance(part, dict):
         return {key: _with_png(value) for key, value in part.items()}
     if isinstance(part, list):
@@ -48,7 +48,7 @@ def specification(chart: alt.TopLevelMixin) -> JsonObject:
     return chart.to_dict(validate=False)
 
 
-def layered(*layers: alt.Chart | alt.LayerChart) -> alt.LayerChart:
+def layer_charts(*layers: alt.Chart | alt.LayerChart) -> alt.LayerChart:
     """Charts over one another; none of them has facets, of which altair's type allows."""
     return cast(alt.LayerChart, alt.layer(*layers))
 

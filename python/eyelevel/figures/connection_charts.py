@@ -8,7 +8,7 @@ import altair as alt
 
 from eyelevel.connections.timeline import Timeline
 from eyelevel.connections.transport import Transport
-from eyelevel.figures.chart import layered, specification
+from eyelevel.figures.chart import layer_charts, specification
 from eyelevel.json_types import JsonObject
 
 POINTS_MAX = 3000
@@ -18,19 +18,19 @@ OBJECTS_MAX = 80
 ROW_PX = 13
 NAME_CHARACTERS_MAX = 24
 LABEL_PX = 96
-"""Beside every chart, so that their time axes stand under each other."""
+"""The width of labels beside every chart, so that their time axes are aligned."""
 SHADES = {"handshake": 0.65, "waiting": 0.35, "receiving": 1.0}
 
 
 def end_ms(timelines: Sequence[Timeline]) -> float:
-    """Where the common axis ends: when the last object had come."""
+    """Return the end of the common axis: when the last object had arrived."""
     ends = [item.finished_ms or item.started_ms for line in timelines for item in line.objects]
     ready = [line.ready_ms or 0.0 for line in timelines]
     return max([*ends, *ready, 1.0])
 
 
 def start_ms(timelines: Sequence[Timeline]) -> float:
-    """Where it begins: at the navigation, or before it where a connection was older."""
+    """Return the start of the common axis: the navigation, or earlier if a connection was older."""
     return min([0.0, *(line.accepted_ms or 0.0 for line in timelines)])
 
 
@@ -79,7 +79,7 @@ def waterfall(timeline: Timeline, number: int, domain: tuple[float, float]) -> J
 def window_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> JsonObject:
     """Congestion window (dashed) and bytes in flight, kilobytes."""
     layers = []
-    for number, transport in _logged(timelines):
+    for number, transport in _with_logs(timelines):
         for name, values in (
             ("window", transport.window_bytes),
             ("in flight", transport.in_flight_bytes),
@@ -95,13 +95,13 @@ def window_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> 
                 )
                 .encode(y=_y())
             )
-    return _layered(layers, 220)
+    return _layer(layers, 220)
 
 
 def rtt_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> JsonObject:
     """Smoothed round trips as the senders knew them."""
     layers = []
-    for number, transport in _logged(timelines):
+    for number, transport in _with_logs(timelines):
         known = [
             (ms, rtt)
             for ms, rtt in zip(transport.at_ms, transport.rtt_ms, strict=True)
@@ -112,13 +112,13 @@ def rtt_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> Jso
             .mark_line(interpolate="step-after", strokeWidth=1.5, clip=True)
             .encode(y=_y())
         )
-    return _layered(layers, 150)
+    return _layer(layers, 150)
 
 
 def loss_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> JsonObject:
     """Packets deemed lost or sent again, a stroke a moment."""
     layers = []
-    for number, transport in _logged(timelines):
+    for number, transport in _with_logs(timelines):
         rows = [
             {"ms": round(ms, 3), "packets": count, "of": str(number), "row": number}
             for ms, count in transport.losses
@@ -138,10 +138,10 @@ def loss_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> Js
                 tooltip=[alt.Tooltip("ms:Q", format=".1f"), "packets:Q"],
             )
         )
-    return _layered(layers, 48)
+    return _layer(layers, 48)
 
 
-def _logged(timelines: Sequence[Timeline]) -> list[tuple[int, Transport]]:
+def _with_logs(timelines: Sequence[Timeline]) -> list[tuple[int, Transport]]:
     numbered = enumerate(timelines, start=1)
     return [(number, line.transport) for number, line in numbered if line.transport is not None]
 
@@ -192,8 +192,8 @@ def _line(
     )
 
 
-def _layered(layers: Sequence[alt.Chart], height: int) -> JsonObject:
-    return specification(layered(*layers).properties(width="container", height=height))
+def _layer(layers: Sequence[alt.Chart], height: int) -> JsonObject:
+    return specification(layer_charts(*layers).properties(width="container", height=height))
 
 
 def _x(field: str, domain: tuple[float, float]) -> alt.X:

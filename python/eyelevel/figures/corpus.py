@@ -1,4 +1,4 @@
-"""What the sites of a corpus consist of: Wolsing et al. 2019, figure 1; for print."""
+"""Draw what the sites of a corpus consist of: Wolsing et al. 2019, figure 1; for print."""
 
 import altair as alt
 import polars as pl

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import inline, largest, layered, specification
+from eyelevel.figures.chart import inline, largest, layer_charts, specification
 from eyelevel.json_types import JsonObject
 
 OPTIMAL = "optimal (unshaped)"
@@ -37,7 +37,7 @@ def heat_map(rows: pl.DataFrame, metric: str, comparisons: Sequence[str]) -> Jso
     numbers = base.mark_text(fontSize=9).encode(
         text=alt.Text("improvement:Q", format="+.0%"), color=ink.otherwise(alt.value("#5b656c"))
     )
-    chart = layered(plain, squares, numbers).properties(width=320, height=260)
+    chart = layer_charts(plain, squares, numbers).properties(width=320, height=260)
     maps = alt.Facet("comparison:N", title=None, sort=list(comparisons))
     faceted = chart.facet(facet=maps, columns=2)
     if not claims:

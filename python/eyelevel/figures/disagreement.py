@@ -3,7 +3,7 @@
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import inline, layered, specification
+from eyelevel.figures.chart import inline, layer_charts, specification
 from eyelevel.json_types import JsonObject
 
 PICTURE_PX = 100
@@ -30,7 +30,7 @@ def strips_chart(rows: pl.DataFrame) -> JsonObject:
         frames = base.mark_rect(fill="white", stroke="#9aa19d", strokeWidth=0.5)
         pictures = base.mark_image(width=PICTURE_PX, height=PICTURE_PX).encode(url="url:N")
         parts.append(
-            layered(frames, pictures).properties(
+            layer_charts(frames, pictures).properties(
                 width=alt.Step(PICTURE_PX + 6),
                 height=alt.Step(PICTURE_PX * 0.62),
                 title=alt.TitleParams(str(finding).split("; "), anchor="start", fontSize=12),

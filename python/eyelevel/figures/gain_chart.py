@@ -8,7 +8,7 @@ from typing import cast
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import arrowheads, layered, specification
+from eyelevel.figures.chart import arrowheads, layer_charts, specification
 from eyelevel.json_types import JsonObject
 
 _ROWS = '"the rows"'
@@ -100,6 +100,8 @@ def _template(
         ],
     )
     height = 44 * max(1, len(comparisons))
-    chart = layered(zero, interval, *arrowheads(known, low, high), dot, note).add_params(*chosen)
+    chart = layer_charts(zero, interval, *arrowheads(known, low, high), dot, note).add_params(
+        *chosen
+    )
     text_chart = specification(chart.properties(width="container", height=height))
     return json.dumps(text_chart)

@@ -1,9 +1,9 @@
-"""What typical loads were like in time: bytes on their way, and what was asked for when."""
+"""Draw typical loads over time: bytes in flight, and requests."""
 
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import inline, largest, layered, specification
+from eyelevel.figures.chart import inline, largest, layer_charts, specification
 from eyelevel.json_types import JsonObject
 
 WIDTH_PX = 420
@@ -65,7 +65,9 @@ def _panel(
         .properties(width=WIDTH_PX, height=alt.Step(ROW_PX))
     )
     title = alt.TitleParams(network, anchor="start", fontSize=12)
-    above = layered(lines, rules, names).properties(width=WIDTH_PX, height=HEIGHT_PX, title=title)
+    above = layer_charts(lines, rules, names).properties(
+        width=WIDTH_PX, height=HEIGHT_PX, title=title
+    )
     below = "nothing in flight:"
     gaps = gaps.properties(title=alt.TitleParams(below, anchor="start", fontSize=11))
     return alt.vconcat(above, gaps, spacing=6)
@@ -97,7 +99,7 @@ def waterfall(rows: pl.DataFrame) -> JsonObject:
         moments = of_load.filter(pl.col("place").is_null())
         title = alt.TitleParams(str(load), anchor="start", fontSize=12)
         panels.append(
-            layered(*_bars(bars, domain), *_moments(moments)).properties(
+            layer_charts(*_bars(bars, domain), *_moments(moments)).properties(
                 width=WIDTH_PX, height=alt.Step(OBJECT_ROW_PX), title=title
             )
         )

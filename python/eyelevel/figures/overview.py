@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import axis_of, beyond_the_axis, inline, layered, specification
+from eyelevel.figures.chart import axis_of, beyond_the_axis, inline, layer_charts, specification
 from eyelevel.json_types import JsonObject
 
 CLAIMS = {"faster": "var(--faster)", "slower": "var(--slower)", "no claim": "var(--quiet)"}
@@ -42,7 +42,7 @@ def gains_overview(
     words = _text(said).encode(color=alt.value("var(--ink)"))
     # On a narrow screen the words lie on the line at zero: paper around them keeps them legible.
     paper = _text(said, stroke="var(--paper)", strokeWidth=4)
-    chart = layered(_zero(), *_dots(base, extent), paper, words)
+    chart = layer_charts(_zero(), *_dots(base, extent), paper, words)
     height = _ROW_PX * max(1, len(networks)) + 10
     return _of_page(chart, height)
 
@@ -69,7 +69,7 @@ def sites_overview(
         color=colour,
     )
     height = max(22, 12 * len(networks)) * max(1, len(sites)) + 10
-    return _of_page(layered(_zero(), *_dots(base, extent)), height)
+    return _of_page(layer_charts(_zero(), *_dots(base, extent)), height)
 
 
 def _dots(base: alt.Chart, extent: tuple[float, float]) -> tuple[alt.Chart, ...]:

@@ -5,7 +5,7 @@ from typing import Literal
 import altair as alt
 import polars as pl
 
-from eyelevel.figures.chart import inline, largest, layered, specification
+from eyelevel.figures.chart import inline, largest, layer_charts, specification
 from eyelevel.json_types import JsonObject
 
 GAIN_AXIS = alt.Axis(format="+.0%", tickCount=5)
@@ -34,7 +34,7 @@ def gain_cdf(cells: pl.DataFrame, comparisons: list[str]) -> JsonObject:
     zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
     lost = cells["ratio_of_means"].null_count()
     note = f"{lost} of {cells.height} gains are undetermined: their curves end below 100 %"
-    chart = layered(zero, lines).properties(width=150, height=110)
+    chart = layer_charts(zero, lines).properties(width=150, height=110)
     return _facets(chart, cells, note if lost else "")
 
 
@@ -129,7 +129,7 @@ def against_attribute(
             color=_colour(comparisons, "top"),
         )
         zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(y=alt.datum(0))
-        chart = layered(zero, dots).properties(width=180, height=140)
+        chart = layer_charts(zero, dots).properties(width=180, height=140)
         order = cells["network"].unique(maintain_order=True).to_list()
         panels = chart.facet(facet=alt.Facet("network:N", title=None, sort=order), columns=3)
         panels = panels.resolve_scale(y="independent").transform_filter(
@@ -172,7 +172,7 @@ def mean_gains(rows: pl.DataFrame, comparisons: list[str]) -> JsonObject:
     note = unknown.encode(x=alt.value(4), text=alt.value("undetermined"), color=alt.value("gray"))
     zero = plain.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
     size = {"width": 150, "height": 20 * max(1, len(comparisons))}
-    return _facets(layered(zero, interval, dot, note).properties(**size), rows)
+    return _facets(layer_charts(zero, interval, dot, note).properties(**size), rows)
 
 
 def single_object(loads: pl.DataFrame, stacks: list[str]) -> JsonObject:
@@ -206,7 +206,7 @@ def _object_panel(rows: pl.DataFrame, stacks: list[str], title: str) -> alt.Laye
     numbers = base.mark_text(align="left", dx=4).encode(
         x=alt.X("upper_quartile_ms:Q"), text=alt.Text("median_ms:Q", format=".4~s")
     )
-    return layered(bars, spread, numbers).properties(width=280, height=28 * len(stacks))
+    return layer_charts(bars, spread, numbers).properties(width=280, height=28 * len(stacks))
 
 
 def _facets(chart: alt.LayerChart | alt.Chart, cells: pl.DataFrame, title: str = "") -> JsonObject:

@@ -1,4 +1,4 @@
-"""What a path carried: throughput against capacity, and queueing delay, over time."""
+"""Draw what a path carried over time: throughput against capacity, and queueing delay."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from eyelevel.figures.chart import layered, specification
+from eyelevel.figures.chart import layer_charts, specification
 from eyelevel.json_types import JsonObject
 from eyelevel.pathlog.direction import DirectionLog
 from eyelevel.pathlog.series import Series, series_of
@@ -67,7 +67,7 @@ def _throughput(log: DirectionLog, series: Series) -> alt.LayerChart:
         )
     lost = f", {sum(log.drops.values())} packets dropped (red)" if log.drops else ""
     title = f"{log.name}: throughput in bins of {series.width_s * 1000:g} ms{lost}"
-    return layered(*layers).properties(width=WIDTH, height=HEIGHT, title=title)
+    return layer_charts(*layers).properties(width=WIDTH, height=HEIGHT, title=title)
 
 
 def _delay(series: Series) -> alt.LayerChart:
@@ -79,7 +79,7 @@ def _delay(series: Series) -> alt.LayerChart:
         .encode(x=_x(), y=_y("ms"), color=_colour(names, colours))
         for name, delays_ms in zip(names, both_ms, strict=True)
     ]
-    return layered(*layers).properties(
+    return layer_charts(*layers).properties(
         width=WIDTH, height=HEIGHT, title="queueing delay, transmission included"
     )
 

@@ -1,4 +1,4 @@
-"""What an aspect is in which stacks may differ, and how it is measured."""
+"""Define an aspect in which stacks may differ, and how it is measured."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -5,7 +5,7 @@ into `docs/reference/level.md`. An aspect is a setting, or is measured, or both;
 it that is neither.
 """
 
-from eyelevel.level import settings_said as said
+from eyelevel.level import settings_text as said
 from eyelevel.level.aspect import Aspect
 from eyelevel.level.aspects_of_browser import OF_BROWSER
 from eyelevel.level.aspects_of_handshake import OF_HANDSHAKE
@@ -25,7 +25,7 @@ def _visit(s: Stack) -> str:
 
 
 def _server(s: Stack) -> str:
-    """Whose."""
+    """Return whose server it is."""
     server = s.external_server
     if not server:
         return "eyelevel's"
@@ -82,4 +82,4 @@ SETTINGS: tuple[Aspect, ...] = (
 """Settings that only say themselves: those of congestion control are read back on every load."""
 
 ASPECTS: tuple[Aspect, ...] = (*SETTINGS, *OF_BROWSER, *OF_WIRE, *OF_HANDSHAKE)
-"""In the order of the tables."""
+"""All aspects in the order of the tables."""

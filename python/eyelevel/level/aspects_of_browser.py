@@ -1,6 +1,6 @@
 """Aspects of the browser: what it holds back, what it connects to, the order in which it asks."""
 
-from eyelevel.level import settings_said as said
+from eyelevel.level import settings_text as said
 from eyelevel.level.aspect import PAGES, Aspect, Measure
 from eyelevel.level.classes import Bound
 from eyelevel.plan.stacks import Stack
@@ -26,7 +26,7 @@ FORCED = (
     "six sockets a host until it is known to speak HTTP/2; forced QUIC knows beforehand: "
     "--origin-to-force-quic-on"
 )
-"""At most five unused ones to each of the page's two hosts."""
+"""The bound for forced QUIC: at most five unused connections to each of the page's two hosts."""
 
 OF_BROWSER: tuple[Aspect, ...] = (
     Aspect(

@@ -1,6 +1,6 @@
 """Aspects of the handshake, and of the servers' own time."""
 
-from eyelevel.level import settings_said as said
+from eyelevel.level import settings_text as said
 from eyelevel.level.aspect import PAGES, Aspect, Measure
 from eyelevel.level.classes import Bound
 from eyelevel.plan.stacks import Stack

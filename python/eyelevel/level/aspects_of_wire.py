@@ -1,6 +1,6 @@
 """Aspects of what is on the wire between handshake and end."""
 
-from eyelevel.level import settings_said as said
+from eyelevel.level import settings_text as said
 from eyelevel.level.aspect import PAGES, Aspect, Measure
 from eyelevel.level.classes import Bound
 from eyelevel.plan.in_force import tcp_controller
@@ -73,7 +73,8 @@ def _record(s: Stack) -> str:
 
 @said.of_our_servers
 def _http_origins(s: Stack) -> str:
-    """What recorded http origins come over: the stack's settings of TCP hold with QUIC, too."""
+    """Return how recorded http origins are served: the stack's TCP settings apply with QUIC,
+    too."""
     controller = tcp_controller(s.congestion_control)
     paced = "paced" if s.pacing else "not paced"
     return f"HTTP/1.1 in cleartext, {controller}, {s.initial_window_packets} packets, {paced}"

@@ -1,4 +1,4 @@
-"""What a difference between two stacks is: five words, decided from samples alone.
+"""Classify a difference between two stacks by one of five words, from samples alone.
 
 A difference is an interval, never a point. It is `equal` only where the whole interval lies within
 the margin; where a bound is expected by nature, only where it lies within that bound; it is
@@ -20,7 +20,7 @@ Compared = Literal["mean", "count", "label"]
 Value = float | str
 
 SAMPLES_MIN = 3
-"""Of each side: fewer have an interval that holds everything."""
+"""The fewest samples of each side; with fewer the interval would include everything."""
 
 CLASS_NAMES: dict[Class, str] = {
     "equal": "equal",
@@ -34,7 +34,8 @@ CLASS_NAMES: dict[Class, str] = {
 
 @dataclass(frozen=True)
 class Bound:
-    """What the second's value less the first's may be, beside zero within the margin."""
+    """The allowed range of the second's value minus the first's, in addition to the margin around
+    zero."""
 
     kind: Literal["inherent", "browser"]
     low: float
@@ -63,8 +64,8 @@ def difference(first: Sequence[Value], second: Sequence[Value], compared: Compar
     return welch_estimate(two, one)
 
 
-def allowed(margin: float, bound: Bound | None) -> tuple[float, float]:
-    """From the least to the greatest difference that is not unequal."""
+def allowed_range(margin: float, bound: Bound | None) -> tuple[float, float]:
+    """Return the least and the greatest difference that is not unequal."""
     if bound is None:
         return -margin, margin
     return bound.low - margin, bound.high + margin
@@ -76,7 +77,7 @@ def classify(found: Estimate, margin: float, bound: Bound | None = None) -> Clas
         return "unknown"
     if -margin <= found.low and found.high <= margin and _may_be_none(bound, margin):
         return "equal"
-    least, most = allowed(margin, bound)
+    least, most = allowed_range(margin, bound)
     if least <= found.low and found.high <= most:
         # Without a bound this is the margin, and was equal.
         return "equal" if bound is None else bound.kind

@@ -20,7 +20,8 @@ STYLE_BYTES, FONT_BYTES, IMAGE_BYTES, SCRIPT_BYTES = 2500, 3000, 1800, 2000
 FOLD_PX = 3000
 """Images begin so far down."""
 LATE_AFTER_IMAGES = 10
-"""By then the page's own requests are out wherever nothing holds them back."""
+"""The number of images before the late script; by then the page's own requests are out unless
+something holds them back."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def items() -> tuple[Item, ...]:
         Item(
             f"{URL}style-{number}.css",
             "text/css",
-            _filled(_style(number), STYLE_BYTES, "/*", "*/", draw),
+            _fill(_style(number), STYLE_BYTES, "/*", "*/", draw),
         )
         for number in range(STYLES)
     ]
@@ -52,7 +53,7 @@ def items() -> tuple[Item, ...]:
         Item(
             f"{URL}image-{number}.svg",
             "image/svg+xml",
-            _filled(_image(number), IMAGE_BYTES, "<!--", "-->", draw),
+            _fill(_image(number), IMAGE_BYTES, "<!--", "-->", draw),
         )
         for number in range(IMAGES)
     ]
@@ -60,7 +61,7 @@ def items() -> tuple[Item, ...]:
         Item(
             f"https://{HOST}{path}",
             "text/javascript",
-            _filled(text, SCRIPT_BYTES, "/*", "*/", draw),
+            _fill(text, SCRIPT_BYTES, "/*", "*/", draw),
         )
         for path, text in (("/page.js", _SCRIPT), (LATE_SCRIPT, "document.title = 'level';"))
     ]
@@ -114,7 +115,7 @@ def _image(at: int) -> str:
     )
 
 
-def _filled(text: str, size: int, before: str, after: str, draw: Random) -> bytes:
+def _fill(text: str, size: int, before: str, after: str, draw: Random) -> bytes:
     """Filled up to `size` with a comment that does not compress."""
     room = size - len(text) - len(before) - len(after)
     filler = "".join(draw.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=room))

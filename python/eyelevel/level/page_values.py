@@ -1,4 +1,5 @@
-"""What one load of the made page says of its stack: pure, from its record and the path's logs."""
+"""Compute what one load of the generated page shows of its stack, from its record and the path's
+logs; pure."""
 
 import statistics
 from collections import Counter
@@ -29,8 +30,8 @@ class Waited:
 
 @dataclass(frozen=True)
 class Scheduled:
-    """What the network log says: every request of the page, how many were not let go at once, and
-    the most of low priority that were under way at once to one host."""
+    """The scheduling of a page's requests from the network log: all requests, how many were held
+    back, and the most low-priority requests to one host at once."""
 
     waited: Sequence[Waited]
     held_back: int
@@ -40,7 +41,7 @@ class Scheduled:
 def page_values(
     record: Record, scheduled: Scheduled, down: Arrivals, up: Arrivals
 ) -> dict[str, Value]:
-    """By name; what this load cannot tell is absent."""
+    """Return the values by name, without those that this load cannot show."""
     low = [waited.held_ms for waited in scheduled.waited if waited.may_be_held]
     high = [waited.held_ms for waited in scheduled.waited if not waited.may_be_held]
     requests = sorted(record["requests"], key=lambda request: request["at_ns"])
@@ -65,7 +66,7 @@ def page_values(
         "ecn_share_up": up.capable_share,
         "head_bytes_down": _sum(connections, "response_head_bytes", "encoder_sent_bytes"),
         "head_bytes_up": _sum(connections, "request_head_bytes", "encoder_received_bytes"),
-        "client_window_bytes": _median(_told(connections, "receive_window_bytes")),
+        "client_window_bytes": _median(_reported_values(connections, "receive_window_bytes")),
         "window_limited_ms": _total(connections, "receive_window_limited_ms"),
         "buffer_limited_ms": _total(connections, "send_buffer_limited_ms"),
         "unsent_bytes_max": unsent_bytes_max(connections),
@@ -87,7 +88,7 @@ def _path(request: JsonMapping) -> str:
 
 
 def order_share(paths: Sequence[str]) -> float | None:
-    """Of pairs of different kinds those that came in another order than `ORDER` has them, share.
+    """Return the share of pairs of different kinds that arrived in another order than `ORDER`.
 
     Images among themselves ask for nothing that one should have before the other.
     """
@@ -119,7 +120,7 @@ def priorities(requests: Sequence[JsonMapping]) -> str | None:
 
 
 def _first_byte_ms(objects: Sequence[JsonMapping]) -> float | None:
-    """Of the page itself: from its request's sending to its response's head."""
+    """Return the page's own time to first byte: from sending its request to its response's head."""
     page = next((item for item in objects if item["resource_type"] == "Document"), None)
     if page is None or page["sending_ms"] is None or page["response_ms"] is None:
         return None
@@ -127,7 +128,8 @@ def _first_byte_ms(objects: Sequence[JsonMapping]) -> float | None:
 
 
 def _sum(connections: Sequence[JsonMapping], name: str, beside: str) -> float | None:
-    """Of all connections: heads, and what was put into tables beside them (QPACK alone does)."""
+    """Return the sum over all connections of heads and what was put into tables for them (QPACK
+    only)."""
     in_force = [
         facts for connection in connections if (facts := connection["in_force"])[name] is not None
     ]
@@ -139,12 +141,12 @@ def _sum(connections: Sequence[JsonMapping], name: str, beside: str) -> float | 
 
 
 def unsent_bytes_max(connections: Sequence[JsonMapping]) -> float | None:
-    """Of the connection that had most; None where none told."""
-    return max(_told(connections, "unsent_bytes_max"), default=None)
+    """Return the largest value of any connection; None if none reports it."""
+    return max(_reported_values(connections, "unsent_bytes_max"), default=None)
 
 
-def _told(connections: Sequence[JsonMapping], name: str) -> list[float]:
-    """Of each connection that told it."""
+def _reported_values(connections: Sequence[JsonMapping], name: str) -> list[float]:
+    """Return the values of the connections that report it."""
     numbers = (connection["in_force"][name] for connection in connections)
     return [float(number) for number in numbers if number is not None]
 
@@ -154,7 +156,7 @@ def _median(values: Sequence[float]) -> float | None:
 
 
 def _total(connections: Sequence[JsonMapping], name: str) -> float | None:
-    numbers = _told(connections, name)
+    numbers = _reported_values(connections, name)
     return sum(numbers) if numbers else None
 
 
@@ -179,7 +181,7 @@ def _most_common(sizes: object) -> float | None:
 def _handshake_bytes(
     requests: Sequence[JsonMapping], connections: Sequence[JsonMapping]
 ) -> float | None:
-    """Of the connection that brought the page itself."""
+    """Return the handshake bytes of the connection that carried the page itself."""
     if not requests:
         return None
     number = requests[0]["connection"]
@@ -189,7 +191,7 @@ def _handshake_bytes(
 
 
 def _ciphers(connections: Sequence[JsonMapping]) -> str | None:
-    """Of connections that were of use; each once."""
+    """Return the ciphers of used connections, each once."""
     seen = {
         f"{in_force['cipher']}, {in_force['key_exchange']}"
         for connection in connections

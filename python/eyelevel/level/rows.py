@@ -1,4 +1,4 @@
-"""From what runs gave to rows of the level: pure."""
+"""Turn runs' values into rows of the level; pure."""
 
 import math
 import statistics
@@ -8,18 +8,26 @@ from dataclasses import asdict, dataclass
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.level.aspect import Aspect, Measure
 from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.classes import Bound, Class, Compared, Value, allowed, classify, difference
+from eyelevel.level.classes import (
+    Bound,
+    Class,
+    Compared,
+    Value,
+    allowed_range,
+    classify,
+    difference,
+)
 from eyelevel.level.scenarios import SCENARIOS_BY_NAME
 from eyelevel.plan.stacks import Stack
 from eyelevel.stats.estimate import Estimate
 
 Effect = Mapping[str, Estimate]
-"""What an aspect moves in ms where it was switched alone, by metric and network."""
+"""The change, in ms, that an aspect causes if it alone is switched, by metric and network."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one run of a scenario gave: values by name; `side` is 0 or 1."""
+    """The values of one run of a scenario, by name; `side` is 0 or 1."""
 
     scenario: str
     side: int
@@ -49,7 +57,7 @@ class Row:
     settings: tuple[str, ...]
     runs: tuple[int, int]
     effect_ms: Effect | None = None
-    """None: unmeasured."""
+    """The aspect's effect; None if unmeasured."""
 
     def as_json(self) -> JsonObject:
         """The documented shape (docs/reference/level.md)."""
@@ -110,7 +118,7 @@ def _row(
     if bound and crosses < 0:
         bound = Bound(bound.kind, -bound.high, -bound.low)
     word = classify(found, margin, bound)
-    low, high = allowed(margin, bound)
+    low, high = allowed_range(margin, bound)
     because = measure.because if word in ("inherent", "browser") else ""
     if not found.determined and (reason := _none_of(measure, stacks)):
         word, because = "absent", reason

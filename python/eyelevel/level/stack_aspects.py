@@ -1,4 +1,5 @@
-"""What of stacks is set and what is measured: the table of aspects, with the values of each stack.
+"""Build the table of aspects of stacks: which are set, which are measured, with each stack's
+values.
 
 Nothing is said of an aspect but the setting in force and what this machine measured.
 """
@@ -11,7 +12,7 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.level.aspect import Measure
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.classes import CLASS_NAMES, Class, Value
-from eyelevel.level.numbers_said import value_said
+from eyelevel.level.number_text import format_value
 from eyelevel.plan.stacks import Stack
 
 Kind = Literal["set", "measured"]
@@ -23,7 +24,7 @@ APART = {"unequal", "inherent", "browser"}
 
 @dataclass(frozen=True)
 class Known:
-    """What this machine measured: of each stack its middle values, and what was found of pairs."""
+    """The measurements of this machine: median values of each stack, and findings about pairs."""
 
     values: Sequence[Mapping[Place, Value]]
     findings: Mapping[Place, frozenset[Class]]
@@ -65,13 +66,14 @@ def explain(stacks: Sequence[Stack], known: Known | None = None) -> list[Explain
     for aspect in ASPECTS:
         if aspect.measure is not None:
             rows += [
-                _measured(aspect.name, place, aspect.measure, known) for place in aspect.measure.on
+                _measured_row(aspect.name, place, aspect.measure, known)
+                for place in aspect.measure.on
             ]
     return rows
 
 
-def known_of(levels: Sequence[JsonMapping], names: Sequence[str]) -> Known:
-    """What levels, as `environment.json` has them, say of these stacks."""
+def read_known(levels: Sequence[JsonMapping], names: Sequence[str]) -> Known:
+    """Return what levels of `environment.json` contain about these stacks."""
     values: dict[str, dict[Place, Value]] = {name: {} for name in names}
     findings: dict[Place, set[Class]] = {}
     for level in levels:
@@ -88,9 +90,9 @@ def known_of(levels: Sequence[JsonMapping], names: Sequence[str]) -> Known:
     return Known([values[name] for name in names], words_of)
 
 
-def _measured(aspect: str, scenario: str, measure: Measure, known: Known) -> ExplainedRow:
+def _measured_row(aspect: str, scenario: str, measure: Measure, known: Known) -> ExplainedRow:
     place = (aspect, scenario)
-    values = tuple(value_said(told.get(place), measure.unit) for told in known.values)
+    values = tuple(format_value(told.get(place), measure.unit) for told in known.values)
     findings = known.findings.get(place, frozenset())
     if findings & APART:
         differs: bool | None = True

@@ -1,4 +1,5 @@
-"""What one transfer of our own client says of its stack: pure, from what it told and the log."""
+"""Compute what one transfer of our own client shows of its stack, from its reports and the log;
+pure."""
 
 from typing import Any
 
@@ -20,13 +21,13 @@ LIMITED = {
     "window_limited_ms": "receive_window_limited_ms",
     "buffer_limited_ms": "send_buffer_limited_ms",
 }
-"""What kept a server, by its name in `in_force`."""
+"""The names in `in_force` of what limited a server."""
 
 
 def bulk_values(
     told: JsonMapping, in_force: JsonMapping, down: Arrivals, rtt_ms: float
 ) -> dict[str, Value]:
-    """By name; what this transfer cannot tell is absent."""
+    """Return the values by name, without those that this transfer cannot show."""
     values: dict[str, Value] = {
         "connect_ms": float(told["connect_ms"]),
         "tickets": float(told["tickets"]),
@@ -46,9 +47,9 @@ def bulk_values(
 
 
 def late_values(told: JsonMapping, request: JsonMapping, down: Arrivals) -> dict[str, Value]:
-    """Of an urgent request while a body flowed: bytes of packets that left the server between its
-    coming and the packet with its first byte, that one not included; and the time from its asking
-    to that byte. `request`: the server's event."""
+    """Return the values of an urgent request during a transfer: the bytes that left the server
+    between the request's arrival and the packet with its first byte, and the time from the
+    request to that byte. `request`: the server's event."""
     came_ns = request["at_ns"] - request["server_us"] * 1000
     read = np.flatnonzero((down.released_ns > 0) & (down.released_ns <= told["first_byte_ns"]))
     if not len(read):
@@ -110,5 +111,5 @@ def is_the_one(down: Arrivals, kind: str, rtt_ms: float) -> bool:
 
 
 def repair_values(whole: JsonMapping, broken: JsonMapping) -> dict[str, Value]:
-    """What the loss cost."""
+    """Return the time that a loss cost."""
     return {"repair_ms": float(broken["duration_ms"]) - float(whole["duration_ms"])}

@@ -39,13 +39,13 @@ class Metric:
     """One number of a load."""
 
     name: str
-    """With its unit last: the key in records, tables, JSON and charts."""
+    """The key in records, tables, JSON and charts, with its unit last."""
     unit: str
     title: str
     definition: str
     source: str
     kind: Kind
-    """What it is computed from."""
+    """The observations from which it is computed."""
     function: Callable[[VisualHistory, Record], float | None]
 
 
@@ -62,7 +62,7 @@ def _visual(
     return Metric(name, "ms", title, definition, source, "visual", compute)
 
 
-def _recorded(
+def _from_record(
     name: str,
     title: str,
     definition: str,
@@ -93,11 +93,11 @@ def _paint_part(
         parts = largest_contentful_paint_parts(record)
         return None if parts is None else part(parts)
 
-    return _recorded(name, title, definition, "web.dev/optimize-lcp; web-vitals", of_record)
+    return _from_record(name, title, definition, "web.dev/optimize-lcp; web-vitals", of_record)
 
 
 METRICS: tuple[Metric, ...] = (
-    _recorded(
+    _from_record(
         "page_load_time_ms",
         "Page Load Time",
         "Navigation start to the end of the main document's load event (`loadEventEnd`).",
@@ -144,14 +144,14 @@ METRICS: tuple[Metric, ...] = (
         "Browsertime; Canny 1986",
         contentful_speed_index,
     ),
-    _recorded(
+    _from_record(
         "time_to_first_byte_ms",
         "Time To First Byte",
         "Navigation start to the first byte of the main document's response (`responseStart`).",
         "Navigation Timing Level 2",
         time_to_first_byte,
     ),
-    _recorded(
+    _from_record(
         "first_contentful_paint_ms",
         "First Contentful Paint",
         "When the first text or image was presented, from DevTools' lifecycle event (the page "
@@ -159,7 +159,7 @@ METRICS: tuple[Metric, ...] = (
         "Paint Timing",
         first_contentful_paint,
     ),
-    _recorded(
+    _from_record(
         "largest_contentful_paint_ms",
         "Largest Contentful Paint",
         "When the largest text or image was presented; rounded to 4 ms by Chromium. Which element "
@@ -186,7 +186,7 @@ METRICS: tuple[Metric, ...] = (
         "From then on, or for text from Time To First Byte on, until it was presented.",
         lambda parts: parts.element_render_delay_ms,
     ),
-    _recorded(
+    _from_record(
         "dom_content_loaded_ms",
         "DOMContentLoaded",
         "Navigation start to the end of the main document's DOMContentLoaded event "
@@ -194,7 +194,7 @@ METRICS: tuple[Metric, ...] = (
         "Navigation Timing Level 2",
         dom_content_loaded,
     ),
-    _recorded(
+    _from_record(
         "total_blocking_time_ms",
         "Total Blocking Time",
         "From First Contentful Paint to the end of the load, the time of the main thread's tasks "
@@ -202,7 +202,7 @@ METRICS: tuple[Metric, ...] = (
         "Long Tasks; web.dev/tbt",
         total_blocking_time,
     ),
-    _recorded(
+    _from_record(
         "cumulative_layout_shift_score",
         "Cumulative Layout Shift",
         "The largest sum of layout shifts that are less than 1 s apart and together at most 5 s "
@@ -210,7 +210,7 @@ METRICS: tuple[Metric, ...] = (
         "Layout Instability; web.dev/cls",
         cumulative_layout_shift,
     ),
-    _recorded(
+    _from_record(
         "received_bytes",
         "Received bytes",
         "Heads and coded bodies of the page's objects from the network, above TLS and transport.",
@@ -218,7 +218,7 @@ METRICS: tuple[Metric, ...] = (
         received_bytes,
         "network",
     ),
-    _recorded(
+    _from_record(
         "object_count",
         "Objects",
         "Answers from the network; each redirect is one.",
@@ -226,7 +226,7 @@ METRICS: tuple[Metric, ...] = (
         object_count,
         "network",
     ),
-    _recorded(
+    _from_record(
         "connection_count",
         "Connections",
         "Connections that the page's objects came over.",
@@ -234,7 +234,7 @@ METRICS: tuple[Metric, ...] = (
         connection_count,
         "network",
     ),
-    _recorded(
+    _from_record(
         "handshake_count",
         "Handshakes",
         "TLS or QUIC handshakes that the servers completed, those of unused connections included.",

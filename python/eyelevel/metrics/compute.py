@@ -8,12 +8,12 @@ from typing import Protocol
 
 from eyelevel.metrics.catalogue import METRICS, Record
 from eyelevel.metrics.visual.history import Picture, visual_history
-from eyelevel.metrics.visual.visual_progress import Progress, drawn_progress
+from eyelevel.metrics.visual.visual_progress import Progress, thin_progress
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What is computed of one load: every metric by its name, and the curve of its progress."""
+    """The results computed from one load: every metric by name, and the curve of its progress."""
 
     metrics: dict[str, float | None]
     progress: Progress = ()
@@ -26,7 +26,7 @@ def compute_metrics(
 
     `frames` are `(at_ms, picture)` in order of time, the start state first; they are read once.
     """
-    return _measured(frames, record).metrics
+    return _measure(frames, record).metrics
 
 
 class StoredFrame(Protocol):
@@ -43,7 +43,7 @@ class StoredFrame(Protocol):
 
 def measure(record: Record, frames: Iterable[StoredFrame]) -> Measured:
     """Every metric of one stored load, and its progress; its frames are read once."""
-    return _measured(((frame.at_ms, frame.picture) for frame in frames), record)
+    return _measure(((frame.at_ms, frame.picture) for frame in frames), record)
 
 
 def metrics_of(record: Record, frames: Iterable[StoredFrame]) -> dict[str, float | None]:
@@ -51,7 +51,7 @@ def metrics_of(record: Record, frames: Iterable[StoredFrame]) -> dict[str, float
     return measure(record, frames).metrics
 
 
-def _measured(frames: Iterable[tuple[float, Picture]], record: Record) -> Measured:
+def _measure(frames: Iterable[tuple[float, Picture]], record: Record) -> Measured:
     history = visual_history(frames)
     metrics = {metric.name: metric.function(history, record) for metric in METRICS}
-    return Measured(metrics, drawn_progress(history))
+    return Measured(metrics, thin_progress(history))

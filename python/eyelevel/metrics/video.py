@@ -73,7 +73,7 @@ scroll bar there would count as a change. Where it was found under a bar, only t
 
 @dataclass(frozen=True, slots=True)
 class Viewport:
-    """Where the page is in the video, pixels."""
+    """The page's rectangle in the video, in pixels."""
 
     x: int
     y: int
@@ -143,7 +143,7 @@ def video_metrics(recorded: Recorded, floored: bool = True) -> VideoMetrics:
     start_ms = frames[0][0] if frames else 0
     kept = [(at_ms - start_ms, picture) for at_ms, picture in frames]
     if len(kept) < 2:
-        return _nothing_changed(tuple((at_ms, 0) for at_ms, _ in kept))
+        return _empty_metrics(tuple((at_ms, 0) for at_ms, _ in kept))
     done, whole = progress_parts(np.stack([histogram(picture) for _, picture in kept]))
     parts = [int(part) * 100 / whole if whole else 0.0 for part in done[:-1]]
     percents = [*((math.floor(part) if floored else part) for part in parts), 100]
@@ -251,7 +251,7 @@ def _is_settled(frames: Sequence[tuple[int, Picture]], ended_ms: int) -> bool:
     return len(gaps) < REPEATS_MIN - 1 or min(gaps) < quiet_ms
 
 
-def _nothing_changed(progress: tuple[tuple[int, int], ...]) -> VideoMetrics:
+def _empty_metrics(progress: tuple[tuple[int, int], ...]) -> VideoMetrics:
     none = dict.fromkeys((field.name for field in fields(VideoMetrics)), None)
     return VideoMetrics(**none | {"visual_progress": progress})  # type: ignore[arg-type]
 

@@ -16,7 +16,7 @@ LENGTH_MS_MAX = int(LIMITS["opportunity_ms"].max)
 
 @dataclass(frozen=True)
 class Capacity:
-    """What the link could have carried: `bytes` at each of `at_s`, or `bit_s` from each of them on.
+    """The link's capacity: `bytes` at each of `at_s`, or `bit_s` from each of them on.
 
     With `bit_s` the first piece begins at `at_s[0]` and the last one never ends.
     """

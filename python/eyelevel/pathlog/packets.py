@@ -66,7 +66,7 @@ def read_arrivals(content: bytes, name: str) -> Arrivals:
 
 
 def fates_of(content: bytes, name: str) -> list[float | None]:
-    """What became of each packet, in the order of arrival: its whole delay in ms, None if dropped.
+    """Return each packet's total delay in ms, in the order of arrival; None if it was dropped.
 
     This is the `fates` of another path. Of a duplicated packet the first copy counts. Packets that
     were still inside at the end, whose fate nobody knows, are left out.

@@ -19,7 +19,8 @@ WIDTHS_S = tuple(digit * 10.0**power for power in range(-3, 5) for digit in (1, 
 
 @dataclass(frozen=True)
 class Series:
-    """For each bin from `at_s` on: rates in Mbit/s, delays in ms (NaN if nothing left), drops."""
+    """The series of a path: for each bin from `at_s` on, rates in Mbit/s, delays in ms (NaN if
+    nothing left), and drops."""
 
     width_s: float
     at_s: Values
@@ -58,7 +59,7 @@ def series_of(log: DirectionLog) -> Series:
 
 
 def capacity_bytes(capacity: Capacity, at_s: Values) -> Values:
-    """What the link could have carried until each of `at_s`, which ascend."""
+    """Return the bytes that the link could have carried until each of `at_s`, which ascend."""
     if capacity.bytes is not None:
         order = np.argsort(capacity.at_s, kind="stable")
         gathered = np.concatenate(([0], np.cumsum(capacity.bytes[order])))

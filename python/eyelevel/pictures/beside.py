@@ -20,7 +20,7 @@ LEVELS_ALIKE = 24
 
 def difference_share(first: bytes, second: bytes) -> float | None:
     """The share of points, 0 to 1, that differ visibly in a colour; None for unequal sizes."""
-    one, other = _opened(first), _opened(second)
+    one, other = _open(first), _open(second)
     if one.size != other.size:
         return None
     levels = np.abs(np.asarray(one, dtype=np.int16) - np.asarray(other, dtype=np.int16))
@@ -32,13 +32,13 @@ def is_blank(image: bytes) -> bool:
 
     Raises OutsideError if it is no picture.
     """
-    points = np.asarray(_opened(image), dtype=np.int16).reshape(-1, 3)
+    points = np.asarray(_open(image), dtype=np.int16).reshape(-1, 3)
     return bool((np.abs(points - points[0]) <= LEVELS_ALIKE).all())
 
 
 def beside(panels: Sequence[tuple[str, bytes]]) -> bytes:
     """PNG of all pictures in a row, each under its caption, scaled to one width."""
-    pictures = [(caption, _scaled(_opened(image))) for caption, image in panels]
+    pictures = [(caption, _scale(_open(image))) for caption, image in panels]
     height = max(picture.height for _, picture in pictures) + CAPTION_HEIGHT_PX + 2 * MARGIN_PX
     width = len(pictures) * (PANEL_WIDTH_PX + MARGIN_PX) + MARGIN_PX
     canvas = Image.new("RGB", (width, height), "#e8e8ec")
@@ -53,7 +53,7 @@ def beside(panels: Sequence[tuple[str, bytes]]) -> bytes:
     return encoded.getvalue()
 
 
-def _opened(image: bytes) -> Image.Image:
+def _open(image: bytes) -> Image.Image:
     """A page's picture in RGB; raises OutsideError if it is none."""
     try:
         return open_picture(image)
@@ -61,6 +61,6 @@ def _opened(image: bytes) -> Image.Image:
         raise OutsideError(f"a picture of the page: {error}; record it again") from error
 
 
-def _scaled(picture: Image.Image) -> Image.Image:
+def _scale(picture: Image.Image) -> Image.Image:
     height = max(1, round(picture.height * PANEL_WIDTH_PX / picture.width))
     return picture.resize((PANEL_WIDTH_PX, height), Image.Resampling.LANCZOS)

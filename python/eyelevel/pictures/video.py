@@ -30,7 +30,7 @@ from eyelevel.metrics.video import (
 from eyelevel.metrics.visual.history import Picture
 
 READ_TIMEOUT_S = 600.0
-"""For one run of ffmpeg; it decodes far faster than the video plays."""
+"""The limit of one run of ffmpeg; it decodes far faster than the video plays."""
 
 VIEWPORT_FRAMES_MAX = 60
 """The number of first frames that are searched for the page: some videos begin with another one."""

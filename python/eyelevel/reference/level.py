@@ -7,7 +7,7 @@ from eyelevel.level.aspect import Aspect, Measure
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.classes import SAMPLES_MIN
 from eyelevel.level.generated_page import FONTS, IMAGES, LATE_AFTER_IMAGES, STYLES
-from eyelevel.level.numbers_said import value_said
+from eyelevel.level.number_text import format_value
 from eyelevel.level.scenarios import SCENARIOS
 
 _HEAD = f"""\
@@ -175,7 +175,7 @@ def _measured(aspect: Aspect, measure: Measure) -> str:
 
 
 def _margin(measure: Measure) -> str:
-    margins = [value_said(measure.margin, measure.unit)] if measure.margin else []
+    margins = [format_value(measure.margin, measure.unit)] if measure.margin else []
     margins += [f"{measure.margin_share * 100:g} %"] if measure.margin_share else []
     if not margins:
         return "exact"
@@ -190,7 +190,7 @@ def _nature(measure: Measure) -> str:
     if measure.bound_with:
         settings = " and ".join(f"`{name} = {value}`" for name, value in measure.bound_with.items())
         kind = f"equal; where both have {settings} {kind}"
-    low, high = (value_said(limit, measure.unit) for limit in (bound.low, bound.high))
+    low, high = (format_value(limit, measure.unit) for limit in (bound.low, bound.high))
     return f"{kind}, {low if low == high else f'{low} to {high}'}: {measure.because}"
 
 

@@ -16,12 +16,13 @@ from eyelevel.stats.families import holm
 from eyelevel.stats.paired_gains import geometric_gain
 
 REJECTED_SHARE_MAX = 0.064
-"""For 1000 permutations: 5 % and two standard errors of a share."""
+"""The largest plausible share of rejections among 1000 permutations: 5 % and two standard
+errors."""
 
 
 @dataclass(frozen=True)
 class AAResult:
-    """What the permutations gave. `p` has the raw p values, permutations x comparisons.
+    """The results of the permutations. `p` has the raw p values, permutations x comparisons.
 
     `rejected_share` is the share of permutations in which the family had any claim after Holm.
     `uniform_p` has for each comparison the p value of Kolmogorov and Smirnov's test that its raw p

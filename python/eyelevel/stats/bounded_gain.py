@@ -53,7 +53,8 @@ def bounded_log_gain(
     *,
     one_sided: bool = False,
 ) -> Estimate:
-    """The same as a mean log ratio, whatever timed out; `one_sided` is of a sequence alone."""
+    """Return the gain as a mean log ratio, also with timeouts; `one_sided` is for a sequence
+    only."""
     values, reference = (np.atleast_2d(up_to_limit(runs, loads[2])) for runs in loads[:2])
     on_log = pooled_log_gain(values, reference, pool, confidence)
     if horizon is None or on_log.value is None:

@@ -1,4 +1,4 @@
-"""What computations of this package answer, and the arithmetic that their t intervals share."""
+"""The results of this package's computations, and the arithmetic that their t intervals share."""
 
 import math
 import statistics
@@ -63,13 +63,14 @@ class Estimate:
         return cls(**numbers, reason=fields["undetermined_because"] or "")
 
     def as_columns(self, name: str) -> dict[str, float | str | None]:
-        """The same as columns of a table: `name` has the value, `name_low` the lower bound."""
+        """Return the estimate as columns of a table: `name` has the value, `name_low` the lower
+        bound."""
         fields = self.as_json()
         return {name: fields.pop("value"), **{f"{name}_{key}": fields[key] for key in fields}}
 
 
 def _finite(number: float | None) -> float | None:
-    """What JSON can say: it has no infinity."""
+    """Return None for infinity, which JSON does not have."""
     return number if number is None or math.isfinite(number) else None
 
 

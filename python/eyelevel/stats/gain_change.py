@@ -1,4 +1,4 @@
-"""How a gain changed from one run to another: a ratio of ratios, each within its own run.
+"""Compute how a gain changed from one run to another: a ratio of ratios, each within its own run.
 
 The loads of two runs share no blocks, so the machine, its hour and its neighbours stand between
 them. What slows both stacks of a run by one factor cancels within that run, and is in no gain.
@@ -26,9 +26,9 @@ class GainChange:
     change: Estimate
     """(1 + now) / (1 + before) - 1."""
     confidence: float
-    """Of all three intervals."""
+    """The confidence of all three intervals."""
     timeouts: tuple[Timeouts, Timeouts]
-    """Of the earlier run and of the later one; each counts as its limit in the gains."""
+    """The timeouts of the earlier and the later run; each counts as its limit in the gains."""
 
     def blocks_to_decide(self, limit: float, power: float = DECIDING_POWER) -> int | None:
         """Return how many blocks in each run part the change's interval from `limit`, in `power` of

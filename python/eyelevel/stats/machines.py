@@ -26,9 +26,10 @@ MACHINES_MIN = 5
 """A spread between machines that is estimated from fewer says nothing of other machines."""
 BATCHES_MAX, BATCH_BLOCKS_MIN = 12, 5
 BATCHES_FREEDOM_MIN = 8
-"""What disturbs a machine lasts for some blocks, which then count as fewer: its blocks are cut in
-the order of their loads into batches, and machines are held against the scatter of batches. With
-fewer degrees of freedom than this batches tell too little, and blocks count as independent."""
+"""The fewest degrees of freedom for batches. A disturbance of a machine lasts for several blocks,
+which then count as fewer: blocks are divided in the order of their loads into batches, and machines
+are compared with the scatter of batches. With fewer degrees of freedom, blocks count as
+independent."""
 _RATIOS = (1e-6, 1e8)  # of the variance between machines to that within: beyond is none, or all
 _RATIOS_TRIED = 141  # ten a decade
 
@@ -51,7 +52,7 @@ class OfMachine:
 
 @dataclass(frozen=True)
 class MachinesModel:
-    """What machines have to do with a gain. Deviations are of the logarithm: 0.1 is about 10 %.
+    """The influence of machines on a gain. Deviations are of the logarithm: 0.1 is about 10 %.
 
     `test`: F, that all machines give one gain. `other_machines`: the typical gain, and the interval
     in which the gain of one further machine like these lies.
@@ -65,8 +66,8 @@ class MachinesModel:
 
     @property
     def p(self) -> float | None:
-        """Of one gain on all machines: twice the smaller of two, the F test's, which finds that
-        many differ, and that of the farthest machine, which finds that one does (Bonferroni)."""
+        """Return one gain's p over all machines: twice the smaller of the F test's, which finds
+        that many differ, and the farthest machine's, which finds that one does (Bonferroni)."""
         of_machines = [each.p_holm for each in self.machines if each.p_holm is not None]
         if self.test.p is None:
             return None
@@ -74,7 +75,7 @@ class MachinesModel:
 
 
 def no_model(reason: str, count: int) -> MachinesModel:
-    """Of `count` machines, undetermined with the reason."""
+    """Return a model of `count` machines that is undetermined for this reason."""
     each = OfMachine(undetermined(reason))
     test = DifferenceTest(reason=reason)
     return MachinesModel(test, (each,) * count, other_machines=undetermined(reason))
@@ -135,7 +136,7 @@ def gain_over_machines(
 
 @dataclass(frozen=True)
 class _Design:
-    """What the model needs of the blocks, once their sites' means are taken off.
+    """The matrices of the model, from blocks without their sites' means.
 
     `crossed` is Z'MZ and `sums` Z'My, with Z the machines' columns and M what takes sites off;
     `squares` is y'My. `shares`: the part of each site's blocks that each machine has.
@@ -198,7 +199,7 @@ def _error(
 
 
 def _zero(values: Floats) -> float:
-    """What an eigenvalue of 0 is at most."""
+    """Return the bound below which an eigenvalue counts as 0."""
     return ROUNDING * max(1.0, float(values.max())) * len(values)
 
 

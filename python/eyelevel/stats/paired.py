@@ -147,7 +147,7 @@ def sign_flip_p(differences: NDArray[np.int_]) -> float:
 
 
 def counts_differ_p(events: NDArray[np.bool_], reference: NDArray[np.bool_]) -> float | None:
-    """The same of two stacks' numbers of events by repetition; sites x repetitions.
+    """Return p for two stacks' numbers of events by repetition; sites x repetitions.
 
     None if no repetition differs. Signs of repetitions, and not of blocks: what happens to a stack
     on many sites of one repetition is one event.

@@ -39,7 +39,7 @@ def geometric_gain(
 
 
 def log_gain(values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
-    """The same as the mean log ratio that it is computed as."""
+    """Return the gain as a mean log ratio, the form in which it is computed."""
     x, r = paired_loads(values, reference)
     n = x.shape[-1]
     if n == 0:
@@ -149,7 +149,7 @@ def as_gain(on_log: Estimate) -> Estimate:
 
 
 def of_gain(on_log: Estimate) -> Estimate:
-    """The same with the error of the gain itself."""
+    """Return a gain with its own standard error."""
     gain = as_gain(on_log)
     if gain.value is None or on_log.standard_error is None:
         return gain

@@ -12,7 +12,8 @@ Integers = NDArray[np.int64]
 
 LOADS_BEYOND_MIN = 2
 BLOCKS_COUNTED_MAX = 1000
-"""What so many blocks would not show, only a quieter machine or a larger effect will."""
+"""The most blocks considered; what these do not show, only a quieter machine or a larger effect
+will."""
 DECIDING_POWER = 0.9
 """The chance with which a named number of blocks decides."""
 

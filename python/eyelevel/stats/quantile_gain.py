@@ -12,8 +12,8 @@ from eyelevel.stats.quantile import DECIDING_POWER, Integers, blocks_min
 
 RESAMPLES = 1_999
 ERROR_ALLOWANCE = 1.1
-"""Of the error that is predicted: the bootstrap's own varies, and is 5 % too large for a few tens
-of blocks (simulated: docs/decisions/0015-gates.md)."""
+"""The factor on the predicted error: the bootstrap's own varies, and is 5 % too large for a few
+tens of blocks (simulated: docs/decisions/0015-gates.md)."""
 
 PILOT_CONFIDENCE = 0.8
 REPETITIONS_MIN = 6  # fewer are resampled into too few different sets

@@ -1,4 +1,4 @@
-"""When a comparison of a study that may stop early is decided, for many studies at once.
+"""Decide when a comparison of a study that may stop early ends, for many studies at once.
 
 A comparison's values are logarithms of ratios, one a repetition; its interval is the confidence
 sequence of their mean (`eyelevel.stats.sequential`), which holds at all looks together. So this
@@ -35,7 +35,8 @@ FUTILE_CHANCE = 0.02
 two in a hundred (docs/decisions/0004-stopping-early.md)."""
 
 BLOCKS_COUNTED_MAX = 1000
-"""What so many would not show, only a quieter machine or a larger effect will."""
+"""The most blocks considered; what these do not show, only a quieter machine or a larger effect
+will."""
 
 EVERY_REPETITION_MAX = 100
 """Up to this many repetitions each is followed by an interim analysis, then each further hundredth.
@@ -45,7 +46,7 @@ its time on them."""
 
 @dataclass(frozen=True)
 class Rule:
-    """When one comparison is decided; effects are shares of the reference.
+    """The rule by which one comparison is decided; effects are shares of the reference.
 
     `significance_level`: this comparison's part of the family's; `horizon`: the looks that share
     it.
@@ -174,7 +175,7 @@ def two_digits(count: float) -> int:
 
 @dataclass(frozen=True)
 class Studies:
-    """How studies ended; one element a study.
+    """The outcomes of studies; one element per study.
 
     `blocks`: after how many; `state`: how it stood then, a number in STATES; `low` and `high` bound
     the mean log ratio there; `claim`: -1 faster, 1 slower, 0 neither, as in the report;

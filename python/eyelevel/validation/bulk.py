@@ -23,7 +23,8 @@ from eyelevel.plan.stacks import Stack
 HOST = "bulk.example.test"
 LATE_URL = f"https://{HOST}/late"
 GRACE_S = 30.0
-"""For connecting over the slowest and most lossy path, beyond the transfer's own bound."""
+"""The extra limit for connecting over the slowest and most lossy path, beyond the transfer's
+own."""
 DATA_PACKET_BYTES_MIN = 81
 """A TCP segment without data has 52 to 80 bytes over IPv4, one of QUIC with nothing but
 acknowledgements about 70; the smallest with data here, a session ticket's, 83."""
@@ -36,7 +37,7 @@ FLIGHT_PACKETS_MIN = 8
 
 @dataclass(frozen=True)
 class Bulk:
-    """What one transfer gave. Rates count the body's bytes.
+    """The results of one transfer. Rates count the body's bytes.
 
     `wire_bytes` left the path's downward link, headers included. `queue_delay_ms_p95` holds the
     packet's own transmission. `lateness_us_p99`: of packets down as they were read and as they
@@ -111,7 +112,7 @@ def transfer(
     """
     with temporary_folder("bulk") as own:
         folder = logs or own
-        answer, summary = transfer_told(
+        answer, summary = transfer_with_report(
             lab_path(network),
             # As on a first visit: no tickets, unless the stack says so itself.
             {"session_tickets": False} | lab_stack(stack, network),
@@ -127,7 +128,7 @@ def transfer(
     return _bulk(answer, log, summary, network.rtt_ms_min)
 
 
-def transfer_told(
+def transfer_with_report(
     path: JsonMapping,
     stack: JsonMapping,
     site: Path,
@@ -140,9 +141,9 @@ def transfer_told(
     warm_up: bool = False,
     late: tuple[str, int] | None = None,
 ) -> tuple[JsonObject, LabSummary]:
-    """The same over any of the lab's paths and stacks: what the client told and what the lab did,
-    with at least one connection. The path's logs are in the folder `logs`. `late`: instead of a
-    transfer, the URL that is asked for urgently once so many bytes of the body came."""
+    """Transfer over any of the lab's paths and stacks, and return the client's report and the lab's
+    summary, with at least one connection. The path's logs are in the folder `logs`. `late`: instead
+    of a transfer, the URL that is requested urgently after this many bytes of the body."""
     config = LabConfig(path, seed, str(site), stack, log=str(logs))
     with Lab(config) as lab:
         answer = fetch(lab, stack, url, bytes_max, duration_ms, warm_up=warm_up, late=late)
@@ -164,8 +165,8 @@ def fetch(
     warm_up: bool = False,
     late: tuple[str, int] | None = None,
 ) -> JsonObject:
-    """What our client told of one transfer in a lab that is up, with its own side as `stack` says;
-    `late` as `transfer_told` has it. Raises LabError if it failed.
+    """Transfer in a running lab, with the client's side set as in `stack`, and return the client's
+    report; `late` as in `transfer_with_report`. Raises LabError if it failed.
     """
     with temporary_folder("bulk") as own:
         authority = own / "authority.pem"

@@ -27,7 +27,7 @@ CONTROLS = (
     f"sprout_ewma ({ARRIVALS_BY_ACKS})",
     f"sprout_ewma ({ARRIVALS_BY_TIMESTAMPS})",
 )
-"""As tables name them: Sprout-EWMA by when it takes a packet to have arrived."""
+"""The controllers as tables name them: Sprout-EWMA by when it takes a packet to have arrived."""
 LOSSES = (0.0, 0.0001, 0.0003, 0.001, 0.002, 0.003, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.06)
 RTTS_MS = (10.0, 20.0, 40.0, 80.0, 120.0, 200.0, 300.0, 400.0, 560.0, 760.0)
 RATE_BIT_S = 10_000_000

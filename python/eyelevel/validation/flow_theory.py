@@ -1,4 +1,5 @@
-"""When a short flow's last byte comes if nothing but window, pacing, rate and distance holds it."""
+"""Compute when a short flow's last byte arrives if only window, pacing, rate and distance limit
+it."""
 
 import math
 from collections import deque
@@ -7,13 +8,13 @@ from eyelevel.networks.network import Network
 from eyelevel.plan.stacks import Stack
 
 UNPACED_PACKETS = 10
-"""As the kernel lets go at a connection's start, those of the handshake among them."""
+"""The packets that the kernel sends unpaced at a connection's start, including the handshake's."""
 HANDSHAKE_PACKETS = 2
 """ServerHello, certificate, Finished: 2.4 to 2.9 kB."""
 SLOW_START_PACING = 2.0
 """Windows a round trip while the window grows (`tcp_pacing_ss_ratio`)."""
 REQUEST_BYTES = {"h1": 220, "h2": 490, "h3": 405}
-"""On the wire from the handshake's end to the request, as paths' logs have it: the client's
+"""The bytes on the wire from the handshake's end to the request, from paths' logs: the client's
 Finished, its settings and the request."""
 INITIAL_ACK_BYTES = 1228
 SERVERS_REST_BYTES = 1178
@@ -25,7 +26,8 @@ PACKET_WIRE_BYTES = {"h1": 1500, "h2": 1500, "h3": 1480}
 
 
 def last_byte_ms(network: Network, stack: Stack, body_bytes: int, body_share: float) -> float:
-    """From the request to the body's last byte at the client, of slow start without loss.
+    """Return the time from the request to the body's last byte at the client, for slow start
+    without loss.
 
     `body_share`: the body's in the bytes on the wire. The window begins as the stack's and grows by
     a packet for each that is acknowledged; packets leave at two windows a round trip once the

@@ -29,7 +29,8 @@ RATE_ERROR_MAX = 0.002
 LOSS = 0.01
 LOSS_TRAFFIC_BIT_S = 8_000_000  # 5000 small packets a second
 CONFIDENCE = 0.999
-"""Of the interval around the seen loss: a path in order fails for one seed in a thousand."""
+"""The confidence of the interval around the observed loss: a correct path fails for one seed in a
+thousand."""
 
 SEED = 1
 SHORT_MS = 500
@@ -124,7 +125,7 @@ def _delay(machine: str, duration_ms: int) -> list[Check]:
             "none: includes the sockets",
             None,
         ),
-        _all_arrived(machine, seen),
+        _check_losses(machine, seen),
     ]
 
 
@@ -176,7 +177,7 @@ def _loss(machine: str, duration_ms: int) -> list[Check]:
     ]
 
 
-def _all_arrived(machine: str, seen: Seen) -> Check:
+def _check_losses(machine: str, seen: Seen) -> Check:
     lost = seen.sent - len(set(seen.sequence.tolist()))
     return Check("lost unasked", machine, f"{lost}", "0", "none", lost == 0)
 

@@ -31,7 +31,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Seen:
-    """What one experiment gave. Times of the receiver's packets in ns, in order of arrival.
+    """The results of one experiment. Times of the receiver's packets in ns, in order of arrival.
 
     `compared` is how many of the log's records were held against the pure model fed with the logged
     arrivals, `differences` how many were unlike it; the comparison ends at the tenth.

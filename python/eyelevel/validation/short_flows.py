@@ -46,7 +46,7 @@ class FlowSide:
 
     @classmethod
     def of(cls, stack: str, moved: Sequence[Bulk], theory_ms: float) -> Self:
-        """Of its runs."""
+        """Summarise a stack's runs."""
         late = [us for transfer in moved if (us := transfer.lateness_us_p99) is not None]
         times = tuple(transfer.duration_ms for transfer in moved)
         return cls(
@@ -76,7 +76,7 @@ class Flow:
 
     @classmethod
     def of(cls, network: Network, control: str, size: int, tcp: FlowSide, quic: FlowSide) -> Self:
-        """Of its sides."""
+        """Compare the two sides."""
         ratio = ratio_of(quic.runs, tcp.runs)
         theory = quic.theory_ms / tcp.theory_ms
         return cls(network.name, network.loss_down, control, size, tcp, quic, ratio, theory)
@@ -115,7 +115,7 @@ def short_flows(
         for pair in pairs
         for size in FLOW_BYTES
     ]
-    kept = {} if fresh else {n: read_flow(_determined_by(*flow)) for n, flow in enumerate(wanted)}
+    kept = {} if fresh else {n: read_flow(_cache_key(*flow)) for n, flow in enumerate(wanted)}
     measured: dict[int, Flow] = {}
     for number, document in kept.items():
         with suppress(KeyError, TypeError):  # absent, or of another shape: measured anew
@@ -131,7 +131,7 @@ def short_flows(
             what = f"{network.name}, {size:,} bytes: {pair[0]} and {pair[1]}"
             on_step(f"{place} of {len(missing)}, {what}")
             flow = _measure(network, pair, size, runs, sites[size])
-            write_flow(_determined_by(*wanted[number]), flow.as_json())
+            write_flow(_cache_key(*wanted[number]), flow.as_json())
             return flow
 
         with ThreadPoolExecutor(jobs) as pool:
@@ -169,8 +169,8 @@ def _measure(network: Network, pair: Pair, size: int, runs: int, site: tuple[Pat
     return Flow.of(network, STACKS_BY_NAME[pair[0]].congestion_control, size, tcp, quic)
 
 
-def _determined_by(network: Network, pair: Pair, size: int, runs: int) -> JsonMapping:
-    """Everything that a flow depends on beside build and kernel."""
+def _cache_key(network: Network, pair: Pair, size: int, runs: int) -> JsonMapping:
+    """Return everything that determines a flow, except build and kernel."""
     return {
         "network": network.stated(),
         "stacks": [asdict(STACKS_BY_NAME[name]) for name in pair],

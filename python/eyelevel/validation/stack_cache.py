@@ -25,7 +25,7 @@ FLOWS = "flows"
 
 @cache
 def build() -> JsonObject:
-    """What measured: the version, its binary's digest, the kernel."""
+    """Return the versions that measured: eyelevel's, its binary's digest, the kernel."""
     return {
         "cache": CACHE_VERSION,
         "eyelevel": version("eyelevel"),
@@ -45,7 +45,7 @@ def write_cell(determined_by: JsonMapping, order: int, cell: Cell) -> None:
     _write(folder(), determined_by, {"order": order, "cell": cell.as_json()})
 
 
-def measured_cells() -> list[Cell]:
+def read_cells() -> list[Cell]:
     """Every cell that this build measured on this kernel, in the table's order, each once: with
     the most runs."""
     kept = [cell for file in sorted(folder().glob("*.json")) if (cell := _read(file))]
@@ -73,7 +73,7 @@ def _write(folder: Path, determined_by: JsonMapping, document: JsonMapping) -> N
 
 
 def folder() -> Path:
-    """Where the cells of this build on this kernel are."""
+    """Return the folder with the cells of this build on this kernel."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     text = json.dumps(build(), sort_keys=True)
     return Path(base) / "eyelevel" / "stacks" / hashlib.sha256(text.encode()).hexdigest()[:20]

@@ -1,4 +1,4 @@
-"""What one cell of the yardstick holds: a network, a pair of stacks, what each moved."""
+"""Define one cell of the yardstick: a network, a pair of stacks, and each one's transfers."""
 
 import math
 import statistics
@@ -35,8 +35,8 @@ class Side:
 
     @classmethod
     def of(cls, stack: str, moved: Sequence[Bulk], share: float, failed: int) -> Self:
-        """Of its runs; `share` is the body's in the bytes on the wire, `failed`
-        how many more broke off."""
+        """Summarise a stack's runs; `share` is the body's share of the bytes on the wire, `failed`
+        the number of further runs that broke off."""
         sent = sum(transfer.sent_packets for transfer in moved)
         repeated = sum(transfer.retransmitted_packets for transfer in moved)
         goodput = statistics.median(transfer.goodput_bit_s for transfer in moved)
@@ -72,7 +72,7 @@ class Cell:
 
     @classmethod
     def of(cls, network: str, loss: float, control: str, tcp: Side, quic: Side) -> Self:
-        """Of its sides; `loss` is one packet's chance to be lost, one way."""
+        """Compare the two sides; `loss` is the probability of losing a packet, one way."""
         losses = min(tcp.retransmitted_packets, quic.retransmitted_packets)
         few = loss > 0 and losses < LOSSES_MIN
         return cls(network, loss, control, tcp, quic, ratio_of(quic.runs, tcp.runs), few)

@@ -34,14 +34,13 @@ GRID_QUEUE_MS = 200.0
 
 RUNS = 5
 RUNS_MAX = 60
-"""Where losses are few, more runs than `RUNS` pool them, up to this: at 0.1 % and 760 ms a run of
-30 s loses three packets."""
+"""The most runs, which pool rare losses: at 0.1 % and 760 ms a run of 30 s loses three packets."""
 FAILED_MAX = 3
 """A transfer that breaks off is counted and told; a cell in which many do fails."""
 BODY_BYTES = 10_000_000
 FAST_S = 3.2
-"""What 10 MB take over the fastest of the papers' networks. Faster ones get as many bytes as they
-carry in this time: of 10 MB the start would be all there is."""
+"""The time of 10 MB over the fastest of the papers' networks. Faster ones get as many bytes as they
+carry in this time, since 10 MB would be over within the start."""
 DURATION_MS = 30_000
 HEADER_NETWORK = Network("headers", 100_000_000, 100_000_000, 10.0, 200.0)
 
@@ -106,7 +105,7 @@ def validate_stacks(
     transfer failed; what was measured until then is kept.
     """
     wanted = [(network, pair) for network in networks for pair in pairs]
-    measured = {} if fresh else _cached(wanted, runs)
+    measured = {} if fresh else _read_cached(wanted, runs)
     stopping = Event()
     missing = [index for index in range(len(wanted)) if index not in measured]
     with temporary_folder("validate") as folder:
@@ -119,7 +118,7 @@ def validate_stacks(
             network, pair = wanted[index]
             on_step(f"{number} of {len(missing)}, {network.name}: {pair[0]} and {pair[1]}")
             cell = _measure(network, pair, runs, sites[body_bytes(network)], stopping)
-            write_cell(_determined_by(network, pair, runs), _order(network, pair), cell)
+            write_cell(_cache_key(network, pair, runs), _order(network, pair), cell)
             return cell
 
         with ThreadPoolExecutor(jobs) as pool:
@@ -133,8 +132,8 @@ def validate_stacks(
     return [measured[index] for index in range(len(wanted))]
 
 
-def _cached(wanted: Sequence[tuple[Network, Pair]], runs: int) -> dict[int, Cell]:
-    read = (read_cell(_determined_by(network, pair, runs)) for network, pair in wanted)
+def _read_cached(wanted: Sequence[tuple[Network, Pair]], runs: int) -> dict[int, Cell]:
+    read = (read_cell(_cache_key(network, pair, runs)) for network, pair in wanted)
     return {index: cell for index, cell in enumerate(read) if cell is not None}
 
 
@@ -188,8 +187,8 @@ def _order(network: Network, pair: Pair) -> int:
     return place * len(PAIRS) + PAIRS.index(pair)
 
 
-def _determined_by(network: Network, pair: Pair, runs: int) -> JsonMapping:
-    """Everything that a cell depends on beside build and kernel."""
+def _cache_key(network: Network, pair: Pair, runs: int) -> JsonMapping:
+    """Return everything that determines a cell, except build and kernel."""
     return {
         "network": network.stated(),
         "stacks": [asdict(STACKS_BY_NAME[name]) for name in pair],

@@ -3,9 +3,9 @@ from dataclasses import replace
 from levels import DSL, settings
 
 from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.numbers_said import NOT_MEASURED
-from eyelevel.level.settings_said import ITS_OWN
-from eyelevel.level.stack_aspects import explain, known_of
+from eyelevel.level.number_text import NOT_MEASURED
+from eyelevel.level.settings_text import ITS_OWN
+from eyelevel.level.stack_aspects import explain, read_known
 from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.stack_presets import STACKS, STACKS_BY_NAME
 from eyelevel.plan.stacks import ExternalServer
@@ -24,7 +24,7 @@ def of_handshake(first, second, word):
     row = {"aspect": "handshake", "scenario": "bulk on far", "word": word}
     level = {"first": "tcp+", "second": "quic", "rows": [{**row, "first": first, "second": second}]}
     names = ["tcp+", "quic"]
-    rows = explain(settings(*names), known_of([level], names))
+    rows = explain(settings(*names), read_known([level], names))
     (found,) = (row for row in rows if row.aspect == "handshake")
     return found
 
@@ -44,7 +44,7 @@ def test_measured_values_differ_as_was_found_and_not_because_two_numbers_are_not
 def test_of_a_pair_that_is_not_shown_nothing_is_said() -> None:
     row = {"aspect": "handshake", "scenario": "bulk on far", "word": "inherent"}
     level = {"first": "tcp", "second": "quic", "rows": [{**row, "first": 402.0, "second": 202.0}]}
-    known = known_of([level], ["tcp+", "quic"])
+    known = read_known([level], ["tcp+", "quic"])
     assert known.values == [{}, {}] and not known.findings
 
 

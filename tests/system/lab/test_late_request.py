@@ -17,7 +17,7 @@ from eyelevel.pathlog.packets import read_arrivals
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
-from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_told
+from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_with_report
 
 BODY_BYTES, LATE_BYTES = 400_000, 2_000
 LATE_AFTER_BYTES = 60_000
@@ -44,7 +44,7 @@ def measure_late(folder: Path, network: Network, stack: Stack, tries: int = 1) -
     found, most = [], 0
     for number in range(tries):
         with TemporaryDirectory() as text:
-            told, summary = transfer_told(
+            told, summary = transfer_with_report(
                 lab_path(network),
                 lab_stack(stack, network),
                 site,

@@ -1,4 +1,4 @@
-"""What is said of rare loads beside a gain: those that timed out, and those that were slow."""
+"""The sentences about rare loads that accompany a gain: those that timed out, and slow ones."""
 
 import math
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _BOUNDS: dict[Bound, str] = {
 
 
 def timeout_sentences(gains: Sequence[NetworkGain]) -> list[str]:
-    """How many loads did not come, wherever one did not, and what it does to the gain."""
+    """Return how many loads timed out and what that does to gains; empty if none did."""
     late = [(gain, gain.timeouts) for gain in gains if gain.timeouts and gain.timeouts.any]
     if len(late) > SENTENCES_MAX:
         own, other, loads = (
@@ -63,7 +63,7 @@ def _timeout_sentence(gain: NetworkGain, counts: Timeouts) -> str:
 
 
 def format_limit(counts: Timeouts) -> str:
-    """By when the loads were to come, the least and the largest of several sites: `within 60 s`."""
+    """Return the time limit of loads, the least and the largest if sites differ: `within 60 s`."""
     low, high = (limit / 1000 for limit in (counts.limit_min, counts.limit_max))
     if math.isinf(high):  # of a metric that is no time
         return "in time"
@@ -71,7 +71,8 @@ def format_limit(counts: Timeouts) -> str:
 
 
 def slow_sentences(gains: Sequence[NetworkGain]) -> list[str]:
-    """Where rare slow loads are an answer of their own, after the family's correction."""
+    """Return the sentences about rare slow loads that are a finding after the family's
+    correction."""
     sentences = []
     for gain in gains:
         slow, p = gain.slow_loads, gain.p_slow_holm

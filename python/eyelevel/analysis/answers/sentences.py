@@ -43,7 +43,7 @@ FINDINGS = {
     "mean and median point in opposite directions",
     "undetermined": "the comparison of {stack} with {reference} is undetermined",
 }
-"""What each verdict states of its comparison; where and by how much follow it."""
+"""The beginning of each verdict's sentence; networks and amounts follow it."""
 
 _SMALL = [finding for finding in FINDINGS if "matter" in finding]
 
@@ -104,7 +104,7 @@ def answer(
 
 
 def description(gains: Sequence[NetworkGain], metric: str, sites: int) -> list[Answer]:
-    """What is there of an unfinished run: the numbers, and no finding."""
+    """Describe an unfinished run: the numbers, without findings."""
     sentences = []
     for primary in _by_comparison(gains, metric):
         asked = primary[0].comparison
@@ -228,7 +228,7 @@ def _mirrored(estimate: Estimate) -> Estimate:
 
 
 def _basis(gain: NetworkGain, sites: int) -> str:
-    """What the sentence is of: metric, sites and loads."""
+    """Return the basis of a sentence: metric, sites and loads."""
     said = f"{title_of(gain.metric)}, {sites} {'site' if sites == 1 else 'sites'}"
     if gain.timeouts and gain.timeouts.pairs:
         pairs = gain.timeouts.pairs
@@ -277,7 +277,7 @@ def _join(parts: Sequence[str]) -> str:
 
 
 def why_no_answer(contents: StudyResults) -> str:
-    """What ended most of the loads that count for nothing."""
+    """Return what ended most of the loads that do not count."""
     if contents.too_disturbed:
         network, reason = next(iter(contents.too_disturbed.items()))
         return f"There is no answer. On {network}, {reason}."

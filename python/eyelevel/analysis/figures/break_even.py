@@ -38,7 +38,7 @@ def break_even_rows(contents: StudyResults) -> pl.DataFrame:
 
 
 def break_even_points(contents: StudyResults) -> pl.DataFrame:
-    """Where each comparison's gain crosses zero along the first axis, the other two held.
+    """Return where each comparison's gain crosses zero along the first axis, the other two fixed.
 
     Between networks the gain and the bounds of its interval are taken as straight lines. The
     interval of a crossing is where zero lies between the bounds; it ends at the

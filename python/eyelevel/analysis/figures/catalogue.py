@@ -133,7 +133,7 @@ def _in_round_trips(value: float | None, contents: StudyResults, network: str) -
 
 
 def _significance(contents: StudyResults) -> pl.DataFrame:
-    """How many sites' means are lower, higher, neither by the papers' test, with their shares."""
+    """Count the sites whose means are lower, higher or neither by the papers' test, with shares."""
     cells = cell_rows(contents)
     if not cells.height:
         return cells
@@ -305,7 +305,7 @@ TABLES: tuple[PaperTable, ...] = (
 )
 
 TRACES = ("downlink", "downlink-medians")
-"""What describes loads, beside the causes of a difference, and not among the papers' figures."""
+"""The figures that describe loads and not the causes of a difference; not in the papers."""
 
 SECTIONS = ("waterfall",)
 """Figures that the page has as sections of their own."""

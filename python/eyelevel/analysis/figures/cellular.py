@@ -16,7 +16,7 @@ from eyelevel.traces.spec import SynthSpec
 from eyelevel.traces.synth import synthesise
 
 QUANTILES = {"median": 0.5, "p95": 0.95}
-"""What section 6.3 tells of a distribution."""
+"""The quantiles in the thesis's section 6.3."""
 
 RATE_BIN_MS = 500
 

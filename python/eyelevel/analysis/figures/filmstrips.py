@@ -28,7 +28,7 @@ NICE_STEPS_MS = [m * 10**e for e in range(1, 6) for m in (1, 2, 2.5, 5)]
 
 @dataclass
 class Filmstrips:
-    """What the page's script needs: pictures once each, and which stand when on whose strip."""
+    """The data for the page's script: each picture once, and the times of each strip's frames."""
 
     pictures: list[str] = field(default_factory=list)
     strips: list[JsonObject] = field(default_factory=list)
@@ -178,7 +178,8 @@ class _Pictures:
 
 
 def _frames_of(contents: StudyResults, loads: JsonMapping) -> dict[str, Frames]:
-    """By stack, of the loads that have any; their records were read for the table."""
+    """Return the frames by stack, for loads that have any; their records were read for the
+    table."""
     directory = contents.directory
     frames = {stack: read_trial_frames(directory, row["hash"]) for stack, row in loads.items()}
     return {stack: stack_frames for stack, stack_frames in frames.items() if stack_frames}

@@ -1,4 +1,4 @@
-"""Of what the figures of Das 2014 are made: medians of loads, and where networks stand."""
+"""The data for the figures of Das 2014: medians of loads, and the networks' positions."""
 
 from collections.abc import Sequence
 

@@ -1,5 +1,4 @@
-"""What each figure needs of a run, and so why one could not be made: missing networks, stacks,
-sites, pictures."""
+"""Explain which networks, stacks, sites or pictures a figure lacks in a run."""
 
 from eyelevel.analysis.figures.cellular import varying_links
 from eyelevel.analysis.report_metrics import title_of
@@ -44,11 +43,11 @@ _OF_METRIC = {
     "grid-cdf", "heat-map", "cellular-cdf", "congestion-cdf", "cellular-quantiles", "break-even",
     "break-even-points", "reproducibility", "origins", "objects", "bytes", "attributes", "extremes",
 }  # fmt: skip
-"""What is drawn of one metric."""
+"""The figures that are drawn of one metric."""
 
 
 def why_not(name: str, contents: StudyResults) -> str:
-    """What figure or table `name` needs, and what the run has of that, in one line."""
+    """Return in one line what figure or table `name` needs, and what the run has of it."""
     kept = contents.blocks.kept
     if kept.is_empty():
         return "no block of the run is complete"

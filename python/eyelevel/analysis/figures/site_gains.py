@@ -117,7 +117,8 @@ def _over(one: float | None, other: float | None) -> float | None:
 
 
 def attribute_lines(contents: StudyResults) -> pl.DataFrame:
-    """By comparison how far each attribute alone foretells the gains of sites, the best first.
+    """Return by comparison how well each attribute alone predicts the gains of sites, the best
+    first.
 
     A line of ln(1 + `site_gains`'s ratio of means) on log2 of the attribute (the https share as
     it is): `change` is the share by which times change, against the reference's, with each

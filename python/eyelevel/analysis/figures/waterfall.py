@@ -15,7 +15,8 @@ from eyelevel.json_types import JsonMapping, JsonObject
 Span = tuple[float, float]
 
 PHASES = ("queued", "dns", "connect", "tls", "wait", "receive")
-"""In a request's order. QUIC connects and agrees on keys at once: all of that is `tls`."""
+"""The phases in a request's order. QUIC connects and agrees on keys at once: all of that is
+`tls`."""
 
 LINES = {
     "first_contentful_paint_ms": "FCP",
@@ -31,7 +32,7 @@ class RequestBar:
 
     url: str
     name: str
-    """What fits beside a bar: the path's last part, or the host of a front page."""
+    """The label beside a bar: the path's last part, or the host of a front page."""
     started_ms: float
     ended_ms: float
     phases: Mapping[str, Span]

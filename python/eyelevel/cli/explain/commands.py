@@ -18,9 +18,9 @@ from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.values import get_stack
 from eyelevel.errors import PlanError
 from eyelevel.json_types import JsonObject
-from eyelevel.level.numbers_said import NOT_MEASURED
-from eyelevel.level.stack_aspects import ExplainedRow, explain, known_of
-from eyelevel.level.text.stacks import explained_lines, not_measured
+from eyelevel.level.number_text import NOT_MEASURED
+from eyelevel.level.stack_aspects import ExplainedRow, explain, read_known
+from eyelevel.level.text.stacks import find_unmeasured, format_stacks
 from eyelevel.level.text.verdict import COMMAND
 from eyelevel.networks.compose import NetworkWords, compose
 from eyelevel.networks.network import Network
@@ -79,7 +79,9 @@ def stacks(
         stacks = [get_stack(name) for name in names or DEFAULT]
         columns = [stack.name for stack in stacks]
         levels = levels_among(stacks)
-        rows = explain([stack_in_force(preset, on) for preset in stacks], known_of(levels, columns))
+        rows = explain(
+            [stack_in_force(preset, on) for preset in stacks], read_known(levels, columns)
+        )
     elif given := words.given():
         raise PlanError([f"{next(iter(given))}: a run has its own networks; leave this option out"])
     else:
@@ -88,10 +90,10 @@ def stacks(
         shown = [_row_json(columns, row) for row in rows]
         print_json({"stacks": columns, "network": on.name, "aspects": shown})
         return
-    for line in explained_lines(columns, rows, levels, results.width):
+    for line in format_stacks(columns, rows, levels, results.width):
         results.print(Text(line.text, line.style), soft_wrap=True)
     hints.print(f"in force on {on.name}: {on.described()}", markup=False, soft_wrap=True)
-    if missing := not_measured(columns, rows):
+    if missing := find_unmeasured(columns, rows):
         warning = f"{NOT_MEASURED} on this machine: {', '.join(missing)}"
         hints.print(f"{warning}{_how(columns, missing[0], planned)}", markup=False, soft_wrap=True)
 
@@ -139,7 +141,7 @@ def _of_run(
     planned = {stack.name: stack for stack in stacks_planned(contents.planned)}
     on = contents.planned.networks[0]
     rows = explain(
-        [stack_in_force(planned[stack], on) for stack in stacks], known_of(levels, stacks)
+        [stack_in_force(planned[stack], on) for stack in stacks], read_known(levels, stacks)
     )
     for aspect, values in measured_rows(contents.table, stacks):
         rows.append(ExplainedRow(aspect, "", "measured", tuple(values), None))

@@ -11,12 +11,13 @@ from textwrap import wrap
 
 from eyelevel.level.aspects import ASPECTS
 from eyelevel.level.classes import SAMPLES_MIN
-from eyelevel.level.text.row import Row, RowSaid, absent, effect, row_said, why
-from eyelevel.level.text.verdict import Level, measured_with, verdict
+from eyelevel.level.text.row import Row, RowText, absent, effect, format_row, why
+from eyelevel.level.text.verdict import Level, describe_measurement, verdict
 
 WIDTH_MIN = 60
 CELL_CHARACTERS_MAX = 16
-"""What is longer, such as the priorities of all kinds, has lines of its own."""
+"""The widest value of a column; wider ones, such as the priorities of all kinds, have their own
+lines."""
 GAP = 2
 INDENT = 2
 PROSE_MAX = 110
@@ -43,7 +44,7 @@ GROUPS: tuple[tuple[str, str, str], ...] = (
         "THE BROWSER'S: by its setting or its way, within what is allowed for it",
     ),
 )
-"""Of rows: the class (or that there is nothing), a colour, a heading; what matters first."""
+"""The groups of rows: the class (or absent), a colour, a heading; the most important first."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Entry:
 
     row: Row
     where: str
-    said: RowSaid
+    said: RowText
 
     @property
     def title(self) -> str:
@@ -97,7 +98,7 @@ def level_lines(level: Level, width: int) -> list[Line]:
     names = (level["first"], level["second"])
     table = _Table(every, names, width)
     lines = [Line(text, "bold") for text in prose(verdict(level), width)]
-    lines += [Line(text) for text in prose(f"{measured_with(level)}.", width)]
+    lines += [Line(text) for text in prose(f"{describe_measurement(level)}.", width)]
     lines += [Line(text) for text in prose(LEGEND.format(*names[::-1]), width)]
     for _, style, head, entries in kinds:
         lines += [Line(""), *(Line(text, f"bold {style}") for text in prose(head, width))]
@@ -112,7 +113,7 @@ LEGEND = (
 
 
 def groups(rows: Sequence[Row]) -> Iterator[tuple[str, str, str, list[Entry]]]:
-    """Of `GROUPS` those that have rows, with how many."""
+    """Yield those of `GROUPS` that have rows, with their number."""
     for kind, style, head in GROUPS:
         of_kind = [row for row in rows if ("absent" if absent(row) else row["word"]) == kind]
         if of_kind:
@@ -120,21 +121,21 @@ def groups(rows: Sequence[Row]) -> Iterator[tuple[str, str, str, list[Entry]]]:
                 kind,
                 style,
                 f"{head} ({len(of_kind)} row{'s' if len(of_kind) > 1 else ''})",
-                _merged(of_kind),
+                _merge(of_kind),
             )
 
 
-def _merged(rows: Sequence[Row]) -> list[Entry]:
+def _merge(rows: Sequence[Row]) -> list[Entry]:
     def same(row: Row) -> tuple[object, ...]:
         kind = row["scenario"].partition(" on ")[0]
-        return row["aspect"], kind, row_said(row), why(row, SAMPLES_MIN)
+        return row["aspect"], kind, format_row(row), why(row, SAMPLES_MIN)
 
     entries = []
     for _, group in groupby(rows, same):
         alike = list(group)
         where = alike[0]["scenario"]
         where += "".join(f", {row['scenario'].partition(' on ')[2]}" for row in alike[1:])
-        entries.append(Entry(alike[0], where, row_said(alike[0])))
+        entries.append(Entry(alike[0], where, format_row(alike[0])))
     return entries
 
 
@@ -157,8 +158,8 @@ class _Table:
         return (*names, "margin") if self._shape.margin else names
 
     def lines(self, entries: Sequence[Entry]) -> list[Line]:
-        """Of one group, with the columns' names."""
-        lines = [Line(self._joined(self._head), "dim")]
+        """Return the lines of one group, with the columns' names."""
+        lines = [Line(self._join(self._head), "dim")]
         for _, group in groupby(entries, lambda entry: entry.row["aspect"]):
             of_aspect = list(group)
             lines += self._aspect(of_aspect)
@@ -176,7 +177,7 @@ class _Table:
             title = f"{first.title}: {headline}" if headline else first.title
             lines += [Line(text) for text in hanging(title, self._prose, 0)]
         for entry in entries:
-            lines.append(Line(self._joined(self._cells(entry))))
+            lines.append(Line(self._join(self._cells(entry))))
             if entry.own_lines:
                 lines += [Line(text) for text in self._values(entry.said)]
             if not self._shape.margin:
@@ -188,7 +189,7 @@ class _Table:
             lines += [Line(t, "dim") for t in hanging(text, self._prose, 2 * INDENT)]
         return lines
 
-    def _values(self, said: RowSaid) -> list[str]:
+    def _values(self, said: RowText) -> list[str]:
         """Long ones, each once."""
         named = dict(zip(self._names, (said.first, said.second), strict=True))
         if said.first == said.second:
@@ -206,7 +207,7 @@ class _Table:
         cells = (label, *values, phrases.difference)
         return (*cells, phrases.margin) if self._shape.margin else cells
 
-    def _joined(self, cells: Sequence[str]) -> str:
+    def _join(self, cells: Sequence[str]) -> str:
         """Label, difference and margin to the left, both values to the right."""
         padded = [
             f"{cell:>{size}}" if column in (1, 2) else f"{cell:<{size}}"

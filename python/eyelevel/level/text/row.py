@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from eyelevel.json_types import JsonMapping
 from eyelevel.level.classes import Value
-from eyelevel.level.numbers_said import digits_of, number_said, unit_said
+from eyelevel.level.number_text import digits_of, format_number, format_unit
 
 Row = JsonMapping
 
@@ -17,8 +17,8 @@ _INTERVAL = ("value", "low", "high")
 
 
 @dataclass(frozen=True)
-class RowSaid:
-    """Without units: `unit` has it. `difference` with its interval."""
+class RowText:
+    """The texts of a row, without units, which `unit` has. `difference` includes its interval."""
 
     first: str
     second: str
@@ -31,19 +31,19 @@ class RowSaid:
         return f"{told} {self.unit}" if self.unit and told[-1:].isdigit() else told
 
 
-def row_said(row: Row) -> RowSaid:
+def format_row(row: Row) -> RowText:
     """Both values, their difference and the margin."""
     unit = row["unit"]
     named = isinstance(row["first"], str) or isinstance(row["second"], str)
     numbers = [row["first"], row["second"], *(row["difference"][key] for key in _INTERVAL)]
     digits = 0 if named else digits_of(numbers, unit)
-    margin = number_said(row["margin"], unit, digits_of([row["margin"]], unit))
-    return RowSaid(
+    margin = format_number(row["margin"], unit, digits_of([row["margin"]], unit))
+    return RowText(
         _value(row["first"], unit, digits),
         _value(row["second"], unit, digits),
         _labels(row) if named else _interval(row, digits),
         "exact" if row["margin"] == 0 else f"±{margin}",
-        unit_said(unit),
+        format_unit(unit),
     )
 
 
@@ -55,13 +55,13 @@ def absent(row: Row) -> bool:
 
 
 def why(row: Row, runs_min: int) -> str:
-    """What is allowed by nature and by what, by which settings the stacks differ, or why nothing is
-    known; empty where there is nothing to say."""
+    """Return the reason for a row's word: what is allowed by design, which settings differ, or why
+    nothing is known; empty if there is none."""
     if row["because"]:
-        return f"{'' if absent(row) else _allowed(row)}{row['because']}"
+        return f"{'' if absent(row) else _format_allowed(row)}{row['because']}"
     reasons = []
     if row["word"] in ("unequal", "unknown"):
-        reasons += [allowed] if (allowed := _allowed(row).removesuffix(": ")) else []
+        reasons += [allowed] if (allowed := _format_allowed(row).removesuffix(": ")) else []
         if row["settings"]:
             reasons.append("settings apart: " + ", ".join(row["settings"]))
     if row["difference"]["value"] is None:
@@ -70,10 +70,10 @@ def why(row: Row, runs_min: int) -> str:
 
 
 def effect(row: Row) -> str:
-    """What the aspect moves, where it was switched alone; empty where that was not measured."""
+    """Return the effect of the aspect if it alone is switched; empty if that was not measured."""
     effects = []
     for name, moved in (row.get("effect_ms") or {}).items():
-        value, low, high = (number_said(moved[key], "ms", 0, signed=True) for key in _INTERVAL)
+        value, low, high = (format_number(moved[key], "ms", 0, signed=True) for key in _INTERVAL)
         effects.append(f"{name} {value} ms ({low} to {high})")
     return "; ".join(effects)
 
@@ -81,7 +81,7 @@ def effect(row: Row) -> str:
 def _value(value: Value | None, unit: str, digits: int) -> str:
     if value is None:
         return NOTHING
-    return value if isinstance(value, str) else number_said(value, unit, digits)
+    return value if isinstance(value, str) else format_number(value, unit, digits)
 
 
 def _labels(row: Row) -> str:
@@ -95,19 +95,19 @@ def _interval(row: Row, digits: int) -> str:
     if row["difference"]["value"] is None:
         return NOTHING
     value, low, high = (
-        number_said(row["difference"][key], row["unit"], digits, signed=True) for key in _INTERVAL
+        format_number(row["difference"][key], row["unit"], digits, signed=True) for key in _INTERVAL
     )
     return value if low == high == value else f"{value} ({low} to {high})"
 
 
-def _allowed(row: Row) -> str:
-    """Where it is another range than the margin, which stands beside it anyway."""
+def _format_allowed(row: Row) -> str:
+    """Return the allowed range if it is not just the margin, which is shown anyway."""
     low, high = row.get("allowed_low"), row.get("allowed_high")
     if low is None or high is None or (low, high) == (-row["margin"], row["margin"]):
         return ""
     digits = digits_of([low, high], row["unit"])
-    limits = [number_said(limit, row["unit"], digits, signed=True) for limit in (low, high)]
-    unit = unit_said(row["unit"])
+    limits = [format_number(limit, row["unit"], digits, signed=True) for limit in (low, high)]
+    unit = format_unit(row["unit"])
     return f"allowed {limits[0]} to {limits[1]}{' ' if unit else ''}{unit}: "
 
 

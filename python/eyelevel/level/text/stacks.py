@@ -6,20 +6,20 @@ Stacks with the same value share it, so that three stacks and twelve fit the sam
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from eyelevel.level.numbers_said import NOT_MEASURED
+from eyelevel.level.number_text import NOT_MEASURED
 from eyelevel.level.stack_aspects import ExplainedRow
 from eyelevel.level.text.level import GROUPS, INDENT, Line, hanging, prose
 from eyelevel.level.text.verdict import Level, verdict
 
 GAP = 2
 WIDE = 110
-"""From here on a measured value's aspect stands in its line."""
+"""From this width on, a measured value and its aspect share a line."""
 BETWEEN = "   "
 WHERE = 18
 """The longest of where something is measured has as many characters."""
 
 
-def explained_lines(
+def format_stacks(
     names: Sequence[str], rows: Sequence[ExplainedRow], levels: Sequence[Level], width: int
 ) -> list[Line]:
     """First the answers of `levels`, then what is known; rows of which nothing was measured are
@@ -33,8 +33,8 @@ def explained_lines(
     return lines
 
 
-def not_measured(names: Sequence[str], rows: Sequence[ExplainedRow]) -> list[str]:
-    """The stacks of which no aspect of the level was measured."""
+def find_unmeasured(names: Sequence[str], rows: Sequence[ExplainedRow]) -> list[str]:
+    """Return the stacks for which no aspect of the level was measured."""
     measured = [row.values for row in rows if row.kind == "measured" and row.scenario]
     return [
         name
@@ -57,7 +57,7 @@ def _groups(rows: Sequence[ExplainedRow]) -> Iterator[tuple[str, str, list[Expla
 
 
 def _worst(row: ExplainedRow) -> str | None:
-    """Of what was found of several pairs what matters most."""
+    """Return the most important finding about several pairs."""
     return next((word for word, _, _ in GROUPS if word in row.findings), None)
 
 
@@ -65,7 +65,7 @@ def _lines(names: Sequence[str], rows: Sequence[ExplainedRow], width: int) -> It
     labels = max(len(row.aspect) for row in rows)
     for aspect, group in groupby(rows, lambda row: row.aspect):
         label = f"{'':{INDENT}}{aspect:<{labels}}"
-        merged = list(_merged(names, list(group)))
+        merged = list(_merge(names, list(group)))
         if width < WIDE and merged[0][0]:
             yield Line(label.rstrip())
             label = f"{'':{INDENT}}"
@@ -74,10 +74,10 @@ def _lines(names: Sequence[str], rows: Sequence[ExplainedRow], width: int) -> It
             yield from _beside(head, said, width)
 
 
-def _merged(
+def _merge(
     names: Sequence[str], rows: Sequence[ExplainedRow]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Where, and what is said there: once, where it is the same on networks of one kind."""
+    """Yield places and values, merged where they are the same on networks of one kind."""
 
     def same(row: ExplainedRow) -> tuple[str, tuple[str, ...]]:
         return row.scenario.partition(" on ")[0], _values(names, row.values)
@@ -99,7 +99,8 @@ def _values(names: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:
 
 
 def _beside(label: str, said: Sequence[str], width: int) -> Iterator[Line]:
-    """What is said right of a label: in its line where all of it fits, else in a line each."""
+    """Yield the texts to the right of a label: on its line if all fit, otherwise on one line
+    each."""
     indent = len(label) + GAP
     joined = BETWEEN.join(said)
     fits = indent + len(joined) <= width

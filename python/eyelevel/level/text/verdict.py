@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from eyelevel.json_types import JsonMapping
 from eyelevel.level.classes import CLASS_NAMES, Class
-from eyelevel.level.text.row import Row, absent, row_said
+from eyelevel.level.text.row import Row, absent, format_row
 
 COMMAND = "eyelevel validate level"
 NOT_THERE = "Level: not measured on this machine"
@@ -19,7 +19,7 @@ WORDS = {
     "unknown": "the interval is too wide to tell",
     "not there": "one of the two stacks has no such aspect",
 }
-"""What each word of a level means."""
+"""The meaning of each word of a level."""
 MEANING = " ".join(f"{word}: {meaning}." for word, meaning in WORDS.items())
 
 NAMED_MAX = 6
@@ -34,8 +34,8 @@ Level = JsonMapping
 
 
 def unequal_sentence(level: Level, aspects_max: int) -> str:
-    """What a reader of results must know of a pair: its unequal aspects, the values of both; empty
-    where there are none."""
+    """Return a sentence for readers of results about a pair's unequal aspects, with both values;
+    empty if there are none."""
     return _sentence(level, "unequal", aspects_max)
 
 
@@ -49,7 +49,7 @@ def _sentence(level: Level, word: str, aspects_max: int) -> str:
     named: dict[str, list[str]] = {}
     for row in level["rows"]:
         if row["word"] == word and row["difference"]["value"] is not None:
-            said = row_said(row)
+            said = format_row(row)
             values = f" {said.first} and {said.with_unit(said.second)}"
             if len(values) > VALUES_CHARACTERS_MAX:
                 values = ""
@@ -78,7 +78,7 @@ def verdict(level: Level) -> str:
 
 
 def _count(rows: Sequence[Row], word: str) -> str:
-    """Of the two words that are named: how many, and which aspects."""
+    """Return how many rows have one of the two named words, and which aspects."""
     if not rows:
         return f"none {word}"
     names = list(dict.fromkeys(row["aspect"] for row in rows))
@@ -87,8 +87,8 @@ def _count(rows: Sequence[Row], word: str) -> str:
     return f"{len(rows)} {word} ({', '.join(names)})"
 
 
-def measured_with(level: Level) -> str:
-    """What measured it, on what."""
+def describe_measurement(level: Level) -> str:
+    """Return the build, browser and runs of a measurement."""
     build = f"eyelevel {level['eyelevel']} (binary {level['binary'][:BINARY_CHARACTERS]})"
     browser = level["browser"] or "no browser"
     runs: dict[str, Sequence[int]] = {row["scenario"]: row["runs"] for row in level["rows"]}

@@ -35,15 +35,15 @@ def largest_contentful_paint_parts(record: JsonMapping) -> PaintParts | None:
     if paint_ms is None or byte_ms is None:
         return None
     first_byte_ms = min(byte_ms, paint_ms)
-    loaded = _loaded(navigation["largest_contentful_paint_url"], record["objects"])
+    loaded = _load_times(navigation["largest_contentful_paint_url"], record["objects"])
     if loaded is None:
         return None
     begin_ms, end_ms = (min(max(at_ms, first_byte_ms), paint_ms) for at_ms in loaded)
     return PaintParts(first_byte_ms, begin_ms - first_byte_ms, end_ms - begin_ms, paint_ms - end_ms)
 
 
-def _loaded(url: str | None, objects: Sequence[JsonMapping]) -> tuple[float, float] | None:
-    """When the load of `url` began and ended; at 0 where there was none to wait for."""
+def _load_times(url: str | None, objects: Sequence[JsonMapping]) -> tuple[float, float] | None:
+    """Return when the load of `url` began and ended; at 0 if there was none to wait for."""
     if url is None or url.startswith("data:"):
         return 0.0, 0.0
     asked = url.partition("#")[0]

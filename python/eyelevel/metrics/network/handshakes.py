@@ -10,7 +10,7 @@ from eyelevel.json_types import JsonMapping
 
 def handshake_count(record: JsonMapping) -> float:
     """A count, 0 for cleartext."""
-    later = _opened_by_steps(record)
+    later = _find_opened_by_steps(record)
     done = [
         connection
         for connection in record["connections"]
@@ -19,7 +19,7 @@ def handshake_count(record: JsonMapping) -> float:
     return float(len(done))
 
 
-def _opened_by_steps(record: JsonMapping) -> set[int]:
+def _find_opened_by_steps(record: JsonMapping) -> set[int]:
     """The connections that steps after the load opened: they carried no request before."""
     steps = record.get("after_load")
     if not steps:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from eyelevel.json_types import JsonMapping
-from eyelevel.metrics.network.objects import fetched
+from eyelevel.metrics.network.objects import fetched_objects
 
 
 def received_bytes(record: JsonMapping) -> float:
     """Bytes as the browser counts them: above TLS and transport, before decoding."""
-    return float(sum(item["encoded_bytes"] or 0 for item in fetched(record)))
+    return float(sum(item["encoded_bytes"] or 0 for item in fetched_objects(record)))

@@ -1,4 +1,4 @@
-"""Where two pictures differ, as boxes, and maps of pictures that are computed again in them alone.
+"""Find where two pictures differ, as boxes, and recompute maps of pictures in these only.
 
 Most frames of a load change a few lines of text or one image, and a map's value depends on pixels
 nearby alone, so a frame costs as many pixels as the boxes that it changes.
@@ -26,7 +26,9 @@ MapOf = Callable[[Luma, Box], Luma]
 """The map of a box; the slices say which pixels of the whole picture they are."""
 
 
-def changed_boxes(before: NDArray[np.generic], after: NDArray[np.generic], gap: int) -> list[Box]:
+def find_changed_boxes(
+    before: NDArray[np.generic], after: NDArray[np.generic], gap: int
+) -> list[Box]:
     """Boxes that hold every difference of two pictures of one size, grey or of three colours.
 
     Differences at most `gap` pixels apart share a box.
@@ -57,7 +59,7 @@ def map_of_each(
             whole = map_of(picture.astype(np.float64), (slice(0, height), slice(0, width)))
         else:
             part_of = partial(_part, picture, map_of)
-            for box in changed_boxes(before, picture, 2 * reach_pixels):
+            for box in find_changed_boxes(before, picture, 2 * reach_pixels):
                 renew(whole, box, reach_pixels, part_of)
         before = picture
         yield whole
@@ -94,7 +96,8 @@ def _bounding(boxes: list[Box]) -> Box:
 
 
 def _around(changed: slice, reach_pixels: int, length: int) -> tuple[slice, slice, slice]:
-    """What is computed, what of the map it renews, and where in the computed part that is."""
+    """Return the slice to compute, the slice of the map that it renews, and where in the computed
+    part that is."""
     first, last = max(changed.start - reach_pixels, 0), min(changed.stop + reach_pixels, length)
     start, stop = max(first - reach_pixels, 0), min(last + reach_pixels, length)
     return slice(start, stop), slice(first, last), slice(first - start, last - start)

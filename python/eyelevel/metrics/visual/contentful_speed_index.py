@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eyelevel.metrics.visual.boxes import Box, Luma, map_of_each
-from eyelevel.metrics.visual.edges import REACH_PIXELS, connected, thinned_gradient
+from eyelevel.metrics.visual.edges import REACH_PIXELS, connect_edges, thin_gradient
 from eyelevel.metrics.visual.history import VisualHistory
 from eyelevel.metrics.visual.perceptual_speed_index import index_from_first_change
 
@@ -21,10 +21,10 @@ def contentful_speed_index(history: VisualHistory) -> float | None:
         return None
 
     def gradient(picture: Luma, _: Box) -> Luma:
-        return thinned_gradient(picture)
+        return thin_gradient(picture)
 
     maps = map_of_each(history.brightness[1:], gradient, REACH_PIXELS)
-    counts = [int(connected(gradients).sum()) for gradients in maps]
+    counts = [int(connect_edges(gradients).sum()) for gradients in maps]
     return index_from_first_change(history.at_ms[1:], shares_of_most(counts))
 
 

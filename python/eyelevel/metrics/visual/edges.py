@@ -31,11 +31,11 @@ REACH_PIXELS = BLUR_PIXELS // 2 + 2
 
 
 def edges(picture: Luma) -> NDArray[np.bool_]:
-    """Which pixels lie on an edge."""
-    return connected(thinned_gradient(picture))
+    """Return a mask of the pixels on an edge."""
+    return connect_edges(thin_gradient(picture))
 
 
-def thinned_gradient(picture: Luma) -> Luma:
+def thin_gradient(picture: Luma) -> Luma:
     """Strength of the gradient at pixels that could be an edge's: at least WEAK_MIN, and largest
     along its own direction; 0 elsewhere."""
     smooth = np.pad(blur(picture, gaussian(BLUR_PIXELS, BLUR_SIGMA)), 1, mode="edge")
@@ -44,10 +44,10 @@ def thinned_gradient(picture: Luma) -> Luma:
     down = smooth[2:, :] - smooth[:-2, :]
     across = right[:-2] + 2 * right[1:-1] + right[2:]
     along = down[:, :-2] + 2 * down[:, 1:-1] + down[:, 2:]
-    return _thinned(across, along)
+    return _thin(across, along)
 
 
-def connected(thin: Luma) -> NDArray[np.bool_]:
+def connect_edges(thin: Luma) -> NDArray[np.bool_]:
     """Strong edges and the weak ones that weak ones connect with them."""
     groups, count = scipy.ndimage.label(thin >= WEAK_MIN, np.ones((3, 3), dtype=bool))
     is_strong = np.zeros(count + 1, dtype=bool)
@@ -56,7 +56,7 @@ def connected(thin: Luma) -> NDArray[np.bool_]:
     return kept
 
 
-def _thinned(across: Luma, along: Luma) -> Luma:
+def _thin(across: Luma, along: Luma) -> Luma:
     """Thinned at those few pixels whose gradient can be strong enough; 0 elsewhere."""
     height, width = across.shape
     thin = np.zeros((height, width))

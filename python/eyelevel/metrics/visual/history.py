@@ -1,4 +1,4 @@
-"""What all visual metrics share: the frames of a load, read once, one histogram a frame (pure).
+"""Read a load's frames once for all visual metrics, with one histogram per frame (pure).
 
 A full-size frame is 2.8 MB, a load has hundreds: only their histograms are kept, and a small grey
 picture of each for the indices that compare positions.
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from eyelevel.metrics.visual.boxes import Box, changed_boxes
+from eyelevel.metrics.visual.boxes import Box, find_changed_boxes
 from eyelevel.store.pixels import any_channel
 
 NEAR_WHITE_MIN = 250
@@ -64,7 +64,7 @@ def visual_history(frames: Iterable[tuple[float, Picture]]) -> VisualHistory:
             brightness.append(small_brightness(picture))
         else:
             _check_sequence(at_ms[-1], before, time_ms, picture)
-            changed = changed_boxes(before, picture, CHANGES_GAP_PX)
+            changed = find_changed_boxes(before, picture, CHANGES_GAP_PX)
             if not changed:
                 continue
             histograms.append(_histogram_after(histograms[-1], before, picture, changed))

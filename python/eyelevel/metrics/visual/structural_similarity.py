@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from eyelevel.metrics.visual.boxes import Box, Luma, changed_boxes, renew
+from eyelevel.metrics.visual.boxes import Box, Luma, find_changed_boxes, renew
 
 WINDOW_PIXELS = 11
 WINDOW_SIGMA = 1.5
@@ -75,7 +75,7 @@ def similarity_to(final: Luma) -> Callable[[Luma, Box], Luma]:
             )
             return whole_map(picture[of_picture], of_final)
 
-        for changed in changed_boxes(picture, final[box], 2 * REACH_PIXELS):
+        for changed in find_changed_boxes(picture, final[box], 2 * REACH_PIXELS):
             renew(similarities, changed, REACH_PIXELS, part)
         return similarities
 

@@ -29,7 +29,7 @@ STEP_MIN = 0.005
 """A step that is less than this away from the one kept before is not seen in a drawing."""
 
 STEPS_MAX = 100
-"""Of a load that moves on and on; a study has 150,000 loads."""
+"""The most steps of one load's curve; a study has 150,000 loads."""
 
 
 def visual_progress(history: VisualHistory) -> list[tuple[float, float]]:
@@ -46,7 +46,7 @@ def visual_progress(history: VisualHistory) -> list[tuple[float, float]]:
     return [(at_ms, float(share)) for at_ms, share in zip(history.at_ms, shares, strict=True)]
 
 
-def drawn_progress(history: VisualHistory) -> Progress:
+def thin_progress(history: VisualHistory) -> Progress:
     """The steps of visual progress that a curve needs, the first at 0; none if nothing changed.
 
     At most STEPS_MAX: the smallest are left out, so that no share is off by more than they are.

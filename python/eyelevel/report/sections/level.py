@@ -11,7 +11,7 @@ from eyelevel.level.text.verdict import (
     COMMAND,
     MEANING,
     NOT_THERE,
-    measured_with,
+    describe_measurement,
     unequal_sentence,
     unknown_sentence,
     verdict,
@@ -106,7 +106,7 @@ def level_tables(level: JsonMapping) -> list[Markup]:
     names = (level["first"], level["second"])
     return [
         element("p", verdict(level)),
-        element("p", f"{measured_with(level)}.", class_="note"),
+        element("p", f"{describe_measurement(level)}.", class_="note"),
         *(_group(names, *group) for group in groups(level["rows"])),
     ]
 

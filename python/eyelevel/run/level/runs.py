@@ -42,7 +42,7 @@ from eyelevel.run.trial.host import HostSample
 from eyelevel.run.trial.rules.starved import starved
 from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.pack import SyntheticExchange, pack_site
-from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_told
+from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_with_report
 
 DURATION_MS = 20_000
 """The duration limit of a transfer; the longest takes three seconds."""
@@ -194,7 +194,7 @@ def _transfer(
         url = url.replace("https:", "http:", 1)
     with temporary_folder("level") as folder:
         before = HostSample.take(time.monotonic())
-        transfer_, summary = transfer_told(
+        transfer_, summary = transfer_with_report(
             path,
             # As on a first visit: tickets only if the stack asks for them.
             lab_stack(replace(stack, session_tickets=bool(stack.session_tickets)), network),

@@ -29,7 +29,7 @@ from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.outcomes import COUNTED
 from eyelevel.validation.path import short_validation
-from eyelevel.validation.stack_cache import build, measured_cells
+from eyelevel.validation.stack_cache import build, read_cells
 
 TRIAL_SITE, TRIAL_NETWORK, TRIAL_STACK = "dashboard", "lte", "tcp+"
 TRIAL_LOADS, TRIAL_LOADS_SEED = 5, 1
@@ -80,7 +80,7 @@ def read_measurements(pairs: Sequence[tuple[Stack, Stack]]) -> JsonObject:
     levels = [level for pair in pairs if (level := read_level(*pair))]
     return {
         "path_checks": _path_checks(),
-        "stacks_validated": [cell.as_json() for cell in measured_cells()],
+        "stacks_validated": [cell.as_json() for cell in read_cells()],
         "levels": [level.as_json() for level in levels],
     }
 

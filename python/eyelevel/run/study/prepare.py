@@ -25,7 +25,7 @@ from eyelevel.store.directory import (
 )
 from eyelevel.store.environment import CLIENT
 from eyelevel.validation.path import short_validation
-from eyelevel.validation.stack_cache import measured_cells
+from eyelevel.validation.stack_cache import read_cells
 
 
 def prepare(
@@ -63,7 +63,7 @@ def prepare(
 def _check_measured(plan: Plan) -> JsonObject:
     return describe(plan.browser) | {
         "path_checks": short_validation(),
-        "stacks_validated": [cell.as_json() for cell in measured_cells()],
+        "stacks_validated": [cell.as_json() for cell in read_cells()],
         "levels": levels_of(plan),
     }
 

@@ -18,8 +18,9 @@ from eyelevel.stats.estimate import Floats
 from eyelevel.stats.paired import counts_differ_p
 
 SIGN_PRIOR = 0.05
-"""With it nine repetitions that all point one way reach p = 0.005; with 0.5 it takes ten, and with
-1/1000, eight and no sign ever against it (`benchmarks.statistics.lost_objects`)."""
+"""The prior of the sign test. With it, nine repetitions that all point one way reach p = 0.005;
+with 0.5 it takes ten, and with 1/1000, eight and never a sign against it
+(`benchmarks.statistics.lost_objects`)."""
 
 SHARE_MAX = 0.2
 """Above it a mean ratio says more of the limit than of the loads: with a fifth of one stack's loads
@@ -30,7 +31,7 @@ Bound = Literal["", "at least", "at most", "either way"]
 
 @dataclass(frozen=True)
 class Timeouts:
-    """How many loads of a stack and of its reference timed out, out of `pairs` blocks.
+    """The timeouts of a stack and of its reference, out of `pairs` blocks.
 
     `p` is that of no difference: exact, by changing the sign of each repetition's difference in
     number; for one site it is McNemar's; `p_least` is the least that so many differences could have
@@ -53,7 +54,7 @@ class Timeouts:
 
     @property
     def bound(self) -> Bound:
-        """Where the true mean lies from one that counts timeouts as the limit."""
+        """Return on which side of a mean that counts timeouts as the limit the true mean lies."""
         if self.count and self.count_reference:
             return "either way"
         return "at least" if self.count else "at most" if self.count_reference else ""

@@ -18,7 +18,8 @@ from eyelevel.stats.hypothesis.difference import DifferenceTest, as_groups, chec
 SIGNIFICANCE_LEVEL = 0.01  # the paper's
 
 Verdict = Literal["lower", "higher", "no significant difference", "undetermined"]
-"""Of the mean. Who tests many sites so may call none of them faster or slower by it."""
+"""The verdict on the mean. With many sites tested this way, none may be called faster or slower by
+it."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ def welch_anova(groups: Sequence[ArrayLike]) -> DifferenceTest:
 
 
 def _f_of_two(x: Floats, r: Floats) -> tuple[float, float]:
-    """As `scipy.stats.f_oneway`, which takes 0.8 ms a call; a study has 28,000 comparisons."""
+    """Compute F as `scipy.stats.f_oneway` does, which takes 0.8 ms per call; a study has 28,000
+    comparisons."""
     n, m = len(x), len(r)
     between = (x.mean() - r.mean()) ** 2 * n * m / (n + m)
     within = (n * x.var() + m * r.var()) / (n + m - 2)

@@ -1,4 +1,4 @@
-"""What a test of `no difference` answers."""
+"""The result of a test of `no difference`."""
 
 import math
 from collections.abc import Sequence

@@ -24,7 +24,7 @@ def equivalence(estimate: Estimate, low: float, high: float) -> DifferenceTest:
 
 
 def gain_equivalence(gain: Estimate, smallest_effect: float) -> DifferenceTest:
-    """The same of a geometric mean's gain, that it lies within +-`smallest_effect`, as a share.
+    """Test that a geometric mean's gain lies within +-`smallest_effect`, as a share.
 
     On the logarithm, as its interval (`eyelevel.stats.paired_gains.geometric_gain`): the 90 % one
     lies within the bounds exactly where p <= 0.05.

@@ -3,16 +3,16 @@
 import pytest
 from levels import level, settings
 
-from eyelevel.level.stack_aspects import ExplainedRow, explain, known_of
-from eyelevel.level.text.stacks import explained_lines, not_measured
+from eyelevel.level.stack_aspects import ExplainedRow, explain, read_known
+from eyelevel.level.text.stacks import find_unmeasured, format_stacks
 from eyelevel.plan.stack_presets import STACKS
 
 NAMES = ("tcp", "tcp+", "quic")
 
 
 def text(names=NAMES, levels=(), width=80, more=()) -> str:
-    rows = [*explain(settings(*names), known_of(levels, names)), *more]
-    return "\n".join(line.text for line in explained_lines(names, rows, levels, width))
+    rows = [*explain(settings(*names), read_known(levels, names)), *more]
+    return "\n".join(line.text for line in format_stacks(names, rows, levels, width))
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 200])
@@ -25,9 +25,11 @@ def test_no_line_is_wider_than_the_terminal(width, names, levels) -> None:
 def test_without_a_measurement_only_settings_are_told() -> None:
     said = text()
     assert "MEASURED" not in said and "not measured" not in said
-    rows = explain(settings(*NAMES), known_of([], NAMES))
-    assert not_measured(NAMES, rows) == list(NAMES)
-    assert not_measured(NAMES, explain(settings(*NAMES), known_of([level()], NAMES))) == ["tcp"]
+    rows = explain(settings(*NAMES), read_known([], NAMES))
+    assert find_unmeasured(NAMES, rows) == list(NAMES)
+    assert find_unmeasured(NAMES, explain(settings(*NAMES), read_known([level()], NAMES))) == [
+        "tcp"
+    ]
 
 
 def test_settings_that_are_apart_come_first_and_stacks_that_share_one_share_a_place() -> None:

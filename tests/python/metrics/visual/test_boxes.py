@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from eyelevel.metrics.visual import boxes
-from eyelevel.metrics.visual.boxes import changed_boxes
+from eyelevel.metrics.visual.boxes import find_changed_boxes
 from eyelevel.metrics.visual.history import histogram, small_brightness, visual_history
 
 SEED = 5
@@ -18,25 +18,25 @@ def test_changes_that_are_far_apart_have_a_box_each():
     after[2:4, 5:9, 2] = 1
     after[2, 40, 0] = 1
     after[50, 79, 1] = 1
-    assert spans(changed_boxes(before, after, 10)) == [
+    assert spans(find_changed_boxes(before, after, 10)) == [
         (2, 4, 5, 9), (2, 4, 40, 41), (50, 51, 79, 80),
     ]  # fmt: skip
-    assert spans(changed_boxes(before, after, 100)) == [(2, 51, 5, 80)]
+    assert spans(find_changed_boxes(before, after, 100)) == [(2, 51, 5, 80)]
 
 
 def test_gaps_up_to_the_one_given_are_bridged():
     before, after = np.zeros((1, 9)), np.zeros((1, 9))
     after[0, [0, 4]] = 1
-    assert spans(changed_boxes(before, after, 3)) == [(0, 1, 0, 5)]
-    assert spans(changed_boxes(before, after, 2)) == [(0, 1, 0, 1), (0, 1, 4, 5)]
+    assert spans(find_changed_boxes(before, after, 3)) == [(0, 1, 0, 5)]
+    assert spans(find_changed_boxes(before, after, 2)) == [(0, 1, 0, 1), (0, 1, 4, 5)]
 
 
 def test_equal_pictures_have_none_and_many_changes_one_box():
     picture = np.zeros((90, 90), np.uint8)
-    assert changed_boxes(picture, picture.copy(), 3) == []
+    assert find_changed_boxes(picture, picture.copy(), 3) == []
     dotted = picture.copy()
     dotted[::30, ::30] = 1
-    assert spans(changed_boxes(picture, dotted, 3)) == [(0, 61, 0, 61)]
+    assert spans(find_changed_boxes(picture, dotted, 3)) == [(0, 61, 0, 61)]
     assert boxes.BOXES_MAX < 9
 
 

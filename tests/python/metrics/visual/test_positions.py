@@ -5,7 +5,7 @@ import pytest
 
 from eyelevel.metrics.visual.boxes import map_of_each
 from eyelevel.metrics.visual.contentful_speed_index import contentful_speed_index
-from eyelevel.metrics.visual.edges import REACH_PIXELS, edges, thinned_gradient
+from eyelevel.metrics.visual.edges import REACH_PIXELS, edges, thin_gradient
 from eyelevel.metrics.visual.history import small_brightness, visual_history
 from eyelevel.metrics.visual.perceptual_speed_index import perceptual_speed_index
 from eyelevel.metrics.visual.structural_similarity import REACH_PIXELS as SIMILAR_REACH_PIXELS
@@ -63,9 +63,9 @@ def test_the_box_that_changed_is_enough():
     )
     for found, each in zip(similar, pictures, strict=True):
         np.testing.assert_allclose(found, similarity_map(each.astype(float), final), atol=1e-9)
-    gradients = map_of_each(pictures, lambda part, box: thinned_gradient(part), REACH_PIXELS)
+    gradients = map_of_each(pictures, lambda part, box: thin_gradient(part), REACH_PIXELS)
     for found, each in zip(gradients, pictures, strict=True):
-        np.testing.assert_allclose(found, thinned_gradient(each.astype(float)), atol=1e-9)
+        np.testing.assert_allclose(found, thin_gradient(each.astype(float)), atol=1e-9)
 
 
 def test_a_small_picture_is_the_mean_brightness_of_blocks():

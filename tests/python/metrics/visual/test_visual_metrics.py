@@ -10,7 +10,7 @@ from eyelevel.metrics.catalogue import METRICS
 from eyelevel.metrics.compute import compute_metrics
 from eyelevel.metrics.visual.history import histogram, visual_history
 from eyelevel.metrics.visual.speed_index import missing_area
-from eyelevel.metrics.visual.visual_progress import STEPS_MAX, drawn_progress, visual_progress
+from eyelevel.metrics.visual.visual_progress import STEPS_MAX, thin_progress, visual_progress
 
 NO_TIMINGS = {"navigation": sample_navigation(None), "objects": [], "connections": []}
 
@@ -55,8 +55,8 @@ def test_progress_is_the_painted_share():
 
 
 def test_a_curve_has_every_step_that_is_seen():
-    assert drawn_progress(visual_history(FRAMES)) == tuple(visual_progress(visual_history(FRAMES)))
-    assert drawn_progress(visual_history([(0.0, page()), (9.0, page())])) == ()
+    assert thin_progress(visual_history(FRAMES)) == tuple(visual_progress(visual_history(FRAMES)))
+    assert thin_progress(visual_history([(0.0, page()), (9.0, page())])) == ()
 
 
 def test_what_moves_on_and_on_is_drawn_within_what_is_left_out():
@@ -67,7 +67,7 @@ def test_what_moves_on_and_on_is_drawn_within_what_is_left_out():
         frames.append((10.0 * row, picture))
     frames.append((5000.0, page(HEAD, BODY, FOOT)))
     history = visual_history(frames)
-    curve = drawn_progress(history)
+    curve = thin_progress(history)
     assert len(curve) <= STEPS_MAX < len(history.at_ms) - 100
     assert curve[0] == (0.0, 0.0) and curve[-1] == (5000.0, 1.0)
     exact = missing_area(visual_progress(history))
@@ -77,7 +77,7 @@ def test_what_moves_on_and_on_is_drawn_within_what_is_left_out():
 def test_a_curve_that_goes_up_and_down_is_bounded():
     blink = [page((slice(0, 20 + 60 * (n % 2)), (0, 0, 0))) for n in range(300)]
     frames = [(0.0, page()), *((10.0 * n + 10, each) for n, each in enumerate(blink))]
-    curve = drawn_progress(visual_history(frames))
+    curve = thin_progress(visual_history(frames))
     assert 2 <= len(curve) <= STEPS_MAX
 
 

@@ -40,6 +40,6 @@ def test_a_transfer_that_the_machine_starved_says_nothing(
         "lost_outside": {"client": {"udp_receive_buffer": lost}, "server": {}},
     }
     summary = SimpleNamespace(path=path, connections=[], requests=[])
-    monkeypatch.setattr(level_runs, "transfer_told", lambda *given, **more: ({}, summary))
+    monkeypatch.setattr(level_runs, "transfer_with_report", lambda *given, **more: ({}, summary))
     with pytest.raises(RunError, match=f"starved: {reason}"):
         run_scenario(SCENARIOS_BY_NAME[name], STACKS_BY_NAME["quic"], RECORDINGS, 1)

@@ -9,16 +9,17 @@ MINUS = "\N{MINUS SIGN}"
 PERCENT = 100.0
 """A share is said in percent."""
 COARSE = 100.0
-"""Where a row has a number as large, decimals of it and of the others are noise."""
+"""With a number this large in a row, decimals of all its numbers are noise."""
 
 
-def unit_said(unit: str) -> str:
-    """As it stands behind a number."""
+def format_unit(unit: str) -> str:
+    """Return a unit in the form that follows a number."""
     return "%" if unit == "share" else unit
 
 
-def number_said(value: float, unit: str, digits: int, *, signed: bool = False) -> str:
-    """Without its unit: never a negative zero, and a minus as wide as a plus."""
+def format_number(value: float, unit: str, digits: int, *, signed: bool = False) -> str:
+    """Format a number without its unit: never a negative zero, and with a minus as wide as a
+    plus."""
     rounded = round(value * PERCENT if unit == "share" else value, digits) + 0.0
     sign = "+" if signed and rounded > 0 else ""
     return f"{sign}{rounded:,.{digits}f}".replace("-", MINUS)
@@ -33,10 +34,10 @@ def digits_of(values: Iterable[float | None], unit: str) -> int:
     return 1 if unit else 2
 
 
-def value_said(value: Value | None, unit: str) -> str:
+def format_value(value: Value | None, unit: str) -> str:
     """One value by itself, with its unit."""
     if value is None:
         return NOT_MEASURED
     if isinstance(value, str):
         return value
-    return f"{number_said(value, unit, digits_of([value], unit))} {unit_said(unit)}".strip()
+    return f"{format_number(value, unit, digits_of([value], unit))} {format_unit(unit)}".strip()

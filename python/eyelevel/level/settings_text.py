@@ -1,4 +1,4 @@
-"""What settings in words have in common: each says what is in force, and not what it brings."""
+"""Compare settings in words: each states what is in force, not its effect."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -8,12 +8,12 @@ from eyelevel.plan.stacks import Stack
 Says = Callable[[Stack], str]
 
 ITS_OWN = "its own"
-"""What somebody else's server decides, and nobody can read back
+"""The value of a setting that an external server decides and that cannot be read back
 (docs/guides/external-server.md)."""
 
 
 def of_our_servers(says: Says) -> Says:
-    """Of a setting that only our servers have."""
+    """Return the text of a setting that only our servers have."""
 
     @wraps(says)
     def said(s: Stack) -> str:
