@@ -29,25 +29,27 @@ from eyelevel.stats.sequential import Horizon
 
 GateStatus = Literal["passed", "failed", "inconclusive"]
 Status = Literal[GateStatus, "agrees", "disagrees", "cannot tell", "no verdict"]
-"""Of one run the first three, of two runs (`eyelevel.analysis.two_runs`) all; "no verdict" of a run
-that was broken off, too."""
+"""The verdicts of one run are the first three, those of two runs (`eyelevel.analysis.two_runs`)
+all; "no verdict" also for an interrupted run."""
 
 AnyVerdict = TypeVar("AnyVerdict", bound="Verdict")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one condition on one network (a budget: of one site), or of one comparison."""
+    """The verdict on one condition on one network (for a budget: of one site), or on one
+    comparison."""
 
     name: str
     status: Status
     message: str
     estimate: Estimate
-    """What was asked about: a change as a share, or a budget's quantile in the metric's unit."""
+    """The estimate that was tested: a change as a share, or a budget's quantile in the metric's
+    unit."""
     limit: float
     confidence: float
-    """Of this interval, so that all of the family's hold together in 95 %; of a gain in a study
-    that may stop early, that of each bound alone."""
+    """The interval's confidence, so that all of the family's hold together in 95 %; for a gain in a
+    study that may stop early, that of each bound alone."""
     blocks_needed: int | None = None
     """Blocks that would decide an inconclusive condition, if the estimate is the truth."""
 
@@ -75,7 +77,8 @@ def evaluate(conditions: Sequence[Condition], contents: StudyResults) -> list[Ve
 
 
 def unless_unfinished(verdicts: Sequence[AnyVerdict], *runs: StudyResults) -> list[AnyVerdict]:
-    """The same; of a run that was broken off or goes on each is "no verdict", with the reason."""
+    """Return the verdicts, each replaced by "no verdict" with the reason if a run is interrupted or
+    goes on."""
     if not (because := next((run.unfinished for run in runs if run.unfinished), "")):
         return list(verdicts)
     return [
@@ -90,7 +93,7 @@ def unless_unfinished(verdicts: Sequence[AnyVerdict], *runs: StudyResults) -> li
 
 
 def family_confidence(questions: int) -> float:
-    """Of each interval, so that all hold together in 95 %."""
+    """Return each interval's confidence, so that all hold together in 95 %."""
     return 1 - SIGNIFICANCE_LEVEL / max(1, questions)
 
 
@@ -106,7 +109,7 @@ def decide(estimate: Estimate, limit: float, above: bool = True) -> GateStatus:
 
 
 def _decided(estimate: Estimate, condition: Condition, contents: StudyResults) -> Status:
-    """Of a run that is not complete nothing, so that no word of its message judges it either."""
+    """Return the status of a condition; "no verdict" for an incomplete run."""
     if contents.unfinished:
         return "no verdict"
     return decide(estimate, condition.limit, condition.above)
@@ -203,7 +206,8 @@ def _subject(asked: Question) -> str:
 
 
 def format_timeouts(*counted: tuple[Timeouts, str]) -> str:
-    """How many loads of either stack timed out, with when, where a gain counts them as limits."""
+    """Return how many loads of either stack timed out, and when, if a gain counts them as
+    limits."""
     said = "".join(
         f"; {counts.count} of {counts.pairs} loads against {counts.count_reference} of "
         f"{counts.pairs} timed out{when}"

@@ -34,7 +34,7 @@ SHORT_NAMES = {
     "si": "speed_index_ms",
     "ttfb": "time_to_first_byte_ms",
 }
-"""What people write for a metric."""
+"""The short names of metrics."""
 
 
 class GateError(ExpectedError):

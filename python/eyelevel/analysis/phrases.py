@@ -8,7 +8,7 @@ FEW_BLOCKS = 10  # below it, a report warns of what so few runs cannot show
 
 
 def verdict(gain: NetworkGain, smallest_effect: float) -> str:
-    """What one primary comparison says: the closed list of findings.
+    """Return the finding of one primary comparison, from the closed list.
 
     That one stack leaves more loads unfinished comes before every finding that does not point the
     same way: a stack whose pages do not finish is not called faster.
@@ -39,7 +39,8 @@ def _of_gain(gain: NetworkGain, smallest_effect: float) -> str:
 
 
 def _is_alike(gain: NetworkGain, smallest_effect: float) -> bool:
-    """Whether two one-sided tests place the gain within the smallest effect, after the correction.
+    """Return whether two one-sided tests place the gain within the smallest effect, after the
+    correction.
 
     Bonferroni's over the family. A study of a fixed number of blocks also needs its whole 95 %
     interval there; of one that may stop early the one-sided bounds allow for family and looks.

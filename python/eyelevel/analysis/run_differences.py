@@ -1,4 +1,4 @@
-"""What is not alike between two runs: what only one has, and what their loads were made in."""
+"""Find the differences between two runs: what only one has, and the conditions of their loads."""
 
 from collections.abc import Mapping, Sequence
 
@@ -43,7 +43,7 @@ def _line(what: str, names: Sequence[str]) -> list[str]:
 
 
 def _conditions(old: JsonMapping, new: JsonMapping) -> list[str]:
-    """Of the plans' `browser`."""
+    """Return the differences between the plans' `browser` settings."""
     lines = []
     for key, after in new.items():
         before = old[key]

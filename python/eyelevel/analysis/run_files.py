@@ -67,7 +67,7 @@ def read_facts(
     measured_by: Measure = measure,
     processes: int = 1,
 ) -> tuple[int, pl.DataFrame]:
-    """How many records there are, and the table of the plan's trials with their own outcomes.
+    """Return the number of records, and the table of the plan's trials with their own outcomes.
 
     The table is kept beside the records when its metrics are those of `eyelevel.metrics`. Raises
     StoreError for a damaged record.
@@ -80,7 +80,7 @@ def read_facts(
 
 
 class GrowingFacts:
-    """The same of a run that goes on, for who reads them again and again."""
+    """The facts of a running study, for repeated reading."""
 
     def __init__(self, directory: Path, plan: JsonMapping, measured_by: Measure = measure) -> None:
         columns = kept_columns() if measured_by is measure else columns_of(measured_by)
@@ -93,7 +93,7 @@ class GrowingFacts:
 
 
 def kept_columns() -> Columns:
-    """What a run's rows have, computed by this code."""
+    """Return the columns of a run's rows as computed by this code."""
     return columns_of(measure, code_version())
 
 
@@ -103,7 +103,7 @@ def columns_of(measured_by: Measure, version: str | None = None) -> Columns:
 
 
 def read_table(directory: Path, plan: JsonMapping) -> pl.DataFrame:
-    """The same table with its judged outcomes."""
+    """Return the table of the plan's trials with outcomes after post-hoc exclusions."""
     return judged(read_facts(directory, plan)[1], plan["primary_metric"])
 
 
@@ -150,7 +150,7 @@ def read_stopped(directory: Path) -> JsonMapping | None:
 
 
 def checked_stopped(stopped: JsonMapping, file: Path | str) -> JsonMapping:
-    """What `file` says, checked. Raises StoreError as `read_stopped`."""
+    """Check the content of `file`. Raises StoreError as `read_stopped` does."""
     if (version := stopped.get("version")) != STOP_VERSION:
         raise StoreError(
             f"reading {file}: version {quoted(version)}, but this "
@@ -172,6 +172,6 @@ def read_environment(directory: Path) -> JsonMapping:
 
 
 def checked_environment(environment: JsonMapping, file: Path | str) -> JsonMapping:
-    """What `file` says, checked. Raises StoreError as `read_environment`."""
+    """Check the content of `file`. Raises StoreError as `read_environment` does."""
     check_document(ENVIRONMENT, environment, file)
     return environment

@@ -1,4 +1,5 @@
-"""What may be asked of two runs: which comparisons both have, against a stack that stayed alike."""
+"""Choose the questions for two runs: the comparisons that both have, against a stack that stayed
+alike."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -11,7 +12,8 @@ from eyelevel.plan.comparisons import against_one
 
 @dataclass(frozen=True)
 class RunQuestion:
-    """How did this comparison's gain change? Or why that cannot be asked."""
+    """A question about the change of one comparison's gain, or the reason why it cannot be
+    answered."""
 
     network: str
     stack: str
@@ -19,7 +21,7 @@ class RunQuestion:
     unanswerable: str = ""
 
     def subject(self, metric: str) -> str:
-        """What it asks about, as the gate's conditions write it."""
+        """Return the subject of the question, as the gate's conditions write it."""
         return f"{self.stack}.{metric} on {self.network}"
 
 

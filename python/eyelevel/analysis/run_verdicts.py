@@ -1,4 +1,4 @@
-"""What is said of two runs: a verdict a comparison and network, and what all of them rest on."""
+"""The verdicts on two runs, one per comparison and network, and their common basis."""
 
 from dataclasses import dataclass
 from typing import get_args
@@ -13,12 +13,13 @@ ONE_PLAN = "load what you compare as two stacks of one plan, whose loads share b
 
 @dataclass(frozen=True, kw_only=True)
 class RunVerdict(Verdict):
-    """Of one comparison on one network: `estimate` is how its gain changed between two runs."""
+    """The verdict on one comparison on one network: `estimate` is the change of its gain between
+    two runs."""
 
     network: str
     stack: str
     reference: str | None
-    """None if nothing is compared: the stack stands alone, without a verdict."""
+    """The reference; None if the stack is not compared and so has no verdict."""
     gain_before: Estimate
     gain_now: Estimate
 
@@ -38,7 +39,7 @@ class RunComparison:
 
     @property
     def assumption(self) -> str:
-        """What verdicts on stacks rest on, as a sentence; empty without one.
+        """Return the assumption of the verdicts on stacks, as a sentence; empty without one.
 
         Whether gains agree rests on nothing of the kind: a stack that moved is what is asked about.
         """
@@ -53,7 +54,7 @@ class RunComparison:
 
     @property
     def level(self) -> str:
-        """Of which level the intervals are if not of 95 %, as a sentence; else empty.
+        """Return the confidence of the intervals as a sentence if it is not 95 %; otherwise empty.
 
         The same gain has a narrower one in its run's report, which asks nothing of two runs.
         """
@@ -67,6 +68,6 @@ class RunComparison:
         )
 
     def as_json(self) -> JsonObject:
-        """What stands beside the verdicts (docs/reference/report.md)."""
+        """Return the JSON that accompanies the verdicts (docs/reference/report.md)."""
         assumes = self.assumption or None
         return {"metric": self.metric, "assumes": assumes, "differences": list(self.differences)}

@@ -98,7 +98,8 @@ class StudyResults:
     directory: Path
     plan: JsonMapping
     environment: JsonMapping
-    """Of the machines that made its loads (`eyelevel.analysis.trials.run_environments`)."""
+    """The environment of the machines that made its loads
+    (`eyelevel.analysis.trials.run_environments`)."""
     table: pl.DataFrame
     foreign: int
     metrics: tuple[str, ...]
@@ -110,19 +111,19 @@ class StudyResults:
     stopped: JsonMapping | None = None
     """`stop.json` of a study in which something was decided before all its blocks."""
     splits: tuple[NetworkSplit, ...] = ()
-    """What the counterfactuals say; they are in no other field."""
+    """The analyses of counterfactuals, which are in no other field."""
     steps: tuple[StepCells, ...] = ()
     """Each step after the load, by stack."""
     unfinished: str = ""
     """How far a run is that was broken off or goes on, which has no verdict."""
     declared: tuple[Comparison, ...] = ()
-    """What the plan asks, if what is compared here was chosen afterwards."""
+    """The plan's comparisons, if those compared here were chosen post hoc."""
     drawn: str = ""
     """The metric of maps and curves that was asked for in the place of the primary one."""
     run_environments: tuple[RunEnvironment, ...] = ()
     """Those machines, each for itself."""
     machine_documents: Mapping[str, JsonMapping] = field(default_factory=dict)
-    """What is known of a cluster's machines, by ID."""
+    """The documents of a cluster's machines, by ID."""
     sites_chosen: bool = False
     """Whether only some of the plan's sites are here, chosen afterwards: nothing is claimed."""
     too_disturbed: Mapping[str, str] = field(default_factory=dict)
@@ -148,7 +149,8 @@ class StudyResults:
 
     @cached_property
     def exclusions(self) -> tuple[ExclusionEffect, ...]:
-        """What excluded loads would do to the primary gains; empty if none is of a comparison."""
+        """Return how excluded loads would change the primary gains; empty if none is in a
+        comparison."""
         if not any(block.failed for block in self.blocks.excluded):
             return ()
         metric = self.primary_metric
@@ -166,7 +168,8 @@ class StudyResults:
 
     @cached_property
     def censored(self) -> tuple[CensoredCell, ...]:
-        """What can be said where loads timed out, `TESTED_MAX` comparisons at most."""
+        """Return the comparisons with timed-out loads, `TESTED_MAX` at most, analysed as
+        censored."""
         several = [cell for cell in self.cells if cell.pairs > 1 and math.isfinite(cell.limit)]
         chosen = select_timed_out(several, self.primary_metric, TESTED_MAX)
         return tuple(censored_cells(chosen))
@@ -223,7 +226,7 @@ class StudyResults:
 
     @property
     def limit_s(self) -> float:
-        """After how long a load times out."""
+        """Return the time limit of a load, in s."""
         return self.planned.browser.limit_s
 
     @property
@@ -238,7 +241,7 @@ class StudyResults:
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """What the plan asks, in its order: the first is the headline's."""
+        """Return the plan's comparisons in order: the first is the headline's."""
         return read_comparisons(self.plan)
 
     @property
@@ -263,16 +266,16 @@ class StudyResults:
 
     @property
     def limit_ms(self) -> float:
-        """The same in milliseconds, as metrics have it."""
+        """Return the time limit of a load in ms, the unit of metrics."""
         return 1000 * self.limit_s
 
     def network(self, name: str) -> Network:
-        """Of the plan's."""
+        """Return a network of the plan by name."""
         return next(network for network in self.planned.networks if network.name == name)
 
     @cached_property
     def sites_models(self) -> tuple[NetworkModel, ...]:
-        """What the primary metric's gains would be on other sites; empty below five sites."""
+        """Return the primary metric's gains expected on other sites; empty below five sites."""
         models = models_over_sites(
             self.cells,
             self.primary_metric,
@@ -284,12 +287,13 @@ class StudyResults:
 
     @cached_property
     def machines(self) -> tuple[MachineRow, ...]:
-        """What each machine loaded; empty if there is one alone."""
+        """Return the loads of each machine; empty if there is only one."""
         return machine_rows(self.table, self.machine_documents)
 
     @cached_property
     def between_machines(self) -> tuple[BetweenMachines, ...]:
-        """By how much the primary metric's gains hang on the machine; empty if there is one."""
+        """Return how much the primary metric's gains depend on the machine; empty if there is only
+        one."""
         return between_machines(
             self.blocks.kept, self.cells, self.primary_metric, self.comparisons, self.networks
         )

@@ -65,7 +65,7 @@ def compare_runs(
 def rerun_agrees(
     original: StudyResults, again: StudyResults, metric: str, limit: float
 ) -> RunComparison:
-    """Whether each gain of a run that was made again agrees with the original's.
+    """Decide whether each gain of a repeated run agrees with the original's.
 
     It agrees if the interval of its change lies within the smallest effect of interest (`limit`) on
     both sides, and disagrees if the interval lies beyond it. The rest is as in `compare_runs`.
@@ -140,7 +140,8 @@ def _compared(
 
 
 def _loads(run: StudyResults, asked: RunQuestion, metric: str, sites: Sequence[str]) -> Loads:
-    """Of the stack and its reference; if there is no answer, of the stack alone."""
+    """Return the loads of the stack and its reference; without an answer, those of the stack
+    alone."""
     kept, network = run.blocks.kept, asked.network
     limits = limits_by_site(kept, network, metric, sites)
     values = loads_by_repetition(kept, network, asked.stack, metric, sites)
@@ -151,7 +152,8 @@ def _loads(run: StudyResults, asked: RunQuestion, metric: str, sites: Sequence[s
 
 
 def _without_interval(own: GainChange, reason: str) -> GainChange:
-    """Of a stack's own times: an interval would leave out what runs differ by."""
+    """Return a stack's own times without an interval, which would leave out the differences between
+    runs."""
     change = undetermined(reason, own.change.n, own.change.value)
     return replace(own, before=undetermined(reason), now=undetermined(reason), change=change)
 

@@ -6,7 +6,7 @@ A cell is a dictionary as `environment.json` keeps it under `stacks_validated`.
 from eyelevel.json_types import JsonMapping
 
 RATIO_AIM = (0.9, 1.1)
-"""What the ratio is to be on networks without loss."""
+"""The aimed ratio on networks without loss."""
 LATENESS_US_P99_MAX = 1000.0
 """The bound of loads: a path that is later is not the path that was asked for."""
 
@@ -35,7 +35,7 @@ def row(cell: JsonMapping) -> list[str]:
 
 
 def notes(cell: JsonMapping) -> list[str]:
-    """What to bear in mind of a cell."""
+    """Return remarks on a cell."""
     remarks, ratio = [], cell["ratio"]["value"]
     if not cell["loss"] and ratio and not RATIO_AIM[0] <= ratio <= RATIO_AIM[1]:
         remarks.append("beyond the aim")
@@ -70,12 +70,12 @@ def flow_row(flow: JsonMapping) -> list[str]:
 
 
 def flow_notes(flow: JsonMapping) -> list[str]:
-    """What to bear in mind of a short flow."""
+    """Return remarks on a short flow."""
     return _of_the_machine(flow)
 
 
 def _of_the_machine(measured: JsonMapping) -> list[str]:
-    """What it did to a cell or flow."""
+    """Return remarks on the machine's influence on a cell or flow."""
     sides = (measured["tcp"], measured["quic"])
     lost = sum(side["lost_outside_packets"] for side in sides)
     late = max(side["lateness_us_p99"] or 0.0 for side in sides) > LATENESS_US_P99_MAX

@@ -77,7 +77,7 @@ def _typical(contents: StudyResults) -> list[tuple[str, str, str, str, Downlink]
 
 
 def _levels(downlink: Downlink) -> list[tuple[float, float]]:
-    """At most so many points, each the most of its intervals."""
+    """Return at most POINTS_MAX points, each the maximum of its intervals."""
     together = -(-downlink.on_the_way_bytes.size // POINTS_MAX)
     starts = np.arange(0, downlink.on_the_way_bytes.size, together)
     most = np.maximum.reduceat(downlink.on_the_way_bytes, starts)

@@ -1,4 +1,5 @@
-"""Which blocks enter the comparison (the exclusion rule), and their loads' values as arrays."""
+"""Select the blocks that enter the comparison (the exclusion rule), and return their loads' values
+as arrays."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +25,7 @@ COMPARED_BY = (
 """The columns that say, beside a metric, which loads are compared and how."""
 
 ALONE = "one without a cluster"
-"""What a machine is called that no record names."""
+"""The name of a machine that no record names."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,8 @@ def with_timeouts(metric: str) -> pl.Expr:
 
 
 def limit_of(metric: str) -> pl.Expr:
-    """What a timeout is at least, by the metric: the load's limit; infinite if it is no time."""
+    """Return the least value of a timeout by the metric: the load's limit; infinite if it is not a
+    time."""
     return (pl.col("limit_ms") if metric.endswith("_ms") else pl.lit(math.inf)).alias(metric)
 
 
@@ -189,7 +191,7 @@ def loads_by_repetition(
 def limits_by_site(
     kept: pl.DataFrame, network: str, metric: str, sites: Sequence[str]
 ) -> list[float]:
-    """What a timeout is at least, by site; infinite for a site without loads."""
+    """Return the least value of a timeout by site; infinite for a site without loads."""
     of_network = kept.filter(pl.col("network") == network).group_by("site")
     limits = dict(of_network.agg(limit_of(metric).max()).rows())
     return [limits.get(site, math.inf) for site in sites]

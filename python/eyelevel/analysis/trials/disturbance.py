@@ -15,18 +15,18 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.store.outcomes import COUNTED
 
 CPU_FOREIGN_SHARE_MAX = 0.10
-"""Of the processors that a load may use: with more for others in one of its loads, a block is
-starved. At the bound a load takes 1 to 2 % longer, and a gain is off by about 1 %
+"""The largest share of the load's processors that other programs may use in each load; otherwise
+the block is starved. At the bound a load takes 1 to 2 % longer, and a gain is off by about 1 %
 (`benchmarks.run.foreign_time`)."""
 CPU_STEAL_SHARE_MAX = 0.02
-"""The same of what the hypervisor takes, which stops even the emulated path."""
+"""The largest share that the hypervisor may steal, which stops even the emulated path."""
 
 STARVED_BLOCKS_SHARE_MAX = 0.5
 """A network that lost more of its blocks to a busy machine has no answer: what is left of it are
 the moments between disturbances, on a machine that is not the one that was asked about."""
 REPETITIONS_MIN = 3
-"""With fewer left a starved network has none either: two differences have a t interval six times as
-wide as three."""
+"""The fewest repetitions; with fewer left a starved network has no answer: two differences have a t
+interval six times as wide as three."""
 LATE_LOADS_SHARE_MAX = 0.5
 """The typical load of each stack has to see the network that was asked for."""
 
@@ -34,7 +34,8 @@ LATE = "late"
 """The column of loads whose packets were late, whatever became of them."""
 LATE_PACKETS = "late-packets"
 _DISTURBED = (*COUNTED, "timeout")
-"""What a disturbed load may have been: on a starved machine a timeout is nobody's result."""
+"""The outcomes that a disturbed load may have had; on a starved machine a timeout is not a
+result."""
 
 
 def disturbance(foreign_share: float | None, steal_share: float) -> str:

@@ -1,4 +1,4 @@
-"""What the emulated downlink carried during one load: silences, and bytes on their way.
+"""Analyse what the emulated downlink carried during one load: silences, and bytes in flight.
 
 From the path's timeline in a record: packets in intervals of 1 ms, or of as many more as let the
 whole time fit into 512 intervals.
@@ -26,8 +26,8 @@ MEASURES = {
     "queued, being sent or in flight. A path holds its rate times its "
     "one-way delay, plus its queue.",
 }
-"""What each load has, if nothing else shared its path; of the downlink alone, as its packets
-are seen: what a sender has not had acknowledged is more, by the way back."""
+"""The measures of each load, if nothing else shared its path; of the downlink alone, where its
+packets are seen: a sender's unacknowledged bytes include those on the way back."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class Downlink:
 
     interval_ms: float
     start_ms: np.ndarray
-    """When each interval begins, from navigation start; the first may lie before it by one."""
+    """The start of each interval, from navigation start; the first may lie before it by one."""
     received_bytes: np.ndarray
     on_the_way_bytes: np.ndarray
     """The most at once in the interval."""
     load_ms: float
 
     def empty(self) -> list[tuple[float, float]]:
-        """When nothing was on its way: starts and ends, ascending."""
+        """Return when nothing was in flight: starts and ends, ascending."""
         busy = (self.on_the_way_bytes > 0) | (self.received_bytes > 0)
         edges = np.flatnonzero(np.diff(np.concatenate(([False], busy, [False]))))
         changes = self.start_ms[0] + edges * self.interval_ms
@@ -52,7 +52,8 @@ class Downlink:
 
 
 def downlink_of(record: JsonMapping) -> Downlink | None:
-    """None where the page did not load, and where cross traffic shared the path."""
+    """Return the downlink of a load; None if the page did not load, or cross traffic shared the
+    path."""
     if record["path"] is None or record["navigation"] is None or record["cross_traffic"]:
         return None
     timeline = record["path"]["down"].get("timeline")  # absent: no packet came

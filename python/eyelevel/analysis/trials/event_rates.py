@@ -1,4 +1,5 @@
-"""Whether stacks differ in how often their loads end badly: by timeouts, by failed attempts."""
+"""Test whether stacks differ in how often their loads end badly: by timeouts, by failed
+attempts."""
 
 from collections.abc import Sequence
 

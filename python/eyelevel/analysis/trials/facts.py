@@ -1,4 +1,4 @@
-"""What the comparison needs of one record beside its metrics: one row of small columns.
+"""Extract what the comparison needs from one record, besides metrics: one row of small columns.
 
 A study has 150,000 records and a record tens of kilobytes: they are read one by one, and only this
 is kept of each.
@@ -120,7 +120,7 @@ def _retried(record: JsonMapping) -> Sequence[JsonMapping]:
 
 
 def _addresses(fetched: Sequence[JsonMapping]) -> int | None:
-    """How many servers' addresses objects came from, whatever the port."""
+    """Return the number of servers' addresses that objects came from, whatever the port."""
     return len({item["address"].rsplit(":", 1)[0] for item in fetched if item["address"]}) or None
 
 
@@ -140,7 +140,7 @@ def _head_bytes(record: JsonMapping, heads: str, inserts: str) -> float | None:
 
 
 def _largest_paint(record: JsonMapping) -> str | None:
-    """What was the largest, so that loads in which something else was can be told apart."""
+    """Return the largest element, to distinguish loads in which another one was."""
     navigation = record["navigation"] or {}
     url: str | None = navigation.get("largest_contentful_paint_url")
     element: str | None = navigation.get("largest_contentful_paint_element")
@@ -165,7 +165,7 @@ def _server_cpu_ms(record: JsonMapping) -> float | None:
 
 
 def missed_urls(record: JsonMapping) -> frozenset[str]:
-    """What the page asked for and the recording does not hold, by URL without its query.
+    """Return the missing URLs of a load, without their queries.
 
     Queries are left aside because pages put random numbers into them.
     """
@@ -213,8 +213,8 @@ def unexplained_gap_ms(gaps_ms: Spans, tasks_ms: Spans) -> float:
 
 
 def timer_gap_ms(record: JsonMapping) -> float | None:
-    """The same of a record; None where no load came, its browser (Firefox) reports no long tasks,
-    or its processes were watched for standstills."""
+    """Return the timer gap of a record; None if no load came, its browser (Firefox) reports no long
+    tasks, or its processes were watched for suspension."""
     navigation = record["navigation"]
     if record["host"].get("stood_still") is not None:
         return None

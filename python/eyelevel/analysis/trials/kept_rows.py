@@ -30,12 +30,12 @@ PART_ROWS = 500
 
 
 def stamps_of(trials: str, name: str) -> list[str]:
-    """What changes when a trial's record does, and when its frames do; `trials`: their folder."""
+    """Return stamps that change when a trial's record or frames do; `trials`: their folder."""
     return [_stamp(f"{trials}/{name}/{file}") for file in (RECORD_FILE, FRAMES_FILE)]
 
 
 def digest_of(record: bytes) -> str:
-    """Of a record's file."""
+    """Return the digest of a record's file."""
     return hashlib.sha256(record).hexdigest()
 
 
@@ -76,7 +76,7 @@ def _read(file: Path, empty: pl.DataFrame) -> pl.DataFrame:
 
 
 def has_parts(directory: Path) -> bool:
-    """Whether there are rows that are not in the table yet."""
+    """Return whether there are rows that are not in the table yet."""
     return any((directory / ROWS).glob("*.parquet"))
 
 
@@ -111,7 +111,7 @@ class RowParts:
         self._rows: list[Row] = []
 
     def add(self, name: str, row: Row, record: bytes) -> None:
-        """Of a trial that is committed; `record`: its file's content. Raises OSError."""
+        """Add a committed trial's row; `record`: its file's content. Raises OSError."""
         stamps = stamps_of(os.fspath(self._directory / TRIALS), name)
         self._rows.append((*row, digest_of(record), *stamps, self._columns.version))
         if len(self._rows) >= PART_ROWS:

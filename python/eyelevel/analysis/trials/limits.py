@@ -1,4 +1,4 @@
-"""What kept the servers of one load from sending, beside the network: windows and buffers."""
+"""Find what kept the servers of one load from sending, besides the network: windows and buffers."""
 
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.unused_connections import outlives_visits
@@ -17,8 +17,8 @@ LIMITS = {
     "scheduler had let through on any connection and that no packet had "
     "carried yet.",
 }
-"""Of the connections' whole lives, as the servers say when they end; on a warm visit they carried
-the one before it, too, and nobody can tell."""
+"""The limits of connections over their whole lives, as servers report at their end; on a warm visit
+this includes the earlier visit, which cannot be separated."""
 
 
 def limits_of(record: JsonMapping) -> tuple[float | None, ...]:

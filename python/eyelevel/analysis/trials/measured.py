@@ -1,4 +1,5 @@
-"""What differs between stacks and can only be measured: one table of columns and their names."""
+"""The differences between stacks that can only be measured: one table of columns and their
+names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -33,7 +33,8 @@ SOURCE_COLUMNS: dict[str, pl.DataType] = {
 
 @dataclass(frozen=True)
 class Columns:
-    """What is computed of each load that ended: the metrics' names, and what measures.
+    """The columns computed of each finished load: the metrics' names, and the function that
+    measures.
 
     `version` names the code that computes; None: nothing is kept and nothing kept is used.
     """
@@ -68,7 +69,7 @@ def _listed(values: Iterable[float] | None) -> list[float] | None:
 
 
 def _ended(record: JsonMapping) -> bool:
-    """Whether the page came, so that the load has values, be it counted or not."""
+    """Return whether the page came, so that the load has values, counted or not."""
     outcome, navigation = record["outcome"], record["navigation"]
     if outcome == "ok" or outcome in CENSORED:
         return bool(outcome == "ok")

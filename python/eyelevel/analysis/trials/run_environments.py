@@ -101,7 +101,7 @@ def _smallest(environments: Sequence[JsonMapping], key: str) -> object:
 
 
 def _worst_checks(environments: Sequence[JsonMapping], key: str) -> object:
-    """Of each check the first that did not hold; else the first."""
+    """Return for each check the first that failed, otherwise the first."""
     found: JsonObject = {}
     for each in environments:
         for name, check in each[key].items():
@@ -112,8 +112,8 @@ def _worst_checks(environments: Sequence[JsonMapping], key: str) -> object:
 
 
 def _each_pair(environments: Sequence[JsonMapping], key: str) -> object:
-    """Of each pair of stacks what was measured first, and completely if it was anywhere: machines
-    of a class are unequal in the same aspects."""
+    """Return for each pair of stacks the first measurement, a complete one if there is any:
+    machines of a class are unequal in the same aspects."""
     found: dict[tuple[str, str], JsonMapping] = {}
     for each in environments:
         for level in each[key]:

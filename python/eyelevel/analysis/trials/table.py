@@ -61,7 +61,7 @@ class GrowingTable:
         self._parts: set[Path] = set()
 
     def read(self) -> pl.DataFrame:
-        """As `trials_table`, by now."""
+        """Return the present table, as `trials_table` does."""
         if self._rows is None:
             self._rows = _whole_table(self._directory, self._columns, are_unchanged=True)
             self._parts = set(parts_of(self._directory))
@@ -128,9 +128,9 @@ def _read(
 
 
 def with_classes(table: pl.DataFrame, machines: Mapping[str, JsonMapping]) -> pl.DataFrame:
-    """With the column MACHINE_CLASS: which loads may be judged by each other, as all that have the
-    same word. A machine that was refused after loads of its own is a class of its own, and so is
-    one of which nothing is known; `machines`: their documents by ID."""
+    """Add the column MACHINE_CLASS: loads with the same value may be compared. A machine that was
+    refused after loads of its own is a class of its own, and so is an unknown one; `machines`:
+    their documents by ID."""
     known = {
         name: str(each["class"]) for name, each in machines.items() if each["class"] is not None
     }
