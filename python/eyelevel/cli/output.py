@@ -22,6 +22,10 @@ LOG_LINE_EVERY_S = 30.0
 WARNING_STYLE = "black on yellow"
 """A terminal's yellow alone is hardly readable on a light ground."""
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
+_HELD = "\N{SYMBOL FOR SPACE}"
+"""As wide as a space, and in no text of ours."""
+
 
 class Screen(Console):
     """A console on which strings are text: no markup, no emoji codes, nothing that steers it."""
@@ -30,8 +34,13 @@ class Screen(Console):
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
 
     def render_str(self, text: str, **options: object) -> Text:
-        """Spelled out before it is measured, so that columns are as wide as what they show."""
-        return super().render_str(escape_control_characters(text), **options)  # type: ignore[arg-type]
+        """Spelled out before it is measured, so that columns are as wide as what they show.
+
+        Rich breaks lines at no-break spaces, too: until it has, another character holds their
+        places.
+        """
+        shown = escape_control_characters(text).replace(NO_BREAK, _HELD)
+        return super().render_str(shown, **options)  # type: ignore[arg-type]
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -41,7 +50,8 @@ class Screen(Console):
             if segment.control:
                 yield segment
             else:
-                yield Segment(escape_control_characters(segment.text), segment.style)
+                shown = escape_control_characters(segment.text).replace(_HELD, NO_BREAK)
+                yield Segment(shown, segment.style)
 
     def waiting(self, said: str) -> "Waiting":
         """A spinner with words beside it, while a block runs."""

@@ -30,3 +30,13 @@ def test_a_line_comes_now_and_then() -> None:
 
 def test_a_terminal_has_its_bar() -> None:
     assert told(Terminal(), [LOG_LINE_EVERY_S]) == []
+
+
+def test_what_a_no_break_space_joins_stays_on_one_line() -> None:
+    screen = Screen()
+    screen.file = io.StringIO()
+    screen.width = 18
+    screen.print("so much or so (95\N{NO-BREAK SPACE}% interval)")
+    first, second = screen.file.getvalue().splitlines()
+    assert first.rstrip() == "so much or so"
+    assert second == "(95\N{NO-BREAK SPACE}% interval)"

@@ -164,14 +164,20 @@ def without_verdict(contents: StudyResults) -> list[Warning]:
     found = needed_to_decide(contents)
     if not found:
         return []
-    sentences = [_would_decide(each) for each in found[:NAMED_MAX]]
+    is_stated = False
+    sentences = []
+    for each in found[:NAMED_MAX]:
+        sentences.append(_would_decide(each, is_stated=is_stated))
+        is_stated = is_stated or each.more_blocks is not None
     if len(found) > NAMED_MAX:
-        more = found[NAMED_MAX:]
-        sentences.append(f"{len(more)} more {'is' if len(more) == 1 else 'are'} undecided.")
+        more = len(found) - NAMED_MAX
+        which = "1 more comparison is" if more == 1 else f"{more} more comparisons are"
+        sentences.append(f"{which} undecided.")
     return [("Undecided.", " ".join(sentences))]
 
 
-def _would_decide(each: Undecided) -> str:
+def _would_decide(each: Undecided, *, is_stated: bool) -> str:
+    """`is_stated`: an earlier sentence has the chance that goes with the blocks."""
     which = f"{each.comparison} on {each.network}"
     if not each.gain.gain.determined:
         return f"{which} has no interval: {each.gain.gain.reason}."
@@ -180,9 +186,12 @@ def _would_decide(each: Undecided) -> str:
             f"{which}: at the spread seen here, not even {BLOCKS_COUNTED_MAX} blocks would "
             "decide it; a quieter machine may help."
         )
+    more = f"{each.more_blocks} more, or {_format_minutes(each.more_minutes)} of loads."
+    if is_stated:
+        return f"{which}: about {each.blocks} blocks; {more}"
     return (
         f"{which}: a study of about {each.blocks} blocks would decide it in four of five cases; "
-        f"that is {each.more_blocks} more, or {_format_minutes(each.more_minutes)} of loads."
+        f"that is {more}"
     )
 
 

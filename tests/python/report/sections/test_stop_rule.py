@@ -74,7 +74,7 @@ def test_decided_comparisons_need_no_warning(tmp_path):
 def test_many_comparisons_are_counted(tmp_path):
     networks = ", ".join(f'{{ name = "n{n}", base = "dsl" }}' for n in range(6))
     text = PLAN.replace('"dsl", "lte"', networks)
-    assert said(tmp_path, 0.25, text)["Undecided."].endswith(" 3 more are undecided.")
+    assert said(tmp_path, 0.25, text)["Undecided."].endswith(" 3 more comparisons are undecided.")
 
 
 def test_many_timeouts_leave_no_interval(tmp_path):
