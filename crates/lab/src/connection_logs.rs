@@ -29,6 +29,8 @@ pub enum Kind {
     Pcap,
     /// `tcp-info.jsonl`.
     TcpInfo,
+    /// `lab.log`, what the lab's threads and their libraries trace.
+    Lab,
 }
 
 /// Open files.
@@ -38,6 +40,8 @@ pub struct Opened {
     pub of_servers: ConnectionLogs,
     /// For the path.
     pub capture: Option<File>,
+    /// For everything in the lab's process.
+    pub lab: Option<Arc<LineLog>>,
 }
 
 impl Opened {
@@ -74,6 +78,9 @@ impl Opened {
             opened.of_servers.keys = lines("keys.log")?;
             let path = folder.join("packets.pcap");
             opened.capture = Some(File::create(&path).map_err(|error| failed(&path, error))?);
+        }
+        if kinds.contains(&Kind::Lab) {
+            opened.lab = lines("lab.log")?;
         }
         Ok(opened)
     }

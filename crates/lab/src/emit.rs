@@ -18,6 +18,7 @@ pub fn emit_or_exit(event: &impl Serialize) {
 
 fn write(event: &impl Serialize) -> std::io::Result<()> {
     let mut line = serde_json::to_vec(event).expect("events hold no maps with foreign keys");
+    tracing::debug!(target: "eyelevel_lab::event", "{}", String::from_utf8_lossy(&line));
     line.push(b'\n');
     let mut output = std::io::stdout().lock();
     output.write_all(&line)?;

@@ -6,6 +6,7 @@ mod config;
 mod connection_logs;
 mod control;
 mod cross_traffic;
+mod debug_log;
 mod emit;
 mod error;
 mod files;

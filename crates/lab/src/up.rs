@@ -5,6 +5,7 @@ use crate::config::LabConfig;
 use crate::connection_logs;
 use crate::control::{Signals, wait_for_stop};
 use crate::cross_traffic::{CrossTraffic, CrossTrafficSummary};
+use crate::debug_log;
 use crate::emit::{ErrorEvent, emit};
 use crate::files;
 use crate::kept_core::keep_core_without_realtime;
@@ -121,7 +122,16 @@ fn prepare(started: Instant) -> Result<i32, Error> {
                 driver,
                 _claim: claim,
             };
+            let debug_log = around.opened.lab.clone();
+            debug_log.iter().cloned().for_each(debug_log::start);
             let result = lab(&config, site, &inside, input, around);
+            if let Err(error) = &result {
+                tracing::error!(%error, "the lab failed");
+            }
+            // The exit below drops nothing, and a failed lab's log is what somebody will read.
+            if let Some(log) = debug_log {
+                let _ = log.flush();
+            }
             let status = result.map_or_else(
                 |error| {
                     emit(&ErrorEvent {
@@ -182,6 +192,12 @@ fn lab(
         ipv6,
         (&counts, around.opened.of_servers.clone(), &windows),
     )?;
+    tracing::info!(
+        tid = servers.tid,
+        realtime = servers.realtime,
+        origins = origins.len(),
+        "the servers listen"
+    );
     let _way_out = uplink
         .map(|uplink| uplink.join(&ends, servers.tid, inside.outer_pid))
         .transpose()?;
@@ -215,6 +231,12 @@ fn lab(
     )?;
     let summary_reset = path.summary_reset();
     let (path, realtime_priority) = start_path(path, config.realtime)?;
+    tracing::info!(
+        device,
+        queueing_discipline,
+        realtime_priority,
+        "the path runs"
+    );
     let standstill = site
         .as_ref()
         .and_then(|_| StandstillWatch::start(Processes::here(), around.driver, realtime));
@@ -258,6 +280,7 @@ fn lab(
         });
     });
 
+    tracing::info!("stopping");
     let stood_still = standstill.map(StandstillWatch::end).transpose()?;
     let cross_traffic = cross_traffic.map(|flows| flows.summary());
     // Closing order: the servers report their connections while the path still carries packets.

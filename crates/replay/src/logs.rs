@@ -101,6 +101,20 @@ impl LineLog {
     }
 }
 
+/// Lines that somebody else formats.
+impl Write for &LineLog {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        LineLog::flush(self)
+    }
+}
+
 impl fmt::Debug for LineLog {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("LineLog")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+
 from eyelevel.browser.chromium.load import load_in_chromium
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.firefox.load import load_in_firefox
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.plan.browser import Browser
+
+logger = logging.getLogger(__name__)
 
 
 def find_browser(browser: Browser) -> str:
@@ -22,4 +26,9 @@ def load_page(settings: LoadSettings) -> RawLoad:
     Raises `BrowserStartError` if no load could even be attempted.
     """
     load = load_in_chromium if settings.browser.is_chromium else load_in_firefox
-    return load(settings)
+    logger.info("loading %s in %s", settings.url, settings.browser.browser)
+    raw = load(settings)
+    detail = f" ({raw.detail})" if raw.detail else ""
+    requests, shown = len(raw.objects), raw.browser_version
+    logger.info("the load in %s ended: %s%s, %d requests", shown, raw.ended, detail, requests)
+    return raw

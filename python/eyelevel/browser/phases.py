@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
+
+logger = logging.getLogger(__name__)
 
 PHASES = ("start", "open", "settle", "load", "quiet", "collect", "after_load")
 """The phases in their order; each ends at its mark."""
@@ -17,8 +20,11 @@ class Phases:
         self._marks_s: dict[str, float] = {}
 
     def mark(self, phase: str) -> None:
-        """End a phase now."""
-        self._marks_s[phase] = time.monotonic()
+        """End `phase` now."""
+        self._marks_s[phase] = now_s = time.monotonic()
+        logger.info(
+            "phase `%s` ended, %.0f ms after the start", phase, (now_s - self._started_s) * 1e3
+        )
 
     def has_ended(self, phase: str) -> bool:
         """Return whether a phase has ended."""

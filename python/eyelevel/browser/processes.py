@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import os
 import select
+import shlex
 import signal
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+logger = logging.getLogger(__name__)
 
 END_TIMEOUT_S = 5.0
 """How long ended processes may take to disappear; they take a few milliseconds."""
@@ -60,6 +64,7 @@ class ProcessSession:
         pid = os.posix_spawnp(
             command[0], list(command), dict(environment), file_actions=actions, setsid=True
         )
+        logger.debug("started as process %d: %s", pid, shlex.join(command))
         return cls(pid)
 
     @property

@@ -230,8 +230,24 @@ def _root(
             help="Print how to cite eyelevel, in BibTeX.",
         ),
     ] = False,
+    verbose: Annotated[
+        int,
+        typer.Option(
+            "--verbose",
+            "-v",
+            count=True,
+            show_default=False,
+            help="Print the steps of each load; -vv: every message between processes, too.",
+        ),
+    ] = 0,
 ) -> None:
-    pass
+    if verbose or "EYELEVEL_LOG" in os.environ:
+        from eyelevel.verbosity import start_inherited_log, start_log
+
+        if verbose:
+            start_log("info" if verbose == 1 else "debug")
+        else:
+            start_inherited_log()
 
 
 def _summary(place: str) -> str:

@@ -1,6 +1,7 @@
 """One running lab: configured by one line of JSON, heard in events (spec/lab-events.md)."""
 
 import ipaddress
+import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
@@ -9,6 +10,8 @@ from typing import Self
 from eyelevel.binary import find_binary
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.conversation import Conversation
+
+logger = logging.getLogger(__name__)
 
 HTTPS_PORT = 443
 
@@ -155,7 +158,8 @@ class Lab:
         self._conversation = Conversation("the lab", [find_binary(), "up"], self._is_path)
         try:
             self._conversation.say(self._config.message())
-            self.ready = Ready.of(self._conversation.wait_for("ready", READY_TIMEOUT_S))
+            self.ready = ready = Ready.of(self._conversation.wait_for("ready", READY_TIMEOUT_S))
+            logger.info("the lab is up after %.0f ms, process %d", ready.startup_ms, ready.init_pid)
         except BaseException:
             self._conversation.end(END_GRACE_S)
             raise

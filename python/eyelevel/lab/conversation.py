@@ -2,15 +2,20 @@
 
 import contextlib
 import json
+import logging
 import queue
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
+from shlex import join
 
 from eyelevel.binary import DOCTOR, NAME
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonMapping
+from eyelevel.verbosity import Shortened
+
+logger = logging.getLogger(__name__)
 
 ERROR_BYTES_MAX = 4000
 """How much of its standard error is kept for messages."""
@@ -41,6 +46,7 @@ class Conversation:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
+        logger.debug("%s: started as process %d: %s", subject, self._process.pid, join(command))
         self._readers = [
             threading.Thread(target=self._read_events, daemon=True),
             threading.Thread(target=self._read_errors, daemon=True),
@@ -51,6 +57,7 @@ class Conversation:
     def say(self, message: JsonMapping) -> None:
         """Send one line of JSON."""
         assert self._process.stdin is not None
+        logger.debug("to %s: %s", self.subject, Shortened(message))
         # After a broken pipe the process has ended by itself, and its last words say why.
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
@@ -113,6 +120,7 @@ class Conversation:
                 event = json.loads(line)
             except ValueError:
                 event = {"event": "error", "message": f"{self.subject} wrote {line[:200]!r}"}
+            logger.debug("from %s: %s", self.subject, Shortened(event))
             if self._on_event is None or not self._on_event(event):
                 self._arrived.put(event)
         self._arrived.put(None)
@@ -120,5 +128,6 @@ class Conversation:
     def _read_errors(self) -> None:
         assert self._process.stderr is not None
         for line in self._process.stderr:
+            logger.info("%s: %s", self.subject, line.decode(errors="replace").rstrip())
             if len(self._errors) < ERROR_BYTES_MAX:
                 self._errors += line

@@ -17,7 +17,7 @@ from eyelevel.settings import LISTED, About, Checked, DurationS, Settings
 
 BrowserName = Literal["chromium", "firefox"]
 ColorScheme = Literal["light", "dark"]
-LogKind = Literal["qlog", "pcap", "tcp-info"]
+LogKind = Literal["qlog", "pcap", "tcp-info", "lab"]
 """Logs of connections and packets, as their field names them."""
 
 CPU_SLOWDOWN_MAX = 20.0
@@ -118,8 +118,8 @@ class Browser(Settings):
         LISTED,
         Checked(_once),
         About(
-            "keep logs of each load's connections and packets: any of `qlog,pcap,tcp-info`; "
-            "pcap comes with the TLS keys",
+            "keep logs of each load's connections and packets: any of `qlog,pcap,tcp-info,lab`; "
+            "pcap comes with the TLS keys, lab is the servers' debug log",
             separator=",",
         ),
     ] = ()

@@ -30,10 +30,25 @@ def trials(small_site: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
     found = {}
     for stack in ("quic", "tcp+"):
         out = tmp_path_factory.mktemp("logged")
-        options = ("--stack", stack, "--network", "lte", "--logs", "qlog,pcap,tcp-info")
+        options = ("--stack", stack, "--network", "lte", "--logs", "qlog,pcap,tcp-info,lab")
         trial = load(str(small_site), *options, out=out)
         found[stack] = trial["kept_in"] / "trials" / trial["hash"]
     return found
+
+
+@pytest.mark.parametrize(
+    ("stack", "library"), [("tcp+", "h2::codec::framed_read: received"), ("quic", "noq_proto::")]
+)
+def test_the_debug_log_has_the_labs_steps_and_the_libraries_below(
+    trials: dict[str, Path], stack: str, library: str
+) -> None:
+    lines = (trials[stack] / "logs/lab.log").read_text(encoding="utf-8").splitlines()
+    start_s = record_of(trials[stack])["browser"]["navigation_start_ns"] / 1e9
+    times_s = [float(line.split()[0]) for line in lines]
+    assert times_s[0] < start_s < times_s[-1]  # one clock
+    text = "\n".join(lines)
+    assert "eyelevel_lab::up: the path runs" in text and library in text
+    assert '"event":"request"' in text and "eyelevel_lab::up: stopping" in text
 
 
 def record_of(trial: Path) -> dict[str, Any]:

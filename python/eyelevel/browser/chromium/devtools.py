@@ -8,6 +8,7 @@ Linux (CLOCK_MONOTONIC).
 from __future__ import annotations
 
 import json
+import logging
 import os
 import select
 import time
@@ -24,6 +25,9 @@ from eyelevel.browser.messages import (
 )
 from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
 from eyelevel.json_types import JsonObject
+from eyelevel.verbosity import Shortened
+
+logger = logging.getLogger(__name__)
 
 READ_BYTES = 1 << 20
 """Bytes of one read; a full-size frame arrives in one or two."""
@@ -91,6 +95,7 @@ class DevTools:
             message["sessionId"] = session_id
         if on_reply is not None:
             self._reply_handlers[command_id] = method, on_reply
+        logger.debug("to the browser: %s", Shortened(message))
         self._write(json.dumps(message).encode() + b"\0")
         return command_id
 
@@ -137,6 +142,7 @@ class DevTools:
             if self._flood > FLOOD_MAX:
                 return
         message = parse_message(raw)
+        logger.debug("from the browser: %s", Shortened(message))
         if "id" in message:
             command_id = message["id"]
             known = isinstance(command_id, int) and command_id in self._reply_handlers

@@ -12,6 +12,7 @@ from types import FrameType
 from eyelevel.errors import ExpectedError
 from eyelevel.run.study.core_claims import claim_cores
 from eyelevel.run.study.cores import Processors
+from eyelevel.verbosity import start_inherited_log
 
 CORES_A_LAB = 2
 """One for the browser, one for the servers and the emulated path."""
@@ -77,6 +78,7 @@ def worker_processes(sets: Sequence[frozenset[int]]) -> Iterator[list[ProcessPoo
 
 def _begin(cores: frozenset[int]) -> None:
     os.sched_setaffinity(0, cores)
+    start_inherited_log()
     # The first Ctrl-C of a terminal reaches every process; the command's own decides.
     before = signal.getsignal(signal.SIGINT)
 

@@ -1,5 +1,6 @@
 """One trial: build its lab, load the page, tear down, write exactly one outcome."""
 
+import logging
 import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,6 +41,8 @@ from eyelevel.store.frames import Frames
 from eyelevel.store.messages import MESSAGES_FILE, pack_messages
 from eyelevel.store.schema import RECORD_VERSION
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class TrialResult:
@@ -78,10 +81,14 @@ def run_trial(
     through, with nothing left behind. Raises InputChangedError where recording or traces are not
     those of the plan.
     """
+    named = f"trial {trial.hash} ({trial.site}, {trial.network}, {trial.stack})"
     waited_ms = host_wait.wait() * 1e3 if host_wait else 0.0
+    logger.info("%s: begins after waiting %.0f ms for the machine", named, waited_ms)
     with connection_logs(trial.browser.logs) as logs, coding() as pictures:
         settings = Watched(logs.config, path_log)
         result = _run_trial(trial, archive, url, trace_files, settings, pictures)
+    outcome, detail = (result.record[key] for key in ("outcome", "outcome_detail"))
+    logger.info("%s: %s", named, f"{outcome} ({detail})" if detail else outcome)
     host = result.record["host"]
     host["waited_for_host_ms"] = round(waited_ms, 3)
     host["wall_ms"] += host["waited_for_host_ms"]

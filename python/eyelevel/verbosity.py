@@ -1,0 +1,63 @@
+"""The diagnostic log on standard error: `eyelevel -v` for the steps of a load, `-vv` for messages.
+
+Loggers are named by module, such as `eyelevel.lab.client`. Lines begin with CLOCK_MONOTONIC in
+seconds, the clock of records, qlog and packet captures, so that they can be read alongside these.
+"""
+
+import json
+import logging
+import os
+import time
+
+from eyelevel.from_outside.words import escape_control_characters
+
+VARIABLE = "EYELEVEL_LOG"
+"""The environment variable with the level, for the processes that a command starts."""
+
+LEVELS = {"info": logging.INFO, "debug": logging.DEBUG}
+
+MESSAGE_CHARACTERS_MAX = 400
+"""How much of a message between processes is shown: configurations have some hundred characters,
+and a page's script or picture may have millions."""
+
+
+class _Formatter(logging.Formatter):
+    """One line per entry, in which text of pages and servers steers no terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = f"{time.monotonic():.3f} {record.process} {record.name}: {record.getMessage()}"
+        return escape_control_characters(text)
+
+
+def start_log(level_name: str) -> None:
+    """Write entries of this level (a key of LEVELS) and above to standard error.
+
+    Processes that are started from now on do the same once they call `start_inherited_log`.
+    """
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Formatter())
+    logger = logging.getLogger("eyelevel")
+    for earlier in tuple(logger.handlers):
+        logger.removeHandler(earlier)
+    logger.addHandler(handler)
+    logger.propagate = False
+    logger.setLevel(LEVELS[level_name])
+    os.environ[VARIABLE] = level_name
+
+
+def start_inherited_log() -> None:
+    """Start the log that the starting process has, if it has one."""
+    if (level_name := os.environ.get(VARIABLE, "")) in LEVELS:
+        start_log(level_name)
+
+
+class Shortened:
+    """A message as JSON of at most MESSAGE_CHARACTERS_MAX, encoded only if it is logged."""
+
+    def __init__(self, message: object) -> None:
+        self._message = message
+
+    def __str__(self) -> str:
+        text = json.dumps(self._message, ensure_ascii=False)
+        rest = len(text) - MESSAGE_CHARACTERS_MAX
+        return text if rest <= 0 else f"{text[:MESSAGE_CHARACTERS_MAX]}… ({rest} more)"
