@@ -127,7 +127,8 @@ def _note(contents: StudyResults, divided: Divided, hidden: int) -> Markup:
 def metric_paragraphs(contents: StudyResults) -> list[list[str]]:
     """Return sentences on why the primary metric differs, a list per comparison.
 
-    Comparisons that it calls neither faster nor slower have none, nor have metrics without parts.
+    They are in the plan's order. Comparisons that it calls neither faster nor slower have none,
+    nor have metrics without parts.
     """
     of_metric: dict[str, Callable[[StudyResults, NetworkGain], Iterator[str]]] = {
         PAINT: _of_largest_paint,
@@ -137,7 +138,9 @@ def metric_paragraphs(contents: StudyResults) -> list[list[str]]:
     say = of_metric.get(contents.primary_metric)
     if contents.unfinished or say is None:
         return []
+    asked = contents.comparisons  # the first is the headline's
     claimed = [gain for gain in contents.gains if _has_sign(contents, gain)]
+    claimed.sort(key=lambda gain: asked.index(gain.comparison))
     paragraphs: list[list[str]] = []
     for gain in claimed:
         sentences = list(say(contents, gain))

@@ -10,6 +10,7 @@ from eyelevel.analysis.claims import verdict_of
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.causes import NetworkSplit
 from eyelevel.analysis.time_parts import PAINT, NetworkParts, TimePart
+from eyelevel.report.sections.time_parts import metric_paragraphs
 from eyelevel.report.sections.why import said_why, why_section, why_sentences
 from eyelevel.stats.decomposition import Decomposition
 from eyelevel.stats.estimate import Estimate
@@ -121,6 +122,29 @@ def test_each_part_that_is_named_has_an_interval_that_excludes_zero_on_the_side_
     assert explained(contents, times("dsl", MORE, speed_index_connections_ms=MORE)) == ""
     assert explained(contents, times("dsl", WHOLE, speed_index_connections_ms=NONE)) == ""
     assert explained(contents, times("lte", WHOLE, speed_index_connections_ms=LESS)) == ""
+
+
+def test_the_headlines_comparison_is_explained_first(quickstart_contents):
+    """Gains are by network, and comparisons in the plan's order come before networks."""
+    first, second, *_ = quickstart_contents.comparisons
+    found_on = (("dsl", second), ("lte", first))
+    claimed = [
+        replace(each, gain=gain, median=gain, p_holm=p)
+        for each in quickstart_contents.gains
+        if each.metric == quickstart_contents.primary_metric
+        for is_claimed in [(each.network, each.comparison) in found_on]
+        for gain, p in [(LESS, 0.0) if is_claimed else (Estimate(0.0, -1.0, 1.0), 1.0)]
+    ]
+    changed = replace(quickstart_contents, gains=tuple(claimed))
+    parts = times("", WHOLE, speed_index_connections_ms=LESS)
+    changed.__dict__["speeds"] = tuple(
+        replace(parts, network=each.network, stack=each.stack, reference=each.reference)
+        for each in claimed
+    )
+    changed.__dict__["first_paints"] = ()
+    found = [each[0] for each in metric_paragraphs(changed)]
+    assert [each.split(",")[0] for each in found] == ["On lte", "On dsl"]
+    assert f"with {first.stack} than with {first.reference}" in found[0]
 
 
 @pytest.mark.parametrize(
