@@ -39,7 +39,7 @@ def binary_digest() -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def said_nothing(subcommand: str) -> str:
+def silent_failure(subcommand: str) -> str:
     """Return a message for a command that failed without output, as if killed by a signal."""
     return f"{NAME} {subcommand} failed, and it said nothing; {DOCTOR}"
 
@@ -66,7 +66,7 @@ def run_tool(
     if process.returncode not in accept:
         message = process.stderr.strip() or process.stdout.strip()
         # What it says itself is last; a library may have said something before.
-        raise LabError(message.rpartition(f"{NAME}: ")[2] or said_nothing(arguments[0]))
+        raise LabError(message.rpartition(f"{NAME}: ")[2] or silent_failure(arguments[0]))
     if not prints_json:
         return None
     try:

@@ -44,7 +44,7 @@ def missing_capabilities() -> list[str]:
     return [name for name, number in CAPABILITIES.items() if not effective >> number & 1]
 
 
-def unprivileged_user() -> tuple[int, int] | None:
+def find_unprivileged_user() -> tuple[int, int] | None:
     """User and group by number for what somebody with root's rights starts; None without these.
 
     Raises `ConfinementError` if the machine has no such user.
@@ -66,7 +66,7 @@ def unprivileged_user() -> tuple[int, int] | None:
     )
 
 
-def confined(
+def confine(
     prefix: Sequence[str],
     writable: Iterable[Path],
     readable: Iterable[Path] = (),
@@ -81,7 +81,7 @@ def confined(
     if is_unsafe():
         return tuple(prefix)
     options: list[str] = []
-    if (user := unprivileged_user()) is not None:
+    if (user := find_unprivileged_user()) is not None:
         options += ["--user", f"{user[0]}:{user[1]}"]
     for option, paths in (("--writable", writable), ("--readable", readable)):
         for path in paths:
@@ -93,7 +93,7 @@ def confined(
 
 def hand_over(folder: Path) -> None:
     """Make the folder, and all in it, the confined program's own; before it starts."""
-    user = None if is_unsafe() else unprivileged_user()
+    user = None if is_unsafe() else find_unprivileged_user()
     if user is None:
         return
     for path in (folder, *folder.rglob("*")):

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from eyelevel.confinement import confined, hand_over
+from eyelevel.confinement import confine, hand_over
 from eyelevel.lab.live_network import LiveNetwork
 
 DEVICE = "live0"
@@ -61,7 +61,7 @@ def main() -> None:
             for family in ("-4", "-6"):
                 flush = ["ip", family, "route", "flush", "type", "unreachable"]
                 subprocess.run([*network.command_prefix, *flush], check=True)
-        prefix = confined(network.command_prefix, [folder], [Path(sys.base_prefix)])
+        prefix = confine(network.command_prefix, [folder], [Path(sys.base_prefix)])
         words = [json.dumps(about["places"]), DEVICE, json.dumps(about["gateway_ports"])]
         command = [*prefix, str(python), "-I", "-c", TRIES, *words]
         done = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)

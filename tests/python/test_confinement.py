@@ -8,9 +8,9 @@ from eyelevel.confinement import (
     UNSAFE_VARIABLE,
     USER_VARIABLE,
     beside_the_system,
-    confined,
+    confine,
+    find_unprivileged_user,
     hand_over,
-    unprivileged_user,
     where_it_is_seen,
 )
 from eyelevel.errors import ConfinementError
@@ -34,21 +34,21 @@ def as_root(monkeypatch):
 
 def test_roots_browser_is_nobody(as_root, tmp_path):
     command = ("eyelevel-lab", "confine", "--user", "65534:65534", "--writable", str(tmp_path))
-    assert confined((), [tmp_path]) == (*command, "--")
+    assert confine((), [tmp_path]) == (*command, "--")
 
 
 def test_a_user_of_ones_own_comes_first(as_root, monkeypatch):
     as_root["eyelevel"] = pwd.struct_passwd(("eyelevel", "x", 900, 901, "", "/", "/bin/false"))
-    assert unprivileged_user() == (900, 901)
+    assert find_unprivileged_user() == (900, 901)
     monkeypatch.setenv(USER_VARIABLE, "nobody")
-    assert unprivileged_user() == (65534, 65534)
+    assert find_unprivileged_user() == (65534, 65534)
 
 
 @pytest.mark.parametrize("named", ["root", "absent"])
 def test_root_without_an_unprivileged_user_starts_nothing(as_root, monkeypatch, named):
     monkeypatch.setenv(USER_VARIABLE, named)
     with pytest.raises(ConfinementError, match="--unsafe-browser"):
-        confined((), [])
+        confine((), [])
 
 
 def test_an_ordinary_user_stays_himself(as_root, monkeypatch, tmp_path):
@@ -57,13 +57,13 @@ def test_an_ordinary_user_stays_himself(as_root, monkeypatch, tmp_path):
     prefix = ("enter", "--")
     readable = [tmp_path]
     wanted = (*prefix, "eyelevel-lab", "confine", "--readable", str(tmp_path), "--")
-    assert confined(prefix, [], readable) == wanted
+    assert confine(prefix, [], readable) == wanted
     hand_over(tmp_path)
 
 
 def test_root_of_a_namespace_without_others_is_an_ordinary_user(as_root, monkeypatch):
     monkeypatch.setattr(confinement, "_is_only_user", lambda: True)
-    assert unprivileged_user() is None
+    assert find_unprivileged_user() is None
 
 
 def test_all_of_a_folder_is_handed_over_and_no_link_is_followed(as_root, monkeypatch, tmp_path):
@@ -83,7 +83,7 @@ def test_all_of_a_folder_is_handed_over_and_no_link_is_followed(as_root, monkeyp
 
 def test_who_says_so_goes_without(as_root, monkeypatch, tmp_path):
     monkeypatch.setenv(UNSAFE_VARIABLE, "1")
-    assert confined(("enter", "--"), [tmp_path]) == ("enter", "--")
+    assert confine(("enter", "--"), [tmp_path]) == ("enter", "--")
     as_root.clear()
     hand_over(tmp_path)
 

@@ -35,7 +35,7 @@ def stacks_planned(plan: Plan) -> list[Stack]:
     return [with_browser(stack, browser_for(plan.browser, stack)) for stack in plan.stacks]
 
 
-def smallest_effect_said(plan: Plan) -> str:
+def describe_smallest_effect(plan: Plan) -> str:
     """The plan's smallest effect of interest and its reason; who gave none is told so."""
     effect = plan.smallest_effect_of_interest
     share = format_percent(effect, signed=False)
@@ -46,18 +46,18 @@ def smallest_effect_said(plan: Plan) -> str:
     return f"{share} (the plan gives no reason)"
 
 
-def conditions_said(plan: Plan) -> str:
+def describe_conditions(plan: Plan) -> str:
     """Return the conditions of the loads; empty if everything was as recorded."""
     browser = plan.browser
-    clauses = _said({stack.name: stack.visit for stack in stacks_planned(plan)}, _VISITS)
-    clauses += _said(
+    clauses = _describe_values({stack.name: stack.visit for stack in stacks_planned(plan)}, _VISITS)
+    clauses += _describe_values(
         {stack.name: stack.visitor or browser.visitor for stack in plan.stacks}, _VISITORS
     )
     if browser.is_chromium:
         connection_types = {
             stack.name: stack.effective_connection_type for stack in stacks_planned(plan)
         }
-        clauses += _said(connection_types, _TYPES)
+        clauses += _describe_values(connection_types, _TYPES)
     else:
         film = (
             ", its pictures taken from a film of the screen at 30 frames a second"
@@ -88,7 +88,7 @@ def conditions_said(plan: Plan) -> str:
     return ", ".join(clauses)
 
 
-def _said(by_stack: Mapping[str, str | None], meanings: Mapping[str, str]) -> list[str]:
+def _describe_values(by_stack: Mapping[str, str | None], meanings: Mapping[str, str]) -> list[str]:
     """A clause a setting that is not the usual one; stacks are named where they differ in it."""
     clauses = []
     for kind, clause in meanings.items():

@@ -54,7 +54,7 @@ def harms(contents: StudyResults) -> list[Harm]:
         if alone is None:
             continue
         for stack in contents.stacks:
-            rows = _paired(contents.blocks.kept, network, alone, stack)
+            rows = _pair_loads(contents.blocks.kept, network, alone, stack)
             cells = compare_cells(rows, contents.metrics, [Comparison(*TWINS)])
             planned = [(network, *TWINS, metric) for metric in contents.metrics]
             harms_found += [
@@ -76,7 +76,7 @@ def flows_of(contents: StudyResults) -> list[JsonObject]:
     return flows
 
 
-def _paired(kept: pl.DataFrame, network: str, alone: str, stack: str) -> pl.DataFrame:
+def _pair_loads(kept: pl.DataFrame, network: str, alone: str, stack: str) -> pl.DataFrame:
     """Loads of one stack over both networks, a block of the two for each site and repetition."""
     loads = kept.filter((pl.col("stack") == stack) & pl.col("network").is_in([network, alone]))
     named = loads.with_columns(

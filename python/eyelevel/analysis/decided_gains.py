@@ -27,7 +27,7 @@ def decided_gains(
     A comparison that was decided (`stopped`: `stop.json`) has the blocks up to then, another all of
     them. `blocks` gives the trials of those that are compared, up to a repetition.
     """
-    decided = decided_at(stopped)
+    decided = last_repetitions(stopped)
     last = {
         key: decided.get(key, plan.blocks)
         for key in product(networks_compared(plan), plan.comparisons)
@@ -43,7 +43,7 @@ def decided_gains(
     ]
 
 
-def decided_at(stopped: JsonMapping | None) -> dict[Key, int]:
+def last_repetitions(stopped: JsonMapping | None) -> dict[Key, int]:
     """Return after which repetition each comparison was decided that was, by a `stop.json`."""
     return {
         (each["network"], Comparison(each["stack"], each["reference"])): each["repetition"]

@@ -20,7 +20,7 @@ from eyelevel.analysis.gains.sequential import (
     sequential_gains,
 )
 from eyelevel.analysis.trials.blocks import COMPARED_BY, Blocks, select_blocks, without_networks
-from eyelevel.analysis.trials.disturbance import withheld
+from eyelevel.analysis.trials.disturbance import find_withheld
 from eyelevel.analysis.trials.post_hoc_exclusions import JUDGED_BY, judge_table
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
@@ -70,7 +70,7 @@ def rule_of(plan: Plan) -> Rule:
     )
 
 
-def judged(facts: pl.DataFrame, primary_metric: str) -> pl.DataFrame:
+def judge_prefix(facts: pl.DataFrame, primary_metric: str) -> pl.DataFrame:
     """The table of facts with judged outcomes, metrics only of the loads that count.
 
     The column MEASURED has the primary metric of every load that ended.
@@ -104,9 +104,9 @@ def blocks_until(
     """
     needed = {*COMPARED_BY, *JUDGED_BY, plan.primary_metric}
     facts = facts.select(name for name in facts.columns if name in needed)
-    table = judged(up_to(facts, repetition, ends), plan.primary_metric)
+    table = judge_prefix(up_to(facts, repetition, ends), plan.primary_metric)
     blocks = select_blocks(table, [stack.name for stack in plan.stacks])
-    return without_networks(blocks, withheld(table, blocks.kept))
+    return without_networks(blocks, find_withheld(table, blocks.kept))
 
 
 class Decisions:
@@ -161,7 +161,7 @@ class Decisions:
     @property
     def reason(self) -> str:
         """Return what was decided and after how many blocks, in words; empty if nothing was."""
-        return said(list(self._decided.values()), self._plan.blocks)
+        return describe_decisions(list(self._decided.values()), self._plan.blocks)
 
     def as_json(self) -> JsonObject:
         """`stop.json`; of what is open nothing but that it is: how it stands is the last look's."""
@@ -194,7 +194,7 @@ class Decisions:
         return comparison_states(gains, self._rule, repetition, plan.blocks)
 
 
-def said(decided: Sequence[ComparisonState], blocks: int) -> str:
+def describe_decisions(decided: Sequence[ComparisonState], blocks: int) -> str:
     """Describe the decisions on a study's comparisons, and after how many of its `blocks`."""
     clauses = []
     for state, words in _SAID.items():

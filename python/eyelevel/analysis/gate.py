@@ -108,7 +108,7 @@ def decide(estimate: Estimate, limit: float, above: bool = True) -> GateStatus:
     return "inconclusive"
 
 
-def _decided(estimate: Estimate, condition: Condition, contents: StudyResults) -> Status:
+def _decide_complete(estimate: Estimate, condition: Condition, contents: StudyResults) -> Status:
     """Return the status of a condition; "no verdict" for an incomplete run."""
     if contents.unfinished:
         return "no verdict"
@@ -125,7 +125,7 @@ def _of_two(asked: Question, contents: StudyResults, confidence: float) -> Verdi
         note = format_timeouts((late, ""))
     else:
         estimate = quantile_gain(values, reference, condition.quantile, confidence)
-    status, needed = _decided(estimate, condition, contents), None
+    status, needed = _decide_complete(estimate, condition, contents), None
     if status == "inconclusive":
         needed = _blocks_of_two(estimate, condition, confidence, horizon)
         if needed is None and estimate.standard_error is not None:
@@ -174,7 +174,7 @@ def _of_one(asked: Question, site: str, contents: StudyResults, confidence: floa
     (row,) = loads_of(asked, condition.stack, contents)
     loads = row[~np.isnan(row)]
     estimate = quantile_interval(loads, condition.quantile, confidence)
-    status, needed = _decided(estimate, condition, contents), None
+    status, needed = _decide_complete(estimate, condition, contents), None
     if status == "inconclusive" and len(loads):
         below = float((loads < condition.limit).mean())
         needed = blocks_to_bound(condition.quantile, below, confidence)

@@ -14,14 +14,14 @@ _COMPARED = ("cpu", "cores", "machine", "versions", "data_plane", "realtime_allo
 def run_differences(old: StudyResults, new: StudyResults) -> list[str]:
     """A line each: what only one run has and is not compared, then what may make a gain."""
     return [
-        *_left_out(old.plan, new.plan),
+        *_list_left_out(old.plan, new.plan),
         *_conditions(old.plan["browser"], new.plan["browser"]),
         *_settings(old.plan, new.plan),
         *_environments(old.environment, new.environment),
     ]
 
 
-def _left_out(old: JsonMapping, new: JsonMapping) -> list[str]:
+def _list_left_out(old: JsonMapping, new: JsonMapping) -> list[str]:
     lines = []
     for kind in ("sites", "networks", "stacks"):
         before, after = ({part["name"]: part for part in plan[kind]} for plan in (old, new))
@@ -49,7 +49,7 @@ def _conditions(old: JsonMapping, new: JsonMapping) -> list[str]:
         before = old[key]
         if before == after:
             continue
-        names = [_condition_said(value) for value in (before, after)]
+        names = [_describe_condition(value) for value in (before, after)]
         if names[0] == names[1]:
             lines.append(f"the settings of the {key} `{names[0]}` differ")
         else:
@@ -57,7 +57,7 @@ def _conditions(old: JsonMapping, new: JsonMapping) -> list[str]:
     return lines
 
 
-def _condition_said(value: object) -> str:
+def _describe_condition(value: object) -> str:
     if value is None:
         return "not given"
     if isinstance(value, Mapping):
@@ -84,11 +84,14 @@ def _environments(old: JsonMapping, new: JsonMapping) -> list[str]:
     for key in _COMPARED:
         before, after = old.get(key), new.get(key)
         if before != after:
-            lines.append(f"{key.replace('_', ' ')}: {_said(before)} before, {_said(after)} now")
+            lines.append(
+                f"{key.replace('_', ' ')}: {_describe_value(before)} before, "
+                f"{_describe_value(after)} now"
+            )
     return lines
 
 
-def _said(value: object) -> str:
+def _describe_value(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {item}" for key, item in value.items())
     return str(value)

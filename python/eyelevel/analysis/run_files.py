@@ -9,11 +9,11 @@ from pathlib import Path
 
 import polars as pl
 
-from eyelevel.analysis.decisions import STOP_VERSION, judged
+from eyelevel.analysis.decisions import STOP_VERSION, judge_prefix
 from eyelevel.analysis.trials.rows import Columns, Measure
 from eyelevel.analysis.trials.table import GrowingTable, trials_table
 from eyelevel.errors import PlanError, StoreError
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import measure
@@ -41,11 +41,11 @@ def read_plan_document(directory: Path) -> JsonObject:
     """
     check_run(directory)
     document = read_document(directory, PLAN_FILE)
-    checked_plan(document, str(directory / PLAN_FILE))
+    check_plan(document, str(directory / PLAN_FILE))
     return document
 
 
-def checked_plan(document: JsonMapping, source: str) -> Plan:
+def check_plan(document: JsonMapping, source: str) -> Plan:
     """The plan of a `plan.json`, whose every setting is known here; `source` names it in messages.
 
     Raises PlanError.
@@ -54,7 +54,7 @@ def checked_plan(document: JsonMapping, source: str) -> Plan:
     if plan.primary_metric not in METRICS_BY_NAME:
         raise PlanError(
             [
-                f"{source}: its metric `{quoted(plan.primary_metric)}` is not known here; "
+                f"{source}: its metric `{excerpt(plan.primary_metric)}` is not known here; "
                 "use the eyelevel that wrote it"
             ]
         )
@@ -104,7 +104,7 @@ def columns_of(measured_by: Measure, version: str | None = None) -> Columns:
 
 def read_table(directory: Path, plan: JsonMapping) -> pl.DataFrame:
     """Return the table of the plan's trials with outcomes after post-hoc exclusions."""
-    return judged(read_facts(directory, plan)[1], plan["primary_metric"])
+    return judge_prefix(read_facts(directory, plan)[1], plan["primary_metric"])
 
 
 ROW_CODE = ("eyelevel.analysis.trials", "eyelevel.metrics", "eyelevel.store")
@@ -146,14 +146,14 @@ def read_stopped(directory: Path) -> JsonMapping | None:
     """
     if not (directory / STOP_FILE).exists():
         return None
-    return checked_stopped(read_document(directory, STOP_FILE), directory / STOP_FILE)
+    return check_stopped(read_document(directory, STOP_FILE), directory / STOP_FILE)
 
 
-def checked_stopped(stopped: JsonMapping, file: Path | str) -> JsonMapping:
+def check_stopped(stopped: JsonMapping, file: Path | str) -> JsonMapping:
     """Check the content of `file`. Raises StoreError as `read_stopped` does."""
     if (version := stopped.get("version")) != STOP_VERSION:
         raise StoreError(
-            f"reading {file}: version {quoted(version)}, but this "
+            f"reading {file}: version {excerpt(version)}, but this "
             f"eyelevel reads version {STOP_VERSION}; use the eyelevel that wrote it"
         )
     check_document(STOPPED, stopped, file)
@@ -168,10 +168,10 @@ def read_environment(directory: Path) -> JsonMapping:
             "give the directory that `eyelevel run` wrote"
         )
     file = directory / ENVIRONMENT_FILE
-    return checked_environment(read_document(directory, ENVIRONMENT_FILE), file)
+    return check_environment(read_document(directory, ENVIRONMENT_FILE), file)
 
 
-def checked_environment(environment: JsonMapping, file: Path | str) -> JsonMapping:
+def check_environment(environment: JsonMapping, file: Path | str) -> JsonMapping:
     """Check the content of `file`. Raises StoreError as `read_environment` does."""
     check_document(ENVIRONMENT, environment, file)
     return environment

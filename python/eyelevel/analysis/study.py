@@ -15,8 +15,8 @@ from eyelevel.analysis.choices import (
     read_comparisons,
     restrict_to_sites,
 )
-from eyelevel.analysis.decided_gains import decided_at, decided_gains
-from eyelevel.analysis.decisions import blocks_until, horizon_of, judged, up_to
+from eyelevel.analysis.decided_gains import decided_gains, last_repetitions
+from eyelevel.analysis.decisions import blocks_until, horizon_of, judge_prefix, up_to
 from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
 from eyelevel.analysis.gains.cells import Cell, NetworkGain, compare_cells, compare_networks
 from eyelevel.analysis.gains.drift import Drift, drift_of
@@ -63,7 +63,7 @@ from eyelevel.analysis.time_parts import (
     visible_parts,
 )
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks, without_networks
-from eyelevel.analysis.trials.disturbance import withheld
+from eyelevel.analysis.trials.disturbance import find_withheld
 from eyelevel.analysis.trials.event_rates import event_rates
 from eyelevel.analysis.trials.rows import Measure
 from eyelevel.analysis.trials.run_environments import (
@@ -217,7 +217,7 @@ class StudyResults:
     def _stops(self) -> Stops | None:
         if not self.may_stop:
             return None
-        return Stops(horizon_of(self.planned), decided_at(self.stopped))
+        return Stops(horizon_of(self.planned), last_repetitions(self.stopped))
 
     @cached_property
     def planned(self) -> Plan:
@@ -360,13 +360,13 @@ def read_contents(
     stopped = read_stopped(directory)
     if stopped:
         facts = _to_be_run(plan, facts, stopped["networks"])
-    table = judged(facts, plan["primary_metric"])
+    table = judge_prefix(facts, plan["primary_metric"])
     names = report_metrics(plan["primary_metric"], metric)
     typed = plan_of_document(plan, is_part=True)
     stacks = [stack["name"] for stack in plan["stacks"]]
     site_names = [site["name"] for site in plan["sites"]]
     blocks = select_blocks(table, stacks)
-    too_disturbed = withheld(table, blocks.kept)
+    too_disturbed = find_withheld(table, blocks.kept)
     blocks = without_networks(blocks, too_disturbed)
     documents = read_machines(directory)
     machines = run_environments(own, documents, table)

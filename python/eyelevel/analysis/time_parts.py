@@ -58,14 +58,14 @@ class Divided:
         return (self.whole, *self.parts)
 
 
-def _waited(whole: str, parts: Sequence[str]) -> Divided:
+def _divide(whole: str, parts: Sequence[str]) -> Divided:
     return Divided(whole, dict(zip(parts, WAITED_FOR.values(), strict=True)))
 
 
 LARGEST_PAINT = Divided(PAINT, PARTS, "largest_contentful_paint_of")
-SPEED_INDEX = _waited("speed_index_ms", SPEED_WAITS)
-FIRST_PAINT = _waited(PAINT_MS, PAINT_WAITS)
-LARGEST_PART = _waited(PART_MS, PART_WAITS)
+SPEED_INDEX = _divide("speed_index_ms", SPEED_WAITS)
+FIRST_PAINT = _divide(PAINT_MS, PAINT_WAITS)
+LARGEST_PART = _divide(PART_MS, PART_WAITS)
 
 
 @dataclass(frozen=True)
@@ -251,11 +251,11 @@ def visible_parts(
         times = compare_parts(own, LARGEST_PART, [asked], [network], stops, level)
         if times:
             share = float(np.median(own[PART_SHARE].to_numpy()))
-            found.append(VisiblePart(site, share, _brought_by(own[PART_OF]), times[0]))
+            found.append(VisiblePart(site, share, _find_carrier(own[PART_OF]), times[0]))
     return found
 
 
-def _brought_by(told: pl.Series) -> str | None:
+def _find_carrier(told: pl.Series) -> str | None:
     """Return what most loads say; `told` has a line for each object that it may have been."""
     loads = [of.split("\n") for of in told.drop_nulls()]
     counts = Counter(url for urls in loads for url in urls)

@@ -53,13 +53,13 @@ def compare_runs(
         status: Status = "no verdict" if unfinished else decide(found.change, limit)
         needed = found.blocks_to_decide(limit) if status == "inconclusive" else None
         message = (
-            f"{asked.subject(metric)} {_changed(found.change)} against {asked.reference}; the "
-            f"limit is {format_percent(limit, signed=False)} slower"
+            f"{asked.subject(metric)} {_describe_change(found.change)} against {asked.reference}; "
+            f"the limit is {format_percent(limit, signed=False)} slower"
             f"{explain_inconclusive(status, found.change, None)}"
         )
         return status, message, needed
 
-    return _compared(old, new, metric, limit, run_questions(old, new, control_stack), answer)
+    return _compare(old, new, metric, limit, run_questions(old, new, control_stack), answer)
 
 
 def rerun_agrees(
@@ -78,13 +78,13 @@ def rerun_agrees(
         if status == "cannot tell":
             needed = found.blocks_to_decide(math.copysign(limit, found.change.value or 0.0))
         message = (
-            f"{_named(asked, metric)} was {format_change(found.before)}, is now "
-            f"{format_change(found.now)}, and {_changed(found.change)}; what matters is "
+            f"{_describe_question(asked, metric)} was {format_change(found.before)}, is now "
+            f"{format_change(found.now)}, and {_describe_change(found.change)}; what matters is "
             f"{format_percent(limit, signed=False)}"
         )
         return status, message, needed
 
-    return _compared(original, again, metric, limit, run_questions(original, again), answer)
+    return _compare(original, again, metric, limit, run_questions(original, again), answer)
 
 
 def agreement(change: Estimate, limit: float) -> Agreement:
@@ -96,7 +96,7 @@ def agreement(change: Estimate, limit: float) -> Agreement:
     return "disagrees" if change.low > limit or change.high < -limit else "cannot tell"
 
 
-def _compared(
+def _compare(
     old: StudyResults,
     new: StudyResults,
     metric: str,
@@ -121,7 +121,7 @@ def _compared(
         if needed:
             message += f"; about {needed} blocks in each run would be enough"
         verdict = RunVerdict(
-            name=_named(asked, metric),
+            name=_describe_question(asked, metric),
             status=status,
             message=message,
             estimate=found.change,
@@ -161,16 +161,17 @@ def _without_interval(own: GainChange, reason: str) -> GainChange:
 def _no_verdict(asked: RunQuestion, metric: str, found: GainChange) -> _Answer:
     by = "" if found.change.value is None else f" by {format_percent(found.change.value)}"
     message = (
-        f"{_named(asked, metric)}: its times changed{by}, together with everything else that "
-        f"changed between the runs, because {asked.unanswerable}; to tell them apart, {ONE_PLAN}"
+        f"{_describe_question(asked, metric)}: its times changed{by}, together with everything "
+        f"else that changed between the runs, because {asked.unanswerable}; "
+        f"to tell them apart, {ONE_PLAN}"
     )
     return "no verdict", message, None
 
 
-def _named(asked: RunQuestion, metric: str) -> str:
+def _describe_question(asked: RunQuestion, metric: str) -> str:
     against = f" against {asked.reference}" if asked.reference else ""
     return f"{asked.subject(metric)}{against}"
 
 
-def _changed(change: Estimate) -> str:
+def _describe_change(change: Estimate) -> str:
     return f"{'is' if change.value is None else 'changed by'} {format_change(change)}"

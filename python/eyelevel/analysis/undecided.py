@@ -40,7 +40,7 @@ class Undecided(Compared):
         }
 
 
-def needed_to_decide(contents: StudyResults) -> list[Undecided]:
+def estimate_needed(contents: StudyResults) -> list[Undecided]:
     """Those of a finished study that may stop early; empty of any other, and without a block."""
     nothing_claimed = contents.unfinished or contents.sites_chosen
     if not contents.may_stop or nothing_claimed or not contents.blocks.kept.height:

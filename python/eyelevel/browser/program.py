@@ -12,7 +12,7 @@ from typing import Self
 from eyelevel.browser.processes import ProcessSession, last_words, move_high
 from eyelevel.confinement import (
     beside_the_system,
-    confined,
+    confine,
     hand_over,
     is_unsafe,
     where_it_is_seen,
@@ -108,7 +108,7 @@ class BrowserProgram(ABC):
         """Start `command` with `pipes` (in the child: ours); its output goes to the log."""
         readable = (*beside_the_system(command[0]), *self._readable)
         descriptors = max(pipes, default=2) - 2
-        prefix = confined(self._prefix, [self.profile], readable, descriptors)
+        prefix = confine(self._prefix, [self.profile], readable, descriptors)
         command = [*prefix, where_it_is_seen(command[0]), *command[1:]]
         hand_over(self.profile)
         log = move_high(os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))

@@ -12,7 +12,7 @@ from eyelevel.from_outside.files import read_bytes
 from eyelevel.from_outside.limits import BLOCK, LOG
 from eyelevel.from_outside.packed import open_pack
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.run.bundle.members import PACKED_SUFFIXES, TRIAL_FILE
 from eyelevel.store.directory import FRAMES_FILE, RECORD_FILE, TRIALS, parse_record
 from eyelevel.store.frames import name_of_last
@@ -85,7 +85,7 @@ def unpack_block(content: bytes, names: Collection[str], source: Source) -> list
     trials: dict[str, dict[str, bytes]] = {}
     for member, read in _unpack(content, source).items():
         if not _MEMBER.fullmatch(member):
-            raise source.refusal(f"`{quoted(member)}` is not a file of a trial")
+            raise source.refusal(f"`{excerpt(member)}` is not a file of a trial")
         name, _, file = member.partition("/")
         trials.setdefault(name, {})[file] = read
     if trials.keys() != set(names):

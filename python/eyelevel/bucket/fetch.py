@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from eyelevel.analysis.run_files import checked_environment, checked_plan, checked_stopped
+from eyelevel.analysis.run_files import check_environment, check_plan, check_stopped
 from eyelevel.bucket.block_file import pictures_in, unpack_block
 from eyelevel.bucket.known import Known
 from eyelevel.bucket.layout import (
@@ -29,7 +29,7 @@ from eyelevel.errors import StoreError
 from eyelevel.from_outside.json_text import parse_object
 from eyelevel.from_outside.limits import BLOCK, DOCUMENT, PICTURE, PLAN_DOCUMENT, Limit
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.store.claim import claim
 from eyelevel.store.commit import recover, write_block
 from eyelevel.store.directory import (
@@ -104,15 +104,15 @@ class _Copy:
     """A run in a bucket, of which nothing is believed."""
 
     def __init__(self, objects: Objects, url: str) -> None:
-        self.url = quoted(url)
+        self.url = excerpt(url)
         self._objects = objects
         self._plan = self._get_required(PLAN_FILE, PLAN_DOCUMENT)
         self._environment = self._get_required(ENVIRONMENT_FILE, DOCUMENT)
         where = self._source(ENVIRONMENT_FILE, DOCUMENT)
-        checked_environment(parse_object(self._environment, where), where.name)
+        check_environment(parse_object(self._environment, where), where.name)
         where = self._source(PLAN_FILE, PLAN_DOCUMENT)
         document = parse_object(self._plan, where)
-        checked_plan(document, where.name)
+        check_plan(document, where.name)
         self.blocks = blocks_of((each["block"], each["hash"]) for each in document["trials"])
         self.identity = sha256(self._plan + self._environment).hexdigest()
 
@@ -155,7 +155,7 @@ class _Copy:
         run."""
         if (stopped := self._objects.get(STOP_FILE, DOCUMENT.bytes_max)) is not None:
             where = self._source(STOP_FILE, DOCUMENT)
-            checked_stopped(parse_object(stopped, where), where.name)
+            check_stopped(parse_object(stopped, where), where.name)
             _keep(directory / STOP_FILE, stopped)
         files = [name for name in self._objects.names(MACHINES) if is_machine_file(name)]
         if len(files) > MACHINES_MAX:

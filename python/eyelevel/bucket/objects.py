@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
 from eyelevel.errors import ExpectedError
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 
 if TYPE_CHECKING:
     from obstore import PutMode
@@ -65,12 +65,12 @@ def _scheme(url: str) -> str:
     scheme, separator, _ = url.partition("://")
     if not separator or scheme not in SCHEMES:
         raise BucketError(
-            f"opening {quoted(url)}: write it as s3://BUCKET/PATH, gs://BUCKET/PATH, "
+            f"opening {excerpt(url)}: write it as s3://BUCKET/PATH, gs://BUCKET/PATH, "
             "az://CONTAINER/PATH or file:///PATH"
         )
     if find_spec("obstore") is None:
         raise BucketError(
-            f"opening {quoted(url)}: obstore is not installed; pip install 'eyelevel[bucket]'"
+            f"opening {excerpt(url)}: obstore is not installed; pip install 'eyelevel[bucket]'"
         )
     return scheme
 
@@ -80,7 +80,7 @@ def open_objects(url: str, *, is_new: bool) -> Objects:
 
     Raises BucketError for what is no bucket's URL, and without obstore.
     """
-    scheme, attempt = _scheme(url), f"opening {quoted(url)}"
+    scheme, attempt = _scheme(url), f"opening {excerpt(url)}"
     from obstore.exceptions import BaseError
     from obstore.store import LocalStore, from_url
 
@@ -88,7 +88,7 @@ def open_objects(url: str, *, is_new: bool) -> Objects:
         if scheme == "file":
             if not is_new and not Path(unquote(urlsplit(url).path)).is_dir():
                 raise BucketError(f"{attempt}: there is no such folder; create it, or name another")
-            return ObstoreObjects(LocalStore.from_url(url, mkdir=is_new), f"using {quoted(url)}")
+            return ObstoreObjects(LocalStore.from_url(url, mkdir=is_new), f"using {excerpt(url)}")
         store = from_url(
             url,
             client_options={
@@ -103,7 +103,7 @@ def open_objects(url: str, *, is_new: bool) -> Objects:
         )
     except (BaseError, ValueError, OSError) as error:
         raise _failure(attempt, error) from error
-    return ObstoreObjects(store, f"using {quoted(url)}")
+    return ObstoreObjects(store, f"using {excerpt(url)}")
 
 
 class ObstoreObjects:
@@ -167,4 +167,6 @@ class ObstoreObjects:
 def _failure(attempt: str, error: Exception) -> BucketError:
     """The first line says what; below it obstore has its own internals."""
     said = str(error).partition("\n")[0]
-    return BucketError(f"{attempt}: {quoted(said)}; check the URL, its credentials and the network")
+    return BucketError(
+        f"{attempt}: {excerpt(said)}; check the URL, its credentials and the network"
+    )

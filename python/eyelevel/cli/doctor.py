@@ -22,10 +22,10 @@ from eyelevel.cli.packages import PACKAGES, SNAP_WAY_OUT, is_snap
 from eyelevel.cli.realtime import realtime_remedy
 from eyelevel.confinement import (
     UNSAFE_VARIABLE,
-    confined,
+    confine,
+    find_unprivileged_user,
     is_unsafe,
     missing_capabilities,
-    unprivileged_user,
 )
 from eyelevel.errors import BrowserStartError, ConfinementError, LabError
 from eyelevel.json_types import JsonObject
@@ -189,7 +189,7 @@ def _confinement() -> Finding:
     without = "--unsafe-browser goes without: only for pages of your own"
     try:
         # What browsers do next: a user namespace in ours.
-        command = [*confined((), []), "unshare", "--user", "--net", "true"]
+        command = [*confine((), []), "unshare", "--user", "--net", "true"]
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_VERSION_TIMEOUT_S, check=False
         )
@@ -199,7 +199,7 @@ def _confinement() -> Finding:
         return Finding(name, "missing", f"could not be tried: {error}", without)
     if done.returncode != 0:
         return Finding(name, "missing", done.stderr.strip().split("\n")[-1], without)
-    user = unprivileged_user()
+    user = find_unprivileged_user()
     return Finding(name, "ok", f"runs as {pwd.getpwuid(user[0]).pw_name}" if user else "allowed")
 
 

@@ -15,7 +15,7 @@ from eyelevel.errors import ConnectionLogError, OutsideError
 from eyelevel.from_outside.json_text import parse_json
 from eyelevel.from_outside.limits import DOCUMENT
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonObject
 from eyelevel.store.values import OBSERVED, Count, Integer, Milliseconds, Nanoseconds
 
@@ -125,7 +125,7 @@ def _samples(content: bytes, name: str) -> list[_Sample]:
             first = error.errors()[0]
             what = "JSON" if first["type"] == "json_invalid" else "sample"
             raise ConnectionLogError(
-                f"reading {name}: line {number} is no {what} ({quoted(first['msg'])}); "
+                f"reading {name}: line {number} is no {what} ({excerpt(first['msg'])}); "
                 "load it again"
             ) from error
     return samples

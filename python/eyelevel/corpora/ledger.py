@@ -15,7 +15,7 @@ from eyelevel.from_outside.csv_rows import csv_rows
 from eyelevel.from_outside.files import read_text
 from eyelevel.from_outside.limits import LEDGER
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import escape_control_characters, quoted
+from eyelevel.from_outside.words import escape_control_characters, excerpt
 from eyelevel.store.claim import claim
 
 FILE = "corpus.csv"
@@ -108,7 +108,7 @@ def _read(file: Path) -> Iterator[Entry]:
             raise source.refusal("no line of a corpus's table", str(number))
         name, origin, outcome, reason, size, wishes = map(unguard_cell, cells)
         if not size.isdecimal():
-            raise source.refusal(f"`{quoted(size)}` is no size", str(number))
+            raise source.refusal(f"`{excerpt(size)}` is no size", str(number))
         if name != plain_name(name):  # it becomes a file's, which lies in this folder
-            raise source.refusal(f"`{quoted(name)}` is not the name of a recording", str(number))
+            raise source.refusal(f"`{excerpt(name)}` is not the name of a recording", str(number))
         yield Entry(name, origin, outcome, reason, int(size[:18]), wishes)  # type: ignore[arg-type]

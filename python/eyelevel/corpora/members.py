@@ -11,7 +11,7 @@ from eyelevel.errors import CorpusError, nearest
 from eyelevel.from_outside.files import lines_of
 from eyelevel.from_outside.limits import PAGES, WORD_LINE_BYTES_MAX
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.plan.plan import is_archive_path
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
 from eyelevel.sites.recorded import list_shipped, matching, recording_name
@@ -63,7 +63,7 @@ def members(corpus: str) -> list[Member]:
             else f"made ones: {', '.join(SYNTHETIC_CORPORA_BY_NAME)}"
         )
         raise CorpusError(
-            f"there is no corpus `{quoted(corpus)}`: no folder of recordings, no list; {meant}"
+            f"there is no corpus `{excerpt(corpus)}`: no folder of recordings, no list; {meant}"
         )
     _refuse_same_names(corpus, found)
     return found
@@ -83,7 +83,7 @@ def find_other_recordings(corpus: str) -> list[str]:
 def _of_file(file: str) -> Member:
     if not file.isprintable():
         raise CorpusError(
-            f"`{quoted(file)}` has a character that is not allowed in a name; rename it"
+            f"`{excerpt(file)}` has a character that is not allowed in a name; rename it"
         )
     return Member(recording_name(Path(file)), file)
 
@@ -102,7 +102,7 @@ def _of_list(file: Path) -> list[Member]:
         place = f"{file}:{number}"
         if word.startswith(("http://", "https://")):
             raise CorpusError(
-                f"{place}: `{quoted(word)}` is a page, not a recording; record the list first: "
+                f"{place}: `{excerpt(word)}` is a page, not a recording; record the list first: "
                 f"eyelevel corpus record {file} --out FOLDER"
             )
         found.append(_of_line(word, file.parent, place))
@@ -123,7 +123,7 @@ def _of_line(word: str, folder: Path, place: str) -> Member:
     if is_archive_path(word) and _is_file(path):
         return _of_file(str(path) if is_archive_path(str(path)) else f"./{path}")
     raise CorpusError(
-        f"{place}: `{quoted(word)}` is not a recording: neither a WACZ or WARC file relative to "
+        f"{place}: `{excerpt(word)}` is not a recording: neither a WACZ or WARC file relative to "
         "the list's folder nor a shipped site; correct the line"
     )
 

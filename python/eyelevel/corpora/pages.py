@@ -11,7 +11,7 @@ from eyelevel.errors import CorpusError, nearest
 from eyelevel.from_outside.files import lines_of
 from eyelevel.from_outside.limits import PAGES, WORD_LINE_BYTES_MAX
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 
 PAGES_MAX = 10_000
 _HOST = re.compile(
@@ -32,7 +32,7 @@ def read_pages(given: str) -> list[str]:
         close = nearest(given, PUBLISHED_LISTS)
         meant = f"did you mean `{close}`?" if close else f"published: {', '.join(PUBLISHED_LISTS)}"
         raise CorpusError(
-            f"there is no list `{quoted(given)}`; give a file with one URL per line; {meant}"
+            f"there is no list `{excerpt(given)}`; give a file with one URL per line; {meant}"
         )
     source = Source(given, PAGES, CorpusError)
     lines = lines_of(path, source, WORD_LINE_BYTES_MAX)
@@ -63,7 +63,7 @@ def _urls(lines: Iterable[tuple[int, str]], file: str) -> Iterable[str]:
         url = f"https://{word.removesuffix('/')}/" if _HOST.fullmatch(word) else word
         if not _is_page(url):
             raise CorpusError(
-                f"{file}:{number}: `{quoted(word)}` is neither a URL nor a host; write it as "
+                f"{file}:{number}: `{excerpt(word)}` is neither a URL nor a host; write it as "
                 "`https://www.example.org/`"
             )
         yield url

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 
 _GROUPED = re.compile(
     "([+-]?[1-9][0-9]{0,2})((?:[ \u00a0\u2009\u202f][0-9]{3})+|(?:['\u2019][0-9]{3})+)([.,][0-9]*)?"
@@ -50,16 +50,16 @@ class NumberStyle:
         other = "," if self.decimal == "." else "."
         if len(signs) == 2 and self.open and self.open in plain:
             small, large = plain.replace(self.open, "."), plain.replace(self.open, "")
-            fault = f"`{quoted(text)}` may be {quoted(small)} or {quoted(large)}"
+            fault = f"`{excerpt(text)}` may be {excerpt(small)} or {excerpt(large)}"
             short = small.rstrip("0").rstrip(".")
-            remedy = f"write {quoted(large)} or {quoted(short)}, whichever it is"
+            remedy = f"write {excerpt(large)} or {excerpt(short)}, whichever it is"
             raise source.refusal(fault, place, remedy)
         if self.decimal not in signs:
             right = plain.replace(self.decimal, "").replace(other, self.decimal)
             against = f", as {self.evidence} is," if self.evidence else ""
             name = "point" if self.decimal == "." else "comma"
-            fault = f"`{quoted(text)}` is not written with a decimal {name}{against}"
-            raise source.refusal(fault.rstrip(","), place, f"write {quoted(right)}")
+            fault = f"`{excerpt(text)}` is not written with a decimal {name}{against}"
+            raise source.refusal(fault.rstrip(","), place, f"write {excerpt(right)}")
         return float(plain.replace(other, "").replace(self.decimal, "."))
 
 
@@ -78,7 +78,7 @@ def style_of(separator: str, cells: Iterable[tuple[str, str]]) -> NumberStyle:
         decides = signs == "." and "," in plain if has_point else "," in plain or "." in plain
         if len(signs) == 1 and decides:
             where = f"line {place}" if place.isdecimal() else place
-            return NumberStyle(signs, f"`{quoted(text)}` in {where}")
+            return NumberStyle(signs, f"`{excerpt(text)}` in {where}")
     return NumberStyle(",", open=".") if separator == ";" else NumberStyle(".", open=",")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 
 SEPARATORS = ";\t,"
 """Those that a row is searched for, in this order."""
@@ -41,7 +41,7 @@ def utf8_of(content: bytes, source: Source) -> bytes:
     try:
         return _with_lf(content.decode(encoding).encode("utf-8"))
     except UnicodeError as error:
-        fault = f"damaged, not whole UTF-16 ({quoted(error)})"
+        fault = f"damaged, not whole UTF-16 ({excerpt(error)})"
         raise source.refusal(fault, "", "save the file as UTF-8") from error
 
 
@@ -50,13 +50,13 @@ def _with_lf(content: bytes) -> bytes:
     return content if b"\n" in content else content.replace(b"\r", b"\n")
 
 
-def stated_separator(line: str, number: int, source: Source) -> str | None:
+def read_separator(line: str, number: int, source: Source) -> str | None:
     """Return the separator that a line such as Excel's `sep=;` states; None for any other line."""
     stated = _STATED.fullmatch(line.removeprefix("\ufeff").strip(" \r\n"))
     if stated is None:
         return None
     if stated[1] not in (*SEPARATORS, "|"):
-        fault = f"`{quoted(line)}` states a separator that is not known"
+        fault = f"`{excerpt(line)}` states a separator that is not known"
         raise source.refusal(fault, str(number), "use a comma, a semicolon, a tab or `|`")
     return stated[1]
 
@@ -101,7 +101,7 @@ def _rows(text: str, source: Source) -> Iterator[tuple[int, list[str], str]]:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         if not separator:
-            separator = stated_separator(line, number, source) or ""
+            separator = read_separator(line, number, source) or ""
             if separator:
                 continue
             separator = separator_of(line)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 
 _BRACKETED = re.compile(r"(.*?)\s*(?:\(([^()]*)\)|\[([^\[\]]*)\])")
 _UNIT_PARTS_MAX = 3
@@ -115,20 +115,20 @@ def read_heading(
     """
     columns: dict[str, Column] = {}
     for index, cell in enumerate(cells):
-        found = _recognised(cell, quantities)
+        found = _recognise(cell, quantities)
         if found is None:
             if (unit := _unknown_unit(cell, quantities)) is not None:
-                raise _refused_unit(cell, *unit, line, source)
+                raise _unit_refusal(cell, *unit, line, source)
             continue
         quantity, scale = found
         if (other := columns.get(quantity.name)) is not None:
-            fault = f"columns `{quoted(other.heading)}` and `{quoted(cell)}` for one thing"
+            fault = f"columns `{excerpt(other.heading)}` and `{excerpt(cell)}` for one thing"
             raise source.refusal(fault, line, "keep one of them")
         columns[quantity.name] = Column(index, scale, cell)
     return columns
 
 
-def _recognised(cell: str, quantities: Sequence[Quantity]) -> tuple[Quantity, float] | None:
+def _recognise(cell: str, quantities: Sequence[Quantity]) -> tuple[Quantity, float] | None:
     for name, unit, _ in _readings(cell):
         for quantity in quantities:
             if not unit and name in quantity.bare:
@@ -174,8 +174,8 @@ def _unit(parts: Sequence[str]) -> str:
     return "/".join(part for part in parts if part.lower() not in ("per", "in"))
 
 
-def _refused_unit(cell: str, unit: str, quantity: Quantity, line: str, source: Source) -> Exception:
-    fault = f"column `{quoted(cell)}`: the unit `{quoted(unit)}` is not known"
+def _unit_refusal(cell: str, unit: str, quantity: Quantity, line: str, source: Source) -> Exception:
+    fault = f"column `{excerpt(cell)}`: the unit `{excerpt(unit)}` is not known"
     known = quantity.kind.known
     remedy = f"convert its values, and write one of {known} in its heading"
     if quantity.kind is PLAIN:

@@ -13,12 +13,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 from eyelevel.errors import ExpectedError
-from eyelevel.from_outside.csv_rows import SEPARATORS, csv_cells, refuse_cr, stated_separator
+from eyelevel.from_outside.csv_rows import SEPARATORS, csv_cells, read_separator, refuse_cr
 from eyelevel.from_outside.files import lines_of
 from eyelevel.from_outside.host_names import NAME, name_in_dns
 from eyelevel.from_outside.limits import WORD_LINE_BYTES_MAX
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 
 COLUMNS = (
     *("domain", "root domain", "origin", "hostname", "host", "url", "name", "site", "website"),
@@ -105,7 +105,7 @@ def read_hosts(path: Path, source: Source, left_out: LeftOut) -> Iterator[tuple[
         try:
             yield number, parse_host(word.strip())
         except ValueError as error:
-            fault = f"`{quoted(text)}` is not a HOST[:PORT][/PATH] ({quoted(error)})"
+            fault = f"`{excerpt(text)}` is not a HOST[:PORT][/PATH] ({excerpt(error)})"
             left_out.take(source.refusal(fault, str(number), "correct the line, or drop it"))
 
 
@@ -121,7 +121,7 @@ def _rows(
         if not text.strip():
             continue
         if columns is None:
-            stated = stated_separator(text, number, source)
+            stated = read_separator(text, number, source)
             columns = _Columns(stated or SEPARATORS)
             if stated:
                 continue

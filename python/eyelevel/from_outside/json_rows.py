@@ -7,7 +7,7 @@ from eyelevel.errors import ExpectedError
 from eyelevel.from_outside.csv_rows import Table
 from eyelevel.from_outside.json_text import check_size, parse_json
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonMapping, JsonObject
 
 _AGAIN = "export it again, as an array of objects, as an object a line, or as CSV"
@@ -40,19 +40,19 @@ def json_records(text: str, source: Source) -> list[tuple[str, JsonObject]]:
     found = []
     for place, record in records:
         if not isinstance(record, Mapping):
-            raise source.refusal(f"`{quoted(record)[:40]}` is no object", place, _ROWS)
-        found += _unnested(place, dict(record))
+            raise source.refusal(f"`{excerpt(record)[:40]}` is no object", place, _ROWS)
+        found += _unnest(place, dict(record))
     return found
 
 
-def _unnested(place: str, record: JsonObject) -> list[tuple[str, JsonObject]]:
+def _unnest(place: str, record: JsonObject) -> list[tuple[str, JsonObject]]:
     lists = [(name, rows) for name, value in record.items() if (rows := _objects(value))]
     if len(lists) != 1:
         return [(place, record)]
     ((name, rows),) = lists
     others = {each: value for each, value in record.items() if each != name}
     return [
-        (f"{place}.{quoted(name)}[{index}]", {**others, name: row} if others else dict(row))
+        (f"{place}.{excerpt(name)}[{index}]", {**others, name: row} if others else dict(row))
         for index, row in enumerate(rows)
     ]
 
@@ -113,6 +113,6 @@ def _cell(value: object, name: str, place: str, source: Source) -> str:
     if value is None:
         return ""
     if isinstance(value, bool | list | Mapping):
-        fault = f"`{quoted(name)}` is {quoted(value)[:40]}, no number and no text"
+        fault = f"`{excerpt(name)}` is {excerpt(value)[:40]}, no number and no text"
         raise source.refusal(fault, place, _ROWS)
     return str(value).strip() if isinstance(value, str) else repr(value)

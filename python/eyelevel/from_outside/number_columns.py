@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 
 _PIECE = 4 << 20
 _NEWLINE = 10
@@ -48,7 +48,7 @@ def first_line(text: bytes, is_right: Callable[[bytes], bool]) -> int:
     return next(found, -1)
 
 
-def kept_lines(content: bytes) -> tuple[bytes, Callable[[int], int]]:
+def keep_lines(content: bytes) -> tuple[bytes, Callable[[int], int]]:
     """The lines that are neither empty nor a `#` comment, and the number of each in the file."""
     body = lines_without_ends(content)
     if b"#" not in body and b"\n\n" not in body and not body.startswith(b"\n"):
@@ -130,7 +130,7 @@ def _of_piece(
     if len(values) != len(used) * len(newlines) or not np.isfinite(values).all():
         cells_text = text.split(sign)
         at = next((at for at, cell in enumerate(cells_text) if not is_number(cell)), 0)
-        fault = f"`{quoted(cells_text[at].decode('utf-8', 'replace'))[:40]}` is not a number"
+        fault = f"`{excerpt(cells_text[at].decode('utf-8', 'replace'))[:40]}` is not a number"
         remedy = _TIME_REMEDY if _DATE.match(cells_text[at].strip()) else _REMEDY
         raise source.refusal(fault, str(line(done + at // len(used))), remedy)
     return values.reshape(-1, len(used))[:, [used.index(column) for column in columns]]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 
 _GZIP = 16 + zlib.MAX_WBITS
 _PIECE = 1 << 20
@@ -47,7 +47,7 @@ class Pack:
     def __init__(self, pack: zipfile.ZipFile, source: Source) -> None:
         self._pack, self._source = pack, source
         self._left = source.limit.bytes_max
-        self._members = _checked(pack, source)
+        self._members = _check_members(pack, source)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ class Pack:
     def pieces(self, name: str, bytes_max: int | None = None) -> Iterator[bytes]:
         """One member piece by piece; raises the source's error where it is damaged or too long."""
         if name not in self._members:
-            raise self._source.refusal(f"it lacks `{quoted(name)}`")
+            raise self._source.refusal(f"it lacks `{excerpt(name)}`")
         left = self._left if bytes_max is None else bytes_max
         try:
             with self._pack.open(self._members[name]) as stream:
@@ -69,10 +69,14 @@ class Pack:
                     left -= len(piece)
                     self._left -= len(piece)
                     if left < 0 or self._left < 0:
-                        raise self._source.refusal(f"`{quoted(name)}` is longer than any such file")
+                        raise self._source.refusal(
+                            f"`{excerpt(name)}` is longer than any such file"
+                        )
                     yield piece
         except (*_BROKEN, OSError) as error:  # of the latter, a place before the file's beginning
-            raise self._source.refusal(f"`{quoted(name)}` is damaged ({quoted(error)})") from error
+            raise self._source.refusal(
+                f"`{excerpt(name)}` is damaged ({excerpt(error)})"
+            ) from error
 
 
 @contextmanager
@@ -83,19 +87,19 @@ def open_pack(file: Path | IO[bytes], source: Source) -> Iterator[Pack]:
     except OSError as error:
         raise source.unreadable(error) from error
     except (*_BROKEN, UnicodeError, OverflowError) as error:
-        raise source.refusal(f"damaged, no whole ZIP ({quoted(error)})") from error
+        raise source.refusal(f"damaged, no whole ZIP ({excerpt(error)})") from error
     with pack:
         yield Pack(pack, source)
 
 
-def _checked(pack: zipfile.ZipFile, source: Source) -> dict[str, zipfile.ZipInfo]:
+def _check_members(pack: zipfile.ZipFile, source: Source) -> dict[str, zipfile.ZipInfo]:
     members: dict[str, zipfile.ZipInfo] = {}
     entries = pack.infolist()
     if len(entries) > source.limit.values_max:
         raise source.too_many()
     for entry in entries:
         name = entry.filename
-        shown = quoted(name)
+        shown = excerpt(name)
         if not name or "\0" in entry.orig_filename:
             raise source.refusal("a file in it has no name, or one with a NUL")
         if name in members:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,4 +29,4 @@ def read_parquet(path: Path, columns: Sequence[str], source: Source) -> "pl.Data
     # A panic of polars is no `Exception`.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as error:
         reason = next(iter(str(error).splitlines()), "no reason given")
-        raise source.refusal(f"damaged, no whole Parquet ({quoted(reason)})") from error
+        raise source.refusal(f"damaged, no whole Parquet ({excerpt(reason)})") from error

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from eyelevel.errors import OutsideError
 from eyelevel.from_outside.limits import PICTURE
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -29,13 +29,13 @@ def open_picture(content: bytes) -> "Image":
             opened.load()
             return opened if opened.mode == "RGB" else opened.convert("RGB")
     except (Image.DecompressionBombError, OSError, SyntaxError, EOFError) as error:
-        raise PictureError(f"no picture that can be read: {_said(error)}") from error
+        raise PictureError(f"no picture that can be read: {_describe_error(error)}") from error
     except (ValueError, TypeError, IndexError, OverflowError, MemoryError) as error:
         if isinstance(error, PictureError):
             raise
-        raise PictureError(f"no picture that can be read: {_said(error)}") from error
+        raise PictureError(f"no picture that can be read: {_describe_error(error)}") from error
 
 
-def _said(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     # It may name the object in memory that the bytes were in.
-    return quoted(str(error).partition(" <")[0]) or "it ends early"
+    return excerpt(str(error).partition(" <")[0]) or "it ends early"

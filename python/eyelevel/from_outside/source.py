@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from eyelevel.errors import OutsideError, PlanError, refusal_of
 from eyelevel.from_outside.limits import Limit
-from eyelevel.from_outside.words import escape_control_characters, quoted
+from eyelevel.from_outside.words import escape_control_characters, excerpt
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Source:
 
     def unreadable(self, error: OSError) -> Exception:
         """The error of a file that the system does not give."""
-        why = quoted(refusal_of(error))
+        why = excerpt(refusal_of(error))
         return self.error(f"reading {escape_control_characters(self.name, keep='')}: {why}")
 
 

@@ -29,17 +29,17 @@ only letters and signs, except for the soft hyphen."""
 
 def escape_control_characters_in_json(text: str) -> str:
     """Return JSON of the same value with control characters escaped."""
-    return _CONTROLS_IN_JSON.sub(_escaped, text).replace("\xad", "\\u00ad")
+    return _CONTROLS_IN_JSON.sub(_escape, text).replace("\xad", "\\u00ad")
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     c = found[0]
     return (
         json.dumps(c)[1:-1] if c == "\x7f" or unicodedata.category(c) in CONTROL_CATEGORIES else c
     )
 
 
-def quoted(value: object) -> str:
+def excerpt(value: object) -> str:
     """Return an untrusted value for a message: on one line, shortened and escaped."""
     text = " ".join(str(value)[: 2 * QUOTED_MAX].split())
     shown = escape_control_characters(text, keep="")

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Self
 
-from eyelevel.binary import NAME, find_binary, said_nothing
+from eyelevel.binary import NAME, find_binary, silent_failure
 from eyelevel.errors import LabError
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import Lab
@@ -43,7 +43,7 @@ def probe_events(
             yield json.loads(line)
         errors = process.stderr.read().strip()
         if process.wait() != 0:
-            raise LabError(errors.removeprefix(f"{NAME}: ") or said_nothing(subcommand))
+            raise LabError(errors.removeprefix(f"{NAME}: ") or silent_failure(subcommand))
     finally:
         process.kill()
         process.wait()
@@ -86,7 +86,7 @@ class ProbeTarget:
         if not line:
             _, errors = self._process.communicate(timeout=END_TIMEOUT_S)
             said = errors.decode().strip().removeprefix(f"{NAME}: ")
-            raise LabError(said or said_nothing("probe-target"))
+            raise LabError(said or silent_failure("probe-target"))
         self.authority_pem = json.loads(line)["authority_pem"]
         return self
 

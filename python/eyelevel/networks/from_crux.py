@@ -13,12 +13,12 @@ from itertools import pairwise
 
 from eyelevel.errors import NetworkError
 from eyelevel.from_outside.cell_numbers import NumberStyle, style_of
-from eyelevel.from_outside.csv_rows import Table, read_table, refuse_long_rows, stated_separator
+from eyelevel.from_outside.csv_rows import Table, read_separator, read_table, refuse_long_rows
 from eyelevel.from_outside.headings import PLAIN, SHARE, Quantity, read_heading
 from eyelevel.from_outside.json_rows import is_json, is_row, json_records, table_of
 from eyelevel.from_outside.limits import TABLE
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonMapping
 from eyelevel.networks.from_csv import QUEUE_MS, UP_SHARE, WeightedNetwork
 from eyelevel.networks.network import Network
@@ -65,7 +65,7 @@ def is_crux(text: str, file: str = "users") -> bool:
             return True
         return _names_bins(table_of(records, source).rows[0][1])
     for line in text.splitlines():
-        if line.strip() and line.lstrip()[0] != "#" and not stated_separator(line, 1, source):
+        if line.strip() and line.lstrip()[0] != "#" and not read_separator(line, 1, source):
             return _names_bins([line])
     return False
 
@@ -139,7 +139,7 @@ def _is_answer(record: Mapping[str, object]) -> bool:
 
 def _of_answer(answer: JsonMapping, source: Source) -> tuple[Bins, float | None]:
     if isinstance(answer.get("error"), Mapping):
-        said = quoted(answer["error"].get("message", "no message"))
+        said = excerpt(answer["error"].get("message", "no message"))
         raise source.refusal(
             f"an error of the API: {said}",
             "error",
@@ -176,7 +176,7 @@ def _of_table(table: Table, source: Source) -> Bins:
         if index not in used:
             known = ", ".join((*_BIN, *_NOT_NEEDED))
             remedy = f"remove it, or use {known}"
-            raise source.refusal(f"unknown column `{quoted(name)}`", line, remedy)
+            raise source.refusal(f"unknown column `{excerpt(name)}`", line, remedy)
     for word in _BIN:
         if word not in columns:
             raise source.refusal(f"no column `{word}`", line, "write start,end,density")
@@ -233,7 +233,7 @@ def _number(
     is_value = isinstance(value, int | float | str) and not isinstance(value, bool)
     number = style.read(str(value).strip(), where, source) if is_value else None
     if number is None or not 0 <= number * scale <= most:
-        fault = f"`{quoted(value)}` is not a number from 0 to {most:g}"
+        fault = f"`{excerpt(value)}` is not a number from 0 to {most:g}"
         remedy = "write start and end in ms, density as a share of 1 or with a percent sign"
         raise source.refusal(fault, where, remedy)
     return number * scale

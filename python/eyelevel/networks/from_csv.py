@@ -29,7 +29,7 @@ from eyelevel.from_outside.headings import (
 from eyelevel.from_outside.json_rows import is_json, json_records, table_of
 from eyelevel.from_outside.limits import TABLE
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.networks.network import Network, loss_of_each_direction
 from eyelevel.networks.presets import get_network
 
@@ -120,7 +120,7 @@ def _columns(table: Table, source: Source) -> dict[str, Column]:
         if index not in used:
             known = ", ".join(quantity.name for quantity in _QUANTITIES)
             remedy = f"remove it, or name it one of {known}"
-            raise source.refusal(f"unknown column `{quoted(cell)}`", line, remedy)
+            raise source.refusal(f"unknown column `{excerpt(cell)}`", line, remedy)
     for name in ("rtt_ms", "down_mbit_s"):
         if name not in columns:
             fault = f"no column `{name}`"
@@ -176,7 +176,7 @@ def _numbers(
     if any(percents) and name in ("weight", "loss_two_way"):
         if not all(percents):
             place, text = cells[percents.index(False)]
-            fault = f"{name} is `{quoted(text)}`, and in other rows it has a percent sign"
+            fault = f"{name} is `{excerpt(text)}`, and in other rows it has a percent sign"
             raise source.refusal(fault, place, "write all of them with it, or none")
         scale = 0.01
     for place, text in cells:
@@ -185,7 +185,7 @@ def _numbers(
             plain = _bare(plain)
         value = style.read(plain, place, source)
         if value is None:
-            fault = f"{name} is `{quoted(text)}`, which is not a number"
+            fault = f"{name} is `{excerpt(text)}`, which is not a number"
             raise source.refusal(fault, place, "write one, such as 40, or remove the row")
         read.append(value * scale)
     if name == "percentile" and 0 < max(read) <= 1 and not any(percents):
@@ -201,7 +201,7 @@ def _check_range(
     low, high = _RANGES[name]
     for (place, text), value in zip(cells, values, strict=True):
         if not low <= value <= high:
-            fault = f"{name} is {quoted(text)}; it must be from {low:g} to {high:g}"
+            fault = f"{name} is {excerpt(text)}; it must be from {low:g} to {high:g}"
             remedy = "correct it, or name its unit in the heading"
             if name == "rtt_ms" and value == 0:
                 remedy = f"write what was measured, or {ZERO_RTT_MS:g} for a browser's rounded 0"
@@ -247,8 +247,8 @@ def _of_classes(rows: Rows, file: str) -> list[WeightedNetwork]:
             fault = "is used twice"
             if other != written:
                 preset = min(other, written, key=len)
-                fault = f"is the one that `{quoted(preset)}` gets beside the preset"
-            shown = quoted(max(other, written, key=len))
+                fault = f"is the one that `{excerpt(preset)}` gets beside the preset"
+            shown = excerpt(max(other, written, key=len))
             raise NetworkError(f"{file}:{number}: the name `{shown}` {fault}; rename one")
         names[name] = written
         if weight > 0:

@@ -4,7 +4,7 @@ import os
 from itertools import islice
 from pathlib import Path
 
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.networks.operators import LINKS_BY_NAME, find_recorded_link, recordings
 
 FILES_MAX = 10_000
@@ -25,7 +25,7 @@ def find_recorded_pair(folder: str, name: str) -> tuple[str, str]:
     if named is None:
         known = ", ".join(LINKS_BY_NAME)
         raise ValueError(
-            f"recordings in {quoted(folder)} for `{quoted(name)}`: they are only for operators' "
+            f"recordings in {excerpt(folder)} for `{excerpt(name)}`: they are only for operators' "
             f"links ({known}); other networks take traces by trace_down and trace_up"
         )
     link = named.name
@@ -36,9 +36,9 @@ def find_recorded_pair(folder: str, name: str) -> tuple[str, str]:
             down, up = found[link]
             return str(place / down), str(place / up)
         seen += [f"{each} ({down.rpartition('.')[0]})" for each, (down, _) in found.items()]
-    there = f"it has {', '.join(map(quoted, seen))}" if seen else "it has none of any operator"
+    there = f"it has {', '.join(map(excerpt, seen))}" if seen else "it has none of any operator"
     raise ValueError(
-        f"{quoted(folder)}: no recording of `{link}`, which is a pair of files such as "
+        f"{excerpt(folder)}: no recording of `{link}`, which is a pair of files such as "
         f"{_example(link)}.down and {_example(link)}.up; {there}. Name another folder, or leave "
         "it out to use the model"
     )
@@ -52,7 +52,7 @@ def _files(place: Path, *, must_be: bool) -> list[str]:
         if not must_be:
             return []
         raise ValueError(
-            f"{quoted(str(place))}: {error.strerror}; name a folder with recorded traces"
+            f"{excerpt(str(place))}: {error.strerror}; name a folder with recorded traces"
         ) from error
 
 

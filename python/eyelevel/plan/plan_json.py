@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from eyelevel.errors import PlanError
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonMapping
 from eyelevel.plan.checks import refuse_mistakes
 from eyelevel.plan.plan import Plan
@@ -59,7 +59,7 @@ def plan_of_document(
 def _site_name(site: JsonMapping) -> str:
     name, digest = site["name"], site["digest"]
     if not (isinstance(name, str) and _SITE_NAME.fullmatch(name) and isinstance(digest, str)):
-        raise ValueError(f"`sites`: {quoted(name)} is not the name of a site with its digest")
+        raise ValueError(f"`sites`: {excerpt(name)} is not the name of a site with its digest")
     return name
 
 
@@ -75,7 +75,7 @@ def _check_trials(trials: object, plan: Plan) -> None:
     for place, trial in enumerate(trials):
         for key, names in known.items():
             if trial[key] not in names:
-                raise ValueError(f"`trials.{place}.{key}`: the plan has no {quoted(trial[key])}")
+                raise ValueError(f"`trials.{place}.{key}`: the plan has no {excerpt(trial[key])}")
         for key in ("repetition", "position", "seed"):
             if type(trial[key]) is not int or trial[key] < 0:
                 raise ValueError(f"`trials.{place}.{key}` is not a number")
@@ -86,10 +86,10 @@ def _check_trials(trials: object, plan: Plan) -> None:
 def _format_error(error: Exception) -> str:
     """Return an error as one line; of pydantic's errors, the first key and its fault."""
     if isinstance(error, KeyError):
-        return f"it lacks {quoted(error)}"
+        return f"it lacks {excerpt(error)}"
     details = getattr(error, "errors", None)
     if details is None:
-        return quoted(error)
+        return excerpt(error)
     first = details()[0]
     key = ".".join(str(part) for part in first["loc"])
-    return f"`{quoted(key)}`: {quoted(first['msg'].removeprefix('Value error, '))}"
+    return f"`{excerpt(key)}`: {excerpt(first['msg'].removeprefix('Value error, '))}"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from eyelevel.errors import unknown
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 
 Verb = Literal["scroll", "click", "script"]
 
@@ -44,7 +44,7 @@ def parse_step(text: str) -> Step:
     number = argument.removeprefix("-")
     scrolls = argument == "end" or (number.isdecimal() and len(number) <= 6)
     if not argument or (word == "scroll" and not scrolls):
-        raise ValueError(f"`{quoted(text)}` is not a step; write {_MEANT[word]}")
+        raise ValueError(f"`{excerpt(text)}` is not a step; write {_MEANT[word]}")
     if len(text) > STEP_CHARACTERS_MAX:
         raise ValueError(
             f"a step of {len(text)} characters; use at most {STEP_CHARACTERS_MAX}, since every "

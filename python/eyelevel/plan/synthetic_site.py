@@ -4,7 +4,7 @@ are like published ones: `synthetic:like=das2014,site=17`."""
 from dataclasses import asdict, dataclass
 
 from eyelevel.errors import unknown
-from eyelevel.from_outside.words import escape_control_characters, quoted
+from eyelevel.from_outside.words import escape_control_characters, excerpt
 
 PREFIX = "synthetic:"
 BOUNDS = {"objects": (1, 2000), "object_bytes": (2, 50_000_000), "origins": (1, 200)}
@@ -115,4 +115,4 @@ def _whole_numbers(
 
 
 def _refusal(site: str, why: str) -> ValueError:
-    return ValueError(f"site `{quoted(site)}`: {escape_control_characters(why, keep='')}")
+    return ValueError(f"site `{excerpt(site)}`: {escape_control_characters(why, keep='')}")

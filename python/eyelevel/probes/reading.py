@@ -14,7 +14,7 @@ from eyelevel.from_outside.json_text import parse_json
 from eyelevel.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PARQUET, PROBES
 from eyelevel.from_outside.parquet import read_parquet
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.probes.protocols import protocol_of
 
@@ -187,7 +187,7 @@ def _thesis_rows(path: Path, lines: Iterable[tuple[int, str]]) -> Iterable[JsonO
         try:
             yield _of_thesis(vantage, *cells)
         except ValueError as error:
-            raise ProbeError(f"{path}, line {number}: {quoted(error)}; drop the line") from error
+            raise ProbeError(f"{path}, line {number}: {excerpt(error)}; drop the line") from error
 
 
 def _of_thesis(vantage: str | None, *cells: str) -> JsonObject:

@@ -6,7 +6,7 @@ import polars as pl
 
 from eyelevel.errors import ProbeError
 from eyelevel.from_outside.host_names import spell_in_dns
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.probes.cdn.attribution import GROUP
 
 
@@ -17,7 +17,7 @@ def only_hosts(tables: Sequence[pl.DataFrame], hosts: Sequence[str]) -> list[pl.
     for host in wanted:
         if host not in there:
             raise ProbeError(
-                f"--host {quoted(host)}: no file has a row for it; write it as the files do"
+                f"--host {excerpt(host)}: no file has a row for it; write it as the files do"
             )
     return [table.filter(pl.col("host").str.to_lowercase().is_in(wanted)) for table in tables]
 
@@ -41,7 +41,7 @@ def only_cdns(tables: Sequence[pl.DataFrame], cdns: Sequence[str]) -> list[pl.Da
         if found is None:
             named = ", ".join(names.head(CDNS_NAMED))
             raise ProbeError(
-                f"--cdn {quoted(cdn)}: no row is of this CDN; name one of {quoted(named)}"
+                f"--cdn {excerpt(cdn)}: no row is of this CDN; name one of {excerpt(named)}"
             )
         wanted.append(found)
     return [table.filter(pl.col("cdn").str.to_lowercase().is_in(wanted)) for table in tables]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from eyelevel.errors import ProbeError
 from eyelevel.from_outside.host_lists import Host, parse_host
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonObject
 from eyelevel.probes.protocols import THESIS_NAMES
 
@@ -34,7 +34,7 @@ def parse_target(text: str) -> ProbeTargetName:
         return target_of(parse_host(text))
     except ValueError as error:
         raise ProbeError(
-            f"`{quoted(text)}` is not a HOST[:PORT][/PATH] ({quoted(error)}); write it as "
+            f"`{excerpt(text)}` is not a HOST[:PORT][/PATH] ({excerpt(error)}); write it as "
             "www.example.com/index.html"
         ) from error
 
@@ -51,7 +51,7 @@ def parse_protocols(text: str, option: str = "--protocols") -> list[str]:
     unknown = [name for name in names if name not in THESIS_NAMES]
     if unknown or not names:
         known = ", ".join(THESIS_NAMES)
-        raise ProbeError(f"{option} {quoted(text)}: choose among {known}, separated by commas")
+        raise ProbeError(f"{option} {excerpt(text)}: choose among {known}, separated by commas")
     return list(dict.fromkeys(names))
 
 

@@ -126,7 +126,11 @@ def reference_page() -> str:
         "",
         "| aspect | what | where | from | margin | by nature |",
         "| --- | --- | --- | --- | --- | --- |",
-        *(_measured(aspect, aspect.measure) for aspect in ASPECTS if aspect.measure is not None),
+        *(
+            _measured_table(aspect, aspect.measure)
+            for aspect in ASPECTS
+            if aspect.measure is not None
+        ),
         "",
         "## Aspects that are settings",
         "",
@@ -162,7 +166,7 @@ def _keys(meanings: Mapping[str, str]) -> list[str]:
     return ["| key | value |", "| --- | --- |", *rows]
 
 
-def _measured(aspect: Aspect, measure: Measure) -> str:
+def _measured_table(aspect: Aspect, measure: Measure) -> str:
     cells = (
         aspect.name,
         aspect.what,

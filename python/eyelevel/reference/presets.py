@@ -62,11 +62,13 @@ def presets_page() -> str:
         "",
         "These are synthetic; `--corpus NAME` uses their sites in place of a preset's own:",
         "",
-        *_table(["name", "sites", "what"], _made()),
+        *_table(["name", "sites", "what"], _synthetic_rows()),
         "",
         "These are lists of pages; `eyelevel corpus record NAME` records those with an address:",
         "",
-        *_table(["name", "sites", "how they were chosen", "source", "named there"], _published()),
+        *_table(
+            ["name", "sites", "how they were chosen", "source", "named there"], _published_rows()
+        ),
         "",
         "Written by `python -m eyelevel.reference.presets`; a test compares the two.",
         "",
@@ -74,11 +76,11 @@ def presets_page() -> str:
     return "\n".join(lines)
 
 
-def _made() -> list[list[str]]:
+def _synthetic_rows() -> list[list[str]]:
     return [[f"`{each.name}`", str(len(each.sites)), each.purpose] for each in SYNTHETIC_CORPORA]
 
 
-def _published() -> list[list[str]]:
+def _published_rows() -> list[list[str]]:
     rows = []
     for each in PUBLISHED_LISTS.values():
         named = "; ".join(f"{site.url or site.name} ({site.place})" for site in each.named)

@@ -15,7 +15,7 @@ from eyelevel.from_outside.files import lines_of
 from eyelevel.from_outside.host_lists import LeftOut, parse_host, read_hosts
 from eyelevel.from_outside.limits import NAMES, OPT_OUT, WORD_LINE_BYTES_MAX
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 
 HTTPS_PORT = 443
 
@@ -48,7 +48,7 @@ def read_names(
     seen: set[str] = set()
     for number, host in read_hosts(path, source, left_out):
         if host.port not in (None, port):
-            fault = f"`{quoted(host.name)}` has port {host.port}, and a scan asks all at {port}"
+            fault = f"`{excerpt(host.name)}` has port {host.port}, and a scan asks all at {port}"
             remedy = "drop the port, or scan such names by --port"
             left_out.take(source.refusal(fault, str(number), remedy))
         elif host.name not in seen:
@@ -87,7 +87,7 @@ def read_opt_out(path: Path) -> OptOut:
             try:
                 name = parse_host(text.removeprefix("*.")).name
             except ValueError as error:
-                fault = f"`{quoted(text)}` is no name, address or range ({quoted(error)})"
+                fault = f"`{excerpt(text)}` is no name, address or range ({excerpt(error)})"
                 remedy = "write it as example.com or 192.0.2.0/24"
                 raise source.refusal(fault, str(number), remedy) from error
             found = _range_of(name)

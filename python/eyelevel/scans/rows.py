@@ -10,7 +10,7 @@ from eyelevel.from_outside.host_names import NAME
 from eyelevel.from_outside.json_text import parse_object
 from eyelevel.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PROBES
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.scans.names import HTTPS_PORT
 
@@ -66,8 +66,8 @@ def _target(path: Path, host: object, port: object) -> str:
         try:
             text = f"[{IPv6Address(text)}]"
         except ValueError:
-            fault = f"{path}: a row's host is not a name: `{quoted(host)}`; drop the row"
+            fault = f"{path}: a row's host is not a name: `{excerpt(host)}`; drop the row"
             raise ScanError(fault) from None
     if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
-        raise ScanError(f"{path}: a row's port is not a port: `{quoted(port)}`; drop the row")
+        raise ScanError(f"{path}: a row's port is not a port: `{excerpt(port)}`; drop the row")
     return text if port == HTTPS_PORT else f"{text}:{port}"

@@ -55,7 +55,7 @@ def lag_one(differences: ArrayLike) -> Estimate:
     n = d.shape[1]
     if n < REPETITIONS_MIN:
         return undetermined(f"{are_too_few(n)} to see a drift in", n)
-    z = _standardised(d)
+    z = _standardise(d)
     if not z.size:
         return undetermined("the runs show no spread", n)
     likeness = z.T @ z / np.square(z).sum()
@@ -69,7 +69,7 @@ def lag_one(differences: ArrayLike) -> Estimate:
     return Estimate(value, low, high, p, deviation, n=n)
 
 
-def _standardised(differences: Floats) -> Floats:
+def _standardise(differences: Floats) -> Floats:
     """Return each comparison that spreads at all, centred, by its deviation; 0 for a lost one."""
     there = ~np.isnan(differences)
     counts = np.maximum(1, there.sum(axis=1, keepdims=True))

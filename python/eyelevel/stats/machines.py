@@ -17,7 +17,7 @@ from eyelevel.stats.estimate import (
     undetermined,
 )
 from eyelevel.stats.families import holm
-from eyelevel.stats.hypothesis.difference import DifferenceTest, checked
+from eyelevel.stats.hypothesis.difference import DifferenceTest, test_result
 from eyelevel.stats.paired_gains import NO_SPREAD, as_gain
 
 Places = NDArray[np.int64]
@@ -119,7 +119,7 @@ def gain_over_machines(
     variance, freedom = found
     freedoms = (len(there) - 1.0, freedom)
     statistic = explained / freedoms[0] / variance
-    test = checked(statistic, float(scipy.special.fdtrc(*freedoms, statistic)), freedoms)
+    test = test_result(statistic, float(scipy.special.fdtrc(*freedoms, statistic)), freedoms)
     fixed = _of_machines(design, inverse, distances, variance, freedom)
     machines_found = [OfMachine(undetermined("no complete block is left"))] * count
     for place, each in zip(there.tolist(), fixed, strict=True):

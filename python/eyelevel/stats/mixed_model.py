@@ -59,10 +59,10 @@ def gain_over_sites(
     if np.ptp(joined) == 0:
         value = math.expm1(joined[0])
         return SitesModel(undetermined("the runs show no spread", len(pairs), value))
-    return _fitted(ratios, confidence)
+    return _fit(ratios, confidence)
 
 
-def _fitted(ratios: Sequence[Floats], confidence: float) -> SitesModel:
+def _fit(ratios: Sequence[Floats], confidence: float) -> SitesModel:
     runs = np.array([len(of_site) for of_site in ratios])
     means = np.array([of_site.mean() for of_site in ratios])
     scatter = float(sum(((of_site - of_site.mean()) ** 2).sum() for of_site in ratios))

@@ -23,7 +23,7 @@ from eyelevel.from_outside.limits import DOCUMENT, PLAN_DOCUMENT
 from eyelevel.from_outside.limits import RECORD as RECORD_LIMIT
 from eyelevel.from_outside.packed import gunzip
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.store.frames import Frames, read_frames
 from eyelevel.store.pictures import PICTURES
@@ -186,14 +186,14 @@ def check_record(record: JsonMapping, subject: str) -> None:
     version = record.get("version") if isinstance(record, Mapping) else None
     if version != RECORD_VERSION or not isinstance(version, int):
         raise StoreError(
-            f"reading {subject}: record version {quoted(repr(version))}, but this eyelevel reads "
+            f"reading {subject}: record version {excerpt(repr(version))}, but this eyelevel reads "
             f"version {RECORD_VERSION}; use the eyelevel that wrote it"
         )
     try:
         RECORD.validate_python(record)
     except ValidationError as error:
         first = error.errors()[0]
-        where = quoted(".".join(str(part) for part in first["loc"]))
+        where = excerpt(".".join(str(part) for part in first["loc"]))
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
         raise StoreError(
             f"reading {subject}: `{where}`: {first['msg']}{more}; it is damaged, or another "

@@ -6,7 +6,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from eyelevel.errors import StoreError
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonMapping
 
 RESTORE = "restore it from where the run was copied from"
@@ -22,5 +22,5 @@ def check_document(
         return schema.validate_python(document)
     except ValidationError as error:
         first = error.errors()[0]
-        key = quoted(".".join(str(part) for part in first["loc"]))
+        key = excerpt(".".join(str(part) for part in first["loc"]))
         raise StoreError(f"reading {file}: `{key}`: {first['msg']}; {remedy}") from error

@@ -11,7 +11,7 @@ from eyelevel.from_outside.files import read_bytes
 from eyelevel.from_outside.json_text import parse_object
 from eyelevel.from_outside.limits import DOCUMENT
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.store.documents import check_document
 from eyelevel.store.environment import MachineEnvironment
@@ -76,7 +76,8 @@ def parse_machine(content: bytes, machine: str, file: str) -> JsonObject:
     check_document(MACHINE, document, file)
     if document["machine"] != machine:
         raise StoreError(
-            f"reading {file}: it is of machine {quoted(document['machine'])}; rename it accordingly"
+            f"reading {file}: it is of machine {excerpt(document['machine'])}; "
+            "rename it accordingly"
         )
     return document
 

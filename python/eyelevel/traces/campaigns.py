@@ -20,7 +20,7 @@ import numpy as np
 
 from eyelevel.from_outside.csv_rows import csv_rows
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.traces.delay_rate import DELAY_MS_MAX, RATE_MBIT_S_MAX, DelayRate
 from eyelevel.traces.rates import RateSeries
 
@@ -82,7 +82,7 @@ def parse_fcc(text: str, source: Source) -> Iterator[UnitRates]:
         whole = [found for _, found in sorted(of_unit.items()) if [*sorted(found)] == _upto(found)]
         rates = [found[at] for found in whole for at in range(len(found))]
         if not rates:
-            raise source.refusal(f"unit {quoted(unit)} has no whole test", "", _FILTER)
+            raise source.refusal(f"unit {excerpt(unit)} has no whole test", "", _FILTER)
         edges = np.arange(len(rates) + 1, dtype=np.float64) * INTERVAL_MS
         left = len(of_unit) - len(whole)
         said = _several(len(whole), "whole test") + " one behind the other" * (len(whole) > 1)
@@ -109,7 +109,7 @@ def parse_monroe(text: str, source: Source) -> Iterator[UnitDelays]:
             raise source.refusal(fault, str(number), "leave `rtt` empty where no answer came")
     for unit, of_unit in pings.items():
         if len(of_unit) < 2:
-            raise source.refusal(f"node {quoted(unit)} has fewer than two answers", "", _FILTER)
+            raise source.refusal(f"node {excerpt(unit)} has fewer than two answers", "", _FILTER)
         times = sorted(of_unit)
         at_ms = (np.array(times) - times[0]) * 1000
         gap_s = max(later - earlier for earlier, later in pairwise(times))
@@ -163,6 +163,6 @@ def _number(text: str, name: str, number: int, source: Source, most: float) -> f
     except ValueError:
         value = math.nan
     if not 0 <= value <= most or "_" in text:
-        fault = f"{name} is `{quoted(text)[:40]}`, which is not a number from 0 to {most:g}"
+        fault = f"{name} is `{excerpt(text)[:40]}`, which is not a number from 0 to {most:g}"
         raise source.refusal(fault, str(number), "write it as the campaign does")
     return value

@@ -18,8 +18,8 @@ from eyelevel.from_outside.cell_numbers import is_written_number, style_of
 from eyelevel.from_outside.csv_rows import (
     SEPARATORS,
     csv_cells,
+    read_separator,
     separator_of,
-    stated_separator,
     utf8_of,
 )
 from eyelevel.from_outside.headings import (
@@ -31,9 +31,9 @@ from eyelevel.from_outside.headings import (
     rate_words,
     read_heading,
 )
-from eyelevel.from_outside.number_columns import kept_lines, number_columns
+from eyelevel.from_outside.number_columns import keep_lines, number_columns
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.traces.rates import RateSeries
 
 _TIMES = (
@@ -126,9 +126,9 @@ class _Rows:
 
 
 def _rows(content: bytes, source: Source) -> _Rows:
-    body, line = kept_lines(utf8_of(content, source))
+    body, line = keep_lines(utf8_of(content, source))
     first, _, rest = body.partition(b"\n")
-    stated = stated_separator(first.decode("utf-8", "replace"), line(0), source) if body else None
+    stated = read_separator(first.decode("utf-8", "replace"), line(0), source) if body else None
     skipped = 0
     if stated is not None:
         body, skipped = rest, 1
@@ -167,10 +167,10 @@ def parse_delay_rate(content: bytes, source: Source) -> DelayRate:
         columns = {"time": Column(0, 1000.0, ""), "down": Column(1, 1.0, "")}
     if "time" not in columns or len(columns) == 1:
         what = "a time" if "time" not in columns else "a delay or a rate"
-        fault = f"no column with {what} in `{quoted(rows.separator.join(rows.cells))[:40]}`"
+        fault = f"no column with {what} in `{excerpt(rows.separator.join(rows.cells))[:40]}`"
         raise source.refusal(fault, heading, f"name its columns with units, such as {EXAMPLE}")
     if "delay" in columns and "rtt" in columns:
-        both = " and ".join(f"`{quoted(columns[name].heading)}`" for name in ("delay", "rtt"))
+        both = " and ".join(f"`{excerpt(columns[name].heading)}`" for name in ("delay", "rtt"))
         raise source.refusal(f"columns {both} for one thing", heading, "keep one of them")
     if not rows.body:
         raise source.refusal("no line with a time", heading, "write a row a time")

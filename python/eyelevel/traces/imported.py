@@ -16,7 +16,7 @@ from eyelevel.from_outside.csv_rows import csv_rows, utf8_of
 from eyelevel.from_outside.files import text_of
 from eyelevel.from_outside.limits import MB, TRACE
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.traces.campaigns import is_fcc, is_monroe, parse_fcc, parse_monroe
 from eyelevel.traces.delay_rate import DelayRate, is_delay_rate, parse_delay_rate
 from eyelevel.traces.light import LINE, parse_light
@@ -106,7 +106,7 @@ def form_of(name: str, content: bytes) -> str:
         return OPPORTUNITIES
     if _HSDPA.fullmatch(head):
         raise source.refusal(
-            f"`{quoted(head.decode())[:40]}` is a line of an HSDPA or LTE log of bytes received",
+            f"`{excerpt(head.decode())[:40]}` is a line of an HSDPA or LTE log of bytes received",
             "1",
             "write it as CSV: a heading `time_ms,kbps`, then column 2 less column 6, and 8 times "
             "column 5 divided by column 6",
@@ -123,7 +123,7 @@ def form_of(name: str, content: bytes) -> str:
     if not head:
         fault = "no row in its first 64 kB" if content.strip() else "the file is empty"
         raise source.refusal(fault, "", f"known: {FORMS}")
-    shown = f"`{quoted(head.decode('utf-8', 'replace'))[:40]}`"
+    shown = f"`{excerpt(head.decode('utf-8', 'replace'))[:40]}`"
     raise source.refusal(f"{shown} begins no form that is known", "1", f"known: {FORMS}")
 
 
@@ -160,15 +160,15 @@ def _cell(light: tuple[str, bytes], heavy: tuple[str, bytes], folder: str) -> Im
 def _fcc(name: str, content: bytes, folder: str) -> Iterator[Imported]:
     source = Source(name, TRACE, TraceError)
     units = list(parse_fcc(_table(content, source), source))
-    total = sum(_bytes_of(each.series, f"{name}, unit {quoted(each.unit)}") for each in units)
+    total = sum(_bytes_of(each.series, f"{name}, unit {excerpt(each.unit)}") for each in units)
     if total > TABLE_BYTES_MAX:
         fault = f"its {len(units)} units come to {_more(total, TABLE_BYTES_MAX, ' of traces')}"
         raise source.refusal(fault, "", "keep the rows of fewer units, or of fewer days")
     for each in units:
-        opportunities_ms = opportunities_of(each.series, f"{name}, unit {quoted(each.unit)}")
+        opportunities_ms = opportunities_of(each.series, f"{name}, unit {excerpt(each.unit)}")
         file = f"{_stem(name)}-{_stem(each.unit)}.trace"
         yield Imported(
-            f"{name}, unit {quoted(each.unit)}",
+            f"{name}, unit {excerpt(each.unit)}",
             "FCC's throughput tests",
             f"{_describe(opportunities_ms)}; {each.said}",
             {file: whole_lines(opportunities_ms)},
@@ -180,7 +180,7 @@ def _monroe(name: str, content: bytes, folder: str) -> Iterator[Imported]:
     source = Source(name, TRACE, TraceError)
     for each in parse_monroe(_table(content, source), source):
         stem = f"{_stem(name)}-{_stem(each.unit)}"
-        found = _delay_rate(f"{name}, node {quoted(each.unit)}", stem, each.series, folder)
+        found = _delay_rate(f"{name}, node {excerpt(each.unit)}", stem, each.series, folder)
         said = f"{found.said}; {each.said}"
         yield replace(found, form=f"MONROE's pings, {found.form}", said=said)
 
@@ -208,7 +208,7 @@ def _delay_rate(name: str, stem: str, series: DelayRate, folder: str) -> Importe
             stages[way] = ", ".join(part for part in both if part)
         elif delay and (series.of_round_trips or way == "down"):
             stages[way] = delay
-    said += [f"passed over: {', '.join(map(quoted, series.passed_over))}"] * bool(
+    said += [f"passed over: {', '.join(map(excerpt, series.passed_over))}"] * bool(
         series.passed_over
     )
     return Imported(name, _describe_series(series), "; ".join(said), files, stages)

@@ -18,7 +18,7 @@ from eyelevel.from_outside.number_columns import (
     pieces_of_lines,
 )
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.traces.mahimahi import MS_MAX
 
 OPPORTUNITIES_MAX = 10_000
@@ -105,7 +105,7 @@ def _whole_ns(ms: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _no_train(text: bytes, source: Source) -> Exception:
     row = max(0, first_line(text, lambda line: LINE.fullmatch(line) is not None))
-    shown = quoted(text.split(b"\n", row + 1)[row].decode("utf-8", "replace"))[:40]
+    shown = excerpt(text.split(b"\n", row + 1)[row].decode("utf-8", "replace"))[:40]
     return source.refusal(f"`{shown}` is no train", str(row + 1), _AS)
 
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from eyelevel.errors import TraceError
 from eyelevel.from_outside.number_columns import first_line, lines_without_ends, numbers
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.lab_tables import LIMITS
 from eyelevel.traces.lines import whole_lines
 
@@ -45,9 +45,9 @@ def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
     if wrong >= 0:
         line = before[wrong].partition(b"\n")[0].decode("utf-8", "replace")
         if (plain := line.strip()).isdecimal() and plain.isascii():
-            fault = f"a blank beside `{quoted(plain)[:40]}`"
+            fault = f"a blank beside `{excerpt(plain)[:40]}`"
             raise TraceError(f"{name}:{wrong + 1}: {fault}; remove it, each line is a whole number")
-        shown = f"`{quoted(line)[:40]}`" if line else "an empty line"
+        shown = f"`{excerpt(line)[:40]}`" if line else "an empty line"
         raise TraceError(
             f"{name}:{wrong + 1}: {shown} is not a whole number of milliseconds; write one per line"
         )

@@ -3,7 +3,7 @@ import re
 import pytest
 from synthetic_run import SITES, metrics_of, write_run
 
-from eyelevel.analysis.conditions import conditions_said, stacks_planned
+from eyelevel.analysis.conditions import describe_conditions, stacks_planned
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.file.change import question_plan
 from eyelevel.plan.presets import preset_text
@@ -26,7 +26,7 @@ def contents(tmp_path):
 
 def test_first_visits_in_the_usual_conditions_need_no_words(contents):
     found = contents(TEXT)
-    assert conditions_said(found.planned) == ""
+    assert describe_conditions(found.planned) == ""
     assert "each load in a new browser and new network namespaces" in paragraph(found)
 
 
@@ -42,7 +42,7 @@ def test_first_visits_in_the_usual_conditions_need_no_words(contents):
 )
 def test_a_plans_visit_is_in_its_methods(contents, visit, said):
     found = contents(f'visit = "{visit}"\n{TEXT}')
-    assert said in conditions_said(found.planned)
+    assert said in describe_conditions(found.planned)
     text = paragraph(found)
     assert said in text
     assert (
@@ -63,7 +63,7 @@ def test_a_plans_visit_is_in_its_methods(contents, visit, said):
     ],
 )
 def test_what_the_browser_knows_and_takes_the_network_for_is_said(contents, line, said):
-    assert said in conditions_said(contents(f"{line}\n{TEXT}").planned)
+    assert said in describe_conditions(contents(f"{line}\n{TEXT}").planned)
 
 
 def test_a_known_visitors_load_has_a_visit_before_it(contents):
@@ -96,12 +96,13 @@ def test_a_visit_of_one_stack_is_said_of_that_stack(contents):
     (changed,) = (stack for stack in found.stacks if stack != "tcp+")
     visits = {each.name: each.visit for each in stacks_planned(found.planned)}
     assert visits == {"tcp+": "first", changed: "repeat"}
-    assert conditions_said(found.planned).startswith(f"{changed} on a repeat visit (")
+    assert describe_conditions(found.planned).startswith(f"{changed} on a repeat visit (")
 
 
 def test_loads_without_pictures_are_said(contents):
     assert (
-        conditions_said(contents(f"capture = false\n{TEXT}").planned) == "without taking pictures"
+        describe_conditions(contents(f"capture = false\n{TEXT}").planned)
+        == "without taking pictures"
     )
 
 

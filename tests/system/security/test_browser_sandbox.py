@@ -15,7 +15,7 @@ from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.browser.browsers import find_browser
 from eyelevel.browser.profiles import PROFILE_PREFIX
-from eyelevel.confinement import UNSAFE_VARIABLE, unprivileged_user
+from eyelevel.confinement import UNSAFE_VARIABLE, find_unprivileged_user
 from eyelevel.errors import BrowserStartError
 from eyelevel.plan.browser import Browser
 
@@ -87,7 +87,7 @@ def test_a_page_is_in_the_browsers_sandbox_and_in_ours(new_lab, name):
         )
     assert raw.ended == "complete", raw.detail
     assert len(found) > 2
-    user = unprivileged_user()
+    user = find_unprivileged_user()
     first = found[0]
     for seen in found:
         assert seen.user == (user[0] if user else os.geteuid()), seen

@@ -18,7 +18,7 @@ from raw_lab import NOBODY, raw_lab
 from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.binary import find_binary
-from eyelevel.confinement import confined
+from eyelevel.confinement import confine
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def host() -> Iterator[Host]:
 
 def test_root_keeps_the_browser_in(new_lab, host, tmp_path):
     with new_lab(site=None) as lab:
-        got, tries = escapes(confined(lab.command_prefix, [tmp_path]), *host.arguments)
+        got, tries = escapes(confine(lab.command_prefix, [tmp_path]), *host.arguments)
     assert got == {}
     assert host.reached() == 0
     assert tries > 60
@@ -120,7 +120,7 @@ def bounds_of(prefix):
 
 def test_processes_and_memory_in_folders_have_bounds(new_lab, tmp_path):
     with new_lab(site=None) as lab:
-        bounds_of(confined(lab.command_prefix, [tmp_path]))
+        bounds_of(confine(lab.command_prefix, [tmp_path]))
 
 
 def test_they_have_them_for_an_ordinary_user(labs):
@@ -138,7 +138,7 @@ def test_an_ordinary_user_keeps_it_in(labs, host):
 
 
 def test_without_a_lab_its_network_is_all_that_it_reaches(host):
-    got, _ = escapes(confined((), []), *host.arguments)
+    got, _ = escapes(confine((), []), *host.arguments)
     assert set(got) == {"reach an abstract one", "reach the host's loopback"}
 
 
@@ -162,7 +162,7 @@ def test_nothing_but_the_confinement_refuses_the_tries(new_lab, host):
 
 def run_confined(script: str, *descriptors: int, keeps: int = 0, umask: int = -1) -> str:
     done = subprocess.run(
-        [*confined((), [], (), keeps), "/bin/sh", "-c", script],
+        [*confine((), [], (), keeps), "/bin/sh", "-c", script],
         capture_output=True,
         text=True,
         timeout=TEST_TIMEOUT_S,
@@ -214,7 +214,7 @@ def test_a_confined_program_ends_with_who_waits_for_it_whenever_that_is_killed()
     """Not only after it has asked for that. What lives holds the pipe."""
     moments = random.Random(1)
     read_end, write_end = os.pipe()
-    command = [*confined((), []), "sleep", "9000"]
+    command = [*confine((), []), "sleep", "9000"]
     for _ in range(100):
         with subprocess.Popen(command, stdout=write_end, stderr=write_end) as process:
             with suppress(subprocess.TimeoutExpired):

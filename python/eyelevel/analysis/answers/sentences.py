@@ -217,10 +217,10 @@ def interval_in_words(estimate: Estimate, claimed: bool) -> str:
     if not claimed:
         return format_change_interval(estimate)
     faster = (estimate.value or 0.0) < 0
-    return format_interval(_mirrored(estimate) if faster else estimate, signed=False)
+    return format_interval(_mirror(estimate) if faster else estimate, signed=False)
 
 
-def _mirrored(estimate: Estimate) -> Estimate:
+def _mirror(estimate: Estimate) -> Estimate:
     value, low, high = (
         None if bound is None else -bound for bound in (estimate.value, estimate.high, estimate.low)
     )

@@ -104,7 +104,7 @@ def _rows_of(cells: Sequence[Cell], contents: StudyResults) -> pl.DataFrame:
     )
 
 
-def _drawn(contents: StudyResults) -> pl.DataFrame:
+def _drawn_rows(contents: StudyResults) -> pl.DataFrame:
     drawn = contents.drawn_metric
     cells = [cell for cell in contents.cells if cell.pairs and cell.metric == drawn]
     return _rows_of(cells, contents)
@@ -165,12 +165,12 @@ def _gains(contents: StudyResults) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _asked(contents: StudyResults) -> list[str]:
+def _comparison_names(contents: StudyResults) -> list[str]:
     return [str(asked) for asked in contents.comparisons]
 
 
 def _attribute(name: str, title: str) -> Callable[[pl.DataFrame, StudyResults], JsonObject]:
-    return lambda rows, contents: against_attribute(rows, _asked(contents), name, title)
+    return lambda rows, contents: against_attribute(rows, _comparison_names(contents), name, title)
 
 
 def _grid_curves(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
@@ -184,21 +184,21 @@ def _link_curves(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
 FIGURES: tuple[PaperFigure, ...] = (
     PaperFigure("gain-cdf", "Ratio of means by network and metric",
                 "Wolsing et al. 2019, figure 3", cell_rows,
-                lambda rows, contents: gain_cdf(rows, _asked(contents))),
+                lambda rows, contents: gain_cdf(rows, _comparison_names(contents))),
     PaperFigure("significance", "Sites by the papers' test: mean lower, higher, neither",
                 "Wolsing et al. 2019, section 4", cell_rows,
-                lambda rows, contents: significance_shares(rows, _asked(contents))),
+                lambda rows, contents: significance_shares(rows, _comparison_names(contents))),
     PaperFigure("mean-gains", "Ratios of means with their intervals",
                 "Wolsing et al. 2019, section 4", _gains,
-                lambda rows, contents: mean_gains(rows, _asked(contents))),
+                lambda rows, contents: mean_gains(rows, _comparison_names(contents))),
     PaperFigure("origins", "Difference against the number of origins",
-                "Wolsing et al. 2019, slide 14", _drawn,
+                "Wolsing et al. 2019, slide 14", _drawn_rows,
                 _attribute("origins", "number of origins")),
     PaperFigure("objects", "Difference against the number of objects",
-                "Wolsing et al. 2019, slide 14", _drawn,
+                "Wolsing et al. 2019, slide 14", _drawn_rows,
                 _attribute("objects", "number of objects")),
     PaperFigure("bytes", "Difference against the bytes of a site",
-                "Wolsing et al. 2019, slide 14", _drawn,
+                "Wolsing et al. 2019, slide 14", _drawn_rows,
                 _attribute("encoded_bytes", "bytes on the wire")),
     PaperFigure("progress", "Visual progress over time, mean of all loads",
                 "Wolsing et al. 2019, figure 4", mean_progress,
@@ -214,7 +214,7 @@ FIGURES: tuple[PaperFigure, ...] = (
     PaperFigure("heat-map", "Improvement of median load times over rate and RTT",
                 "Das 2014, figure 5-2", improvements,
                 lambda rows, contents: heat_map(
-                    rows, title_of(contents.drawn_metric), _asked(contents))),
+                    rows, title_of(contents.drawn_metric), _comparison_names(contents))),
     PaperFigure("cellular-cdf", "Load times over links whose rate varies",
                 "Das 2014, figure 6-1", varying_networks, _link_curves),
     PaperFigure("trace-rate", "The rate of such a link over time",

@@ -87,7 +87,7 @@ def grid_of(networks: Sequence[Network]) -> pl.DataFrame:
         if network.is_plain and network.name != UNSHAPED:
             for kind in network.grid_kinds():
                 alike.setdefault(kind, []).append(network)
-    found = [_crossed(places(members)) for members in alike.values()]
+    found = [_keep_crossed(places(members)) for members in alike.values()]
     grids = sorted(found, key=lambda grid: -grid.height)
     if not grids or (len(grids) > 1 and grids[0].height == grids[1].height):
         return places(())
@@ -95,7 +95,7 @@ def grid_of(networks: Sequence[Network]) -> pl.DataFrame:
     return grids[0] if clear else grids[0].clear()
 
 
-def _crossed(grid: pl.DataFrame) -> pl.DataFrame:
+def _keep_crossed(grid: pl.DataFrame) -> pl.DataFrame:
     """Those that share rate and round trip with others, which are of it themselves."""
     while True:
         rates, rtts = pl.col("rate_mbit_s").n_unique(), pl.col("rtt_ms").n_unique()

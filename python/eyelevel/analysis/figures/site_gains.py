@@ -38,7 +38,7 @@ def site_gains(contents: StudyResults) -> pl.DataFrame:
     `networks` says of how many, and `networks_undetermined` how many of these have none; null if
     one has, as over the others it would be another gain.
     """
-    primary, counted = contents.drawn_metric, _counted(contents)
+    primary, counted = contents.drawn_metric, _count_sites(contents)
     cells = [
         (str(cell.comparison), cell.site, cell.ratio_of_means.value)
         for cell in contents.cells
@@ -55,7 +55,7 @@ def site_gains(contents: StudyResults) -> pl.DataFrame:
     return gains.join(site_attributes(contents), on="site", how="left")
 
 
-def _counted(contents: StudyResults) -> set[str]:
+def _count_sites(contents: StudyResults) -> set[str]:
     """The grid of the plan, over which Das has his means; without one all that are shaped."""
     names = {network.name for network in contents.planned.networks}
     return {*whole_grid(contents.planned.networks)["network"]} or names - {UNSHAPED} or names
@@ -79,10 +79,10 @@ def extremes(contents: StudyResults) -> pl.DataFrame:
         some = min(EXTREMES, known.height // 2)
         middle = known.slice(some, known.height - 2 * some)
         lowest, highest = known.head(some), known.tail(some)
-        shown = [_grouped(lowest, "lowest"), _grouped(highest, "highest")]
+        shown = [_group(lowest, "lowest"), _group(highest, "highest")]
         if known.height < 2 * EXTREMES:
-            shown.insert(1, _grouped(middle, "between"))
-        shown.append(_grouped(unknown.head(EXTREMES), "undetermined"))
+            shown.insert(1, _group(middle, "between"))
+        shown.append(_group(unknown.head(EXTREMES), "undetermined"))
         if some:
             shown += _changes(str(asked), lowest, highest)
         together = pl.concat(shown, how="diagonal_relaxed")
@@ -93,7 +93,7 @@ def extremes(contents: StudyResults) -> pl.DataFrame:
     return pl.concat(parts, how="diagonal_relaxed").select(*first, pl.exclude(first))
 
 
-def _grouped(rows: pl.DataFrame, group: str) -> pl.DataFrame:
+def _group(rows: pl.DataFrame, group: str) -> pl.DataFrame:
     return rows.with_columns(group=pl.lit(group))
 
 

@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from eyelevel.analysis.gains.cells import Cell
-from eyelevel.analysis.trials.blocks import loads_by_site, paired
+from eyelevel.analysis.trials.blocks import drop_incomplete, loads_by_site
 from eyelevel.plan.comparisons import Compared, Comparison
 from eyelevel.stats.bootstrap import bootstrap_difference
 from eyelevel.stats.estimate import Estimate
@@ -72,7 +72,7 @@ def site_tests(
                 stack, reference = asked.stack, asked.reference
                 if reference not in pairs:
                     pairs[reference] = _all_pairs(runs, reference)
-                x, r = paired(runs[stack], runs[reference])
+                x, r = drop_incomplete(runs[stack], runs[reference])
                 howell = pairs[reference].get(stack) or _alone(stack, x, reference, r)
                 dominance = mann_whitney(x, r)
                 alike = "" if dominance.p is not None else dominance.reason

@@ -197,7 +197,7 @@ def limits_by_site(
     return [limits.get(site, math.inf) for site in sites]
 
 
-def paired(values: Floats, reference: Floats) -> tuple[Floats, Floats]:
-    """Both without the blocks in which one of them has no value."""
+def drop_incomplete(values: Floats, reference: Floats) -> tuple[Floats, Floats]:
+    """Return both without the blocks in which one of them has no value."""
     there = ~(np.isnan(values) | np.isnan(reference))
     return values[there], reference[there]

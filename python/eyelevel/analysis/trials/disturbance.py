@@ -4,7 +4,7 @@ A block is judged as a whole and by what others did to it: the processor time of
 and what the hypervisor took. A load's own stack moves neither, so that no stack's slow loads are
 excluded more often than another's. How long a load's own processes waited for a processor, and how
 late its packets were because of that, does depend on its stack: neither excludes a load. Too many
-late packets withhold the answer of the whole network instead (`withheld`).
+late packets withhold the answer of the whole network instead (`find_withheld`).
 """
 
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ def disturbance(foreign_share: float | None, steal_share: float) -> str:
     return ""
 
 
-def judged_alone(record: JsonMapping) -> tuple[str, str]:
+def judge_alone(record: JsonMapping) -> tuple[str, str]:
     """Return outcome and detail of a load that is in no block, judged by itself."""
     outcome, host = record["outcome"], record["host"]
     reason = disturbance(host.get("cpu_foreign_share"), host["cpu_steal_share"])
@@ -59,7 +59,7 @@ def judged_alone(record: JsonMapping) -> tuple[str, str]:
     return outcome, record["outcome_detail"]
 
 
-def disturbed_blocks(table: pl.DataFrame) -> dict[str, str]:
+def find_disturbed_blocks(table: pl.DataFrame) -> dict[str, str]:
     """Return why a block is disturbed, for each that is, by name."""
     worst = table.group_by("block", maintain_order=True).agg(
         pl.col("cpu_foreign_share").max(), pl.col("cpu_steal_share").max()
@@ -77,7 +77,7 @@ def judge_disturbances(table: pl.DataFrame) -> pl.DataFrame:
     A block is as disturbed as the worst of its loads. The column LATE has what was late.
     """
     reasons = pl.DataFrame(
-        list(disturbed_blocks(table).items()),
+        list(find_disturbed_blocks(table).items()),
         schema={"block": pl.String, "disturbance": pl.String},
         orient="row",
     )
@@ -98,12 +98,12 @@ def judge_disturbances(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def withheld(table: pl.DataFrame, kept: pl.DataFrame) -> Mapping[str, str]:
+def find_withheld(table: pl.DataFrame, kept: pl.DataFrame) -> Mapping[str, str]:
     """Return why a network has no answer because of the machine, for each that has none.
 
     `table` has the judged loads, `kept` those that are compared.
     """
-    reasons = disturbed_blocks(table)
+    reasons = find_disturbed_blocks(table)
     by_network = table.group_by("network", maintain_order=True).agg(pl.col("block").unique())
     left = dict(kept.group_by("network").agg(pl.col("repetition").n_unique()).iter_rows())
     late = _late_most(kept)
@@ -129,7 +129,7 @@ def withheld(table: pl.DataFrame, kept: pl.DataFrame) -> Mapping[str, str]:
 
 
 def briefly(reason: str) -> str:
-    """Return a reason of `withheld` without its figures and its remedy, which stand elsewhere."""
+    """Return a reason of `find_withheld` without its figures and remedy, which are elsewhere."""
     return reason.partition(": ")[0]
 
 

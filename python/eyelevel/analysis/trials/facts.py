@@ -96,15 +96,17 @@ def facts_of(record: JsonMapping) -> tuple[object, ...]:
         cleartext_share(record),
         _head_bytes(record, "request_head_bytes", "encoder_received_bytes"),
         _head_bytes(record, "response_head_bytes", "encoder_sent_bytes"),
-        *_unused_connections(record),
+        *_count_unused(record),
         _packets_up_per_down(record),
         record["browser"].get("cpu_s"),
         _server_cpu_ms(record),
         canonical_json(trial["stack_settings"]),
         canonical_json(record["versions"]),
         1000.0 * trial["browser"]["timeout_s"],
-        len(_retried(record)),
-        "\n".join(f"{each['outcome']}: {each['outcome_detail']}" for each in _retried(record)),
+        len(_count_retries(record)),
+        "\n".join(
+            f"{each['outcome']}: {each['outcome_detail']}" for each in _count_retries(record)
+        ),
         _cross_traffic(record),
         record["host"].get("machine"),
         record["host"].get("slot"),
@@ -114,7 +116,7 @@ def facts_of(record: JsonMapping) -> tuple[object, ...]:
     )
 
 
-def _retried(record: JsonMapping) -> Sequence[JsonMapping]:
+def _count_retries(record: JsonMapping) -> Sequence[JsonMapping]:
     retried: Sequence[JsonMapping] = record.get("retried", ())
     return retried
 
@@ -147,7 +149,7 @@ def _largest_paint(record: JsonMapping) -> str | None:
     return url.split("?", 1)[0] if url else element
 
 
-def _unused_connections(record: JsonMapping) -> tuple[float | None, ...]:
+def _count_unused(record: JsonMapping) -> tuple[float | None, ...]:
     counts = count_unused_connections(record)
     return (counts.connections, counts.unused, counts.bytes) if counts else (None,) * 3
 

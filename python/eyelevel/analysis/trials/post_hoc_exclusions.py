@@ -44,7 +44,7 @@ Judged = Mapping[str, tuple[str, str]]
 def judge_table(table: pl.DataFrame) -> pl.DataFrame:
     """The table of facts; `outcome` and `outcome_detail` are now the judged ones."""
     table = judge_disturbances(table)
-    for rule in (_missed, _different, _stood_still):
+    for rule in (_find_missed, _different, _find_timer_gaps):
         judged = rule(table.filter(pl.col("outcome") == "ok"))
         if not judged:
             continue
@@ -61,7 +61,7 @@ def judge_table(table: pl.DataFrame) -> pl.DataFrame:
     return table
 
 
-def _missed(loads: pl.DataFrame) -> Judged:
+def _find_missed(loads: pl.DataFrame) -> Judged:
     """Judge the loads that missed other requests than most of their block did; all without a most.
 
     The loads that missed the same are pairs of one page, whatever the others missed.
@@ -109,7 +109,7 @@ def _different(loads: pl.DataFrame) -> Judged:
     return judged
 
 
-def _stood_still(loads: pl.DataFrame) -> Judged:
+def _find_timer_gaps(loads: pl.DataFrame) -> Judged:
     judged = {}
     there = loads.filter(pl.col("timer_gap_ms").is_not_null())
     by = ("site", "network")

@@ -57,18 +57,18 @@ class Columns:
 
     def row(self, record: JsonMapping, frames: Callable[[], Frames]) -> Row:
         """A trial's values, in the schema's order but for SOURCE_COLUMNS."""
-        found = self.measure(record, frames()) if _ended(record) else Measured({})
+        found = self.measure(record, frames()) if _has_loaded(record) else Measured({})
         metrics = (found.metrics.get(name) for name in self.names)
         progress = zip(*found.progress, strict=True) if found.progress else (None, None)
         waits = waits_of(record, found.progress, found.metrics.get("speed_index_ms"))
-        return (*facts_of(record), *metrics, *map(_listed, progress), *waits)
+        return (*facts_of(record), *metrics, *map(_as_list, progress), *waits)
 
 
-def _listed(values: Iterable[float] | None) -> list[float] | None:
+def _as_list(values: Iterable[float] | None) -> list[float] | None:
     return None if values is None else list(values)
 
 
-def _ended(record: JsonMapping) -> bool:
+def _has_loaded(record: JsonMapping) -> bool:
     """Return whether the page came, so that the load has values, counted or not."""
     outcome, navigation = record["outcome"], record["navigation"]
     if outcome == "ok" or outcome in CENSORED:

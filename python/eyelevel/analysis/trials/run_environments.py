@@ -81,10 +81,10 @@ def _alike_or_listed(environments: Sequence[JsonMapping], key: str, count: int) 
     values: list[object] = [each[key] for each in environments]
     values += [UNKNOWN] * (len(values) < count)
     distinct = [each for number, each in enumerate(values) if each not in values[:number]]
-    return distinct[0] if len(distinct) == 1 else ", ".join(map(_said, distinct))
+    return distinct[0] if len(distinct) == 1 else ", ".join(map(_as_text, distinct))
 
 
-def _said(value: object) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

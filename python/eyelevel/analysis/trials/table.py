@@ -121,7 +121,7 @@ def _read(
         )
         for start in range(0, len(names), CHUNK_TRIALS)
     ]
-    parts = list(_mapped(work, min(processes, len(work))))
+    parts = list(_map_column(work, min(processes, len(work))))
     fresh = pl.concat([pl.DataFrame(schema=columns.schema()), *parts])
     unchanged = set(names) - set(fresh["hash"])
     return kept.filter(pl.col("hash").is_in(list(unchanged))), fresh
@@ -145,7 +145,7 @@ _UNKNOWN: _Sources = ("", "", "")
 _Work = tuple[Path, Columns, list[tuple[str, _Sources]], bool]
 
 
-def _mapped(work: Sequence[_Work], processes: int) -> Iterator[pl.DataFrame]:
+def _map_column(work: Sequence[_Work], processes: int) -> Iterator[pl.DataFrame]:
     if processes < 2:
         yield from map(_rows, work)
         return

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.analysis.trials.disturbance import judged_alone
+from eyelevel.analysis.trials.disturbance import judge_alone
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.load.cross import CROSS_HELP, harm_of, print_harm
 from eyelevel.cli.load.live import (
@@ -205,7 +205,7 @@ def _keep(out: Path, result: TrialResult, exports: Exports) -> None:
 
 def _row(result: TrialResult) -> JsonObject:
     record = result.record
-    outcome, detail = judged_alone(record)
+    outcome, detail = judge_alone(record)
     metrics: Mapping[str, float | None] = {}
     if outcome in COUNTED:
         metrics = metrics_of(record, result.frames)

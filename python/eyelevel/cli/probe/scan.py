@@ -15,7 +15,7 @@ from eyelevel.cli.probe.appended import mend
 from eyelevel.cli.probe.progress import GO_ON, progress
 from eyelevel.disk.results import writing
 from eyelevel.errors import INTERRUPTS, ScanError
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.lab.prober import probe_events
 from eyelevel.probes.targets import parse_duration_s, parse_resolver
 from eyelevel.scans.names import OptOut, count_names, read_names, read_opt_out
@@ -188,7 +188,9 @@ def _read_done(out: Path, summary: Summary, *, resume: bool) -> set[str]:
         try:
             summary.take(row)
         except (TypeError, LookupError, AttributeError, ValueError) as error:
-            message = f"{out}: `{quoted(row['name'])}` is not a row of a scan: choose another --out"
+            message = (
+                f"{out}: `{excerpt(row['name'])}` is not a row of a scan: choose another --out"
+            )
             raise ScanError(message) from error
         done.add(row["name"])
     return done

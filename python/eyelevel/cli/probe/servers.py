@@ -12,7 +12,7 @@ from eyelevel.cli.probe.progress import GO_ON, NO_GOING_ON, progress
 from eyelevel.cli.probe.report_cdns import interval
 from eyelevel.disk.results import writing
 from eyelevel.errors import INTERRUPTS, ProbeError
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.networks.compose import Composed, NetworkWords, compose
 from eyelevel.probes.server_rows import Place, read_rows, run_row
@@ -67,7 +67,7 @@ def put_side_by_side(
         )
     if not served:
         raise ProbeError(
-            f"{quoted(servers)}: no server is named that is installed here; "
+            f"{excerpt(servers)}: no server is named that is installed here; "
             "name `ours`, or install one"
         )
     network = compose(words, read_stages)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.analysis.answers.headline import NETWORKS_NAMED_MAX
-from eyelevel.analysis.conditions import smallest_effect_said
+from eyelevel.analysis.conditions import describe_smallest_effect
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.results.gate import read_conditions
 from eyelevel.cli.run.plan_text import Corpus, Traces, read_plan
@@ -54,7 +54,7 @@ def check(
         markup=False,
         soft_wrap=True,
     )
-    said = f"smallest effect of interest: {smallest_effect_said(parsed)}"
+    said = f"smallest effect of interest: {describe_smallest_effect(parsed)}"
     results.print(said, markup=False, soft_wrap=True)
 
 

@@ -11,7 +11,7 @@ from eyelevel.errors import PlanError
 from eyelevel.from_outside.limits import PLAN
 from eyelevel.from_outside.source import Source, plan_error
 from eyelevel.from_outside.toml_text import parse_toml
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.plan.file.from_document import readers_of
 from eyelevel.plan.file.parse import plan_of_toml
 from eyelevel.plan.plan import Plan
@@ -39,8 +39,8 @@ def check_text(plan: Plan, source: str, mean_rate_bit_s: Callable[[str], int]) -
         key, has, would = found
         raise PlanError(
             [
-                f"{source}: `{key}` is {quoted(has)}, and by the plan's text in it "
-                f"{quoted(would)}: it was changed, or the presets have; use the eyelevel that "
+                f"{source}: `{key}` is {excerpt(has)}, and by the plan's text in it "
+                f"{excerpt(would)}: it was changed, or the presets have; use the eyelevel that "
                 "wrote it, or get it again"
             ]
         )

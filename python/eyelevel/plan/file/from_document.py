@@ -7,7 +7,7 @@ document has them, and digests name what they are.
 import json
 from collections.abc import Callable, Sequence
 
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network, as_stages
 from eyelevel.networks.stages import SYNTH, Stage, StagesRead, with_files
@@ -32,12 +32,12 @@ def readers_of(
 
     def trace(use: str) -> TraceFile:
         if use not in traces:
-            raise ValueError(f"{quoted(use)}: the document has no trace of this network")
+            raise ValueError(f"{excerpt(use)}: the document has no trace of this network")
         return TraceFile("", traces[use], mean_rate_bit_s(traces[use]))
 
     def stages_of(use: str) -> StagesRead:
         if use not in stages:
-            raise ValueError(f"{quoted(use)}: the document has no stages of this network")
+            raise ValueError(f"{excerpt(use)}: the document has no stages of this network")
         return stages[use]
 
     def recordings(place: str, _link: str) -> tuple[str, str]:

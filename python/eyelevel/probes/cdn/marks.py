@@ -8,7 +8,7 @@ from eyelevel.errors import ProbeError
 from eyelevel.from_outside.files import lines_of
 from eyelevel.from_outside.limits import CDN_MARKS, WORD_LINE_BYTES_MAX
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 
 SHIPPED = Path(__file__).with_name("marks.tsv")
 KINDS = ("cname", "server")
@@ -66,7 +66,7 @@ def _fields(line: str, place: str) -> tuple[str, str, str]:
     value = value.lower().strip(".") if kind == "cname" else value.lower()
     if kind not in KINDS or not value.rstrip("*") or not cdn:
         raise ProbeError(
-            f"{place}: `{quoted(line)}` does not identify a CDN: write cname or server, its "
+            f"{place}: `{excerpt(line)}` does not identify a CDN: write cname or server, its "
             "value and the CDN's name, separated by tabs"
         )
     return kind, value, cdn

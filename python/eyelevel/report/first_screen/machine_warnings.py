@@ -3,7 +3,7 @@
 from eyelevel.analysis.formats import format_p_equation, format_percent
 from eyelevel.analysis.gains.machines import ALARM_SHARE
 from eyelevel.analysis.study import StudyResults
-from eyelevel.analysis.trials.disturbance import CPU_FOREIGN_SHARE_MAX, LATE, disturbed_blocks
+from eyelevel.analysis.trials.disturbance import CPU_FOREIGN_SHARE_MAX, LATE, find_disturbed_blocks
 from eyelevel.report.first_screen.changed_since import Warning, loaded_unmeasured
 from eyelevel.report.sections.machines import name_of
 
@@ -34,7 +34,7 @@ def of_machine(contents: StudyResults) -> list[Warning]:
 def _machine_was_busy(contents: StudyResults) -> list[Warning]:
     """Which blocks others disturbed, and what they did to the loads that count."""
     table = contents.table
-    if not (disturbed := disturbed_blocks(table)):
+    if not (disturbed := find_disturbed_blocks(table)):
         return []
     share = table["cpu_foreign_share"].max()
     worst = ""

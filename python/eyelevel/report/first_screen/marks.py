@@ -6,7 +6,7 @@ import polars as pl
 
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.study import StudyResults
-from eyelevel.analysis.trials.disturbance import disturbed_blocks
+from eyelevel.analysis.trials.disturbance import find_disturbed_blocks
 from eyelevel.json_types import JsonObject
 from eyelevel.report.first_screen.changed_since import Warning
 from eyelevel.report.first_screen.machine_warnings import late_loads, of_machine
@@ -151,6 +151,6 @@ def _disturbed_shares(contents: StudyResults) -> tuple[float, float]:
     """Return the shares of disturbed blocks and of compared loads with late packets."""
     blocks, loads = contents.table["block"].n_unique(), contents.blocks.kept.height
     return (
-        len(disturbed_blocks(contents.table)) / max(1, blocks),
+        len(find_disturbed_blocks(contents.table)) / max(1, blocks),
         late_loads(contents) / max(1, loads),
     )

@@ -9,7 +9,7 @@ from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL
 from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
 from eyelevel.analysis.study import StudyResults
-from eyelevel.analysis.undecided import Undecided, needed_to_decide
+from eyelevel.analysis.undecided import Undecided, estimate_needed
 from eyelevel.report.first_screen.changed_since import Warning, decided_otherwise
 from eyelevel.report.first_screen.machine_warnings import machines_deviate, of_machine
 from eyelevel.report.sections.drift import drift_seen
@@ -161,7 +161,7 @@ NAMED_MAX = 3  # comparisons; more would bury what they say
 
 def without_verdict(contents: StudyResults) -> list[Warning]:
     """A heading and a sentence on what would decide the comparisons that have no verdict."""
-    found = needed_to_decide(contents)
+    found = estimate_needed(contents)
     if not found:
         return []
     is_stated = False

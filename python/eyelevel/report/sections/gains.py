@@ -18,7 +18,7 @@ from eyelevel.analysis.gains.p_values import GainTests
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.disturbance import briefly
-from eyelevel.analysis.undecided import needed_to_decide
+from eyelevel.analysis.undecided import estimate_needed
 from eyelevel.json_types import JsonObject
 from eyelevel.networks.network import Network
 from eyelevel.plan.comparisons import Comparison
@@ -171,7 +171,7 @@ def gains_json(contents: StudyResults) -> JsonObject:
 
 def _gains(contents: StudyResults) -> GainsSection:
     primary = contents.primary_metric
-    would_decide = {_key(each.gain): each.as_json() for each in needed_to_decide(contents)}
+    would_decide = {_key(each.gain): each.as_json() for each in estimate_needed(contents)}
     return GainsSection(
         networks=contents.planned.networks,
         metrics=tuple(

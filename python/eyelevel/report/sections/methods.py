@@ -1,6 +1,10 @@
 """A methods paragraph and references to paste into a paper, written from what the plan says."""
 
-from eyelevel.analysis.conditions import conditions_said, smallest_effect_said, stacks_planned
+from eyelevel.analysis.conditions import (
+    describe_conditions,
+    describe_smallest_effect,
+    stacks_planned,
+)
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
 from eyelevel.report.citation import own_bibtex
@@ -36,7 +40,7 @@ def paragraph(contents: StudyResults) -> str:
     whole = contents.blocks.whole
     planned = contents.blocks_planned
     planned_as = contents.planned
-    conditions = conditions_said(planned_as)
+    conditions = describe_conditions(planned_as)
     again = any(stack.visitor == "known" for stack in stacks_planned(planned_as))
     load = "load, together with the visit before it," if again else "load"
     sure = _describe_stop_rule(contents) if contents.may_stop else _describe_fixed_blocks(contents)
@@ -54,7 +58,7 @@ def paragraph(contents: StudyResults) -> str:
         f"loaded every site once over every network, each {load} in a new browser and new "
         f"network namespaces. The primary metric, {title_of(contents.primary_metric)}, was "
         "declared beforehand, with a smallest effect of interest of "
-        f"{smallest_effect_said(planned_as)}. Of a page that replaced its document, times ran "
+        f"{describe_smallest_effect(planned_as)}. Of a page that replaced its document, times ran "
         "from the first one's navigation start to the newest one's events. "
         f"{whole} of {planned} blocks were whole; a load in which the instrument failed was left "
         "out with the pairs that it was part of. Timeouts count as their limit, and in medians as "

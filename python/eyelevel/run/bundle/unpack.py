@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from eyelevel.analysis.run_files import checked_plan
+from eyelevel.analysis.run_files import check_plan
 from eyelevel.disk.whole import whole_file
 from eyelevel.errors import StoreError
 from eyelevel.from_outside.files import text_of
@@ -14,7 +14,7 @@ from eyelevel.from_outside.limits import BUNDLE, PLAN_DOCUMENT, TRACE
 from eyelevel.from_outside.limits import MANIFEST as MANIFEST_LIMIT
 from eyelevel.from_outside.packed import Pack, open_pack
 from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.plan.file.consistency import check_text
 from eyelevel.plan.plan import Plan
 from eyelevel.run.bundle.members import BUNDLE_VERSION, MANIFEST, PLAN_MEMBER, Member, kind_of
@@ -97,7 +97,7 @@ class _Packed:
         version = manifest.get("version")
         if version != BUNDLE_VERSION or type(version) is not int:
             raise where.refusal(
-                f"bundle version {quoted(repr(version))}, but this eyelevel reads version "
+                f"bundle version {excerpt(repr(version))}, but this eyelevel reads version "
                 f"{BUNDLE_VERSION}",
                 remedy="use the eyelevel that wrote it",
             )
@@ -106,7 +106,7 @@ class _Packed:
             raise where.refusal("damaged: `files` are no names with digests")
         for name in digests:
             if kind_of(name) is Member.ASTRAY:
-                raise where.refusal(f"`{quoted(name)}` would lie outside of the directory")
+                raise where.refusal(f"`{excerpt(name)}` would lie outside of the directory")
         if PLAN_MEMBER not in digests:
             raise where.refusal(f"damaged: it lacks `{PLAN_MEMBER}`")
         return digests
@@ -118,7 +118,7 @@ class _Packed:
             self._whole(PLAN_MEMBER, PLAN_DOCUMENT.bytes_max),
             replace(self._source, name=where, limit=PLAN_DOCUMENT),
         )
-        plan = checked_plan(document, where)
+        plan = check_plan(document, where)
         check_text(plan, where, self._mean_rate_bit_s)
         return plan, tuple(site["digest"] for site in document["sites"])
 
@@ -129,7 +129,7 @@ class _Packed:
         for site in plan.sites:
             if names.count(site) != 1:
                 has = "lacks" if site not in names else "has several times"
-                raise self._source.refusal(f"it {has} the recording of `{quoted(site)}`")
+                raise self._source.refusal(f"it {has} the recording of `{excerpt(site)}`")
 
     def unpack(self, name: str, directory: Path) -> None:
         """One file, under its name once it is whole and what its digest says."""
@@ -150,12 +150,12 @@ class _Packed:
             digest.update(piece)
             yield piece
         if digest.hexdigest() != self.digests[name]:
-            raise self._source.refusal(f"`{quoted(name)}` is damaged: its digest is another")
+            raise self._source.refusal(f"`{excerpt(name)}` is damaged: its digest is another")
 
     def _mean_rate_bit_s(self, digest: str) -> int:
         name = f"files/{digest}"
         if name not in self.digests:
-            raise self._source.refusal(f"it lacks `{quoted(name)}`, a trace of its plan")
+            raise self._source.refusal(f"it lacks `{excerpt(name)}`, a trace of its plan")
         where = replace(self._source, name=f"{self._source.name}: {name}", limit=TRACE)
         text = text_of(self._whole(name, TRACE.bytes_max), where, keep_mark=True)
         return mean_rate_bit_s(parse_mahimahi(text, where.name))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from eyelevel.analysis.trials.disturbance import judged_alone
+from eyelevel.analysis.trials.disturbance import judge_alone
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import metrics_of
 from eyelevel.networks.network import Network
@@ -133,7 +133,7 @@ def read_loads(study: LiveStudy, directory: Path) -> Iterator[Load]:
 
 def _load(turn: Turn, stored: StoredTrial) -> Load:
     record = stored.record
-    outcome, detail = judged_alone(record)
+    outcome, detail = judge_alone(record)
     is_ok = outcome == "ok"
     metrics = metrics_of(record, stored.frames()) if is_ok else dict.fromkeys(METRICS_BY_NAME)
     return Load(

@@ -9,7 +9,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 import eyelevel
-from eyelevel.analysis.trials.disturbance import judged_alone
+from eyelevel.analysis.trials.disturbance import judge_alone
 from eyelevel.binary import run_tool
 from eyelevel.browser.browsers import find_browser
 from eyelevel.confinement import is_unsafe
@@ -105,11 +105,11 @@ def slot_loads(run: Callable[[Trial, str], TrialResult] = run_trial) -> list[tup
 
 def _load_undisturbed(load: Callable[[], TrialResult]) -> TrialResult:
     result = with_retries(load, RETRIES)
-    return load() if judged_alone(result.record)[0] == "starved" else result
+    return load() if judge_alone(result.record)[0] == "starved" else result
 
 
 def _times(record: JsonMapping) -> tuple[float, float]:
-    outcome, detail = judged_alone(record)
+    outcome, detail = judge_alone(record)
     if outcome not in COUNTED:
         raise LabError(
             f"a trial load of {TRIAL_SITE} was {outcome}: {detail}; "

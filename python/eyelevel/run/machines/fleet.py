@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonMapping
 
 COMPARED_FROM = 3
@@ -196,7 +196,7 @@ def differing(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
     for name in (*expected, *(name for name in found if name not in expected)):
         theirs, its = expected.get(name, "unknown"), found.get(name, "unknown")
         if theirs != its:
-            return f"its {name} is {quoted(its)} and not {quoted(theirs)}"
+            return f"its {name} is {excerpt(its)} and not {excerpt(theirs)}"
     return ""
 
 

@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 from eyelevel.errors import ProbeError
-from eyelevel.from_outside.words import quoted
+from eyelevel.from_outside.words import excerpt
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import ExternalServer, Stack
 from eyelevel.run.trial.external_server import with_server
@@ -106,7 +106,7 @@ def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
         if word == OURS or delayed:
             delay_ms = float(delayed[1]) if delayed else 0.0
             if delay_ms > DELAY_MS_MAX:
-                raise ProbeError(f"{quoted(word)}: write at most {DELAY_MS_MAX:g}ms")
+                raise ProbeError(f"{excerpt(word)}: write at most {DELAY_MS_MAX:g}ms")
             served.append(Served(_unlike(served, word), tuple(BASES), None, delay_ms))
         elif base in PROGRAMS and (base == word or base == "aioquic"):
             program = PROGRAMS[base]
@@ -119,7 +119,7 @@ def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
         else:
             known = ", ".join([*PROGRAMS, OURS])
             raise ProbeError(
-                f"{quoted(word)} is no server that is known here: choose among {known} (ours+5ms, "
+                f"{excerpt(word)} is no server that is known here: choose among {known} (ours+5ms, "
                 "aioquic+retry), with commas between"
             )
     return served, missing

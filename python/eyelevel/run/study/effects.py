@@ -25,7 +25,7 @@ def live_effects(
         return None
     # Imported where it is used: the statistics take long, and few commands need them; and before
     # the first load, which would else wait for it in the middle of a run.
-    from eyelevel.analysis.decisions import horizon_of, judged, networks_compared
+    from eyelevel.analysis.decisions import horizon_of, judge_prefix, networks_compared
     from eyelevel.analysis.formats import format_interval, format_percent
     from eyelevel.analysis.gains.causes import without_twins
     from eyelevel.analysis.gains.sequential import sequential_gains
@@ -40,7 +40,7 @@ def live_effects(
     networks = networks_compared(plan)
 
     def look() -> str:
-        table = judged(so_far.read(), plan.primary_metric)
+        table = judge_prefix(so_far.read(), plan.primary_metric)
         blocks = select_blocks(table, [stack.name for stack in plan.stacks])
         if plan.causes:
             _, _, blocks = without_twins(document, table, blocks)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from eyelevel.binary import run_tool
-from eyelevel.confinement import confined, hand_over
+from eyelevel.confinement import confine, hand_over
 from eyelevel.disk.folders import temporary_folder
 from eyelevel.errors import LabError
 from eyelevel.lab.client import Lab, LabConfig
@@ -99,7 +99,7 @@ def _running(server: ExternalServer, place: Place, lab: Lab, stack: Stack) -> It
     work = place.folder / WORK
     with (place.folder / SAID).open("wb") as output:
         process = subprocess.Popen(
-            [*confined(lab.external_server_prefix, [work], readable), *command],
+            [*confine(lab.external_server_prefix, [work], readable), *command],
             env={**place.environment, "EYELEVEL_HTTP_VERSION": stack.http_version},
             cwd=work,
             stdin=subprocess.DEVNULL,

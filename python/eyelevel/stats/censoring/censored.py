@@ -7,7 +7,12 @@ import scipy
 from numpy.typing import ArrayLike
 
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, as_pairs, t_estimate, undetermined
-from eyelevel.stats.hypothesis.difference import DifferenceTest, as_groups, checked, why_untestable
+from eyelevel.stats.hypothesis.difference import (
+    DifferenceTest,
+    as_groups,
+    test_result,
+    why_untestable,
+)
 
 
 def restricted_mean_difference(
@@ -45,10 +50,10 @@ def log_rank(values: ArrayLike, reference: ArrayLike, limit: float) -> Differenc
         return DifferenceTest(reason=reason)
     if np.isinf(x).all() and np.isinf(r).all():
         return DifferenceTest(reason="no load ended within the limit")
-    test = scipy.stats.logrank(_censored(x, limit), _censored(r, limit))
-    return checked(float(test.statistic), float(test.pvalue))
+    test = scipy.stats.logrank(_mark_censored(x, limit), _mark_censored(r, limit))
+    return test_result(float(test.statistic), float(test.pvalue))
 
 
-def _censored(values: Floats, limit: float) -> "scipy.stats.CensoredData":
+def _mark_censored(values: Floats, limit: float) -> "scipy.stats.CensoredData":
     late = np.isinf(values)
     return scipy.stats.CensoredData.right_censored(np.where(late, limit, values), late)

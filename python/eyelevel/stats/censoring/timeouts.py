@@ -74,15 +74,15 @@ def too_many(count: int, loads: int) -> str:
 
 def timeouts(values: ArrayLike, reference: ArrayLike, limits: ArrayLike) -> Timeouts:
     """Both counts and their test; as in `eyelevel.stats.paired_gains`, with one limit a site."""
-    return _counted(values, reference, limits, counts_differ_p)
+    return _count(values, reference, limits, counts_differ_p)
 
 
 def timeouts_so_far(values: ArrayLike, reference: ArrayLike, limits: ArrayLike) -> Timeouts:
     """Return the same for a study that may stop early: p holds however often one looks."""
-    return _counted(values, reference, limits, _sequential_p)
+    return _count(values, reference, limits, _sequential_p)
 
 
-def _counted(
+def _count(
     values: ArrayLike,
     reference: ArrayLike,
     limits: ArrayLike,

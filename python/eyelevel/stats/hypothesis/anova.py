@@ -13,7 +13,12 @@ import scipy
 from numpy.typing import ArrayLike
 
 from eyelevel.stats.estimate import Floats
-from eyelevel.stats.hypothesis.difference import DifferenceTest, as_groups, checked, why_untestable
+from eyelevel.stats.hypothesis.difference import (
+    DifferenceTest,
+    as_groups,
+    test_result,
+    why_untestable,
+)
 
 SIGNIFICANCE_LEVEL = 0.01  # the paper's
 
@@ -72,7 +77,7 @@ def welch_anova(groups: Sequence[ArrayLike]) -> DifferenceTest:
         return DifferenceTest(reason="the runs of a stack show no spread")
     result = anova_oneway(runs, use_var="unequal", welch_correction=True)
     freedom = (float(result.df_num), float(result.df_denom))
-    return checked(float(result.statistic), float(result.pvalue), freedom)
+    return test_result(float(result.statistic), float(result.pvalue), freedom)
 
 
 def _f_of_two(x: Floats, r: Floats) -> tuple[float, float]:

@@ -27,7 +27,7 @@ class DifferenceTest:
         return self.p is not None
 
 
-def checked(
+def test_result(
     statistic: float, p: float, degrees_of_freedom: tuple[float, ...] = ()
 ) -> DifferenceTest:
     """The test's answer; undetermined if a library gave no number."""

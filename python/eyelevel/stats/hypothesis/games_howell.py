@@ -50,11 +50,11 @@ def games_howell(
     if reason:
         return [PairDifference(a, b, reason=reason) for a, b in pairs]
     return [
-        PairDifference(a, b, *_compared(runs[a], runs[b], len(runs), confidence)) for a, b in pairs
+        PairDifference(a, b, *_compare(runs[a], runs[b], len(runs), confidence)) for a, b in pairs
     ]
 
 
-def _compared(
+def _compare(
     x: Floats, r: Floats, groups: int, confidence: float
 ) -> tuple[float, float, float, float]:
     """Difference of means, its bounds and p; degrees of freedom after Welch and Satterthwaite."""

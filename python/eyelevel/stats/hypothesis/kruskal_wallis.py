@@ -6,7 +6,12 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from eyelevel.stats.hypothesis.difference import DifferenceTest, as_groups, checked, why_untestable
+from eyelevel.stats.hypothesis.difference import (
+    DifferenceTest,
+    as_groups,
+    test_result,
+    why_untestable,
+)
 
 RUNS_MIN = 5  # the chi-squared approximation is poor below
 
@@ -27,4 +32,4 @@ def kruskal_wallis(groups: Sequence[ArrayLike]) -> DifferenceTest:
     if len(np.unique(np.concatenate(runs))) == 1:
         return DifferenceTest(reason="all runs are equal")
     result = scipy.stats.kruskal(*runs)
-    return checked(float(result.statistic), float(result.pvalue), (float(len(runs) - 1),))
+    return test_result(float(result.statistic), float(result.pvalue), (float(len(runs) - 1),))

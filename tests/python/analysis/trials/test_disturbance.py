@@ -10,8 +10,8 @@ from sample_record import QUIET_HOST, sample_record
 from eyelevel.analysis.trials.disturbance import (
     CPU_FOREIGN_SHARE_MAX,
     CPU_STEAL_SHARE_MAX,
-    judged_alone,
-    withheld,
+    find_withheld,
+    judge_alone,
 )
 
 BUSY = {"cpu_foreign_share": CPU_FOREIGN_SHARE_MAX + 0.01}
@@ -65,13 +65,13 @@ def test_of_a_machine_that_was_not_measured_nothing_is_assumed() -> None:
     old = load("tcp")
     del old["host"]["cpu_foreign_share"]
     assert outcomes(old, load("quic")) == ["ok", "ok"]
-    assert judged_alone(old) == ("ok", "")
+    assert judge_alone(old) == ("ok", "")
 
 
 def test_a_load_without_a_block_is_judged_by_itself() -> None:
-    outcome, detail = judged_alone(load("tcp", **BUSY))
+    outcome, detail = judge_alone(load("tcp", **BUSY))
     assert outcome == "starved" and "other programs took 11%" in detail
-    assert judged_alone(load("tcp", outcome="wrong-stack", **BUSY))[0] == "wrong-stack"
+    assert judge_alone(load("tcp", outcome="wrong-stack", **BUSY))[0] == "wrong-stack"
 
 
 def blocks(starved: int, kept: int, late: int = 0) -> pl.DataFrame:
@@ -103,6 +103,6 @@ def test_a_network_has_no_answer_where_the_machine_left_too_little(
     starved: int, kept: int, late: int, why: str
 ) -> None:
     table = blocks(starved, kept, late)
-    found = withheld(table, table.filter(cpu_foreign_share=0.05))
+    found = find_withheld(table, table.filter(cpu_foreign_share=0.05))
     assert list(found) == (["lte"] if why else [])
     assert why in found.get("lte", "")

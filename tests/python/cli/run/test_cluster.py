@@ -18,7 +18,7 @@ from eyelevel.cli import main
 from eyelevel.cli.run import run as command
 from eyelevel.cli.run import worker
 from eyelevel.cli.run.plan_text import read_plan
-from eyelevel.cluster.connection import _nobody
+from eyelevel.cluster.connection import _unreachable_error
 from eyelevel.disk.locks import lock
 from eyelevel.errors import LaterError
 from eyelevel.run.study import jobs
@@ -130,13 +130,13 @@ def test_another_run_in_the_directory_is_told_before_its_port(refused, tmp_path)
 
 
 def test_silence_is_told_apart_from_a_refusal():
-    said = str(_nobody("tcp://h:1", TimeoutError("timed out")))
+    said = str(_unreachable_error("tcp://h:1", TimeoutError("timed out")))
     assert said == (
         "connecting to the scheduler at tcp://h:1: nobody answered within 10 s; start it, or give "
         "the address that it printed"
     )
     unreachable = OSError(errno.EHOSTUNREACH, "No route to host")
-    assert "tcp://h:1: no route to host; start" in str(_nobody("tcp://h:1", unreachable))
+    assert "tcp://h:1: no route to host; start" in str(_unreachable_error("tcp://h:1", unreachable))
 
 
 @contextmanager

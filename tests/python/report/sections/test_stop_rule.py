@@ -7,7 +7,7 @@ import pytest
 from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
-from eyelevel.analysis.undecided import needed_to_decide
+from eyelevel.analysis.undecided import estimate_needed
 from eyelevel.report.first_screen.warnings import warnings
 from eyelevel.report.sections.gains import gains_json
 
@@ -41,7 +41,7 @@ SENTENCE = re.compile(
 def test_an_undecided_study_reports_the_blocks_and_minutes_that_would_decide_it(tmp_path):
     text = said(tmp_path, 0.25)["Undecided."]
     contents = read_contents(tmp_path, metrics_of)
-    (found,) = (each for each in needed_to_decide(contents) if each.network == "dsl")
+    (found,) = (each for each in estimate_needed(contents) if each.network == "dsl")
     stated = {network: numbers for network, *numbers in SENTENCE.findall(text)}["dsl"]
     assert stated[:2] == [str(found.blocks), str(found.more_blocks)]
     assert 12 < found.blocks == found.more_blocks + 12 < 1000
