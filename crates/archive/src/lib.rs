@@ -31,6 +31,7 @@ mod warc;
 mod whole;
 mod writer;
 
+pub use self::url::{Scheme, Url, UrlError};
 pub use askers::start::start_page;
 pub use digest::sha256;
 pub use draft::Step;
@@ -48,7 +49,6 @@ pub use pack::pack;
 pub use provenance::{HandshakeRtt, Provenance};
 pub use secure::secure;
 pub use site::Site;
-pub use url::{Scheme, Url, UrlError};
 pub use verify::Verification;
 pub use warc::http1::{StatusLine, response_head};
 pub use writer::{SiteMetadata, check_writable, write_wacz, write_wacz_in_steps};

@@ -6,7 +6,7 @@ use crate::scheduler::Priority;
 use crate::{
     ClockNs, ConnectionLogs, Event, EventSink, HttpVersion, RequestEvent, StackConfig, think,
 };
-use eyelevel_archive::{Scheme, Site};
+use eyelevel_archive::{Scheme, Site, Url};
 use http::header::ALT_SVC;
 use http::{HeaderMap, HeaderValue, Method, Uri};
 use std::collections::HashMap;
@@ -264,6 +264,38 @@ impl RequestHead<'_> {
         };
         let port = port.trim_start_matches(':').parse();
         let port = port.unwrap_or(scheme.default_port());
-        (host.to_ascii_lowercase(), port)
+        // Clients beside browsers write addresses in any form; recordings have one.
+        let address = host.starts_with('[').then(|| format!("{scheme}://{host}/"));
+        let address = address.and_then(|url| url.parse::<Url>().ok());
+        let host = address.map_or_else(|| host.to_ascii_lowercase(), |url| url.host);
+        (host, port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_of_requests_are_those_of_recordings() {
+        for (named, right) in [
+            ("A.test", ("a.test", 443)),
+            ("a.test:8443", ("a.test", 8443)),
+            ("[2001:DB8:0:0:0:0:0:2]", ("[2001:db8::2]", 443)),
+            ("[2001:db8::2]:8443", ("[2001:db8::2]", 8443)),
+            ("[2001:db8::", ("[2001:db8:", 443)),
+            ("", ("", 443)),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert("host", named.parse().unwrap());
+            let head = RequestHead {
+                method: &Method::GET,
+                uri: &Uri::from_static("/"),
+                headers: &headers,
+                head_bytes: None,
+            };
+            let (host, port) = head.host_and_port(Scheme::Https);
+            assert_eq!((&*host, port), right, "{named}");
+        }
     }
 }

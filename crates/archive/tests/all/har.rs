@@ -25,6 +25,29 @@ fn headers(imported: &Imported, number: usize) -> Vec<(&str, &str)> {
 
 const TAG: &str = r#"[{"name": "ETag", "value": "\"1\""}]"#;
 
+/// A HAR has URLs as its writer spelled them, and a browser asks for others.
+#[test]
+fn urls_are_those_that_a_browser_asks_for() {
+    for (written, asked) in [
+        (
+            "https://b\u{fc}cher.example/idn",
+            "https://xn--bcher-kva.example/idn",
+        ),
+        ("https://a.test/a/../b", "https://a.test/b"),
+        (r"https://a.test/a\\b", "https://a.test/a/b"),
+        (
+            "https://[2001:DB8:0:0:0:0:0:2]:8443/v6",
+            "https://[2001:db8::2]:8443/v6",
+        ),
+        ("https://127.1/", "https://127.0.0.1/"),
+    ] {
+        let entry = entry("a.js", 200, "[]", r#"{"text": "a"}"#);
+        let imported = har(&[entry.replace("https://a.test/a.js", written)]);
+        assert_eq!(imported.exchanges[0].url.to_string(), asked);
+        assert!(imported.provenance.left_out.is_empty());
+    }
+}
+
 #[test]
 fn a_304_with_the_cached_body_becomes_the_whole_answer() {
     let imported = har(&[
