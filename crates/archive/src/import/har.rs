@@ -37,8 +37,9 @@ const BEGIN_BYTES: usize = 4096;
 const NOT_MODIFIED: u16 = 304;
 /// Chromium's reason phrase of a redirect that no server sent.
 const INTERNAL_REDIRECT: &str = "Internal Redirect";
-/// How the fields begin that Firefox adds to those that were sent, such as `X-Firefox-Spdy`.
-const FIREFOX_FIELDS: &str = "x-firefox-";
+/// How the fields begin that are added to those that were sent: by Firefox, such as
+/// `X-Firefox-Spdy`, and by web archives, which rename what their own answers cannot have.
+const ADDED_FIELDS: [&str; 2] = ["x-firefox-", "x-archive-orig-"];
 
 /// Reads one file.
 pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
@@ -148,7 +149,7 @@ impl Altered {
             ),
             (
                 self.added,
-                "answers have fields in the HAR that Firefox added, and come without them",
+                "answers have fields that Firefox or an archive added, and come without them",
             ),
             (
                 self.forms,
@@ -302,7 +303,11 @@ impl<'a> Reading<'a> {
         }
         let mut headers = kept(&response.headers)?;
         let sent = headers.len();
-        headers.retain(|header| !starts_with_ignoring_case(&header.name, FIREFOX_FIELDS));
+        let is_added = |name: &str| {
+            let mut beginnings = ADDED_FIELDS.iter();
+            beginnings.any(|beginning| starts_with_ignoring_case(name, beginning))
+        };
+        headers.retain(|header| !is_added(&header.name));
         self.altered.added += usize::from(headers.len() < sent);
         let content = response.content.0.as_ref();
         let has_location = header::find(&headers, "location").is_some();

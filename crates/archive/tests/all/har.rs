@@ -333,7 +333,7 @@ fn codings_on_several_lines_become_the_one_that_the_body_has() {
 #[test]
 fn what_a_browser_added_is_not_taken_for_what_was_sent() {
     let added = r#"[{"name": "X-Firefox-Spdy", "value": "h2"}, {"name": "x-firefox-http3", "value": "h3"},
-        {"name": "Server", "value": "a"}]"#;
+        {"name": "X-Archive-Orig-Server", "value": "b"}, {"name": "Server", "value": "a"}]"#;
     let location = r#"[{"name": "location", "value": "https://a.test/b.js"}]"#;
     let made = entry("a.js", 307, location, r#"{"text": "", "size": 0}"#);
     let made = made.replace("as recorded", "Internal Redirect");
@@ -344,7 +344,7 @@ fn what_a_browser_added_is_not_taken_for_what_was_sent() {
     let [altered] = &imported.provenance.altered[..] else {
         panic!("{:?}", imported.provenance)
     };
-    assert!(altered.starts_with("1 answers have fields in the HAR that Firefox added"));
+    assert!(altered.starts_with("1 answers have fields that Firefox or an archive added"));
     let [left_out] = &imported.provenance.left_out[..] else {
         panic!("{:?}", imported.provenance)
     };
