@@ -6,7 +6,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# The same examples in every run: a failure on one machine is one on all. More in `make test-all`.
+EXAMPLES = 1000 if os.environ.get("EYELEVEL_TESTS") == "full" else 100
+hypothesis.settings.register_profile(
+    "eyelevel", derandomize=True, database=None, deadline=None, max_examples=EXAMPLES
+)
+hypothesis.settings.load_profile("eyelevel")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -46,8 +46,8 @@ def find_unmeasured(names: Sequence[str], rows: Sequence[ExplainedRow]) -> list[
 def _groups(rows: Sequence[ExplainedRow]) -> Iterator[tuple[str, str, list[ExplainedRow]]]:
     measured = [row for row in rows if row.kind == "measured"]
     groups = [
-        ("red", "SET APART", [row for row in rows if row.kind == "set" and row.differs]),
-        ("green", "SET ALIKE", [row for row in rows if row.kind == "set" and not row.differs]),
+        ("red", "DIFFERENT SETTINGS", [row for row in rows if row.kind == "set" and row.differs]),
+        ("green", "SAME SETTINGS", [row for row in rows if row.kind == "set" and not row.differs]),
     ]
     for word, style, head in GROUPS:
         groups.append((style, f"MEASURED, {head}", [r for r in measured if _worst(r) == word]))

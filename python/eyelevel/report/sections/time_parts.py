@@ -172,12 +172,15 @@ def _of_largest_paint(contents: StudyResults, gain: NetworkGain) -> Iterator[str
 def _of_speed_index(contents: StudyResults, gain: NetworkGain) -> Iterator[str]:
     """Yield sentences on the waits of Speed Index, its handshakes and its largest visible part."""
     speed = _find_parts(contents.speeds, gain)
+    are_stacks_named = False
     if speed is not None and (waits := _describe_waits(speed, gain)):
         yield f"the average visible part came {_describe_move(speed, gain)}: {waits}."
+        are_stacks_named = True
     yield from _of_handshakes(contents, gain)
     for part in contents.visible_parts(gain.network, gain.comparison):
         if _agrees(part.times.whole.difference, gain):
-            yield _of_part(part, gain)
+            yield _of_part(part, gain, are_stacks_named=are_stacks_named)
+            are_stacks_named = True
 
 
 def _of_first_paint(contents: StudyResults, gain: NetworkGain) -> Iterator[str]:
@@ -210,15 +213,17 @@ def _of_handshakes(contents: StudyResults, gain: NetworkGain) -> Iterator[str]:
     yield f"before the first paint, {waits}, and it painted {_ms(whole.value)} {_way(whole)}."
 
 
-def _of_part(part: VisiblePart, gain: NetworkGain) -> str:
+def _of_part(part: VisiblePart, gain: NetworkGain, *, are_stacks_named: bool) -> str:
     through = f" through {_name_of(part.url)}" if part.url else ""
     if part.url == "":
         through = " with the first paint"
     difference = part.times.whole.difference
+    move = f"{_describe_size(difference)} {_way(difference)}"
     waits = _describe_waits(part.times, gain)
     return (
         f"of {part.site}'s picture, {100 * part.share:.0f}{NO_BREAK}% came at once{through}, "
-        f"{_describe_size(difference)} {_way(difference)}{f': {waits}' if waits else ''}."
+        f"{move if are_stacks_named else _describe_move(part.times, gain)}"
+        f"{f': {waits}' if waits else ''}."
     )
 
 
