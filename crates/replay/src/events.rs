@@ -183,6 +183,10 @@ pub struct InForce {
     /// Why the handshake or the connection failed; null where it ended in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// What the server itself ended the connection for, which is no doing of the path; of TCP only,
+    /// since QUIC tells its client by a code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_error: Option<String>,
 }
 
 /// Receives events in the order in which they happen, on the server's thread; must not block.

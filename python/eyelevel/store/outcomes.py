@@ -32,9 +32,9 @@ OUTCOMES: tuple[Outcome, ...] = (
         "timeout",
         "The page had not loaded at the trial's time limit (180 s unless the plan says otherwise), "
         "or the network lost it or one of its objects, which then never came: a QUIC connection "
-        "that was idle for too long, a PING of HTTP/2 without an answer, a reset. Gains and "
-        "differences count it as the limit, since it took at least that long; medians and ranks "
-        "count it as slower than any load that ended.",
+        "that was idle for too long, a PING of HTTP/2 without an answer, a reset for no error of "
+        "our server's. Gains and differences count it as the limit, since it took at least that "
+        "long; medians and ranks count it as slower than any load that ended.",
         "result",
         False,
     ),

@@ -118,6 +118,7 @@ impl Drop for Report {
             quic_version: connected.then_some(QUIC_VERSION),
             packet_bytes,
             failure,
+            server_error: None,
         };
         self.service
             .emit(Event::Connection(Box::new(ConnectionEvent {

@@ -91,7 +91,10 @@ impl Observed {
 
 impl Drop for Observed {
     fn drop(&mut self) {
-        let record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::thread::panicking() {
+            record.on_server_error("the server panicked");
+        }
         let info = tcp_info(&self.stream).ok();
         if let Some((sampler, info)) = self.sampler.as_ref().zip(info.as_ref()) {
             sampler.write(self.service.now_ns(), "closed", info);

@@ -105,6 +105,11 @@ impl ConnectionRecord {
         self.in_force.failure = Some(reason.to_string());
     }
 
+    /// What the server ended it for, of its own accord.
+    pub fn on_server_error(&mut self, reason: impl ToString) {
+        self.in_force.server_error = Some(reason.to_string());
+    }
+
     /// What is told of it: with the kernel's last counts, and what is in force of its socket.
     pub fn at_end(
         &self,

@@ -52,7 +52,11 @@ pub(super) async fn secure(
         let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
         record.on_failure(reason);
     };
-    let failed = |error: io::Error| note(&format!("the TLS handshake failed: {error}"));
+    let failed = |error: io::Error| {
+        let reason = format!("the TLS handshake failed: {error}");
+        note(&reason);
+        blame(&record, own_fault(&error), &reason);
+    };
     // As much as one write holds, so that nothing waits behind rustls's own 64 kB.
     let limit = WRITE_BYTES_MAX.max(stack.tls_record_bytes);
     if stack.early_data {
@@ -150,8 +154,9 @@ async fn http1<S>(
     let connection = hyper::server::conn::http1::Builder::new()
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), answer);
-    // A client that goes away in the middle is no fault of the server, and its requests say so.
-    let _ = turns.drive(connection).await;
+    if let Err(error) = turns.drive(connection).await {
+        blame(&record, own_fault(&error), &error);
+    }
 }
 
 async fn http2<S>(
@@ -169,9 +174,12 @@ async fn http2<S>(
     turns.set_gate(gate.clone());
     let opened = Opened::default();
     let table_bytes = stack.header_table();
-    let tell = move |passed| {
-        let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.on_passed(passed);
+    let tell = {
+        let record = record.clone();
+        move |passed| {
+            let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+            record.on_passed(passed);
+        }
     };
     let stream = Http2Stream::new(stream, gate.clone(), opened.clone(), table_bytes, tell);
     let answer = service_fn(|request| {
@@ -193,10 +201,42 @@ async fn http2<S>(
     tokio::pin!(connection);
     loop {
         tokio::select! {
-            _ = &mut connection => return,
+            ended = &mut connection => {
+                if let Err(error) = ended {
+                    blame(&record, own_fault(&error), &error);
+                }
+                return;
+            }
             () = tokio::time::sleep(STALL_INTERVAL) => gate.look_for_stall(),
         }
     }
+}
+
+/// Notes what the server ended a connection for, if it was its own fault.
+fn blame(record: &Mutex<ConnectionRecord>, is_own: bool, reason: impl ToString) {
+    if is_own {
+        let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.on_server_error(reason);
+    }
+}
+
+/// Whether an error is of the server's making: it could not go on with what came, or with its own
+/// answer. A client that goes away in the middle is none, nor is a path that takes nothing any more.
+fn own_fault(error: &(dyn std::error::Error + 'static)) -> bool {
+    if let Some(io) = error.downcast_ref::<io::Error>() {
+        // What rustls could not read; every other kind is the socket's.
+        return io.kind() == io::ErrorKind::InvalidData;
+    }
+    if let Some(http2) = error.downcast_ref::<h2::Error>() {
+        return http2.is_library();
+    }
+    let is_gone = error.downcast_ref::<hyper::Error>().is_some_and(|error| {
+        error.is_closed()
+            || error.is_canceled()
+            || error.is_incomplete_message()
+            || error.is_shutdown()
+    });
+    !is_gone && error.source().is_none_or(own_fault)
 }
 
 /// How a request came, and its response goes.
@@ -261,4 +301,72 @@ async fn read_body(mut body: Incoming) -> Bytes {
         }
     }
     kept.freeze()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
+
+    #[test]
+    fn a_path_that_takes_nothing_and_a_client_that_goes_are_no_fault_of_the_server() {
+        for kind in [
+            io::ErrorKind::ConnectionReset,
+            io::ErrorKind::BrokenPipe,
+            io::ErrorKind::TimedOut,
+            io::ErrorKind::UnexpectedEof,
+        ] {
+            assert!(!own_fault(&io::Error::from(kind)), "{kind}");
+        }
+        let unread = rustls::Error::DecryptError;
+        assert!(own_fault(&io::Error::new(
+            io::ErrorKind::InvalidData,
+            unread
+        )));
+    }
+
+    /// What a server of either version makes of these bytes, after which the client leaves.
+    async fn fault_at(sent: &'static [u8], version: HttpVersion) -> Option<bool> {
+        let (mut client, server): (DuplexStream, _) = duplex(64 * 1024);
+        let answer = service_fn(|_: Request<Incoming>| async {
+            Ok::<_, Infallible>(Response::new(http_body_util::Empty::<Bytes>::new()))
+        });
+        let io = TokioIo::new(server);
+        let serving = async {
+            if version == HttpVersion::H1 {
+                let server = hyper::server::conn::http1::Builder::new();
+                server.serve_connection(io, answer).await
+            } else {
+                let server = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+                server.serve_connection(io, answer).await
+            }
+        };
+        let sending = async {
+            client.write_all(sent).await.unwrap();
+            client.shutdown().await.unwrap();
+            let mut rest = Vec::new();
+            let _ = tokio::io::AsyncReadExt::read_to_end(&mut client, &mut rest).await;
+        };
+        let (served, ()) = tokio::join!(serving, sending);
+        served.err().map(|error| own_fault(&error))
+    }
+
+    #[tokio::test]
+    async fn what_the_server_cannot_read_is_its_fault_and_what_ends_early_is_not() {
+        const PREFACE: &[u8] =
+            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
+        const EVEN_STREAM: &[u8] =
+            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00\
+            \x00\x00\x01\x01\x05\x00\x00\x00\x02\x82";
+        let (h1, h2) = (HttpVersion::H1, HttpVersion::H2);
+        let sound = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+        assert_ne!(fault_at(sound, h1).await, Some(true));
+        assert_ne!(fault_at(b"GET / HTTP/1.1\r\nho", h1).await, Some(true));
+        assert_eq!(
+            fault_at(b"\x16\x03\x01 no request\r\n\r\n", h1).await,
+            Some(true)
+        );
+        assert_ne!(fault_at(PREFACE, h2).await, Some(true));
+        assert_eq!(fault_at(EVEN_STREAM, h2).await, Some(true));
+    }
 }

@@ -14,7 +14,7 @@ from eyelevel.run.trial.rules.error_page import error_page
 from eyelevel.run.trial.rules.external_server_errors import external_server_error
 from eyelevel.run.trial.rules.impossible_timing import impossible_timing
 from eyelevel.run.trial.rules.starved import late_packets, stood_still
-from eyelevel.run.trial.rules.transport_errors import broken_by_peer, is_network_loss
+from eyelevel.run.trial.rules.transport_errors import broken_by_peer, is_network_loss, server_fault
 from eyelevel.run.trial.rules.wrong_stack import wrong_stack
 from eyelevel.sites.rendering import blocks_rendering
 from eyelevel.store.outcomes import NOT_RECORDED
@@ -132,8 +132,10 @@ def _find_lost_object(load: Observed) -> str:
 
 def _find_broken_object(load: Observed) -> str:
     for item in load.objects:
-        if broken_by_peer(item["failed"] or ""):
-            return f"{item['url']} failed: {item['failed']}"
+        error = item["failed"] or ""
+        fault = server_fault(error, load.connections)
+        if fault or broken_by_peer(error):
+            return f"{item['url']} failed: {error}{f' (the server: {fault})' if fault else ''}"
     return ""
 
 
@@ -174,7 +176,9 @@ def _is_page_lost(load: Observed) -> bool:
     failed = [item["failed"] for item in load.objects if item["failed"]]
     errors = _ERROR.findall(load.detail)
     told = [next((each for each in failed if each.startswith(e)), e) for e in errors]
-    return any(map(is_network_loss, told))
+    return any(map(is_network_loss, told)) and not any(
+        server_fault(error, load.connections) for error in told
+    )
 
 
 _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (

@@ -5,6 +5,9 @@ the lab, is the instrument's failure. Names: Chromium's `net_error_list.h`, with
 `quic_error_codes.h` behind a dot, and Firefox's `ErrorList.py`.
 """
 
+from collections.abc import Sequence
+
+from eyelevel.json_types import JsonMapping
 from eyelevel.store.outcomes import NOT_RECORDED
 
 _OF_NETWORK = (
@@ -23,6 +26,17 @@ _OF_NETWORK = (
     "NS_ERROR_NET_RESET",
     "NS_ERROR_NET_TIMEOUT",
 )
+_ENDED = (
+    "net::ERR_CONNECTION_ABORTED",
+    "net::ERR_CONNECTION_CLOSED",
+    "net::ERR_CONNECTION_RESET",
+    "net::ERR_EMPTY_RESPONSE",
+    "NS_ERROR_NET_EMPTY_RESPONSE",
+    "NS_ERROR_NET_INTERRUPT",
+    "NS_ERROR_NET_PARTIAL_TRANSFER",
+    "NS_ERROR_NET_RESET",
+)
+"""What a browser calls the end of a connection whoever ended it."""
 _QUIC_ERROR = "net::ERR_QUIC_PROTOCOL_ERROR"
 # How a QUIC connection ends whose packets no longer arrive. Every other code names what the peer
 # or the browser did wrong. A stateless reset is what a server answers whose side timed out.
@@ -73,6 +87,18 @@ def broken_by_peer(error: str) -> bool:
         and not is_network_loss(error)
         and not error.startswith(NOT_RECORDED)
     )
+
+
+def server_fault(error: str, connections: Sequence[JsonMapping]) -> str:
+    """Return the servers' own error where a connection that ended may be of its making.
+
+    A path ends no connection, so what a server recorded against itself comes first. Which of a
+    load's connections an object came over, a browser does not report.
+    """
+    if not error.startswith(_ENDED):
+        return ""
+    found = (each["in_force"].get("server_error") for each in connections)
+    return next(filter(None, found), "")
 
 
 def _code(error: str) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from judged_load import GOOD, an_object
+from judged_load import GOOD, a_connection, an_object
 from sample_record import sample_request
 
 from eyelevel.run.trial.judge import judge, judge_live
@@ -103,3 +103,52 @@ def test_the_page_s_own_object_says_why_it_never_came(code: str, outcome: str) -
 def test_a_live_page_may_lack_objects() -> None:
     live = replace(without_hero("net::ERR_CONNECTION_RESET"), requests=[sample_request()])
     assert judge_live(live)[0] == "ok"
+
+
+OURS = "error from user's Body stream"
+
+
+def served_badly(load, connections=2):
+    """The same load, in which one of our servers ended a connection by its own error."""
+    sound = [a_connection() for _ in range(connections - 1)]
+    return replace(load, connections=[*sound, a_connection(server_error=OURS)])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "net::ERR_CONNECTION_CLOSED",
+        "net::ERR_CONNECTION_RESET",
+        "net::ERR_EMPTY_RESPONSE",
+        "NS_ERROR_NET_RESET",
+        "NS_ERROR_NET_INTERRUPT",
+    ],
+)
+def test_a_connection_that_our_server_ended_is_the_instruments_failure(error: str) -> None:
+    outcome, detail = judge(served_badly(without_hero(error)))
+    assert outcome == "different-page" and OUTCOMES_BY_NAME[outcome].excludes_load
+    assert detail == f"{HERO} failed: {error} (the server: {OURS})"
+    assert judge(without_hero(error))[0] in CENSORED, "without an error of the server's own"
+
+
+@pytest.mark.parametrize(
+    "error", ["net::ERR_CONNECTION_TIMED_OUT", f"{QUIC}.QUIC_NETWORK_IDLE_TIMEOUT"]
+)
+def test_what_no_server_can_do_stays_the_networks(error: str) -> None:
+    assert judge(served_badly(without_hero(error)))[0] in CENSORED
+
+
+def test_a_page_that_our_server_gave_up_is_no_timeout() -> None:
+    closed = "net::ERR_CONNECTION_CLOSED"
+    load = replace(
+        GOOD,
+        ended="navigation-failed",
+        detail=f"navigating to https://a.example/: {closed}",
+        objects=[an_object(failed=closed)],
+    )
+    assert judge(load)[0] == "timeout"
+    assert judge(served_badly(load))[0] == "lab-failed"
+
+
+def test_an_error_of_the_server_that_nobody_met_changes_nothing() -> None:
+    assert judge(served_badly(GOOD)) == ("ok", "")
