@@ -7,8 +7,10 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from PIL import Image
@@ -120,6 +122,17 @@ BODIES: dict[str, tuple[str, bytes]] = {
 }
 
 
+_ZIPPED = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+NOT_GZIP = {
+    "/plain-as-gzip": b"<!doctype html><h1>A heading",
+    # Behind a block that is sound stands one of a type that there is not.
+    "/broken-gzip": _ZIPPED.compress(PAGE.encode())
+    + _ZIPPED.flush(zlib.Z_FULL_FLUSH)
+    + b"\x07" * 50,
+}
+"""Bodies that are not of their `Content-Encoding`: from the first byte, or from a later one."""
+NO_FIELDS: Mapping[str, str] = MappingProxyType({})
+
 OWN_PROFILE = f"eyelevel-browser-{os.getpid()}-"
 
 
@@ -167,9 +180,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/redirect":
-            self.answer(302, "text/plain", b"", location="/")
+            self.answer(302, "text/plain", b"", {"location": "/"})
         elif self.path.startswith("/moved/"):
-            self.answer(302, "text/plain", b"", location=self.path.removeprefix("/moved"))
+            self.answer(302, "text/plain", b"", {"location": self.path.removeprefix("/moved")})
         elif self.path == "/endless":
             # Longer than any test waits; the browser is gone by then.
             self.server.closing.wait(30)  # type: ignore[attr-defined]
@@ -178,6 +191,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             with stopped_renderers():
                 self.server.closing.wait(STOPPED_S)  # type: ignore[attr-defined]
             self.answer(200, "text/css", b"h1 { color: green }")
+        elif self.path in NOT_GZIP:
+            self.answer(200, "text/html", NOT_GZIP[self.path], {"content-encoding": "gzip"})
         elif self.path.startswith("/kill-"):
             kill_own(self.path.removeprefix("/kill-"))
         elif self.path in BODIES:
@@ -185,12 +200,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.answer(404, "text/plain", b"")
 
-    def answer(self, status: int, content_type: str, body: bytes, location: str = "") -> None:
+    def answer(
+        self, status: int, content_type: str, body: bytes, more: Mapping[str, str] = NO_FIELDS
+    ) -> None:
         self.send_response(status)
         self.send_header("content-type", content_type)
         self.send_header("content-length", str(len(body)))
-        if location:
-            self.send_header("location", location)
+        for name, value in more.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
 

@@ -26,6 +26,9 @@ REQUEST_CHARS_MAX = 64 << 20
 LOCAL_SCHEMES = ("data:", "blob:", "about:", "chrome:", "chrome-error:", "filesystem:")
 """URLs that never reach the network."""
 
+UNDECODABLE = ("net::ERR_CONTENT_DECODING_", "contentEncodingError")
+"""How Chromium's and Firefox's names begin of a body that is not of its `Content-Encoding`."""
+
 
 CaptureMethod = Literal["screencast", "trace"]
 LoadEnd = Literal["complete", "timeout", "navigation-failed", "browser-crashed"]

@@ -2,9 +2,12 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
-from pages import BODIES, IMAGES, Handler, Server, browser_traces, decoded
+from needed_browser import needs
+from pages import BODIES, IMAGES, NOT_GZIP, Handler, Server, browser_traces, decoded
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import find_executable
@@ -141,6 +144,21 @@ def test_a_refused_connection_is_a_failed_navigation():
     assert raw.ended == "navigation-failed"
     assert "ERR_CONNECTION_REFUSED" in raw.detail
     assert raw.objects[0].failed == "net::ERR_CONNECTION_REFUSED"
+
+
+@pytest.mark.parametrize(
+    ("browser", "path", "error"),
+    [
+        *(("chromium", path, "net::ERR_CONTENT_DECODING_FAILED") for path in NOT_GZIP),
+        ("firefox", "/broken-gzip", "contentEncodingError"),
+    ],
+)
+def test_a_page_that_cannot_be_decoded_ends_its_load(
+    origin: str, browser: str, path: str, error: str
+):
+    settings = replace(needs(browser), timeout_s=TEST_TIMEOUT_S)
+    raw = load_page(LoadSettings(origin + path, HTTP1, settings))
+    assert (raw.ended, raw.detail.split(": ")[-1]) == ("navigation-failed", error)
 
 
 def test_a_page_that_never_answers_times_out(origin: str):

@@ -82,7 +82,7 @@ class FirstVisit:
         self._rule = rule = rule_from_now(self._settings)
         parameters = {"url": self._settings.url}
         self._devtools.send("Page.navigate", parameters, self._page, self._handle_reply)
-        waits, failed = lambda: self._network.waits, lambda: self._error
+        waits, failed = lambda: self._network.waits, lambda: self._error or self._network.page_error
         return wait_for_load(self._settings, rule, self._devtools.pump, waits, failed)[:2]
 
     def _clear(self) -> None:

@@ -196,7 +196,7 @@ class _Load:
             rule,
             self._devtools.pump,
             lambda: self._network.waits,
-            lambda: self._navigation_error,
+            lambda: self._navigation_error or self._network.page_error,
         )
 
     def _collect(self, ended: LoadEnd) -> Navigation:

@@ -13,6 +13,7 @@ from eyelevel.browser.observations import (
     LOCAL_SCHEMES,
     REQUEST_CHARS_MAX,
     REQUESTS_MAX,
+    UNDECODABLE,
     Fields,
     Message,
     ObjectLoad,
@@ -101,6 +102,9 @@ class NetworkLog:
         self._chars = 0
         self._by_id: dict[str, _Hops] = {}
         self._main_frame: str | None = None
+        self.page_error = ""
+        """Why the page's document cannot be read to its end. Chromium shows what it has, and no
+        load event follows."""
 
     @property
     def waits(self) -> bool:
@@ -228,6 +232,9 @@ class NetworkLog:
         # A request that DevTools itself blocks has no text.
         text = event["errorText"] or "blocked"
         request.failed = text + (f" ({reason})" if reason else "")
+        is_page = request.resource_type == "Document" and request.in_main_frame
+        if is_page and text.startswith(UNDECODABLE):
+            self.page_error = text
         self._done.append(request)
         return True
 

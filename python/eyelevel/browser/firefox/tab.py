@@ -9,7 +9,7 @@ from eyelevel.browser.cross_check import BrowserEvents
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.network_log import BiDiNetworkLog
 from eyelevel.browser.messages import first_line, parse_answer, refusal_of
-from eyelevel.browser.observations import LoadEnd, LoadSettings
+from eyelevel.browser.observations import UNDECODABLE, LoadEnd, LoadSettings
 from eyelevel.browser.page_answer import SCRIPT, WORLD, PageAnswer, check_answer
 from eyelevel.browser.phases import Phases
 from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
@@ -28,6 +28,8 @@ WHITE_PAGE = (
     "data:text/html,<link rel=icon href=data:,><meta name=viewport content='width=device-width'>"
 )
 """A tab that shows nothing yet has the grey of the toolbars; the start state is white."""
+
+_UNDECODABLE_PAGE = f"about:neterror?e={UNDECODABLE[1]}&"
 
 PLACE_SCRIPT = (
     "JSON.stringify([mozInnerScreenX, mozInnerScreenY, innerWidth, innerHeight, devicePixelRatio])"
@@ -156,6 +158,9 @@ class FirefoxTab:
         elif method == "browsingContext.navigationCommitted":
             self.documents += 1
             self.shown_url = parameters["url"]
+            if self.shown_url.startswith(_UNDECODABLE_PAGE):
+                # It has no load event.
+                self._navigation_error = UNDECODABLE[1]
             self._navigation = parameters.get("navigation") or ""
             self._events_ms.clear()
             self._rule.handle_new_document(now_s)

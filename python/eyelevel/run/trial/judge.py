@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from eyelevel.browser.observations import UNDECODABLE
 from eyelevel.run.trial.observed import Observed
 from eyelevel.run.trial.rules.error_page import error_page
 from eyelevel.run.trial.rules.external_server_errors import external_server_error
@@ -60,6 +61,12 @@ def _find_lab_failure(load: Observed) -> str:
         return load.detail
     if load.ended == "complete" and not load.requests and load.stack.is_ours:
         return "the page loaded, but no server saw a request"
+    return ""
+
+
+def _find_undecodable_page(load: Observed) -> str:
+    if load.ended == "navigation-failed" and any(error in load.detail for error in UNDECODABLE):
+        return f"the browser cannot decode the page: {load.detail}"
     return ""
 
 
@@ -183,6 +190,7 @@ def _is_page_lost(load: Observed) -> bool:
 
 _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("browser-crashed", _find_crash),
+    ("different-page", _find_undecodable_page),
     ("lab-failed", _find_lab_failure),
     ("starved", _find_suspension),
     ("impossible-timing", impossible_timing),
@@ -200,6 +208,7 @@ _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
 
 _LIVE_RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("browser-crashed", _find_crash),
+    ("different-page", _find_undecodable_page),
     ("lab-failed", _find_unreached),
     ("starved", _find_suspension),
     ("timeout", _timeout),

@@ -95,6 +95,17 @@ def test_a_failure_keeps_its_reason_and_what_arrived():
     assert loaded.finished_ms == 200.0
 
 
+def test_a_page_that_cannot_be_decoded_is_told_from_its_parts():
+    undecodable = {"errorText": "net::ERR_CONTENT_DECODING_FAILED"}
+    page = asked("1", 1000.0, "https://a.test/", type="Document", frameId="M")
+    frame = asked("2", 1000.1, "https://a.test/f", type="Document", frameId="F")
+    part = asked("3", 1000.1, "https://a.test/x.png", frameId="M")
+    parts = failed("2", 1000.2, **undecodable), failed("3", 1000.2, **undecodable)
+    assert log_of(page, frame, part, *parts, failed("1", 1000.3)).page_error == ""
+    whole = log_of(page, frame, part, *parts, failed("1", 1000.3, **undecodable))
+    assert whole.page_error == "net::ERR_CONTENT_DECODING_FAILED"
+
+
 def test_an_unanswered_request_is_kept_and_waited_for():
     log = log_of(asked("1", 1000.0, "https://a.test/slow"))
     assert log.waits

@@ -41,6 +41,14 @@ def read_late(**changed: float) -> dict[str, Any]:
         ("browser-crashed", {"ended": "browser-crashed", "detail": "signal 11"}),
         ("lab-failed", {"ended": "navigation-failed", "detail": "net::ERR_CERT_INVALID"}),
         ("lab-failed", {"ended": "navigation-failed", "detail": "net::ERR_SSL_PROTOCOL_ERROR"}),
+        (
+            "different-page",
+            {"ended": "navigation-failed", "detail": "net::ERR_CONTENT_DECODING_FAILED"},
+        ),
+        (
+            "different-page",
+            {"ended": "navigation-failed", "detail": "contentEncodingError"},
+        ),
         ("lab-failed", {"requests": []}),
         ("timeout", {"ended": "timeout", "detail": "no load event within 180 s"}),
         ("timeout", {"ended": "navigation-failed", "detail": "net::ERR_QUIC_PROTOCOL_ERROR"}),
