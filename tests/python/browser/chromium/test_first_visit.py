@@ -33,7 +33,7 @@ class Scripted(DevTools):
 
 
 class Visit(FirstVisit):
-    def _unreached(self) -> list[str]:
+    def _find_unreached(self) -> list[str]:
         return [URL]
 
 
