@@ -86,7 +86,7 @@ def headline(contents: StudyResults) -> str:
     what was found comes before what is open.
     """
     if not contents.cells:
-        return why_no_answer(contents)
+        return why_no_answer(contents, briefly=True)
     if contents.unfinished:
         return f"No verdict yet: {contents.unfinished}."
     if not contents.comparisons:
@@ -139,8 +139,9 @@ def _clause(
     )
     if finding in CLAIMS:
         clause += f" by {_sizes(gains)}"
-    elif finding == "undetermined" and gains[0].gain.reason:
-        clause += f" ({gains[0].gain.reason})"
+    elif finding == "undetermined" and (reason := gains[0].gain.reason):
+        withheld = gains[0].network in contents.too_disturbed
+        clause += f" ({briefly(reason) if withheld else reason})"
     return clause
 
 

@@ -23,6 +23,7 @@ from eyelevel.analysis.gains.weighted import weighted_gain
 from eyelevel.analysis.phrases import verdict
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
+from eyelevel.analysis.trials import disturbance
 from eyelevel.stats.estimate import Estimate
 
 SENTENCES_MAX = 8  # of all comparisons: beyond it the first alone has one a network
@@ -276,10 +277,15 @@ def _join(parts: Sequence[str]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def why_no_answer(contents: StudyResults) -> str:
-    """Return what ended most of the loads that do not count."""
+def why_no_answer(contents: StudyResults, *, briefly: bool = False) -> str:
+    """Return what ended most of the loads that do not count.
+
+    Of a busy machine it may be given `briefly`.
+    """
     if contents.too_disturbed:
         network, reason = next(iter(contents.too_disturbed.items()))
+        if briefly:
+            reason = disturbance.briefly(reason)
         return f"There is no answer. On {network}, {reason}."
     nothing = "No block is complete yet, so there is nothing to compare"
     failed = contents.table.filter(pl.col("outcome").is_in(EXCLUDING))

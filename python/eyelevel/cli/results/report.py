@@ -1,7 +1,7 @@
 """`eyelevel report`: rebuild the report from the records alone."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -87,7 +87,9 @@ def print_summary(summary: Summary) -> None:
         results.print()
     findings = summary_of(contents)
     warnings = [warning for warning in findings["warnings"] if warning not in first]
-    for sentence in _without_repeats(findings["answer"], tuple(contents.too_disturbed.values())):
+    for sentence in findings["answer"]:
+        for reason in contents.too_disturbed.values():  # a warning has it at length
+            sentence = sentence.replace(reason, briefly(reason))
         results.print(sentence, markup=False, style=style)
     for sentence in warnings:
         results.print(sentence, markup=False)
@@ -98,20 +100,6 @@ def print_summary(summary: Summary) -> None:
         results.print(f"{stack}: {text or 'no loads'}", markup=False)
     if excluded := exclusions_said(contents):
         results.print(f"Exclusions: {excluded}", markup=False)
-
-
-def _without_repeats(sentences: Iterable[str], reasons: Collection[str]) -> Iterator[str]:
-    """Yield the sentences, each of the reasons at length in the first that has it alone.
-
-    Programs are given each sentence so that it stands alone; here they stand together.
-    """
-    stated: set[str] = set()
-    for sentence in sentences:
-        found = {reason for reason in reasons if reason in sentence}
-        for reason in found & stated:
-            sentence = sentence.replace(reason, briefly(reason))
-        stated |= found
-        yield sentence
 
 
 def _cell(gain: NetworkGain | None) -> str:

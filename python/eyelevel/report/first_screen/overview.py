@@ -103,8 +103,9 @@ def _gain_row(contents: StudyResults, gain: NetworkGain) -> tuple[object, ...]:
     assert claim in (*CLAIMS, NO_CLAIM)
     value = gain.gain.value or 0.0
     said = format_percent(value)
-    if gain.difference.value is not None and gain.metric.endswith("_ms"):
-        said += f", {format_signed_ms(gain.difference.value, float('inf'))}"
+    difference = gain.difference.value
+    if difference is not None and round(difference) and gain.metric.endswith("_ms"):
+        said += f", {format_signed_ms(difference, float('inf'))}"
     return gain.network, value, gain.gain.low, gain.gain.high, claim, said
 
 

@@ -59,6 +59,8 @@ def of_answer(contents: StudyResults) -> list[Warning]:
             head = "Part of the study stopped early."
         text = f"{contents.stopped['reason']}. These intervals hold no matter when the study stops."
         found.append((head, text))
+    for network, reason in contents.too_disturbed.items():
+        found.append((f"No answer on {network}.", f"{reason[0].upper()}{reason[1:]}."))
     found += decided_otherwise(contents)
     found += without_verdict(contents)
     found += machines_deviate(contents)

@@ -77,13 +77,28 @@ def charts_section(contents: StudyResults, data: PageData) -> Markup:
             "Top: the gain over all sites with its interval. A dot has its stack's colour if "
             "the verdict is faster or slower, and is grey otherwise; intervals far wider than "
             "the gains end in an arrow. Bottom: the share of counted loads that were "
-            "at least that fast; a curve that ends below the top has timeouts. In studies of "
-            f"more than {SITES_MAX} sites, single sites have curves for the primary metric "
-            f"only; in studies of more than {NETWORKS_MAX} networks, so do all sites together. "
+            "at least that fast; a curve that ends below the top has timeouts. "
+            f"{_curves_left_out(contents)}"
             "The choices made here also filter the rows of “Site by site”.",
             class_="note",
         ),
     )
+
+
+def _curves_left_out(contents: StudyResults) -> str:
+    """Return what has curves for the primary metric only, where something has."""
+    large = [
+        what
+        for what, is_large in (
+            ("single sites", len(contents.sites) > SITES_MAX),
+            ("all sites together", len(contents.networks) > NETWORKS_MAX),
+        )
+        if is_large
+    ]
+    if not large:
+        return ""
+    said = f"{' and '.join(large)} have curves for the primary metric only. "
+    return f"{said[0].upper()}{said[1:]}"
 
 
 def _specifications(contents: StudyResults) -> dict[str, JsonObject]:

@@ -47,8 +47,7 @@ NOTE = (
     "networks ({members} with a p value). That of Benjamini and Hochberg bounds the share of false "
     "claims, if the comparisons are independent or positively dependent. p of equivalence is that "
     "of two one-sided t tests (TOST) against ±{effect}, uncorrected; “no difference that matters” "
-    "needs the whole 95 % interval within these bounds, and this p at most 0.05 after Bonferroni, "
-    "or one-sided confidence sequences within them if a study may stop early. "
+    "needs the whole 95 % interval within these bounds, and this p at most 0.05 after Bonferroni. "
     "p values of the other metrics are in `eyelevel report --json`."
 )
 
@@ -252,7 +251,8 @@ def p_values_details(contents: StudyResults) -> Markup:
     if contents.may_stop:
         note += (
             " In this study, which could stop at any block, p comes from the confidence sequence, "
-            "and the column for Holm has it after Bonferroni."
+            "and the column for Holm has it after Bonferroni; “no difference that matters” needs "
+            "one-sided confidence sequences within the bounds."
         )
     summary = "p values, corrections and equivalence"
     caption = f"p values of {title_of(primary)}"
