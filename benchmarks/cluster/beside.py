@@ -135,7 +135,7 @@ def _driver(connection: Connection, work: BlockWork, directory: Path) -> Driver:
 
 @contextmanager
 def stopped(connection: Connection, *, is_asked: bool) -> Iterator[None]:
-    """The slots' processes stand still meanwhile."""
+    """Suspend the slots' processes."""
     pids = list(connection.client.run(os.getpid).values()) if is_asked else []
     parents = list(connection.client.run(os.getppid).values()) if is_asked else []
     for pid in (*parents, *pids):

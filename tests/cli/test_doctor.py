@@ -67,9 +67,9 @@ def test_where_all_is_well_nothing_is_to_do(capsys: pytest.CaptureFixture[str]):
 @pytest.mark.parametrize(
     ("finding", "state"),
     [
-        (lambda: doctor._realtime(allowed=False, keeps_core=False), "warning"),
-        (lambda: doctor._realtime(allowed=False, keeps_core=True), "warning"),
-        (lambda: doctor._realtime(allowed=True, keeps_core=False), "ok"),
+        (lambda: doctor._realtime(allowed=False, reserves_core=False), "warning"),
+        (lambda: doctor._realtime(allowed=False, reserves_core=True), "warning"),
+        (lambda: doctor._realtime(allowed=True, reserves_core=False), "ok"),
         (lambda: doctor._congestion_controls(["cubic", "reno"])[1], "warning"),
         (lambda: doctor._congestion_controls(["bbr", "reno"])[0], "missing"),
         (lambda: doctor._congestion_controls(["cubic"])[0], "ok"),

@@ -85,9 +85,9 @@ def test_the_records_have_every_key_and_their_metrics() -> None:
         assert set(record["trial"]) == set(TrialKey.__annotations__)
         assert set(Navigation.__annotations__) == set(record["navigation"])
         # The golden run was on no cluster, of whose machines a record tells, too, nobody watched
-        # whether its processes stood still, and its labs kept no core: a record without these is a
+        # whether its processes were suspended, and its labs reserved no core: a record without is a
         # whole one.
-        optional = {"machine", "slot", "stood_still", "browser_cores"}
+        optional = {"machine", "slot", "suspended", "browser_cores"}
         assert set(Host.__annotations__) - optional < set(record["host"])
         metrics = metrics_of(record, trial.frames())
         assert metrics["page_load_time_ms"] == record["navigation"]["page_load_time_ms"]

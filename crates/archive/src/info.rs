@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::askers::depth;
 use crate::exchange::Note;
+use crate::initiators::depth;
 use crate::origin::Origin;
 use crate::provenance::Provenance;
 use crate::site::Site;

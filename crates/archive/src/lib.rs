@@ -4,7 +4,6 @@
 //! packs exchanges into a WACZ that other tools read too. `spec/archive.md` says what of both
 //! formats is used and which metadata is added.
 
-mod askers;
 mod base64;
 mod budget;
 mod coding;
@@ -15,6 +14,7 @@ mod exchange;
 mod export;
 mod import;
 mod info;
+mod initiators;
 pub mod limits;
 mod links;
 mod map;
@@ -32,7 +32,6 @@ mod whole;
 mod writer;
 
 pub use self::url::{Scheme, Url, UrlError};
-pub use askers::start::start_page;
 pub use digest::sha256;
 pub use draft::Step;
 pub use error::{Damage, Error};
@@ -43,6 +42,7 @@ pub use exchange::{Exchange, Note};
 pub use export::{ExportedFile, export_files, export_har, export_mahimahi};
 pub use import::{Format, Imported, import, import_content};
 pub use info::{MediaType, SiteInfo};
+pub use initiators::start::start_page;
 pub use map::{map_file, map_open_file};
 pub use origin::Origin;
 pub use pack::pack;

@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use crate::askers::start::start_page;
 use crate::budget::ReadBudget;
 use crate::digest::hexadecimal;
 use crate::error::Error;
 use crate::exchange::screenshot::Screenshot;
 use crate::exchange::{Exchange, Note};
+use crate::initiators::start::start_page;
 use crate::links::cleartext;
 use crate::map::map_file;
 use crate::origin::{self, Origin};

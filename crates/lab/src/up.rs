@@ -8,13 +8,13 @@ use crate::cross_traffic::{CrossTraffic, CrossTrafficSummary};
 use crate::debug_log;
 use crate::emit::{ErrorEvent, emit};
 use crate::files;
-use crate::kept_core::keep_core_without_realtime;
 use crate::logs;
 use crate::network::ends::{Claim, Ends};
 use crate::network::names;
 use crate::network::topology::{TcpSettings, build_client};
+use crate::reserved_core::reserve_core_without_realtime;
 use crate::servers::{Counts, ServerThread};
-use crate::standstill::{Driver, Processes, Standstill, StandstillWatch};
+use crate::suspension::{Driver, Processes, Suspension, SuspensionWatch};
 use crate::threads::{clock_ns, cpu_ns, join, start_path, start_resolver, start_watch};
 use crate::uplink::{Uplink, clients_stack};
 use eyelevel_archive::{Origin, Site};
@@ -48,7 +48,7 @@ struct Ready<'a> {
     origins: &'a [Origin],
     realtime_priority: bool,
     server_realtime_priority: bool,
-    kept_cores: Option<Vec<usize>>,
+    reserved_cores: Option<Vec<usize>>,
     queueing_discipline: Option<String>,
     startup_ms: f64,
     site_digest: Option<String>,
@@ -69,7 +69,7 @@ struct Summary {
     requests: u64,
     misses: u64,
     server_cpu_s: Option<f64>,
-    stood_still: Option<Vec<Standstill>>,
+    suspended: Option<Vec<Suspension>>,
 }
 
 /// Builds a lab from the configuration on standard input and waits for its end. Returns the exit
@@ -181,7 +181,10 @@ fn lab(
     files::replace(config, &ends, uplink, &around.addresses, ipv6)?;
     let tcp = TcpSettings::of(config.stack.as_ref());
     // Before the first thread: they all belong on it.
-    let kept_cores = config.realtime.then(keep_core_without_realtime).flatten();
+    let reserved_cores = config
+        .realtime
+        .then(reserve_core_without_realtime)
+        .flatten();
 
     let (counts, windows) = (Arc::new(Counts::default()), FirstWindows::default());
     let servers = ServerThread::start(
@@ -237,9 +240,9 @@ fn lab(
         realtime_priority,
         "the path runs"
     );
-    let standstill = site
+    let suspension = site
         .as_ref()
-        .and_then(|_| StandstillWatch::start(Processes::here(), around.driver, realtime));
+        .and_then(|_| SuspensionWatch::start(Processes::here(), around.driver, realtime));
     let signals = Signals::hear()?;
     if let Some(cross_traffic) = &cross_traffic {
         cross_traffic.start();
@@ -258,7 +261,7 @@ fn lab(
         origins,
         realtime_priority,
         server_realtime_priority: servers.realtime,
-        kept_cores,
+        reserved_cores,
         queueing_discipline,
         startup_ms: monotonic_now().since(around.started).as_secs_f64() * 1e3,
         site_digest: site.as_ref().map(|site| site.digest().to_string()),
@@ -269,7 +272,7 @@ fn lab(
     let service = servers.service;
     let (tid, before_ns) = (servers.tid, Arc::new(AtomicU64::new(0)));
     let at_revisit = before_ns.clone();
-    let forget = standstill.as_ref().map(StandstillWatch::forgetting);
+    let forget = suspension.as_ref().map(SuspensionWatch::forgetting);
     wait_for_stop(commands, signals, move || {
         summary_reset.ask();
         forget.iter().for_each(|forget| forget());
@@ -281,7 +284,7 @@ fn lab(
     });
 
     tracing::info!("stopping");
-    let stood_still = standstill.map(StandstillWatch::end).transpose()?;
+    let suspended = suspension.map(SuspensionWatch::end).transpose()?;
     let cross_traffic = cross_traffic.map(|flows| flows.summary());
     // Closing order: the servers report their connections while the path still carries packets.
     let server_ns = cpu_ns(tid).map(|ns| ns.saturating_sub(before_ns.load(Ordering::Relaxed)));
@@ -300,7 +303,7 @@ fn lab(
         requests: counts.requests.load(Ordering::Relaxed),
         misses: counts.misses.load(Ordering::Relaxed),
         server_cpu_s: server_ns.map(|ns| ns as f64 / 1e9),
-        stood_still,
+        suspended,
     });
     Ok(())
 }

@@ -286,8 +286,8 @@ class RawLoad:
     """The browser's own logs that were asked for, compressed, by the name of their file."""
     filmed: bool = False
     """The frames are a film of the screen, 30 a second, not the browser's own."""
-    stood_still: tuple[str, ...] = ()
-    """Programs of the load beside the browser that were stopped in it."""
+    suspended: tuple[str, ...] = ()
+    """The programs of the load, besides the browser, that were suspended during it."""
     cpu_s: float = 0.0
     """CPU time of all processes of the browser, from its start."""
     start_cpu_s: float = 0.0

@@ -83,9 +83,9 @@ class ProcessSession:
         code = os.waitstatus_to_exitcode(self._exit_status)
         return f"signal {-code}" if code < 0 else f"exit status {code}"
 
-    def stood_still(self) -> bool:
-        """Return whether the first process is or was stopped by a signal: the kernel keeps it for
-        us, its parent, until we ask."""
+    def was_suspended(self) -> bool:
+        """Return whether the first process is or was stopped by a signal since the last call: the
+        kernel keeps that for its parent."""
         kinds = os.WSTOPPED | os.WCONTINUED | os.WNOHANG
         with contextlib.suppress(ChildProcessError):
             return not self.exited and os.waitid(os.P_PID, self.leader_pid, kinds) is not None

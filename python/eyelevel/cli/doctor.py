@@ -112,7 +112,7 @@ def examine() -> list[Finding]:
         _user_namespaces(kernel),
         _tun(kernel["lab_failure"] is None),
         *_congestion_controls(kernel["tcp_congestion_controls"]),
-        _realtime(kernel["realtime_allowed"], kernel["keeps_core"]),
+        _realtime(kernel["realtime_allowed"], kernel["reserves_core"]),
         confinement,
         *_container(works),
         _chromium(),
@@ -168,12 +168,12 @@ def _congestion_controls(available: list[str]) -> list[Finding]:
     return findings
 
 
-def _realtime(allowed: bool, keeps_core: bool) -> Finding:
+def _realtime(allowed: bool, reserves_core: bool) -> Finding:
     if allowed:
         return Finding("real-time priority", "ok", "allowed")
     remedy = realtime_remedy(is_container(), is_root=not missing_capabilities())
     state = "refused: on a busy machine packets may be released late, and servers wait their turn"
-    if keeps_core:
+    if reserves_core:
         state = "not allowed: each lab keeps one core to itself, and the browser gets the rest"
     return Finding("real-time priority", "warning", state, remedy)
 

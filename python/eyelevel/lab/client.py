@@ -75,7 +75,7 @@ class Ready:
     queueing_discipline: str | None = None
     """The queueing discipline of the servers' device, by the kernel's name; None for a virtual
     Ethernet pair, which has none."""
-    kept_cores: tuple[int, ...] | None = None
+    reserved_cores: tuple[int, ...] | None = None
     """Hardware threads of the core that the lab's own threads, and servers in its place, run on; no
     client may use it. None: all cores are everybody's, since the lab has real-time priority or only
     one core."""
@@ -86,16 +86,16 @@ class Ready:
         names = cls.__dataclass_fields__
         values = {name: event.get(name) for name in names}
         values["origins"] = tuple(event.get("origins") or ())
-        if kept := event.get("kept_cores"):
-            values["kept_cores"] = tuple(kept)
+        if kept := event.get("reserved_cores"):
+            values["reserved_cores"] = tuple(kept)
         return cls(**values)  # type: ignore[arg-type]
 
     @property
     def client_cores(self) -> tuple[int, ...] | None:
         """The cores that a browser in this lab may use; None for all of this process's."""
-        if self.kept_cores is None:
+        if self.reserved_cores is None:
             return None
-        return tuple(sorted(os.sched_getaffinity(0) - set(self.kept_cores)))
+        return tuple(sorted(os.sched_getaffinity(0) - set(self.reserved_cores)))
 
     def quic_origins(self) -> tuple[str, ...]:
         """`host:port` of every secure origin, as Chromium's flag wants them.
@@ -134,7 +134,7 @@ class LabSummary:
     errors: tuple[str, ...] = field(default=())
     server_cpu_s: float | None = None
     """Processor time of the servers' thread, for the measured visit alone."""
-    stood_still: tuple[JsonMapping, ...] | None = None
+    suspended: tuple[JsonMapping, ...] | None = None
     """The processes of the measured visit that were suspended; None if they were not watched."""
 
 
@@ -180,7 +180,7 @@ class Lab:
     @property
     def server_command_prefix(self) -> tuple[str, ...]:
         """The words that run a command in the servers' network namespace."""
-        prefix = self._enter(self.ready.kept_cores)
+        prefix = self._enter(self.ready.reserved_cores)
         return (*prefix, "--server-tid", str(self.ready.server_tid), "--")
 
     @property
@@ -229,7 +229,7 @@ class Lab:
             summary.get("cross_traffic"),
             tuple(error["message"] for error in of_kind("error")),
             summary.get("server_cpu_s"),
-            stood_still(summary),
+            read_suspended(summary),
         )
         return self._summary
 
@@ -241,9 +241,9 @@ class Lab:
         return True
 
 
-def stood_still(summary: JsonMapping) -> tuple[JsonMapping, ...] | None:
+def read_suspended(summary: JsonMapping) -> tuple[JsonMapping, ...] | None:
     """Return the suspended processes in a `summary`; None if they were not watched."""
-    seen = summary.get("stood_still")
+    seen = summary.get("suspended")
     return None if seen is None else tuple(seen)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from eyelevel.binary import find_binary
-from eyelevel.lab.client import LabSummary, stood_still
+from eyelevel.lab.client import LabSummary, read_suspended
 from eyelevel.lab.conversation import Conversation
 
 READY_TIMEOUT_S = 30.0
@@ -64,7 +64,7 @@ class LiveNetwork:
             summary = self._conversation.wait_for("summary", STOP_TIMEOUT_S)
         finally:
             self._conversation.end(END_GRACE_S)
-        return LabSummary(stood_still=stood_still(summary))
+        return LabSummary(suspended=read_suspended(summary))
 
     def __exit__(self, *_: object) -> None:
         self._conversation.end(END_GRACE_S)

@@ -15,18 +15,18 @@ from eyelevel.networks.presets import find_network
 
 def main(words: list[str]) -> int:
     """Print `down` and `up` of --network, with recordings of --traces in the place of its model,
-    and the `cross_traffic` of all --cross, as a lab has them.
+    and the `cross_traffic` of all --cross-traffic, as a lab has them.
 
     Returns 1 after a line on standard error where one of them makes no sense.
     """
     parser = argparse.ArgumentParser(prog="eyelevel.networks")
     parser.add_argument("--network")
     parser.add_argument("--traces")
-    parser.add_argument("--cross", action="append", default=[])
+    parser.add_argument("--cross-traffic", action="append", default=[])
     arguments = parser.parse_args(words)
     try:
         path = _path(NetworkWords(network=arguments.network, traces=arguments.traces))
-        kinds = parse_all_cross_traffic(arguments.cross)
+        kinds = parse_all_cross_traffic(arguments.cross_traffic)
     except NetworkError as error:
         print(error, file=sys.stderr)
         return 1

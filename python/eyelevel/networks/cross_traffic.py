@@ -54,12 +54,12 @@ def parse_cross_traffic(text: str) -> CrossTraffic:
 
 
 def parse_all_cross_traffic(texts: Sequence[str]) -> tuple[CrossTraffic, ...]:
-    """The transfers of every `--cross`; NetworkError where one, or all together, make no sense."""
+    """Return the transfers of all options; NetworkError if one is invalid, or all together."""
     kinds = tuple(parse_cross_traffic(text) for text in texts)
     try:
         check_flows(kinds)
     except NetworkError as error:
-        raise NetworkError(f"--cross: {error}") from None
+        raise NetworkError(f"--cross-traffic: {error}") from None
     return kinds
 
 
@@ -76,4 +76,4 @@ def settling_s(rtt_ms_min: float, queue_ms: float) -> float:
 
 
 def _refusal(text: str, reason: str) -> NetworkError:
-    return NetworkError(f"--cross {text}: {reason}")
+    return NetworkError(f"--cross-traffic {text}: {reason}")

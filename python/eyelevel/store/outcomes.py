@@ -82,7 +82,7 @@ OUTCOMES: tuple[Outcome, ...] = (
         "capture-incomplete",
         "Frames or requests were lost, the last frame is not what the page shows at its end, the "
         "page's own timings could not be read or are not what the browser's events say, or (where "
-        "nobody could watch its processes) its own timer stood still for 200 ms longer than in the "
+        "nobody could watch its processes) its own timer stopped for 200 ms longer than in the "
         "page's other loads without a long task to explain it.",
         "instrument",
         True,

@@ -137,8 +137,8 @@ class StepEntry(TypedDict):
 
 
 @with_config(OBSERVED)
-class StoodStill(TypedDict):
-    """A process of the load that was stopped; of one beside the lab nobody knows for how long."""
+class Suspension(TypedDict):
+    """A suspended process of the load; for one outside the lab the duration is unknown."""
 
     process: str
     at_ns: Nanoseconds | None
@@ -162,7 +162,7 @@ class Host(TypedDict):
     cpu_foreign_share: NotRequired[Number]
     server_cpu_s: NotRequired[Number | None]
     browser_cores: NotRequired[Count]
-    stood_still: NotRequired[Sequence[StoodStill] | None]
+    suspended: NotRequired[Sequence[Suspension] | None]
     machine: NotRequired[str]
     slot: NotRequired[Count]
 

@@ -11,7 +11,7 @@ from eyelevel.traces.rates import rates_of
 PERCENTILES = (5, 25, 50, 75, 95)
 
 OUTAGE_MS = 1000
-"""A gap of at least this between two opportunities is an outage: a page stands still for as long as
+"""A gap of at least this between two opportunities is an outage: a page stalls for as long as
 the first limit of uninterrupted thought (Nielsen 1993, chapter 5.5)."""
 
 BIN_MS = 1000

@@ -70,7 +70,7 @@ def cellular(random: Generator, duration_ms: int) -> NDArray[np.float64]:
     stays there for a time t with the chance exp(-t): outages are sticky. What the paper
     leaves open is this project's choice: the walk is reflected at its upper end, begins in the
     middle, and leaves an outage by what it walks in a second. (Leaving by one
-    step, it fell back at once and stood still 28 % of the time; six recordings do so 1 % to 11 %.)
+    step, it fell back at once and was 0 for 28 % of the time; six recordings do so 1 % to 11 %.)
     """
     steps = math.ceil(duration_ms / CELLULAR_TICK_MS)
     tick_s = CELLULAR_TICK_MS / 1000

@@ -198,7 +198,7 @@ def busy_rate_bit_s(
 ) -> float:
     """The rate at which packets came that had waited, so that the link had no pause before them.
 
-    On a loaded machine a sender may stand still for longer than the queue lasts: such pauses are
+    On a loaded machine a sender may be suspended for longer than the queue lasts: such pauses are
     its own and not the link's. A packet has waited if it took over two transmissions longer.
     """
     transmission_ns = wire_bytes * 8e9 / rate_bit_s

@@ -1,4 +1,4 @@
-"""Machines that stand still or cannot be reached for longer than they may, and go on: their answers
+"""Machines that hang or cannot be reached for longer than they may, and go on: their answers
 come too late. And disks that are full."""
 
 import os

@@ -27,7 +27,7 @@ def test_what_is_left_out_is_one_flow_down(text, flows, direction):
     ],
 )
 def test_mistakes_are_named(text, expected):
-    with pytest.raises(NetworkError, match=r"^--cross ") as caught:
+    with pytest.raises(NetworkError, match=r"^--cross-traffic ") as caught:
         parse_cross_traffic(text)
     assert expected in str(caught.value)
 

@@ -53,7 +53,7 @@ def test_a_lab_says_which_priorities_are_in_force(
         # The main thread, which starts what ends the lab, and every command inside are as usual.
         assert found[0] == NORMAL
         assert found.count(PATH) == int(realtime and allowed)
-        # The servers, the resolver, and the one that looks for what stands still.
+        # The servers, the resolver, and the one that looks for suspended processes.
         assert found.count(ENDPOINT) == endpoints
         inside = run_in(lab, sys.executable, "-c", PRINT_OWN)
         assert inside.stdout.split() == [str(number) for number in NORMAL]

@@ -105,7 +105,8 @@ def test_the_shell_tells_goodputs_and_index_and_leaves_nothing(tmp_path: Path) -
     command = f"readlink /proc/self/ns/net > {inside}; {sys.executable} {tmp_path}/ping.py"
     done = eyelevel(
         "path", "--rtt", "10ms", "--down", "rate 10 Mbit/s, queue droptail 100ms",
-        "--cross", "cubic:2:down", "--cross", "reno:1:up", "--log", str(tmp_path / "log"),
+        "--cross-traffic", "cubic:2:down", "--cross-traffic", "reno:1:up",
+        "--log", str(tmp_path / "log"),
         "--far", f"{sys.executable} {tmp_path}/echo.py", "--", "sh", "-c", command,
         **mark.environment,
     )  # fmt: skip

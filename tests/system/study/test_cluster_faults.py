@@ -1,4 +1,4 @@
-"""Real loads in a slot of `local:1`: what is killed or stands still in the middle of one is never
+"""Real loads in a slot of `local:1`: what is killed or suspended in the middle of one is never
 `ok`, and nothing is left of it."""
 
 import os
@@ -153,7 +153,7 @@ def test_what_is_killed_or_stands_still_in_a_load_is_never_ok_and_leaves_nothing
     assert lab["outcome"] in ("lab-failed", "browser-crashed") != "ok"
     assert browser["outcome"] == "browser-crashed"
     assert worker["outcome"] in ("ok", "starved")  # a machine that is busy is no fault of ours
-    assert worker["host"]["stood_still"] == []
+    assert worker["host"]["suspended"] == []
     assert_nothing_is_left(faults.seen, temporary)
     assert not list(out.rglob(".writing-*")) and not (out / "scheduler.json").exists()
 

@@ -21,11 +21,11 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use eyelevel_units::one_line;
 
-use crate::askers::start::start_page;
 use crate::budget::ReadBudget;
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::exchange::screenshot::Screenshot;
+use crate::initiators::start::start_page;
 use crate::limits::EXCHANGES_MAX;
 use crate::map::map_file;
 use crate::provenance::Provenance;

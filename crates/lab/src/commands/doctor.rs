@@ -1,6 +1,6 @@
 //! What this machine offers a lab.
 
-use crate::kept_core::core_to_keep;
+use crate::reserved_core::core_to_reserve;
 use eyelevel_netns::probe;
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub struct Findings {
     /// Whether the path may take real-time priority.
     pub realtime_allowed: bool,
     /// Whether a lab keeps a core for its own threads.
-    pub keeps_core: bool,
+    pub reserves_core: bool,
 }
 
 /// Asks the kernel. Must run before the process has a second thread.
@@ -28,6 +28,6 @@ pub fn examine() -> Findings {
         lab_failure: path_device.err(),
         tcp_congestion_controls: probe::tcp_congestion_controls(),
         realtime_allowed,
-        keeps_core: core_to_keep(realtime_allowed).is_some(),
+        reserves_core: core_to_reserve(realtime_allowed).is_some(),
     }
 }

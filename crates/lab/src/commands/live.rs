@@ -31,7 +31,7 @@ use crate::network::devices::{add_v6_address, add_verdicts, bring_up};
 use crate::network::ends::Ends;
 use crate::network::names::{self, Asked};
 use crate::network::topology::TcpSettings;
-use crate::standstill::{Driver, Processes, Standstill, StandstillWatch};
+use crate::suspension::{Driver, Processes, Suspension, SuspensionWatch};
 use crate::threads::runtime;
 use crate::uplink::Uplink;
 use crate::upstream_ca::UpstreamCa;
@@ -71,7 +71,7 @@ struct Ready {
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "summary")]
 struct Summary {
-    stood_still: Option<Vec<Standstill>>,
+    suspended: Option<Vec<Suspension>>,
 }
 
 /// Keeps the network until standard input ends.
@@ -99,7 +99,7 @@ pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
     let asked = asked
         .map_err(|error| Error::Config(format!("{WISH}: answer names: {}", refusal(&error))))?;
     let ended = end_of_input();
-    let standstill = StandstillWatch::start(Processes::of(init_pid), Driver::open(), true);
+    let suspension = SuspensionWatch::start(Processes::of(init_pid), Driver::open(), true);
     runtime()?
         .block_on(async {
             emit(&Ready {
@@ -117,7 +117,7 @@ pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
         })
         .map_err(|error| Error::Config(format!("{WISH}: answer names: {}", refusal(&error))))?;
     emit(&Summary {
-        stood_still: standstill.map(StandstillWatch::end).transpose()?,
+        suspended: suspension.map(SuspensionWatch::end).transpose()?,
     });
     Ok(0)
 }

@@ -68,7 +68,7 @@ pub struct ShellArguments {
     /// CONTROLLER[:FLOWS[:DIRECTION]], as cubic:2:down,
     /// with cubic, bbr or reno. Repeatable.
     #[arg(long, verbatim_doc_comment, value_name = "FLOWS")]
-    cross: Vec<String>,
+    cross_traffic: Vec<String>,
     /// Write every packet's fate into this folder
     #[arg(long, value_name = "DIR")]
     pub log: Option<PathBuf>,
@@ -101,7 +101,11 @@ impl ShellArguments {
             ));
         }
         self.refuse_two_of_one()?;
-        let mut tables = of_tables(self.network.as_deref(), self.traces.as_deref(), &self.cross)?;
+        let mut tables = of_tables(
+            self.network.as_deref(),
+            self.traces.as_deref(),
+            &self.cross_traffic,
+        )?;
         if self.traces.is_some() {
             tables.down = of_option("--traces", &json!(tables.down).to_string())?;
             tables.up = of_option("--traces", &json!(tables.up).to_string())?;

@@ -31,7 +31,7 @@ pub struct Ready {
     pub server_tid: u32,
     server_address: String,
     server_address6: Option<String>,
-    kept_cores: Option<Vec<usize>>,
+    reserved_cores: Option<Vec<usize>>,
 }
 
 impl Ready {
@@ -68,7 +68,7 @@ impl Ready {
     /// What is left of the caller's cores to a command near by, and the lab's own to one at the far
     /// end; None: all.
     fn cores(&self, is_far: bool) -> Option<Vec<String>> {
-        let kept = self.kept_cores.as_ref()?;
+        let kept = self.reserved_cores.as_ref()?;
         let near = allowed_cores().ok()?.into_iter();
         let cores = near.filter(|core| kept.contains(core) == is_far);
         Some(cores.map(|core| core.to_string()).collect())

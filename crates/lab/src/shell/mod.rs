@@ -2,7 +2,7 @@
 //! Python, which alone would take longer to start than the path does.
 
 mod arguments;
-mod cross;
+mod cross_traffic;
 mod far;
 mod lab_process;
 mod presets;
@@ -38,7 +38,7 @@ pub fn run(arguments: &ShellArguments) -> Result<i32, Error> {
     let summary = lab.stop();
     let (status, summary) = (status?, summary?);
     if let Some(found) = &summary["cross_traffic"].as_object() {
-        cross::tell(found, arguments.log.as_deref())?;
+        cross_traffic::tell(found, arguments.log.as_deref())?;
     }
     remarks::tell(&summary["path"], arguments.log.as_deref());
     Ok(status)

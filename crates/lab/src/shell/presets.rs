@@ -32,7 +32,7 @@ pub fn of_tables(
     command.args(["-m", "eyelevel.networks"]);
     command.args(network.iter().flat_map(|name| ["--network", name]));
     command.args(traces.iter().flat_map(|folder| ["--traces", folder]));
-    command.args(cross.iter().flat_map(|text| ["--cross", text]));
+    command.args(cross.iter().flat_map(|text| ["--cross-traffic", text]));
     let failed = |reason: String| {
         Error::Shell(format!(
             "look a preset up: {reason}; install eyelevel again"

@@ -218,7 +218,7 @@ def timer_gap_ms(record: JsonMapping) -> float | None:
     """Return the timer gap of a record; None if no load came, its browser (Firefox) reports no long
     tasks, or its processes were watched for suspension."""
     navigation = record["navigation"]
-    if record["host"].get("stood_still") is not None:
+    if record["host"].get("suspended") is not None:
         return None
     if navigation is None or navigation["long_tasks_ms"] is None:
         return None

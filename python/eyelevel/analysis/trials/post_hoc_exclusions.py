@@ -24,9 +24,9 @@ LOADS_MIN = 4
 
 TIMER_GAP_RATIO_MAX = 2.0
 TIMER_GAP_MARGIN_MS = 200.0
-"""The page stood still when its timer's gap is above twice the median of the page's loads over the
+"""A page counts as suspended if its timer's gap is above twice the median of its loads over the
 network, whatever the stack, and 200 ms above it. Asked only where nobody watched the load's
-processes for standstills: a stack that keeps the processors busy stops the timer, too."""
+processes for suspensions: a stack that keeps the processors busy stops the timer, too."""
 
 MACHINE_CLASS = "machine_class"
 """The column of a load's class of machines: another kernel, processor or font makes other times and

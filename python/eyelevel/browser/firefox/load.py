@@ -169,7 +169,7 @@ class _Load:
             start_cpu_s=self._start_cpu_s,
             wall_ms=self._phases.lengths_ms(),
             filmed=self._screen is not None,
-            stood_still=self._screen.stood_still() if self._screen is not None else (),
+            suspended=self._screen.suspended_programs() if self._screen is not None else (),
         )
         raw = split_by_steps(raw, self._steps)
         ends_ms = [step.begun_ms for step in raw.after_load][:1]

@@ -64,7 +64,7 @@ class Screen:
         self._server: ProcessSession | None = None
         self._camera: ProcessSession | None = None
         self._stdin_fd = -1
-        self._camera_stood_still = False
+        self._was_camera_suspended = False
 
     def __enter__(self) -> Screen:
         if shutil.which("Xvfb") is None:
@@ -133,7 +133,7 @@ class Screen:
         """No more pictures; the film is whole afterwards."""
         if self._camera is None or self._stdin_fd < 0:
             return
-        self._camera_stood_still = self._camera.stood_still()
+        self._was_camera_suspended = self._camera.was_suspended()
         os.write(self._stdin_fd, b"q")
         os.close(self._stdin_fd)
         self._stdin_fd = -1
@@ -141,10 +141,10 @@ class Screen:
         while not self._camera.exited and time.monotonic() < deadline:
             time.sleep(0.005)
 
-    def stood_still(self) -> tuple[str, ...]:
-        """The programs that were stopped while it was filmed; known when that has ended."""
-        server = self._server is not None and self._server.stood_still()
-        found = (("Xvfb", server), ("ffmpeg", self._camera_stood_still))
+    def suspended_programs(self) -> tuple[str, ...]:
+        """Return the programs that were suspended during the film, after its end."""
+        server = self._server is not None and self._server.was_suspended()
+        found = (("Xvfb", server), ("ffmpeg", self._was_camera_suspended))
         return tuple(name for name, stood in found if stood)
 
     def frames(self, start_ms: float) -> tuple[Frame, ...]:

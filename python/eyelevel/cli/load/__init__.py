@@ -1,8 +1,8 @@
 """Commands that build one lab for one thing: `load` and `replay`.
 
-`load` loads a site over one network and stack a few times and prints each load; with `--cross` it
-does so alone and beside other transfers (`cross`). `replay` runs any command on the client side of
-a lab that serves a site.
+`load` loads a site over one network and stack a few times and prints each load; with
+`--cross-traffic` it does so with and without other transfers (`cross_traffic`). `replay` runs any
+command on the client side of a lab that serves a site.
 
 A load is a trial like any other (`eyelevel.run.trial`) and leaves the same record if `--out`
 says; studies of many loads are in `eyelevel.cli.run`.

@@ -36,7 +36,7 @@ UpstreamCaOption = Annotated[
         help="With a live load: certificates (PEM) to trust besides the browser's own.",
     ),
 ]
-NOT_LIVE = (*(field.name for field in fields(NetworkWords)), "url", "cross", "origin_rtt")
+NOT_LIVE = (*(field.name for field in fields(NetworkWords)), "url", "cross_traffic", "origin_rtt")
 """Options that belong to an emulated network or a recording."""
 
 

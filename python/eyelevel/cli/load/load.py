@@ -10,7 +10,7 @@ import typer
 
 from eyelevel.analysis.trials.disturbance import judge_alone
 from eyelevel.cli.finish import end_at
-from eyelevel.cli.load.cross import CROSS_HELP, harm_of, print_harm
+from eyelevel.cli.load.cross_traffic import CROSS_HELP, harm_of, print_harm
 from eyelevel.cli.load.live import (
     LiveAllowOption,
     UpstreamCaOption,
@@ -73,7 +73,7 @@ def load(
     url: Annotated[
         str | None, typer.Option(help="The page to open, if it is not the recording's.")
     ] = None,
-    cross: Annotated[
+    cross_traffic: Annotated[
         list[str] | None,
         typer.Option(
             help=f"{CROSS_HELP} Every load is also made without them, to measure the harm."
@@ -129,7 +129,7 @@ def load(
             (named,) = with_plans([named], parse_origin_rtt(origin_rtt))
         composed = compose(words, read_stages)
         networks = [composed.network]
-        if kinds := parse_all_cross_traffic(cross or []):
+        if kinds := parse_all_cross_traffic(cross_traffic or []):
             crossed = f"{composed.network.name}+cross"
             networks.append(replace(composed.network, name=crossed, cross_traffic=kinds))
         plan = one_cell(recorded.name, networks, named, runs, seed, settings)

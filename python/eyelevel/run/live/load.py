@@ -23,7 +23,7 @@ from eyelevel.run.trial.host import HostSample
 from eyelevel.run.trial.judge import judge_live
 from eyelevel.run.trial.load_settings import on_screen
 from eyelevel.run.trial.quiet_host import HostWait, remember
-from eyelevel.run.trial.trial import TrialResult, observe, stood_still, trial_result
+from eyelevel.run.trial.trial import TrialResult, list_suspended, observe, trial_result
 from eyelevel.sites.recorded import Screen
 
 SCREEN = Screen((1366, 768))
@@ -103,7 +103,7 @@ def _load(trial: Trial, page: LivePage, network: LiveNetwork, pictures: Coding) 
         **before.until(ended),
         "wall_ms": round(wall_ms, 3),
         "lab_startup_ms": network.startup_ms,
-        "stood_still": stood_still(raw, summary),
+        "suspended": list_suspended(raw, summary),
     }
     if raw is not None:
         failure = failure or judge_live(observe(trial, raw, summary, host))

@@ -14,7 +14,7 @@ from eyelevel.run.trial.observed import Observed
 from eyelevel.run.trial.rules.error_page import error_page
 from eyelevel.run.trial.rules.external_server_errors import external_server_error
 from eyelevel.run.trial.rules.impossible_timing import impossible_timing
-from eyelevel.run.trial.rules.starved import late_packets, stood_still
+from eyelevel.run.trial.rules.starved import describe_suspension, late_packets
 from eyelevel.run.trial.rules.transport_errors import broken_by_peer, is_network_loss, server_fault
 from eyelevel.run.trial.rules.wrong_stack import wrong_stack
 from eyelevel.sites.rendering import blocks_rendering
@@ -81,7 +81,7 @@ def _find_unreached(load: Observed) -> str:
 
 
 def _find_suspension(load: Observed) -> str:
-    return stood_still(load.host)
+    return describe_suspension(load.host)
 
 
 def _late(load: Observed) -> str:

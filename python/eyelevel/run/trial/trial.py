@@ -158,19 +158,19 @@ def _run_trial(
     host = {**before.until(load_ended), "wall_ms": round(wall_ms, 3), **_lab_facts(ready)}
     if summary.server_cpu_s is not None and trial.stack_settings.is_ours:
         host["server_cpu_s"] = summary.server_cpu_s
-    host["stood_still"] = stood_still(raw, summary)
+    host["suspended"] = list_suspended(raw, summary)
     outcome, detail = failure or _judge(trial, raw, summary, host)
     found, outcome, detail = pictures.judged(outcome, detail)
     return trial_result(trial, started_at, outcome, detail, raw, found, summary, host)
 
 
-def stood_still(raw: RawLoad | None, summary: LabSummary) -> list[JsonMapping] | None:
-    """The record's `host.stood_still`: of what is outside of the lab nobody knows how long."""
-    names = raw.stood_still if raw else ()
+def list_suspended(raw: RawLoad | None, summary: LabSummary) -> list[JsonMapping] | None:
+    """Return the record's `host.suspended`; without durations for programs outside the lab."""
+    names = raw.suspended if raw else ()
     outside: list[JsonMapping] = [{"process": name, "at_ns": None, "ms": None} for name in names]
-    if summary.stood_still is None:
+    if summary.suspended is None:
         return outside or None
-    return [*summary.stood_still, *outside]
+    return [*summary.suspended, *outside]
 
 
 def _places(trial: Trial, archive: str) -> tuple[Place, ...]:

@@ -67,7 +67,9 @@ def test_an_outcome_that_is_there_already_stays() -> None:
     assert judged[timed_out["trial"]["hash"]][0] == "timeout"
 
 
-def stood_still(stack: str, repetition: int, gap_ms: float, task_ms: float = 0.0) -> dict[str, Any]:
+def timer_gap_record(
+    stack: str, repetition: int, gap_ms: float, task_ms: float = 0.0
+) -> dict[str, Any]:
     """A load whose timer had a gap with a long task of `task_ms` in it."""
     record = sample_record(stack=stack, repetition=repetition)
     record["navigation"] |= {
@@ -79,16 +81,18 @@ def stood_still(stack: str, repetition: int, gap_ms: float, task_ms: float = 0.0
 
 def test_a_page_whose_processes_were_watched_is_not_judged_by_its_timer() -> None:
     """A stack that keeps the processors busy stops the timer; only a stopped process counts."""
-    records = [stood_still("tcp", n, 150) for n in (1, 2, 3)] + [stood_still("quic", 4, 900)]
+    records = [timer_gap_record("tcp", n, 150) for n in (1, 2, 3)] + [
+        timer_gap_record("quic", 4, 900)
+    ]
     for record in records:
-        record["host"] = QUIET_HOST | {"stood_still": []}
+        record["host"] = QUIET_HOST | {"suspended": []}
     assert {outcome for outcome, _ in judge_all(records).values()} == {"ok"}
 
 
-def test_a_page_that_stood_still_longer_than_its_other_loads() -> None:
-    records = [stood_still("tcp", 1, 150), stood_still("quic", 1, 528)]
+def test_a_page_that_stalled_longer_than_its_other_loads() -> None:
+    records = [timer_gap_record("tcp", 1, 150), timer_gap_record("quic", 1, 528)]
     assert set(outcomes(records).values()) == {"ok"}, "two loads have no median"
-    records += [stood_still("tcp", 2, 180), stood_still("quic", 2, 220)]
+    records += [timer_gap_record("tcp", 2, 180), timer_gap_record("quic", 2, 220)]
     judged = judge_all(records)
     found = [judged[record["trial"]["hash"]] for record in records]
     assert [outcome for outcome, _ in found] == ["ok", "capture-incomplete", "ok", "ok"]
@@ -96,8 +100,10 @@ def test_a_page_that_stood_still_longer_than_its_other_loads() -> None:
 
 
 def test_a_long_task_explains_a_gap_and_a_slow_page_its_own() -> None:
-    explained = [stood_still("tcp", n, 150) for n in (1, 2, 3)] + [stood_still("tcp", 4, 600, 450)]
-    slow = [stood_still("tcp", n, 900) for n in (1, 2, 3)] + [stood_still("tcp", 4, 1500)]
+    explained = [timer_gap_record("tcp", n, 150) for n in (1, 2, 3)] + [
+        timer_gap_record("tcp", 4, 600, 450)
+    ]
+    slow = [timer_gap_record("tcp", n, 900) for n in (1, 2, 3)] + [timer_gap_record("tcp", 4, 1500)]
     without = [sample_record(repetition=n) for n in (1, 2, 3, 4)]
     for records in (explained, slow, without):
         assert {outcome for outcome, _ in judge_all(records).values()} == {"ok"}

@@ -112,7 +112,7 @@ def test_a_timeout_of_a_stopped_process_is_no_result_but_late_packets_excuse_non
     slow = replace(GOOD, ended="timeout", detail="no load event", **late(lateness_us_max=9000.0))
     assert judge(slow)[0] == "timeout"
     still = [{"process": "chromium", "at_ns": 1, "ms": 900.0}]
-    assert judge(replace(slow, host={"cpu_steal_share": 0.0, "stood_still": still}))[0] == "starved"
+    assert judge(replace(slow, host={"cpu_steal_share": 0.0, "suspended": still}))[0] == "starved"
 
 
 def test_the_bound_of_lateness_grows_with_the_round_trip() -> None:

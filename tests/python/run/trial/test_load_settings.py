@@ -16,12 +16,12 @@ from eyelevel.sites.recorded import open_site
 URL = "https://plain.example/"
 
 
-def settings_in_a_lab(kept_cores):
+def settings_in_a_lab(reserved_cores):
     site = open_site("plain")
     plan = one_cell(site.name, [FAST], STACKS_BY_NAME["tcp+"], 1, 1, Browser())
     (trial,) = expand(plan, [site.of_plan()])
     lab = Lab(LabConfig(lab_path(FAST), 1))  # none is built: what it would have told
-    lab.ready = Ready.of({"init_pid": 1, "main_url": URL, "kept_cores": kept_cores})
+    lab.ready = Ready.of({"init_pid": 1, "main_url": URL, "reserved_cores": reserved_cores})
     return load_settings(trial, lab, str(CORPUS / "plain.wacz"), URL)
 
 

@@ -17,7 +17,7 @@ def starved(path: JsonMapping, host: JsonMapping, rtt_ms_min: float) -> str:
     """Return why a transfer that is compared with none beside it cannot be believed, with this
     `path` (the lab's summary) and `host`; empty if it can."""
     return (
-        stood_still(host)
+        describe_suspension(host)
         or late_packets(path, rtt_ms_min)
         or disturbance(0.0, host["cpu_steal_share"])
     )
@@ -39,15 +39,15 @@ def late_packets(path: JsonMapping, rtt_ms_min: float) -> str:
     return ""
 
 
-def stood_still(host: JsonMapping) -> str:
-    """The process of the load that was stopped for longest, whatever it had to do meanwhile."""
-    seen = host.get("stood_still") or ()
+def describe_suspension(host: JsonMapping) -> str:
+    """Return which process of the load was suspended for longest, as a sentence; empty for none."""
+    seen = host.get("suspended") or ()
     if not seen:
         return ""
     longest = max(seen, key=lambda each: each["ms"] or 0.0)
     how_long = "" if longest["ms"] is None else f" for {longest['ms'] / 1e3:.1f} s"
-    others = f"; so did {len(seen) - 1} more" if len(seen) > 1 else ""
-    return f"{longest['process']} stood still{how_long}{others}"
+    others = f"; so were {len(seen) - 1} more" if len(seen) > 1 else ""
+    return f"{longest['process']} was suspended{how_long}{others}"
 
 
 def _late(late: JsonMapping, bound_us: float, direction: str, what: str) -> str:

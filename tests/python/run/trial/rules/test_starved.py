@@ -1,8 +1,8 @@
-"""What stood still is the first reason, whatever else held."""
+"""A suspension is the first reason, whatever else held."""
 
 import pytest
 
-from eyelevel.run.trial.rules.starved import starved, stood_still
+from eyelevel.run.trial.rules.starved import describe_suspension, starved
 
 IN_TIME = {"lateness_us_p99": 90.0, "lateness_us_max": 400.0}
 SIDE = {**IN_TIME, "arrival": IN_TIME}
@@ -17,24 +17,24 @@ def still(process, ms):
 @pytest.mark.parametrize(
     ("seen", "reason"),
     [
-        ([still("chromium (renderer)", 204.1)], "chromium (renderer) stood still for 0.2 s"),
+        ([still("chromium (renderer)", 204.1)], "chromium (renderer) was suspended for 0.2 s"),
         (
             [still("chromium", 100.2), still("the lab", 1003.0), still("Xvfb", None)],
-            "the lab stood still for 1.0 s; so did 2 more",
+            "the lab was suspended for 1.0 s; so were 2 more",
         ),
-        ([still("ffmpeg", None)], "ffmpeg stood still"),
+        ([still("ffmpeg", None)], "ffmpeg was suspended"),
         ([], ""),
         (None, ""),
     ],
 )
-def test_a_load_of_which_something_stood_still_is_starved(seen, reason):
-    host = {**CALM, "stood_still": seen}
+def test_a_load_with_a_suspended_process_is_starved(seen, reason):
+    host = {**CALM, "suspended": seen}
     assert starved(PATH, host, 24.0) == reason
-    assert stood_still(host) == reason
+    assert describe_suspension(host) == reason
 
 
 def test_a_record_of_before_says_nothing_of_it():
-    assert starved(PATH, CALM, 24.0) == stood_still(CALM) == ""
+    assert starved(PATH, CALM, 24.0) == describe_suspension(CALM) == ""
 
 
 def test_a_transfer_alone_is_starved_by_steal():

@@ -1,4 +1,4 @@
-//! What of a load stood still: a process that was stopped, or everything.
+//! Detects suspended processes of a load: one that was stopped, or everything.
 //!
 //! The kernel tells a stop to the parent alone, and neither a browser's renderers nor its network
 //! service are children of ours. So the states of the lab's processes are read from its own `/proc`, a
@@ -21,20 +21,20 @@ use std::time::Duration;
 pub use processes::{Driver, Processes};
 use processes::{read_whole, stopped};
 
-/// Two looks fit into 200 ms, so that what stands still for so long is seen however a look falls.
+/// Two looks fit into 200 ms, so that a suspension of this length is seen whenever it begins.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// We stood still if we come this much later than we were due: with a look's pause 180 ms at most.
+/// We were suspended if we come this much later than due: with a look's pause 180 ms at most.
 const OWN_LATENESS_MIN: Duration = Duration::from_millis(80);
-/// Standstills that are told; one is enough to judge.
+/// The most suspensions that are reported; one is enough to judge.
 const TOLD_MAX: usize = 32;
 
 /// What its processor time is found by.
-const THREAD: &str = "standstill";
+const THREAD: &str = "suspension";
 const EVERYTHING: &str = "the lab";
 
-/// What stood still, for how long.
+/// A suspended process, and for how long.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Standstill {
+pub struct Suspension {
     process: String,
     /// The first look that saw it.
     at_ns: u64,
@@ -43,9 +43,9 @@ pub struct Standstill {
 }
 
 /// Watches until it is asked for what it saw.
-pub struct StandstillWatch {
+pub struct SuspensionWatch {
     asked: mpsc::Sender<Ask>,
-    thread: JoinHandle<Vec<Standstill>>,
+    thread: JoinHandle<Vec<Suspension>>,
 }
 
 enum Ask {
@@ -53,7 +53,7 @@ enum Ask {
     End,
 }
 
-impl StandstillWatch {
+impl SuspensionWatch {
     /// None where `/proc` is not the lab's own: nobody can say which processes are a load's.
     pub fn start(processes: Processes, driver: Driver, realtime: bool) -> Option<Self> {
         if !processes.are_the_labs() {
@@ -76,17 +76,17 @@ impl StandstillWatch {
         move || drop(asked.send(Ask::Forget))
     }
 
-    /// What stood still, in the order in which it was over.
+    /// The suspensions, in the order in which they ended.
     ///
     /// # Errors
     /// After a panic.
-    pub fn end(self) -> Result<Vec<Standstill>, Error> {
+    pub fn end(self) -> Result<Vec<Suspension>, Error> {
         let _ = self.asked.send(Ask::End);
         join(self.thread, THREAD)
     }
 }
 
-fn watch(asks: &mpsc::Receiver<Ask>, processes: &Processes, driver: &Driver) -> Vec<Standstill> {
+fn watch(asks: &mpsc::Receiver<Ask>, processes: &Processes, driver: &Driver) -> Vec<Suspension> {
     let mut seen = Seen::default();
     let waits = File::open("/proc/thread-self/schedstat").ok();
     let mut waited = waits.as_ref().map_or(Duration::ZERO, waited_for_processor);
@@ -112,7 +112,7 @@ fn watch(asks: &mpsc::Receiver<Ask>, processes: &Processes, driver: &Driver) -> 
 struct Seen {
     /// Of processes by number: name, and since when.
     still: BTreeMap<u32, (String, Instant)>,
-    over: Vec<Standstill>,
+    over: Vec<Suspension>,
 }
 
 impl Seen {
@@ -143,14 +143,14 @@ impl Seen {
         }
     }
 
-    fn end(mut self, now: Instant) -> Vec<Standstill> {
+    fn end(mut self, now: Instant) -> Vec<Suspension> {
         self.take_stopped(now, Vec::new());
         self.over
     }
 
     fn tell(&mut self, process: String, since: Instant, until: Instant) {
         if self.over.len() < TOLD_MAX {
-            self.over.push(Standstill {
+            self.over.push(Suspension {
                 process,
                 at_ns: since.as_nanos(),
                 ms: until.since(since).as_secs_f64() * 1e3,

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::askers::{self, Asker, Askers};
 use crate::exchange::Exchange;
+use crate::initiators::{self, Initiator, Initiators};
 use crate::limits::REDIRECTS_MAX;
 use crate::url::Url;
 
@@ -11,16 +11,16 @@ use crate::url::Url;
 /// none where there is no exchange.
 pub fn start_page(exchanges: &[Exchange]) -> Option<Url> {
     let first = exchanges.first()?;
-    let askers = askers::of(exchanges);
-    let page = document(exchanges, &askers).unwrap_or(first);
-    Some(start_of_redirects(exchanges, &askers, &page.url))
+    let initiators = initiators::of(exchanges);
+    let page = document(exchanges, &initiators).unwrap_or(first);
+    Some(start_of_redirects(exchanges, &initiators, &page.url))
 }
 
 /// The HTML document from which most of the recording was asked for, itself or by what it led to.
 ///
 /// Being first, or without a `Referer`, says little: beacons answer `text/html`, too, and a folder's
 /// files have no order. Nothing hangs on a beacon.
-fn document<'a>(exchanges: &'a [Exchange], askers: &Askers<'a>) -> Option<&'a Exchange> {
+fn document<'a>(exchanges: &'a [Exchange], initiators: &Initiators<'a>) -> Option<&'a Exchange> {
     let pages: Vec<&Exchange> = exchanges
         .iter()
         .filter(|each| each.method == "GET" && each.status == 200 && each.is_html())
@@ -29,11 +29,11 @@ fn document<'a>(exchanges: &'a [Exchange], askers: &Askers<'a>) -> Option<&'a Ex
     let destination = |page: &Exchange| page.request_header("sec-fetch-dest").map(str::to_owned);
     let may_be = |page: &Exchange| destination(page).is_none_or(|what| what == "document");
     let any = !pages.iter().any(|page| may_be(page));
-    let led_to = led_to(askers, &first_pages(&pages));
+    let led_to = led_to(initiators, &first_pages(&pages));
     let rank = |page: &Exchange| {
-        let number = askers.numbers[&page.url];
+        let number = initiators.numbers[&page.url];
         let is_said = destination(page).as_deref() == Some("document");
-        let is_asked = askers::named_by(page).is_some();
+        let is_asked = initiators::named_initiator(page).is_some();
         (led_to[number], is_said, !is_asked)
     };
     let candidates = pages.iter().filter(|page| any || may_be(page));
@@ -64,14 +64,14 @@ fn root(url: &Url) -> Url {
 ///
 /// A `Referer` that names an origin alone, as browsers send to other origins, stands for that origin's
 /// first page where its root was not recorded.
-fn led_to(askers: &Askers, first_pages: &HashMap<Url, Url>) -> Vec<usize> {
-    let parents: Vec<Option<usize>> = askers
-        .asked_by
+fn led_to(initiators: &Initiators, first_pages: &HashMap<Url, Url>) -> Vec<usize> {
+    let parents: Vec<Option<usize>> = initiators
+        .initiator_of
         .iter()
-        .map(|asker| match asker {
-            Asker::Recorded(number) => Some(*number),
-            Asker::Elsewhere(url) => first_pages.get(url).map(|page| askers.numbers[page]),
-            Asker::Unnamed => None,
+        .map(|initiator| match initiator {
+            Initiator::Recorded(number) => Some(*number),
+            Initiator::Elsewhere(url) => first_pages.get(url).map(|page| initiators.numbers[page]),
+            Initiator::Unnamed => None,
         })
         .collect();
     let mut led_to = vec![1; parents.len()];
@@ -110,15 +110,16 @@ fn led_to(askers: &Askers, first_pages: &HashMap<Url, Url>) -> Vec<usize> {
 
 /// Follows redirects backwards from `url` to the request that began them, which no recorded page made:
 /// a beacon of the page's that is sent to it is no start.
-fn start_of_redirects(exchanges: &[Exchange], askers: &Askers, url: &Url) -> Url {
+fn start_of_redirects(exchanges: &[Exchange], initiators: &Initiators, url: &Url) -> Url {
     let mut start = url;
     let mut seen = vec![start];
     for _ in 0..REDIRECTS_MAX {
         let leads_to_start = |exchange: &&Exchange| {
             matches!(exchange.status, 301 | 302 | 303 | 307 | 308)
                 && !seen.contains(&&exchange.url)
-                && askers::named_by(exchange).is_none_or(|by| !askers.numbers.contains_key(&by))
-                && askers::redirect_target(exchange).is_some_and(|target| target == *start)
+                && initiators::named_initiator(exchange)
+                    .is_none_or(|by| !initiators.numbers.contains_key(&by))
+                && initiators::redirect_target(exchange).is_some_and(|target| target == *start)
         };
         let Some(exchange) = exchanges.iter().find(leads_to_start) else {
             break;

@@ -29,7 +29,7 @@ from eyelevel.lab.client import Lab, LabConfig
 with Lab(LabConfig({{"down": [], "up": []}}, 1)) as lab:
     for prefix in (lab.command_prefix, lab.server_command_prefix):
         subprocess.run([*prefix, sys.executable, "-c", {PRINT_CORES!r}], check=True)
-    print(lab.ready.kept_cores)
+    print(lab.ready.reserved_cores)
 """
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a right away")
@@ -58,7 +58,7 @@ def test_every_thread_of_the_lab_is_on_the_kept_core(user: tuple[str, ...], labs
     with raw_lab(user, realtime=True) as (_, ready):
         if ready["realtime_priority"]:
             pytest.skip("everybody may have the priority here")
-        kept = ready["kept_cores"]
+        kept = ready["reserved_cores"]
         assert kept[-1] == cores()[-1] and len(kept) < len(cores())
         threads = [int(each.name) for each in Path(f"/proc/{ready['init_pid']}/task").iterdir()]
         assert len(threads) > 2
@@ -139,7 +139,7 @@ def test_doctor_promises_what_a_lab_does(user: tuple[str, ...], labs: None) -> N
             cwd="/",
         )
         os.close(binary)
-        assert json.loads(said.stdout)["keeps_core"] == (ready["kept_cores"] is not None)
+        assert json.loads(said.stdout)["reserves_core"] == (ready["reserved_cores"] is not None)
 
 
 @needs_root

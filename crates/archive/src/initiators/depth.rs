@@ -1,7 +1,7 @@
 //! How long the chains of dependent requests of a page are.
 
-use crate::askers::{self, Asker, Askers};
 use crate::exchange::Exchange;
+use crate::initiators::{self, Initiator, Initiators};
 use crate::url::Url;
 
 /// Exchanges in the longest chain in which each made the browser ask for the next.
@@ -11,14 +11,17 @@ use crate::url::Url;
 /// chain that comes back to itself counts each of its URLs once. Takes time and memory in proportion to the exchanges: a
 /// hostile recording may be one chain.
 pub fn of(exchanges: &[Exchange], main_url: &Url) -> usize {
-    let Askers { numbers, asked_by } = askers::of(exchanges);
+    let Initiators {
+        numbers,
+        initiator_of,
+    } = initiators::of(exchanges);
     let main = numbers.get(main_url).copied();
-    let parent = |asker: &Asker| match asker {
-        Asker::Recorded(number) => Some(*number),
-        Asker::Elsewhere(_) => None,
-        Asker::Unnamed => main,
+    let parent = |initiator: &Initiator| match initiator {
+        Initiator::Recorded(number) => Some(*number),
+        Initiator::Elsewhere(_) => None,
+        Initiator::Unnamed => main,
     };
-    let mut parents: Vec<Option<usize>> = asked_by.iter().map(parent).collect();
+    let mut parents: Vec<Option<usize>> = initiator_of.iter().map(parent).collect();
     // Every chain begins with the page, whatever is recorded as what asked for it.
     if let Some(main) = main {
         parents[main] = None;

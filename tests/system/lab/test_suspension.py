@@ -1,4 +1,4 @@
-"""A load of which one process stood still counts for nothing, and says which one and how long."""
+"""A load with a suspended process does not count, and its record has the process and the time."""
 
 import json
 import select
@@ -22,7 +22,7 @@ from eyelevel.store.directory import iterate_trials
 
 SITE = "synthetic:objects=8,object_bytes=20000,origins=2"
 LOAD = ("load", SITE, "--network", "3gslow", "--out")
-"""Five seconds: long enough for a few standstills one after another."""
+"""Five seconds: long enough for a few suspensions one after another."""
 
 PLAN = """
 sites = ["{site}"]
@@ -49,17 +49,17 @@ def loading(*command: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 def judged(process: "subprocess.Popen[str]", out: Path) -> dict[str, Any]:
-    """The record, whose load has to be starved by what stood still."""
+    """The record, whose load has to be starved by a suspension."""
     _, errors = process.communicate(timeout=TEST_TIMEOUT_S)
     (stored,) = list(iterate_trials(out)) or [errors]
     record = stored.record
     assert record["outcome"] == "starved", record["outcome_detail"]
-    assert "stood still for" in record["outcome_detail"]
+    assert "was suspended for" in record["outcome_detail"]
     return record
 
 
-def stood_still(record: dict[str, Any]) -> dict[str, float]:
-    return {each["process"]: each["ms"] for each in record["host"]["stood_still"]}
+def suspensions(record: dict[str, Any]) -> dict[str, float]:
+    return {each["process"]: each["ms"] for each in record["host"]["suspended"]}
 
 
 def test_each_process_of_a_load_in_chromium_is_noticed(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_each_process_of_a_load_in_chromium_is_noticed(tmp_path: Path) -> None:
         for pid in (browser, *pids.values(), lab, process.pid):
             suspend(pid)
         record = judged(process, tmp_path)
-    found = stood_still(record)
+    found = suspensions(record)
     driver = [name for name in found if name.startswith("the process that drives the load (")]
     assert set(found) == {"chromium", *pids, "the lab", *driver} and len(driver) == 1
     assert all(found.values())
@@ -91,7 +91,7 @@ def test_each_process_of_a_load_in_firefox_is_noticed_and_its_screen(tmp_path: P
         for pid in (*names, of_kind(process.pid, "Xvfb"), of_kind(process.pid, "x11grab")):
             suspend(pid)
         record = judged(process, tmp_path)
-    assert set(stood_still(record)) == {*names.values(), "Xvfb", "ffmpeg"}
+    assert set(suspensions(record)) == {*names.values(), "Xvfb", "ffmpeg"}
 
 
 def test_somebody_elses_server_is_noticed(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_somebody_elses_server_is_noticed(tmp_path: Path) -> None:
         loading_lab(process.pid)
         suspend(of_kind(process.pid, "h3_aioquic.py"))
         record = judged(process, out)
-    assert [name.split()[0] for name in stood_still(record)] == [Path(sys.executable).name]
+    assert [name.split()[0] for name in suspensions(record)] == [Path(sys.executable).name]
 
 
 @pytest.fixture
@@ -121,4 +121,4 @@ def test_a_frozen_cgroup_is_noticed(tmp_path: Path, cgroup: Path) -> None:
         select.select([], [], [], SUSPEND_S)
         (cgroup / "cgroup.freeze").write_text("0")
         record = judged(process, tmp_path)
-    assert set(stood_still(record)) == {"the lab"}
+    assert set(suspensions(record)) == {"the lab"}

@@ -57,7 +57,7 @@ pub fn stopped(processes: &Processes, driver: &Driver) -> Vec<(u32, String)> {
     let entries = fs::read_dir(&processes.0).into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     for number in numbers.take(PROCESSES_MAX) {
-        // One that has ended meanwhile does not stand still.
+        // One that has ended meanwhile is not suspended.
         let folder = processes.0.join(number.to_string());
         let stat = File::open(folder.join("stat"));
         if let Some(stat) = stat.ok().as_ref().and_then(read_whole)

@@ -1,4 +1,4 @@
-"""`eyelevel load --cross`: each load alone and beside the transfers, and what these cost it."""
+"""`eyelevel load --cross-traffic`: each load with and without transfers, and the harm they do."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -11,7 +11,7 @@ use crate::url::Url;
 
 /// What made the browser ask for a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Asker {
+pub(crate) enum Initiator {
     /// Nothing that its request names.
     Unnamed,
     /// What was not recorded under this URL.
@@ -21,42 +21,45 @@ pub(crate) enum Asker {
 }
 
 /// The recorded URLs, numbered in the order of their first exchanges, and what asked for each.
-pub(crate) struct Askers<'a> {
+pub(crate) struct Initiators<'a> {
     pub numbers: HashMap<&'a Url, usize>,
-    pub asked_by: Vec<Asker>,
+    pub initiator_of: Vec<Initiator>,
 }
 
 /// A redirect's target is asked for by the last redirect to it; anything else by the initiator of its
 /// URL's first exchange, else by what that one's `Referer` names.
-pub(crate) fn of(exchanges: &[Exchange]) -> Askers<'_> {
+pub(crate) fn of(exchanges: &[Exchange]) -> Initiators<'_> {
     let mut numbers: HashMap<&Url, usize> = HashMap::new();
     for exchange in exchanges {
         let next = numbers.len();
         numbers.entry(&exchange.url).or_insert(next);
     }
-    let mut asked_by: Vec<Option<Asker>> = vec![None; numbers.len()];
+    let mut initiator_of: Vec<Option<Initiator>> = vec![None; numbers.len()];
     for exchange in exchanges {
         let number = numbers[&exchange.url];
-        asked_by[number].get_or_insert_with(|| {
-            named_by(exchange).map_or(Asker::Unnamed, |url| match numbers.get(&url) {
-                Some(&number) => Asker::Recorded(number),
-                None => Asker::Elsewhere(url),
+        initiator_of[number].get_or_insert_with(|| {
+            named_initiator(exchange).map_or(Initiator::Unnamed, |url| match numbers.get(&url) {
+                Some(&number) => Initiator::Recorded(number),
+                None => Initiator::Elsewhere(url),
             })
         });
         let target = redirect_target(exchange);
         if let Some(&redirected) = target.and_then(|url| numbers.get(&url)) {
-            asked_by[redirected] = Some(Asker::Recorded(number));
+            initiator_of[redirected] = Some(Initiator::Recorded(number));
         }
     }
-    let asked_by = asked_by
+    let initiator_of = initiator_of
         .into_iter()
-        .map(|asker| asker.unwrap_or(Asker::Unnamed))
+        .map(|initiator| initiator.unwrap_or(Initiator::Unnamed))
         .collect();
-    Askers { numbers, asked_by }
+    Initiators {
+        numbers,
+        initiator_of,
+    }
 }
 
 /// What the request itself says of what made the browser ask: the initiator, else its `Referer`.
-pub(crate) fn named_by(exchange: &Exchange) -> Option<Url> {
+pub(crate) fn named_initiator(exchange: &Exchange) -> Option<Url> {
     let named = exchange.initiator.as_deref();
     named
         .or_else(|| exchange.request_header("referer"))

@@ -1,8 +1,8 @@
-"""What it costs a load to be watched for standstills, and whether a busy machine is taken for one.
+"""What it costs a load to be watched for suspensions, and whether a busy machine is taken for one.
 
-`LOADS=10 HOGS=4 python -m benchmarks.run.standstill`: loads of `agency` over `lte` in each browser
+`LOADS=10 HOGS=4 python -m benchmarks.run.suspension`: loads of `agency` over `lte` in each browser
 that is there, with HOGS processes beside them that never wait. Nothing is stopped, so that whatever
-is told to have stood still is a false alarm. The processor time is that of the lab's thread.
+is reported as suspended is a false alarm. The processor time is that of the lab's thread.
 """
 
 import os
@@ -28,7 +28,7 @@ from eyelevel.sites.recorded import open_site
 LOADS = int(os.environ.get("LOADS", "10"))
 HOGS = int(os.environ.get("HOGS", "0"))
 SITE, NETWORK, STACK = "agency", "lte", "tcp+"
-THREAD = "standstill"
+THREAD = "suspension"
 Seen = tuple[float, float]
 """Milliseconds of a processor, and seconds that the lab was there."""
 
@@ -66,7 +66,7 @@ def _watched(browser: Browser) -> tuple[list[Seen], int]:
     try:
         for trial in expand(plan, [site.of_plan()]):
             record = run_trial(trial, str(site.path)).record
-            alarms += bool(record["host"]["stood_still"])
+            alarms += bool(record["host"]["suspended"])
     finally:
         Lab.stop = stop  # type: ignore[method-assign]
     return seen, alarms
