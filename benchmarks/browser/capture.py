@@ -1,4 +1,4 @@
-"""Whether taking frames changes what is measured: interleaved pairs with and without."""
+"""Measure whether taking frames changes what is measured: interleaved pairs with and without."""
 
 import os
 import random
@@ -61,6 +61,7 @@ def capture() -> Iterator[Figure]:
 
 
 def _figure(what: str, asked: str, measured: float, drawn: np.ndarray) -> Figure:
-    """With the 95 % bootstrap interval in the place of the least and the largest."""
+    """Return a figure with the 95 % bootstrap interval instead of the least and the largest
+    value."""
     low, high = np.quantile(drawn, [0.025, 0.975])
     return Figure(what, asked, 100 * measured, 100 * float(low), 100 * float(high))

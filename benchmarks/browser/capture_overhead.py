@@ -1,4 +1,4 @@
-"""What taking pictures, and not waiting for the browser to settle, cost a page load.
+"""Measure what taking pictures, and not waiting for the browser to settle, cost a page load.
 
     python -m benchmarks.browser.capture_overhead --blocks 25 --seed 1
 

@@ -1,4 +1,5 @@
-"""What the confinement, and the browser's own sandbox in it, cost a load and do to its numbers.
+"""Measure what the confinement, and the browser's own sandbox in it, cost a load and do to its
+numbers.
 
     python -m benchmarks.browser.confinement --blocks 40 --seed 1
 

@@ -1,4 +1,4 @@
-"""What a load costs beyond the page's own: wall time, processor time, bytes kept.
+"""Measure what a load costs beyond the page's own: wall time, CPU time, bytes kept.
 
 All loads are kept in one directory, as a study keeps them: a site's last picture, which its loads
 share, is among the bytes of the first."""
@@ -75,13 +75,15 @@ def cost() -> Iterator[Figure]:
 
 
 def _own_cpu_s() -> float:
-    """Of this process and the ended ones that it waited for, the lab's among them."""
+    """Return the CPU time of this process and of ended children that it waited for, including
+    labs."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def _metrics_cpu_s(stored: StoredTrial) -> float:
-    """For each second from the navigation to the load's end, as a video would show it."""
+    """Return the CPU time of the metrics per second from the navigation to the load's end, the
+    length of a video."""
     phases = stored.record["browser"]["wall_ms"]
     video_s = (phases["load"] + phases["quiet"]) / 1e3
     frames = stored.frames()

@@ -34,7 +34,7 @@ class Figure:
 def of_values(
     what: str, asked: str, values: list[float], measured: float, browsertime: str = ""
 ) -> Figure:
-    """With the least and the largest of `values`."""
+    """Return a figure with the least and the largest of `values`."""
     return Figure(what, asked, measured, min(values), max(values), browsertime)
 
 

@@ -1,4 +1,4 @@
-"""What a film of the screen is worth: Chromium filmed under Xvfb while it gives its own frames.
+"""Calibrate films of the screen: Chromium is filmed under Xvfb while it delivers its own frames.
 
     python -m benchmarks.browser.film_calibration --loads 10 agency dashboard
 
@@ -106,7 +106,8 @@ def _metrics_of(raw: RawLoad) -> dict:
 
 
 def _film_metrics(raw: RawLoad, film: tuple) -> dict:
-    """Of the page's part of the film: it lies where it equals the last frame best."""
+    """Return the metrics of the page's part of the film, found where it matches the last frame
+    best."""
     end_ms = raw.frames[-1].at_ms + 500  # later the window is gone
     frames = [(f.at_ms, _picture(f.image)) for f in film if f.at_ms <= end_ms]
     last = _picture(raw.frames[-1].image).astype(int)

@@ -1,4 +1,4 @@
-"""What keeping a load's pictures takes: `python -m benchmarks.browser.keeping DIR`.
+"""Measure what keeping a load's pictures takes: `python -m benchmarks.browser.keeping DIR`.
 
 Every load of the run in DIR is kept once more, in a folder that is removed: processor time to
 encode its pictures and to write them, and by how many bytes the folder grows, the last picture of a

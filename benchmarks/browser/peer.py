@@ -30,7 +30,7 @@ RUNS = int(os.environ.get("RUNS", 7))
 TIMEOUT_S = 300
 VIEWPORT = "1280x720"
 HOLD_MS = {"/a.svg": 300, "/b.svg": 600, "/c.svg": 1200}
-"""By how much the server holds a picture back; the page's text comes at once."""
+"""The time for which the server holds back each picture; the page's text is sent at once."""
 
 PAGE = (
     "<!doctype html><link rel=icon href=data:,><body style='margin:0;background:white'>"

@@ -1,4 +1,4 @@
-"""How much loads of one site differ on a quiet machine."""
+"""Measure how much loads of one site differ on a quiet machine."""
 
 import itertools
 import os

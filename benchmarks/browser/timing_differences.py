@@ -1,4 +1,4 @@
-"""By how much a page's own timings and the browser's events differ, over many loads.
+"""Measure by how much a page's own timings and the browser's events differ, over many loads.
 
 `python -m benchmarks.browser.timing_differences`: loads every shipped site over `cable` in both
 browsers until its time is over, and prints for each timing the number of loads, the median and the

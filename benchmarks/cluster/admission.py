@@ -1,4 +1,4 @@
-"""How soon a machine is asked, and how long it takes until it is admitted."""
+"""Measure how soon a machine is asked, and how long its admission takes."""
 
 import os
 import re
@@ -38,7 +38,7 @@ blocks = 2
 
 
 class FirstQuestion:
-    """Who is asked says when."""
+    """A question that notes the time when it is asked."""
 
     def __init__(self, mark: str) -> None:
         self._mark = mark
@@ -55,7 +55,7 @@ class FirstQuestion:
 
 @contextmanager
 def two_slots(connection: Connection, count: int) -> Iterator[None]:
-    """As `local:2` has them, on two cores, too."""
+    """Start slots as `local:2` does, on two cores, too."""
     command = [sys.executable, "-c", WORKER, connection.address, str(count), "here"]
     with subprocess.Popen(command) as process:
         try:
@@ -79,7 +79,7 @@ def client() -> None:
 
 
 def start() -> Iterator[Figure]:
-    """From the command `eyelevel run --cluster local:2` until its first question is heard."""
+    """Measure the time from the command `eyelevel run --cluster local:2` to its first question."""
     figure = Figure("local:2 until the first admission begins, s", "<= 4")
     with tempfile.TemporaryDirectory(prefix="eyelevel-bench-") as folder:
         plan, mark = Path(folder) / "plan.toml", Path(folder) / "mark"
@@ -164,7 +164,7 @@ def _scheduler() -> Iterator[str]:
 
 
 def _admitted_s(directory: Path, where: str) -> float:
-    """From when its slot is there until it is judged."""
+    """Return the time from a slot's arrival to its verdict."""
     site, plan = open_site("dashboard"), parse_plan(PLAN, "plan.toml")
     trials = prepare(plan, [site], directory, resume=True, loads_here=False)
     times: list[float] = []

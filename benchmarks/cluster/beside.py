@@ -51,15 +51,15 @@ class Again:
         self._slots, self._joined, self._is_first = slots, joined, True
 
     def start(self, slot: str, block: Block) -> None:
-        """As `Slots.start`."""
+        """Implement `Slots.start`."""
         self._slots.start(slot, block)
 
     def restart(self, slot: str) -> None:
-        """As `Slots.restart`."""
+        """Implement `Slots.restart`."""
         self._slots.restart(slot)
 
     def wait(self) -> Sequence[Event]:
-        """As `Slots.wait`."""
+        """Implement `Slots.wait`."""
         is_first, self._is_first = self._is_first, False
         if is_first and self._joined:
             return list(self._joined)
@@ -112,7 +112,7 @@ def beside() -> Iterator[Figure]:
 
 
 def _driver(connection: Connection, work: BlockWork, directory: Path) -> Driver:
-    """The same slots for each block; the machine is not asked what it is."""
+    """Return a driver with the same slots for each block, without questions to the machine."""
     made: list[ClusterSlots] = []
     joined: list[SlotAdded] = []
     kept: list[Accounts] = []
@@ -148,7 +148,7 @@ def stopped(connection: Connection, *, is_asked: bool) -> Iterator[None]:
 
 
 def _page_load_times(directory: Path, block: Sequence[Trial]) -> dict[tuple[str, str], float]:
-    """Of the block's good loads, by block and stack."""
+    """Return the page load times of the block's good loads, by block and stack."""
     records = [read_trial(directory, trial.hash).record for trial in block]
     return {
         (each["trial"]["block"], each["trial"]["stack"]): each["navigation"]["page_load_time_ms"]

@@ -1,4 +1,4 @@
-"""What a client does once with all of 150,000 loads, made up: resume, look, report.
+"""Measure what a client does once with all of 150,000 synthetic loads: resume, analyse, report.
 
 They have pictures, and rows that came from the slots. Each step runs in a process of its own.
 """
@@ -94,7 +94,7 @@ class Writer:
         rows.flush()
 
     def _frames(self, record: dict[str, object], stack: str) -> bytes:
-        """The same pictures for all loads of a stack."""
+        """Return the same pictures for all loads of a stack."""
         place = STACKS.index(stack)
         if place not in self._packed:
             packed = pack(record, _frames("startup", 600.0 + 10 * place))
@@ -144,11 +144,11 @@ def _looks(directory: Path, trials: list[Trial], writer: Writer) -> Iterator[Fig
 
 
 def resume(directory: Path) -> None:
-    """What is left of a run that is there."""
+    """Find the remaining trials of an existing run."""
     plan, sites = study()
     assert todo(begin_study(plan, sites, directory, resume=True), directory) == []
 
 
 def report(directory: Path) -> None:
-    """From the rows that came with the loads."""
+    """Build the report from the rows that arrived with the loads."""
     build_report(directory, processes=len(os.sched_getaffinity(0)))

@@ -44,13 +44,14 @@ def cluster_of(
 
 
 def began_s(cluster: SyntheticCluster, block: str, attempt: int = 0) -> float:
-    """When a block's attempt began, on the wall."""
+    """Return when a block's attempt began, in wall time."""
     name = f"{block.replace('/', '_')}.{attempt}"
     return (cluster.site / "attempts" / name).stat().st_mtime
 
 
 def engine() -> Iterator[Figure]:
-    """From the first block's begin to the end of the run, and this process's part of it."""
+    """Measure the time per trial from the first block's start to the end of the run, and this
+    process's share."""
     wall = Figure("a made-up trial with its commit, wall, ms", "<= 10")
     processor = Figure("of it processor of client and scheduler, ms", "")
     for _ in range(ROUNDS):
@@ -96,7 +97,8 @@ def lost() -> Iterator[Figure]:
 
 
 def idle() -> Iterator[Figure]:
-    """What Dask takes of a core while a slot's load waits, in the slot's processes and here."""
+    """Measure what Dask takes of a core while a slot's load waits, in the slot's processes and
+    here."""
     slot = Figure("Dask beside a load, a slot, % of a core", "<= 0.5")
     here = Figure("client and scheduler meanwhile, % of a core", "")
     with cluster_of(1, {FIRST: ["waits"]}) as cluster:
@@ -122,7 +124,7 @@ def idle() -> Iterator[Figure]:
 
 
 def memory() -> Iterator[Figure]:
-    """Of this process, with client and scheduler."""
+    """Measure the memory of this process, with client and scheduler."""
     # A plan takes at most 10,000 blocks for a site and network.
     networks = ("dsl", "lte", "da2gc")
     with cluster_of(BLOCKS_OF_MEMORY // len(networks), networks=networks) as cluster:
@@ -131,7 +133,8 @@ def memory() -> Iterator[Figure]:
 
 
 def worker_memory() -> Iterator[Figure]:
-    """Of a slot's process, over 500 loads whose pictures are packed as those of real ones."""
+    """Measure the memory of a slot's process over 500 loads whose pictures are packed like real
+    ones."""
     with cluster_of(100) as cluster:
         cluster.tell(pictures=PICTURES_A_LOAD)
         seen = watched_memory(cluster, lambda: cluster.process(FIRST))
@@ -139,7 +142,7 @@ def worker_memory() -> Iterator[Figure]:
 
 
 def watched_memory(cluster: SyntheticCluster, pid: Callable[[], int]) -> list[float]:
-    """What a process has, every now and then from the first block's begin to the last one's end."""
+    """Return a process's memory at intervals from the first block's start to the last one's end."""
     ended, seen = Event(), []
 
     def watch() -> None:
@@ -169,12 +172,12 @@ def thirds(what: str, seen: Sequence[float]) -> Iterator[Figure]:
 
 
 def processor_s(pid: int) -> float:
-    """What a process has taken so far."""
+    """Return the CPU time that a process has taken so far, in s."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
 
 def resident_mb(pid: int) -> float:
-    """What a process has in memory."""
+    """Return a process's resident memory, in MB."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -1,4 +1,5 @@
-"""What one setting is worth: `python -m benchmarks.level.parts DIR` of a run of `parts.toml`.
+"""Measure the effect of single settings: `python -m benchmarks.level.parts DIR` for a run of
+`parts.toml`.
 
 Each stack with a setting of its own is compared with the stack that it is but for that setting, in
 the same blocks: the median of the ratios, less one, with the least and the largest. A Markdown

@@ -26,7 +26,8 @@ STUDY_TIMEOUT_S = 4 * 3600
 
 
 def study(directory: Path, name: str, own_rtt_ms: dict[str, float], words: list[str]) -> dict:
-    """What `eyelevel validate live` says where hosts have these round trips of their own."""
+    """Return the result of `eyelevel validate live` if hosts have these round trips of their
+    own."""
     out, recording = directory / name, directory / "recording.wacz"
     with emulated_internet(directory, RTT_MS, own_rtt_ms) as internet:
         trust = ["--upstream-ca", str(internet.authority)]

@@ -1,4 +1,5 @@
-"""What do servers take longer for their first answers, and does it count how many connections ask?
+"""Measure what servers take longer for their first answers, and whether it matters how many
+connections ask.
 
     python -m benchmarks.live.first_answers DIR [--rounds 12]
 

@@ -1,4 +1,5 @@
-"""How far are recorded think times from the servers' own, while something else has the processor?
+"""Measure how far recorded think times are from the servers' own while another program uses the
+CPU.
 
     python -m benchmarks.live.think_times DIR [--rounds 20] [--against BINARY] [--busy 2]
 
@@ -107,7 +108,7 @@ def main() -> None:
 
 
 def summary(excess_ms: list[float]) -> dict[str, float]:
-    """What is printed of some requests."""
+    """Return the printed summary of some requests."""
     return {
         "requests": len(excess_ms),
         "median_ms": round(statistics.median(excess_ms), 3),

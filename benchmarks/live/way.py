@@ -1,4 +1,4 @@
-"""What the way of a live load adds to a round trip.
+"""Measure what the network path of a live load adds to a round trip.
 
     unshare --net python -m benchmarks.live.way [--rounds 5000]
 

@@ -1,4 +1,4 @@
-"""What one TCP transfer gets of a fast link, and what moving it costs."""
+"""Measure the throughput of one TCP transfer over a fast link, and what moving it costs."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def bulk() -> Iterator[Figure]:
 
 
 def transfer(gigabits: int) -> Transfer:
-    """From the far end to the client, where iperf3 receives."""
+    """Transfer from the far end to the client, where iperf3 receives."""
     delay = {"stage": "delay", "delay_ms": DELAY_MS}
     queue = {"discipline": "droptail", "limit_ms": QUEUE_MS}
     rate = {"stage": "rate", "rate_bit_s": gigabits * 10**9, "queue": queue}
@@ -91,7 +91,7 @@ def _await_listener(lab: Lab) -> None:
 
 
 def _cpu_s(process: int) -> float:
-    """Of all threads of a process, in the scheduler's own nanoseconds."""
+    """Return the CPU time of all threads of a process, from the scheduler's nanoseconds."""
     tasks = Path(f"/proc/{process}/task").iterdir()
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 

@@ -1,4 +1,4 @@
-"""Which seeds of the cellular model come nearest to recorded links.
+"""Find the seeds of the cellular model that come nearest to recorded links.
 
 FOLDER has Mahimahi's traces (github.com/ravinet/mahimahi, its folder traces/). The percentiles of a
 recording's rate over 1 s, as shares of its mean, are held against those of the courses of many
@@ -46,7 +46,7 @@ def courses() -> dict[int, NDArray[np.float64]]:
 
 
 def fitted(folder: Path) -> Iterator[tuple[str, str, int, float]]:
-    """Of each network and direction the nearest seed that is left, and its distance."""
+    """Yield for each network and direction the nearest seed that is left, and its distance."""
     left = courses()
     for each in sorted(LINKS, key=lambda each: not each.own):
         for way in ("down", "up"):

@@ -1,4 +1,5 @@
-"""What ours is measured beside: a bare veth pair, and Mahimahi where it is installed."""
+"""Start the peers that ours is measured against: a bare veth pair, and Mahimahi if it is
+installed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""When packets leave: against the pure model, and as a ping sees it."""
+"""Measure when packets leave: against the pure model, and as a ping sees it."""
 
 import json
 import subprocess

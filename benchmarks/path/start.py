@@ -1,4 +1,4 @@
-"""What a path costs when nothing happens, and how long it takes to be there."""
+"""Measure what an idle path costs, and how long it takes to start."""
 
 import re
 import subprocess
@@ -36,7 +36,8 @@ def idle() -> Iterator[Figure]:
 
 
 def start() -> Iterator[Figure]:
-    """From the command to the first instruction inside, and to the end of the whole."""
+    """Measure the time from the command to the first instruction inside, and to the end of the
+    command."""
     command = [str(Path(sys.executable).parent / "eyelevel"), "path", "--rtt", "40ms", "--"]
     inside_ms, whole_ms = [], []
     for _ in range(STARTS):

@@ -1,4 +1,4 @@
-"""How fast `eyelevel trace import` is: files of 100 MB of each form against its bound.
+"""Measure how fast `eyelevel trace import` is: files of 100 MB of each form against its bound.
 
 Synthetic files: a packet-delivery trace, a series of delay and rate, a light recording with a short
 saturated one, and tables of FCC (10 MB of them, of which as much is written as may be, and 100 MB

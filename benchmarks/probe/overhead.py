@@ -1,4 +1,5 @@
-"""What the prober adds to a handshake: its times against the kernel's stamps of the packets.
+"""Measure what the prober adds to a handshake: its times against the kernel's stamps of the
+packets.
 
 The kernel's handshake is SYN to SYN-ACK, ClientHello to the flight that completes TLS, or the first
 Initial to QUIC's completing datagram. Over it are this process's delays, wherever they are not
@@ -113,7 +114,7 @@ def _is_syn(packet: list[int]) -> bool:
 
 
 def _flight_ns(payload: list[list[int]]) -> int:
-    """From the first byte out to the last arrival of the first flight back."""
+    """Return the time from the first byte out to the last arrival of the first flight back."""
     arrivals = [one[0] for one in payload if not one[1]]
     flight_end = arrivals[0]
     for at_ns in arrivals:

@@ -54,7 +54,7 @@ def over_quic(folder: Path) -> Iterator[Figure]:
 
 
 def start(folder: Path) -> Iterator[Figure]:
-    """From the lab's start until the first answer over TLS has come, 66 origins."""
+    """Measure the time from the lab's start until the first answer over TLS, with 66 origins."""
     values = first_answer_ms(folder, ORIGINS, 2 * ROUNDS - 1)
     yield Figure(f"first answer over TLS, {ORIGINS} origins, ms", "<= 50", values)
 
@@ -87,7 +87,7 @@ def in_folder(part: Callable[[Path], Iterator[Figure]]) -> Callable[[], Iterator
 
 
 def think() -> Iterator[Figure]:
-    """From a request to its answer's first byte, beyond the think time."""
+    """Measure the time from a request to its answer's first byte, beyond the think time."""
     with tempfile.TemporaryDirectory(prefix="eyelevel-bench-") as folder:
         yield from beyond_think_times(Path(folder), 4 * ROUNDS)
 

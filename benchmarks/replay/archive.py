@@ -35,7 +35,7 @@ class Row:
     unit: str
 
     def line(self) -> str:
-        """As it is printed."""
+        """Return the printed line."""
         middle, low, high = median(self.values), min(self.values), max(self.values)
         return f"{self.what:58} {self.asked:30} {middle:9.2f} {low:9.2f} {high:9.2f} {self.unit}"
 

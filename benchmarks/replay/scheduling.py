@@ -1,4 +1,5 @@
-"""How long do requests wait inside the servers, and is it alike over HTTP/2 and HTTP/3?
+"""Measure how long requests wait inside the servers, and whether HTTP/2 and HTTP/3 are alike in
+that.
 
 `python -m benchmarks.replay.scheduling [ROUNDS] [SITE ...]` loads shipped pages in the browser over
 an unlimited path (or the preset), `tcp+` and `quic` in turn, and prints quantiles of each record's

@@ -61,7 +61,7 @@ class Served:
 
 
 def synthetic_files(folder: Path, objects: int, object_bytes: int) -> Site:
-    """So many incompressible bodies of such a size."""
+    """Write `objects` incompressible bodies of `object_bytes` each."""
     files = folder / "files"
     files.mkdir()
     recording = folder / "site.warc"

@@ -1,4 +1,4 @@
-"""How soon a lab answers: from its start to the first answer over TLS."""
+"""Measure how soon a lab answers: from its start to the first answer over TLS."""
 
 import subprocess
 import time

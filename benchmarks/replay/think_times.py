@@ -1,4 +1,4 @@
-"""How much later than after their think time the servers answer."""
+"""Measure how long after their think time the servers answer."""
 
 import json
 import subprocess
@@ -22,7 +22,8 @@ HTTP = {"tcp+": "h2", "quic": "h3"}
 
 
 def beyond_ms(folder: Path, stack: str, think_ms: float, rounds: int) -> list[float]:
-    """From a request to its answer's first byte, less the think time, in a lab without a path."""
+    """Return the times from a request to its answer's first byte minus the think time, in a lab
+    without a path."""
     site = pack(folder, {URL: ("text/plain", b"thought")}, {"thinking.example": ADDRESS})
     thinks = replace(STACKS_BY_NAME[stack], think_time=think_ms or "none")
     served = lab_stack(thinks, NETWORKS_BY_NAME["dsl"])

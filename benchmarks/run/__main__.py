@@ -42,7 +42,8 @@ COST_STACKS = ("tcp+", "quic")
 
 
 def startup(folder: Path, runs: int) -> list[Figure]:
-    """From the lab's start until its servers answer, with one origin and with sixty."""
+    """Measure the time from the lab's start until its servers answer, with one origin and with
+    sixty."""
     sites = {n: many_origins(_subfolder(folder, f"origins{n}"), n) for n in (1, 60)}
     figures = {n: Figure(f"lab up, {n} origins, ms", "<= 60") for n in sites}
     for _ in range(runs):

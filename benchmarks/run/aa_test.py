@@ -46,7 +46,7 @@ def main(directory: Path) -> int:
 
 
 def pairs_of(contents: StudyResults, metric: str) -> dict[str, np.ndarray]:
-    """By network the loads in pairs, sites x repetitions x 2, the reference's first."""
+    """Return the loads in pairs by network, sites x repetitions x 2, the reference's first."""
     repetitions = contents.table["repetition"].max()
     shape = (len(contents.sites), repetitions, len(contents.stacks))
     pairs = {network: np.full(shape, np.nan) for network in contents.networks}

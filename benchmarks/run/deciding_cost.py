@@ -1,4 +1,4 @@
-"""What deciding takes of the time of a study that may stop early.
+"""Measure what interim analyses take of the time of a study that may stop early.
 
 `python -m benchmarks.run.deciding_cost DIR`
 

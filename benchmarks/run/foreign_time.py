@@ -1,4 +1,5 @@
-"""By how much other programs' processor time slows a load: what the bound of a busy machine costs.
+"""Measure by how much other programs' CPU time slows a load: what the bound of a busy machine
+costs.
 
 `LOADS=10 python -m benchmarks.run.foreign_time`, on a machine with nothing else to do. Beside loads
 of SITE over NETWORK a process on each processor computes for a share of each 20 ms, with the same

@@ -1,4 +1,4 @@
-"""How many loads a machine takes away that is busy now and then, with and without waiting for it.
+"""Measure how many loads an intermittently busy machine loses, with and without waiting for it.
 
 `LOADS=12 python -m benchmarks.run.host_wait` as root, on a machine with nothing else to do. Bursts
 stand in for a machine's other guests: for BURST_S of every PERIOD_S of the common clock a process

@@ -95,7 +95,7 @@ def plan_step(directory: Path, shape: str, scale: float) -> None:
 
 
 def resume_step(directory: Path, shape: str, scale: float) -> None:
-    """What is left of a run that is there."""
+    """Find the remaining trials of an existing run."""
     plan, sites = study(shape, scale)
     assert todo(begin_study(plan, sites, directory, resume=True), directory) == []
 

@@ -1,4 +1,4 @@
-"""What the runner takes of each trial beside the load itself, as `eyelevel run` runs it.
+"""Measure what the runner takes of each trial besides the load itself, as `eyelevel run` runs it.
 
 A trial's own wall time (`host.wall_ms`: lab, browser, load, its quiet second, teardown) is in its
 record; what a run takes beyond the sum of those is the runner's: keeping pictures, judging,

@@ -68,7 +68,7 @@ def below(root: int, found: dict[int, Process]) -> list[Process]:
 
 
 def bytes_in(folder: Path) -> int:
-    """Of all files; what vanishes meanwhile counts nothing."""
+    """Return the bytes of all files; those that vanish meanwhile do not count."""
     total = 0
     for base, _, names in os.walk(folder):
         for name in names:

@@ -1,4 +1,5 @@
-"""What it costs a load to be watched for suspensions, and whether a busy machine is taken for one.
+"""Measure what watching for suspensions costs a load, and whether a busy machine is mistaken for
+one.
 
 `LOADS=10 HOGS=4 python -m benchmarks.run.suspension`: loads of `agency` over `lte` in each browser
 that is there, with HOGS processes beside them that never wait. Nothing is stopped, so that whatever

@@ -1,4 +1,4 @@
-"""How many loads count without real-time priority, and how long they take.
+"""Measure how many loads count without real-time priority, and how long they take.
 
 `LOADS=12 SITE=agency python -m benchmarks.run.without_priority` as root, on a machine with two
 cores or more and nothing else to do. Three ways take turns, in an order that is drawn: with the
@@ -53,7 +53,7 @@ print(json.dumps([record["outcome"], plt, max(late, default=None)]))
 
 @dataclass
 class Way:
-    """How a load is made, and what became of all of them."""
+    """A way of making loads, and the outcomes of all of them."""
 
     name: str
     prefix: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What the benchmarks' commands share: arguments, parts by name, a heading, a line a figure."""
+"""Share the benchmarks' command line: arguments, parts by name, a heading, one line per figure."""
 
 import os
 import statistics
@@ -50,7 +50,7 @@ def runs(text: str | None) -> list[Path]:
 
 
 def machine() -> str:
-    """What a figure needs to know of the machine at its start."""
+    """Describe the state of the machine at a figure's start."""
     return f"load {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores, kernel {os.uname().release}"
 
 

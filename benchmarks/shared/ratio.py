@@ -10,7 +10,8 @@ DRAWS = 10_000
 def ratio_of_medians(
     before: Sequence[float], after: Sequence[float], generator: random.Random
 ) -> tuple[float, float, float]:
-    """Of `after` to `before`, and the ends of its 95 % interval (percentile bootstrap)."""
+    """Return the ratio of `after` to `before`, and the ends of its 95 % interval (percentile
+    bootstrap)."""
 
     def of(first: Sequence[float], second: Sequence[float]) -> float:
         return statistics.median(second) / statistics.median(first)

@@ -1,4 +1,5 @@
-"""How fast `eyelevel corpus import` is: hundreds of recordings of four formats against its bound.
+"""Measure how fast `eyelevel corpus import` is: hundreds of recordings of four formats against its
+bound.
 
 Copies of shipped sites as Mahimahi's folders, HAR, WACZ and WARC files, spread over folders, with a
 damaged one among ten. Also a second call, which finds all there, `corpus info` of the result, and
@@ -24,7 +25,7 @@ RECORDINGS = 240
 ROUNDS = 3
 DAMAGED_EVERY = 10
 SITES = ("agency", "blog", "flags", "japanese", "landing", "modules")
-"""Of 15 to 300 objects and 0.07 to 1.6 MB."""
+"""The sites, of 15 to 300 objects and 0.07 to 1.6 MB."""
 
 
 def made(folder: Path) -> None:

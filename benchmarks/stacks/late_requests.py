@@ -1,4 +1,5 @@
-"""What an urgent request costs that comes while an image flows, over TCP and QUIC, interleaved.
+"""Measure what an urgent request costs that arrives during an image's transfer, over TCP and QUIC,
+interleaved.
 
 `python -m benchmarks.stacks.late_requests [ROUNDS]` prints a line a network and stack: bytes that
 left the servers between the request's coming and its answer's first byte, the time from asking to

@@ -1,4 +1,5 @@
-"""How much leaves at once where packets are paced fast? Kernel TCP against our QUIC, interleaved.
+"""Measure how much leaves at once where packets are paced fast: kernel TCP against our QUIC,
+interleaved.
 
 `python -m benchmarks.stacks.pacing_lumps [ROUNDS]` prints a line a rate and stack. A send is what
 came to the path within `TOGETHER_US` of the packet before it; its bytes and the time to the next

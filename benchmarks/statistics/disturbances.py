@@ -1,4 +1,5 @@
-"""What a busy machine does to a gain: `python -m benchmarks.statistics.disturbances [--quick]`.
+"""Simulate what a busy machine does to a gain: `python -m benchmarks.statistics.disturbances
+[--quick]`.
 
 Synthetic studies of two stacks that are equal, in blocks of one load each. Some of the machine's
 moments slow what runs then; a moment lasts one load, or one block with all its attempts. It is made
@@ -36,13 +37,14 @@ STACKS = ("tcp+", "quic")
 SLOWED = 0.2
 """Share of moments."""
 FOREIGN_QUIET, FOREIGN_BUSY = (0.0, 0.08), (0.3, 0.7)
-"""From where to where others' share of the processors is uniform, in and out of slow moments."""
+"""The ranges of other programs' share of the CPU, which is uniform, in quiet and in slow
+moments."""
 NO_FRAMES = Frames.of([])
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """By how much a slow moment slows either stack, and how often it makes its packets late."""
+    """The slowing of either stack in a slow moment, and how often it makes its packets late."""
 
     name: str
     times: tuple[float, float] = (1.3, 1.3)

@@ -1,4 +1,4 @@
-"""What exclusions do to a gain: `python -m benchmarks.statistics.exclusions [--quick]`.
+"""Simulate what exclusions do to a gain: `python -m benchmarks.statistics.exclusions [--quick]`.
 
 Synthetic studies as in `benchmarks.statistics.intervals`, of three stacks of which the second
 is compared with the first. Other programs slow some of the machine's moments, or the network slows
@@ -27,17 +27,17 @@ from eyelevel.stats.estimate import Floats
 
 STACKS = 3
 LOST = 0.02
-"""Of all loads: their instrument fails, whatever else happens."""
+"""The share of all loads whose instrument fails, whatever else happens."""
 FOREIGN_QUIET, FOREIGN_BUSY = (0.0, 0.08), (0.05, 0.45)
-"""From where to where others' share of the processors is uniform, in and out of slow moments: one
-in eight slow moments is below the bound."""
+"""The ranges of other programs' share of the CPU, which is uniform, in quiet and in slow moments:
+one in eight slow moments is below the bound."""
 SIZES = ((1, 31), (10, 10), (10, 31))
 STUDIES, STUDIES_QUICK, STUDIES_AT_ONCE = 4000, 400, 200
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """In `share` of the moments a load takes `times` as long, by the place of its stack.
+    """The share of moments in which a load takes `times` as long, by the place of its stack.
 
     `by_others`: other programs make the moment, and their time shows it if it is `seen`; else the
     network makes it, which is part of the question. A moment is one load's, or lasts a block.

@@ -41,7 +41,8 @@ def anova_shares(effect: float, runs: int, sites: int, draw: np.random.Generator
 
 
 def expected_shares(effect: float, runs: int) -> list[float]:
-    """The same by theory: the noncentral t, whose square is the F of two groups."""
+    """Return the shares expected by theory: the noncentral t, whose square is the F of two
+    groups."""
     freedom, shift = 2 * runs - 2, effect * (runs / 2) ** 0.5
     reach = float(stats.t.ppf(1 - SIGNIFICANCE_LEVEL / 2, freedom))
     lower, higher = (

@@ -1,4 +1,4 @@
-"""How often a gate passes, by simulation: `python -m benchmarks.statistics.gate`.
+"""Simulate how often a gate passes: `python -m benchmarks.statistics.gate`.
 
 Synthetic loads: the logarithm is normal with standard deviation `sd`; a stack's repetition has a
 disturbance of `shared` of that, which all its sites share; of `modes` half of all loads take so
@@ -41,7 +41,7 @@ PILOT_BLOCKS = 31
 
 @dataclass(frozen=True)
 class Loads:
-    """How loads scatter: what a simulated study draws from."""
+    """The scatter of loads from which simulated studies draw."""
 
     sd: float
     sites: int = 1
@@ -67,7 +67,7 @@ class Loads:
         confidence: float,
         draw: np.random.Generator,
     ) -> Estimate:
-        """Of one comparison, of a percentile or (None) of pairs."""
+        """Return the gain of one comparison, of a percentile or (None) of pairs."""
         values, reference = (self.draw(blocks, each, draw) for each in (slower, 0.0))
         if share is None:
             return bounded_gain((values, reference, [math.inf] * self.sites), confidence)[0]
@@ -83,7 +83,7 @@ def statuses(
     share: float | None = 0.5,
     seed: int = 1,
 ) -> Counter[str]:
-    """How a gate of a percentile, or of the gain, ends in so many studies."""
+    """Count how a gate of a percentile, or of the gain, ends in this many studies."""
     draw = np.random.Generator(np.random.PCG64(seed))
     gains = (loads.gain(blocks, slower, share, 0.95, draw) for _ in range(studies))
     return Counter(decide(gain, limit) for gain in gains)
@@ -101,7 +101,8 @@ def missed(
 def blocks_named(
     loads: Loads, share: float | None, limit: float, family: int, pilot: np.random.Generator | None
 ) -> int | None:
-    """As `eyelevel plan estimate --fail-if` has it, with `--like` if there is a pilot."""
+    """Return the blocks that `eyelevel plan estimate --fail-if` names, with `--like` if there is a
+    pilot."""
     error = loads.sd * math.sqrt(2 / loads.sites)
     if share is not None:
         error = one_block_error(error, share)
@@ -152,7 +153,7 @@ class Stopped:
 def stopped(
     sd: float, slower: float, limit: float, comparisons: int, studies: int, seed: int = 1
 ) -> Stopped:
-    """How the gate `worse by limit` ends where `ask` stops, on so many networks."""
+    """Simulate how the gate `worse by limit` ends where `ask` stops, on this many networks."""
     draw = np.random.Generator(np.random.PCG64(seed))
     rule, truth = ask_rule(comparisons), math.log1p(slower)
     rows = truth + sd * draw.standard_normal((studies * comparisons, rule.horizon.last))

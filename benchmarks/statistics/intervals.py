@@ -1,4 +1,5 @@
-"""How often a gain's 95 % interval misses: `python -m benchmarks.statistics.intervals [--quick]`.
+"""Simulate how often a gain's 95 % interval misses: `python -m benchmarks.statistics.intervals
+[--quick]`.
 
 Synthetic studies of two stacks. A load's time is its site's, times exp(0.1 z); what disturbs one
 stack throughout a repetition has 0.3 of that spread, on all of its sites. To that come tails (a
@@ -36,7 +37,7 @@ SEED = 15
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is added to the noise. `share` of the loads take `times` as long."""
+    """The addition to the noise: `share` of the loads take `times` as long."""
 
     name: str
     share: float = 0.0
@@ -131,7 +132,8 @@ def _loads(
 def _answers(
     scenario: Scenario, logs: tuple[Floats, Floats], draw: np.random.Generator
 ) -> dict[str, Floats]:
-    """By candidate and study whether its interval misses, and the widths on the log scale."""
+    """Return by candidate and study whether its interval misses, and the widths on the log
+    scale."""
     difference = logs[0] - logs[1]
     value, error, freedom = over_repetitions(difference)
     reach = stats.t.ppf(0.975, freedom) * error

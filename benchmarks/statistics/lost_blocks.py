@@ -1,4 +1,4 @@
-"""What lost loads cost a gain: `python -m benchmarks.statistics.lost_blocks [--quick]`.
+"""Simulate what lost loads cost a gain: `python -m benchmarks.statistics.lost_blocks [--quick]`.
 
 Synthetic studies as in `benchmarks.statistics.intervals`, of five stacks over sites whose gains
 differ (standard deviation 0.1), in which a share of the loads fails. Printed for every cell: the

@@ -1,4 +1,5 @@
-"""What a study says of loads that do not finish: `python -m benchmarks.statistics.lost_objects`.
+"""Simulate a study's findings about unfinished loads: `python -m
+benchmarks.statistics.lost_objects`.
 
 Synthetic studies of ten sites in which a share of the loads of both stacks, or of one, does not
 finish; a share of those shares comes as bad repetitions, which hit a stack on every site. Nothing

@@ -1,4 +1,5 @@
-"""How often nothing looks like something: `python -m benchmarks.statistics.peeking [--quick]`.
+"""Simulate how often no difference looks like one: `python -m benchmarks.statistics.peeking
+[--quick]`.
 
 Synthetic studies in which no stack differs. Two questions:
 

@@ -197,7 +197,8 @@ MS_SCENARIOS = (
 
 @dataclass(frozen=True)
 class MsCell:
-    """Of the three ways: mean width over the first's, misses, and disagreements about zero.
+    """The results of the three methods: mean width over the first's, misses, and disagreements
+    about zero.
 
     `agreed_misses` are those of the second way's intervals that a report shows.
     """

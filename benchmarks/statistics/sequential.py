@@ -1,4 +1,5 @@
-"""How often `eyelevel ask` finds a difference: `python -m benchmarks.statistics.sequential`.
+"""Simulate how often `eyelevel ask` finds a difference: `python -m
+benchmarks.statistics.sequential`.
 
 Synthetic studies of at most 60 blocks by `ask`'s own rule
 (`eyelevel.plan.file.change.question_plan`). A block's log ratio is normal with the standard
@@ -147,8 +148,8 @@ def resampled(blocks: Floats, scale: float, draw: np.random.Generator) -> Draw:
 
 
 def in_a_row(blocks: Floats, scale: float, draw: np.random.Generator) -> Draw:
-    """The same of blocks that followed one another, from any of them on: what a quiet or busy
-    quarter of an hour does to a study is in there, too."""
+    """Return a draw of consecutive blocks, starting anywhere: this includes the effect of a quiet
+    or busy quarter of an hour."""
     windows = np.lib.stride_tricks.sliding_window_view(blocks, BLOCKS_MAX)
     return lambda shape: math.log(scale) + draw.choice(windows, shape[0])[:, : shape[1]]
 
@@ -163,7 +164,7 @@ def blocks_of(directory: Path, measured_by: Measure = measure) -> Floats:
 
 
 def synthetic_rows(studies: int, draw: np.random.Generator) -> Iterator[tuple[str, str, int, Cell]]:
-    """What the truth is, the spread, the comparisons and what came of them."""
+    """Yield the truth, the spread, the comparisons and their results."""
     for (truth, spread), comparisons in product(CASES, COMPARISONS):
         cell = simulate(normal(truth, spread, draw), math.log1p(truth), comparisons, studies)
         yield f"{truth:.0%}", f"{spread:g}", comparisons, cell
@@ -175,8 +176,8 @@ def synthetic_rows(studies: int, draw: np.random.Generator) -> Iterator[tuple[st
 def rows_of_run(
     directory: Path, studies: int, draw: np.random.Generator
 ) -> Iterator[tuple[str, str, int, Cell]]:
-    """The same of a real run's blocks, as they are and with deviations widened to SPREAD; and of
-    those that followed one another, if there are enough."""
+    """Yield the results for a real run's blocks, as they are and with deviations widened to SPREAD;
+    and for consecutive ones, if there are enough."""
     real = blocks_of(directory)
     mean, spread = float(real.mean()), float(real.std(ddof=1))
     for widened, scale, comparisons in product((spread, SPREAD), (SCALE, 1.0), COMPARISONS):

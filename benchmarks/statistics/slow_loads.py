@@ -1,4 +1,4 @@
-"""Whether slow loads differ: `python -m benchmarks.statistics.slow_loads [--quick]`.
+"""Simulate whether slow loads differ: `python -m benchmarks.statistics.slow_loads [--quick]`.
 
 Synthetic studies as those of `benchmarks.statistics.intervals`, with a spread of 0.1 (0.2 where it
 says so). Printed for every cell is how often a test of the two stacks' shares of slow loads has
@@ -56,7 +56,7 @@ SCENARIOS = (
 def found_share(
     scenario: Scenario, sites: int, repetitions: int, studies: int, draw: np.random.Generator
 ) -> Floats:
-    """In what share of studies each of the three tests finds a difference."""
+    """Return the share of studies in which each of the three tests finds a difference."""
     shape = (sites, repetitions)
     return np.mean([_found(*_loads(scenario, shape, draw)) for _ in range(studies)], axis=0)
 

@@ -1,4 +1,5 @@
-"""What a study with timeouts can say: `python -m benchmarks.statistics.timeouts [--quick]`.
+"""Simulate what a study with timeouts can find: `python -m benchmarks.statistics.timeouts
+[--quick]`.
 
 Synthetic studies as in `benchmarks.statistics.intervals`; a share of the loads of both stacks,
 or of the reference alone, never comes, and the limit is 60 times a usual load. Printed for every

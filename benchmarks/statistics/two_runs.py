@@ -1,4 +1,5 @@
-"""What two runs can say of each other: `python -m benchmarks.statistics.two_runs [--quick]`.
+"""Simulate what two runs can show of each other: `python -m benchmarks.statistics.two_runs
+[--quick]`.
 
 Synthetic runs of 31 blocks: two networks, three stacks and the one that they are compared with, so
 six comparisons. A load's time is its site's, times exp(spread z); what disturbs one stack
@@ -37,12 +38,12 @@ PAGES = ((1, 0.1), (10, 0.1), (10, 0.03))
 
 @dataclass(frozen=True)
 class Scenario:
-    """What moves from run to run, as standard deviations of the logarithm."""
+    """The changes from run to run, as standard deviations of the logarithm."""
 
     level: float
     own: float = 0.0
     change: float = 0.0
-    """By what share the gain of the first stack truly changed."""
+    """The true change of the first stack's gain, as a share."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,13 @@ class Change:
     freedom: Floats
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """Of the family's intervals."""
+        """Return the ends of the family's intervals."""
         share = 0.5 + family_confidence(NETWORKS * COMPARED) / 2
         reach = special.stdtrit(self.freedom, share) * self.error
         return np.expm1(self.value - reach), np.expm1(self.value + reach)
 
     def shown(self) -> Bools:
-        """Where the p value after Holm's correction is at most 0.05."""
+        """Return where the p value after Holm's correction is at most 0.05."""
         p = 2 * special.stdtr(self.freedom, -np.abs(self.value) / self.error)
         order = np.argsort(p, axis=1)
         steps = np.take_along_axis(p, order, axis=1) * np.arange(p.shape[1], 0, -1)
@@ -109,13 +110,15 @@ def loads(
 
 
 def changes(logs: Floats) -> Change:
-    """Of repetitions' means, between the runs: Welch's t (`eyelevel.stats.gain_change`)."""
+    """Return the changes of repetitions' means between the runs: Welch's t
+    (`eyelevel.stats.gain_change`)."""
     means = logs.mean(axis=4)
     return _between(means.mean(axis=-1), means.var(axis=-1, ddof=1) / BLOCKS, BLOCKS - 1.0)
 
 
 def own_changes(logs: Floats) -> Change:
-    """The same with the sites' errors added in squares, as times of two runs were compared."""
+    """Return the changes with the sites' errors added in squares, the way times of two runs were
+    once compared."""
     variances = logs.var(axis=-1, ddof=1) / BLOCKS
     total = variances.sum(axis=-1)
     freedom = total**2 / (variances**2 / (BLOCKS - 1)).sum(axis=-1)
@@ -138,7 +141,7 @@ def _estimated(logs: Floats) -> tuple[tuple[Floats, ...], tuple[Floats, ...]]:
 
 
 def failed_as_it_was(times: Change) -> Bools:
-    """Where `compare` once failed: slower by the limit at least, and shown."""
+    """Return where `compare` once failed: slower by the limit at least, and shown."""
     return (times.value >= np.log1p(LIMIT)) & times.shown()
 
 
@@ -168,7 +171,7 @@ def print_compare(studies: int, draw: np.random.Generator) -> None:
 
 
 def print_rerun(studies: int, draw: np.random.Generator) -> None:
-    """What becomes of the first stack's gain on the first network, which is one of six."""
+    """Print the verdicts on the first stack's gain on the first network, which is one of six."""
     print("| level, own level | truth | sites, spread | not slower | agrees | disagrees |", end="")
     print(" cannot tell |\n| --- | --- | --- |" + " ---: |" * 4)
     scenarios = (
