@@ -26,7 +26,7 @@ METRICS_TIMES = 5
 
 
 def cost() -> Iterator[Figure]:
-    """Every site in turn, so that a busy moment meets all alike."""
+    """Yield every site in turn, so that a busy moment meets all alike."""
     wall_s: list[float] = []
     cpu_s: list[float] = []
     video: dict[str, list[float]] = {site: [] for site in SITES}

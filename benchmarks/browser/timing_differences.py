@@ -24,7 +24,7 @@ SHIPPED = Path(eyelevel.sites.__file__).parent / "shipped"
 
 
 def differences_of(browser: str, site: str, stack: str) -> dict[str, float] | None:
-    """Those of one load; None if it told none."""
+    """Return the differences of one load; None if it reported none."""
     command = [sys.executable, "-m", "eyelevel", "load", site, "--network", "cable"]
     command += ["--stack", stack, "--browser", browser, "--no-capture", "--json"]
     environment = {**os.environ, "EYELEVEL_HOST_WAIT": "0"}

@@ -164,7 +164,7 @@ def watched_memory(cluster: SyntheticCluster, pid: Callable[[], int]) -> list[fl
 
 
 def thirds(what: str, seen: Sequence[float]) -> Iterator[Figure]:
-    """Medians of the last third over the first, and both."""
+    """Yield medians of the last third over the first, and both."""
     third = len(seen) // 3
     first, last = statistics.median(seen[:third]), statistics.median(seen[-third:])
     yield Figure(f"{what}, last third over first", "<= 1.05", [last / first])

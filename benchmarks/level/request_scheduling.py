@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def measure(site: str, arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """One row a network, stack and priority."""
+    """Return one row per network, stack and priority."""
     recorded = open_site(site)
     plan = parse_plan(_plan(recorded.name, arguments), "request_scheduling.toml")
     trials = expand(plan, [Site(recorded.name, recorded.of_plan().digest)])

@@ -34,7 +34,7 @@ def main(directories: list[Path]) -> None:
 
 
 def gains_of(directory: Path) -> pl.DataFrame:
-    """One row a network, site and block: the ratio of the two stacks' loads by metric."""
+    """Return one row per network, site and block: the ratio of the two stacks' loads by metric."""
     run = eyelevel.open(directory)
     loads = run.frame().filter(pl.col("counted") & (pl.col("outcome") == "ok"))
     reference = run.contents.comparisons[0].reference

@@ -33,7 +33,7 @@ class Transfer:
 
 
 def bulk() -> Iterator[Figure]:
-    """Medians of interleaved runs; the costs at 1 Gbit/s."""
+    """Yield medians of interleaved runs; the costs at 1 Gbit/s."""
     if not shutil.which("iperf3"):
         raise LabError("iperf3 is missing; as root: apt-get install iperf3")
     rounds = [{gigabits: transfer(gigabits) for gigabits in GIGABITS} for _ in range(RUNS)]
@@ -97,7 +97,7 @@ def _cpu_s(process: int) -> float:
 
 
 def _machine_cpu_s() -> float:
-    """Everything but idle and waiting for the disk."""
+    """Return everything but idle and waiting for the disk."""
     first = Path("/proc/stat").read_text().splitlines()[0].split()[1:]
     ticks = [int(each) for each in first]
     return (sum(ticks[:8]) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")

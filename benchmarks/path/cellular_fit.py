@@ -34,7 +34,7 @@ def recorded_shares(file: Path) -> NDArray[np.float64]:
 
 
 def courses() -> dict[int, NDArray[np.float64]]:
-    """Those of courses by seed, before single packets come at random under them."""
+    """Return those of courses by seed, before single packets come at random under them."""
     found = {}
     for seed in SEEDS:
         course = cellular(Generator(seed, MODEL), SECONDS * 1000)

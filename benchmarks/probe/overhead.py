@@ -30,7 +30,7 @@ Packets = dict[tuple[int, int], list[list[int]]]
 
 
 def overheads_us(lab: Lab, authority: Path, protocol: str, count: int) -> dict[str, float]:
-    """Quantiles over `count` handshakes of 16 probers at once."""
+    """Return quantiles over `count` handshakes of 16 probers at once."""
     device = next(name for _, name in _devices(lab) if name != "lo")
     capture = subprocess.Popen(
         [*lab.command_prefix, sys.executable, str(WIRE), device],

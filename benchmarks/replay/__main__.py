@@ -28,7 +28,7 @@ ROUNDS = 5
 
 
 def beside_nginx(version: str, folder: Path) -> Iterator[Figure]:
-    """Requests a second of 3 kB objects, as a share of nginx's in the same round."""
+    """Yield requests a second of 3 kB objects, as a share of nginx's in the same round."""
     site = synthetic_files(folder, OBJECTS, OBJECT_BYTES)
     rates: dict[str, list[float]] = {"ours": [], "nginx": []}
     with ours(site, version) as own, nginx(site) as other:
@@ -44,7 +44,7 @@ def beside_nginx(version: str, folder: Path) -> Iterator[Figure]:
 
 
 def over_quic(folder: Path) -> Iterator[Figure]:
-    """Requests a second of 3 kB objects over HTTP/3."""
+    """Yield requests a second of 3 kB objects over HTTP/3."""
     site = synthetic_files(folder, OBJECTS, OBJECT_BYTES)
     with ours(site, "h3") as own:
         rates = [our_client(own) for _ in range(ROUNDS)]

@@ -15,7 +15,7 @@ TIMEOUT_S = 120.0
 
 
 def h2load_requests(server: Served, version: str) -> float:
-    """Requests a second, every one of them answered with 200."""
+    """Return requests a second, every one of them answered with 200."""
     streams = "1" if version == "h1" else str(STREAMS)
     found = _h2load(
         server,
@@ -34,7 +34,7 @@ def h2load_bulk(server: Served) -> float:
 
 
 def our_client(server: Served) -> float:
-    """Requests a second over h3."""
+    """Return requests a second over h3."""
     found = _run(
         str(EXAMPLES / "load"),
         *(server.address, "h3", str(server.certificate), str(SECONDS), "4", "25"),

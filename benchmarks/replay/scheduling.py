@@ -61,7 +61,8 @@ def _signed(value: float | None) -> str:
 
 
 def measure(arguments: argparse.Namespace) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Quantiles of each stack and priority; changes of the page load time by the priority."""
+    """Return quantiles of each stack and priority; changes of the page load time by the
+    priority."""
     network = NETWORKS_BY_NAME[arguments.network] if arguments.network else UNLIMITED
     priorities = (True, False) if arguments.both else (True,)
     cells = list(product(STACKS, priorities))

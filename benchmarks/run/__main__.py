@@ -68,7 +68,7 @@ def load_cost(folder: Path, runs: int) -> list[Figure]:
 
 
 def bulk(folder: Path, runs: int) -> list[Figure]:
-    """Goodput of one large object over a lossless path, against what the headers allow."""
+    """Return goodput of one large object over a lossless path, against what the headers allow."""
     site = one_large_object(_subfolder(folder, "large"), LARGE_BYTES)
     figures = {
         name: Figure(f"10 MB at 25 Mbit/s, {name}, share of rate", f">= {0.95 * limit:.3f}")

@@ -21,7 +21,7 @@ SEED = 2
 
 
 def main(directory: Path) -> int:
-    """One line a metric and network, the declared metric first."""
+    """Return one line per metric and network, the declared metric first."""
     contents = read_contents(directory)
     if len(contents.stacks) != 2:
         print(f"{directory}: two equal stacks are asked, it has {contents.stacks}", file=sys.stderr)

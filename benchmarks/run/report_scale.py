@@ -154,7 +154,7 @@ def _left_out(directory: Path) -> str:
 
 
 def measured_apart(step: Callable[..., None], *arguments: object) -> tuple[float, float, float]:
-    """Seconds, those of the processor, peak memory: of the process with its (largest) child.
+    """Return seconds, those of the processor, peak memory: of the process with its (largest) child.
 
     Processor time is that of all children, too; it changes less on a machine with other work.
     """

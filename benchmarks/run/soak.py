@@ -41,7 +41,7 @@ class Process:
 
 
 def processes() -> dict[int, Process]:
-    """All that are there."""
+    """Return all that are there."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -66,7 +66,7 @@ def _warc(site: Path, out: Path) -> Path:
 
 
 def measured(folder: Path) -> Iterator[Figure]:
-    """Each figure, over rounds."""
+    """Yield each figure, over rounds."""
     source = folder / "in"
     made(source)
     rates, again, info = [], [], []

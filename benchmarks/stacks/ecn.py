@@ -94,7 +94,7 @@ def _reductions_line(name: str, control: str, ecn: str, site: Path, url: str) ->
 
 
 def _shares(samples: Iterator[tuple[float, float | None]]) -> Iterator[float]:
-    """Each new threshold's share of the window in the sample before."""
+    """Yield each new threshold's share of the window in the sample before."""
     before, threshold = 0.0, None
     for window, new in samples:
         if new != threshold and new is not None and before and new / before < EXIT_SHARE_MIN:

@@ -69,7 +69,7 @@ def total(record: Mapping[str, Any], keys: tuple[str, ...]) -> int:
 
 
 def row(site: str, found: list[dict[str, Any]]) -> str:
-    """Tables on, and in brackets off; QPACK's bytes over HPACK's."""
+    """Return tables on, and in brackets off; QPACK's bytes over HPACK's."""
     cells = [site, str(found[0]["requests"])]
     for way in ("up", "down"):
         hpack, qpack, hpack_off, qpack_off = (each[way] for each in found)

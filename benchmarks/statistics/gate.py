@@ -52,7 +52,7 @@ class Loads:
     """How many times as long half of both stacks' loads take."""
 
     def draw(self, blocks: int, slower: float, draw: np.random.Generator) -> Floats:
-        """Sites x blocks of a stack whose loads take 1 + `slower` of the reference's."""
+        """Return sites x blocks of a stack whose loads take 1 + `slower` of the reference's."""
         noise = draw.standard_normal((self.sites, blocks))
         noise += self.shared * draw.standard_normal(blocks)
         late = draw.random((self.sites, blocks)) < self.tail

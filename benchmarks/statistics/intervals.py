@@ -176,7 +176,7 @@ def over_repetitions(difference: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _sites_apart(x: Floats, r: Floats) -> tuple[Floats, Floats]:
-    """Each site's ratio of means with its t interval's error, and their mean over sites."""
+    """Return each site's ratio of means with its t interval's error, and their mean over sites."""
     blocks = (~np.isnan(x)).sum(axis=2)
     reference = np.nanmean(r, axis=2)
     ratio = np.nanmean(x, axis=2) / reference

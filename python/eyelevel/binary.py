@@ -34,7 +34,7 @@ def find_binary() -> str:
 
 @cache
 def binary_digest() -> str:
-    """SHA-256 of the binary, hexadecimal: what another one made may be other bytes."""
+    """Return SHA-256 of the binary, hexadecimal: what another one made may be other bytes."""
     with Path(find_binary()).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

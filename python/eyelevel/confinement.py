@@ -35,7 +35,7 @@ def is_unsafe() -> bool:
 
 
 def missing_capabilities() -> list[str]:
-    """Those of root's that this process lacks; then its labs are made in user namespaces.
+    """Return root's capabilities that this process lacks; labs then use user namespaces.
 
     As `crates/netns/src/capabilities.rs` decides: by what is in effect, never by the user's number.
     """

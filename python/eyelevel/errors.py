@@ -167,7 +167,7 @@ REFUSALS: dict[int, tuple[str, str]] = {
 
 
 def refusal_of(error: OSError) -> str:
-    """Why the system refused, and the way out."""
+    """Return why the system refused, and the way out."""
     said = error.strerror or str(error)
     why, remedy = REFUSALS.get(error.errno or 0, (said, "check that it is there and can be used"))
     return f"{why}; {remedy}"

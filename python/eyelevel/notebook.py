@@ -38,7 +38,8 @@ class Run:
         return read_contents(self.directory)
 
     def frame(self) -> pl.DataFrame:
-        """One row a trial: what it was of, its judged outcome, its metrics; null where none.
+        """Return one row per trial: what it was of, its judged outcome, its metrics; null where
+        none.
 
         `counted` says whether its block is compared. Metrics end with their units.
         """
@@ -47,7 +48,8 @@ class Run:
         return table.drop(_INTERNAL).with_columns(counted=counted)
 
     def progress(self) -> pl.DataFrame:
-        """One row a step of a load's visual progress: `share` of the picture from `at_ms` on.
+        """Return one row per step of a load's visual progress: `share` of the picture from `at_ms`
+        on.
 
         Steps of less than half a percent are left out. Loads without frames or that are not ok have
         no row.
@@ -58,7 +60,7 @@ class Run:
         return steps.explode("at_ms", "share")
 
     def cells(self) -> pl.DataFrame:
-        """One row a site, network, comparison and metric.
+        """Return one row per site, network, comparison and metric.
 
         An estimate is flat: `gain`, `gain_low`, `gain_high`, `gain_p` and
         `gain_undetermined_because`; `difference` alike.
@@ -86,7 +88,7 @@ class Run:
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def gains(self) -> pl.DataFrame:
-        """One row a network, comparison and metric: means over the sites."""
+        """Return one row per network, comparison and metric: means over the sites."""
         rows = [
             {
                 "network": gain.network,

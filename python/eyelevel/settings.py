@@ -28,7 +28,7 @@ class Settings:
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid", "strict": True}
 
     def stated(self, *, without: tuple[str, ...] = ()) -> JsonObject:
-        """Every setting as JSON has it, those of no effect too; `without` some by name."""
+        """Return every setting as JSON has it, those of no effect too; `without` some by name."""
         stated = _as_json(asdict(self))  # type: ignore[call-overload]
         return {name: value for name, value in stated.items() if name not in without}
 
@@ -128,7 +128,7 @@ def within(limit: str) -> Interval:
 
 
 def annotations_of(settings: Any) -> JsonObject:
-    """Each field's annotation with its metadata, by name, in their order."""
+    """Return each field's annotation with its metadata, by name, in their order."""
     hints = get_type_hints(settings, include_extras=True)
     return {field.name: hints[field.name] for field in fields(settings)}
 

@@ -32,7 +32,7 @@ Pinned = dict[tuple[str, str], set[str]]
 
 
 def pinned(root: Path) -> Pinned:
-    """All that the lock files name and that comes from a registry."""
+    """Return all that the lock files name and that comes from a registry."""
     found: Pinned = {}
     lock = tomllib.loads((root / "Cargo.lock").read_text(encoding="utf-8"))
     for crate in lock["package"]:
@@ -46,7 +46,7 @@ def pinned(root: Path) -> Pinned:
 
 
 def advisories(folder: Path) -> Iterator[Any]:
-    """Each file of a database, read. Raises ValueError if there is none."""
+    """Yield each file of a database, read. Raises ValueError if there is none."""
     files = [file for kind in ("json", "yaml") for file in folder.rglob(f"*.{kind}")]
     files = [file for file in files if not any(part.startswith(".") for part in file.parts)]
     if not files:

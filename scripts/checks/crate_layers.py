@@ -125,7 +125,7 @@ def _source_file(source: Path, path: Path) -> SourceFile:
 
 
 def _leaves(tree: str, before: Segments = ()) -> list[tuple[Segments, str]]:
-    """Every path of a `use`, with the name that it gets."""
+    """Return every path of a `use`, with the name that it gets."""
     head, brace, inside = tree.partition("{")
     if brace:
         path = before + tuple(part.strip() for part in head.split("::") if part.strip())

@@ -130,7 +130,7 @@ def package_licence(metadata: importlib.metadata.PackageMetadata) -> str:
 
 
 def packages(root: Path, lock: str) -> Iterator[tuple[str, str]]:
-    """Each package that is pinned, with its licence."""
+    """Yield each package that is pinned, with its licence."""
     for name in sorted(pinned((root / lock).read_text(encoding="utf-8"))):
         metadata = importlib.metadata.metadata(name)
         yield f"{name} {metadata['Version']}", package_licence(metadata)

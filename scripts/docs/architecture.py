@@ -98,7 +98,7 @@ def parts(crate_lines: dict[str, str], package_lines: dict[str, str]) -> str:
 def drawing(
     package_layout: Layout, crate_layout: Layout, pure_packages: set[str], pure_crates: set[str]
 ) -> str:
-    """Both planes, the control plane above, and where they meet."""
+    """Return both planes, the control plane above, and where they meet."""
     (upper_width, upper_height), (lower_width, lower_height) = map(
         size, (package_layout, crate_layout)
     )

@@ -177,6 +177,6 @@ def drawn(layout: Layout, left: float, top: float, pure: set[str]) -> list[str]:
 
 
 def size(layout: Layout) -> tuple[float, float]:
-    """Width and height of its drawing, in pixels."""
+    """Return width and height of its drawing, in pixels."""
     right = max(at + width(node) / 2 for node, at in layout.x.items())
     return right, (len(layout.rows) - 1) * ROW + HEIGHT

@@ -31,7 +31,7 @@ def workspace_version(root: Path) -> str:
 
 
 def written(root: Path) -> Iterator[tuple[str, str]]:
-    """Each place in the sources with the version that it has."""
+    """Yield each place in the sources with the version that it has."""
     lock = tomllib.loads((root / "Cargo.lock").read_text(encoding="utf-8"))
     for crate in lock["package"]:
         if crate["name"].startswith("eyelevel-") and "source" not in crate:
@@ -62,7 +62,7 @@ def built() -> Iterator[tuple[str, str]]:
 
 
 def faults(root: Path) -> list[str]:
-    """Every place that has another version than Cargo.toml."""
+    """Return every place that has another version than Cargo.toml."""
     number = workspace_version(root)
     found = [*written(root), *built()]
     return [
@@ -83,7 +83,7 @@ def changes(root: Path, number: str) -> str:
 
 
 def undated(root: Path, number: str) -> list[str]:
-    """Why a version cannot be released yet: its heading in the changelog has no date."""
+    """Return why a version cannot be released yet: its heading in the changelog has no date."""
     for entry in _ENTRY.finditer((root / CHANGELOG).read_text(encoding="utf-8")):
         if entry[1] == number:
             with suppress(ValueError):

@@ -129,7 +129,7 @@ def _is_of_release(name: str) -> bool:
 
 
 def unfit(out: Path, source: Path | None, parts: Sequence[str]) -> list[str]:
-    """Why a release cannot be made in `out`, which is emptied first."""
+    """Return why a release cannot be made in `out`, which is emptied first."""
     found = []
     if source is not None and source.resolve() == out.resolve():
         found.append(f"{out} is where the parts are; name another folder with --out")

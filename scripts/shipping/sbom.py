@@ -117,7 +117,7 @@ def text(document: Any) -> str:
 
 
 def _metadata(root: Path, platform: str) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """All crates, and what each is built with, by cargo's identifiers."""
+    """Return all crates, and what each is built with, by cargo's identifiers."""
     command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform"]
     answer = subprocess.run(
         [*command, platform], cwd=root, stdout=subprocess.PIPE, text=True, check=True

@@ -80,7 +80,7 @@ def stop_plan() -> bytes:
 
 
 def warcs() -> list[bytes]:
-    """Sites as they are recorded elsewhere, plain and packed; some hold nothing whole."""
+    """Return sites as they are recorded elsewhere, plain and packed; some hold nothing whole."""
     return [sample for sample in corpus("archive")() if not sample.startswith(b"PK")]
 
 
@@ -138,7 +138,7 @@ def in_bucket(name: str) -> Callable[[], list[bytes]]:
 
 
 def bucket_beside() -> dict[str, bytes]:
-    """All objects of `copied` in the folder `bucket`."""
+    """Return all objects of `copied` in the folder `bucket`."""
     return {f"bucket/{name}": content for name, content in copied().items()}
 
 
@@ -179,7 +179,7 @@ def delays_and_rates() -> list[bytes]:
 
 
 def probe_rows() -> list[bytes]:
-    """Rows as the prober writes them."""
+    """Return rows as the prober writes them."""
     row = {
         "event": "attempt", "host": "a.example", "port": 443, "address": "192.0.2.1", "path": "/",
         "at_unix_us": 1_700_000_000_000_000, "connection_us": 30_000, "tcp_handshake_us": 10_000,
@@ -201,7 +201,7 @@ def listed_rows() -> list[bytes]:
 
 
 def scan_rows() -> list[bytes]:
-    """Rows as the scanner writes them; the first name is in the list beside them."""
+    """Return rows as the scanner writes them; the first name is in the list beside them."""
     row = {
         "event": "scan", "name": "a.example", "host": "www.a.example", "port": 443,
         "address": "192.0.2.1", "address6": None, "tls_version": "TLSv1_3", "tls13": True,

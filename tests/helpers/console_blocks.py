@@ -93,7 +93,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def stray_commands(text: str) -> list[str]:
-    """Lines outside of console blocks that look like commands to type."""
+    """Return lines outside of console blocks that look like commands to type."""
     outside = _FENCE.sub("", text)
     shells = [
         f"a block of {language}"

@@ -64,7 +64,7 @@ def page(
 
 
 def before(colours: tuple[tuple[int, int, int], ...]) -> Callable[[random.Random], Drawn]:
-    """Frames of one of these colours before the orange ones."""
+    """Return frames of one of these colours before the orange ones."""
 
     def draw(drawn: random.Random) -> Drawn:
         frames = page(drawn)
@@ -132,7 +132,7 @@ def tall(drawn: random.Random) -> Drawn:
 
 
 def grain(drawn: random.Random) -> Drawn:
-    """Each pixel of each frame is a little off."""
+    """Return each pixel of each frame is a little off."""
     frames = page(drawn)
     noise = np.random.default_rng(drawn.getrandbits(32))
     most = drawn.randint(2, 8)

@@ -266,7 +266,7 @@ def warm_up(work: Work, folder: Path) -> None:
 
 
 def tree(disk: Path) -> Tree:
-    """All files: their permissions and bytes."""
+    """Return all files: their permissions and bytes."""
     files = (path for path in disk.rglob("*") if path.is_file())
     return {
         str(path.relative_to(disk)): (path.stat().st_mode, path.read_bytes())
@@ -351,7 +351,7 @@ class Case:
 
 
 def cases(runs: Runs, seeded: int) -> Iterator[Case]:
-    """Each fault at each step; then so many seeded ones of up to three faults."""
+    """Yield each fault at each step; then so many seeded ones of up to three faults."""
     for fault in FAULTS:
         for position in range(len(runs.steps)):
             yield Case([(position, fault)])

@@ -20,7 +20,7 @@ FAST = Network("fast", 1_000_000_000, 1_000_000_000, 2.0, 100.0)
 
 
 def cannot_build_labs() -> str:
-    """Why this machine cannot build labs; empty where it can."""
+    """Return why this machine cannot build labs; empty where it can."""
     try:
         return run_tool(["doctor"])["lab_failure"] or ""
     except LabError as error:

@@ -32,7 +32,7 @@ def named_by(function: FunctionType) -> frozenset[object]:
 
 
 def reached(start: Callable[..., object]) -> set[object]:
-    """All that `start` may come to call in the package, and the modules that it names."""
+    """Return all that `start` may come to call in the package, and the modules that it names."""
     seen: set[object] = set()
     left: list[object] = [inspect.unwrap(start)]
     while left:

@@ -32,7 +32,7 @@ class Place:
 
 
 def sources() -> Iterator[tuple[str, str]]:
-    """Each file of what is built, without its tests."""
+    """Yield each file of what is built, without its tests."""
     for file in sorted(CRATES.glob("*/src/**/*.rs")):
         name = str(file.relative_to(CRATES))
         if not name.startswith("fuzz/") and file.name != "tests.rs":
@@ -40,7 +40,7 @@ def sources() -> Iterator[tuple[str, str]]:
 
 
 def templates() -> Iterator[Place]:
-    """Each `#[error(...)]`, by `crate::Enum::Variant` or `crate::Struct`."""
+    """Yield each `#[error(...)]`, by `crate::Enum::Variant` or `crate::Struct`."""
     for file, text in sources():
         for match in _TEMPLATE.finditer(text):
             code, end = _balanced(text, match.end() - 1)
@@ -54,8 +54,9 @@ def templates() -> Iterator[Place]:
 
 
 def calls(of: Sequence[tuple[str, str]], done: Callable[[Place], bool]) -> Iterator[Place]:
-    """Each place in files that begin with the one and that opens as the other, a pattern, says; and
-    the calls of whatever fills such a place in the same file for others and is not `done`."""
+    """Yield each place in files that begin with the one and that opens as the other, a pattern,
+    says; and the calls of whatever fills such a place in the same file for others and is not
+    `done`."""
     for file, text in sources():
         for start, pattern in of:
             if not Path(file).is_relative_to(start):

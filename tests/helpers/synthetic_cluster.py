@@ -56,7 +56,7 @@ PLACE = ("machine", "slot")
 
 
 def tree(directory: Path) -> dict[str, object]:
-    """All that loads left: the content of each file."""
+    """Return all that loads left: the content of each file."""
     folders = [directory / TRIALS, directory / PICTURES]
     files = (file for folder in folders for file in folder.rglob("*") if file.is_file())
     return {str(file.relative_to(directory)): _content_of(file) for file in files}
@@ -89,7 +89,7 @@ def quick() -> None:
 
 
 def _content_of(file: Path) -> object:
-    """Bytes; of a record all but where it was made."""
+    """Return bytes; of a record all but where it was made."""
     if file.name != RECORD_FILE:
         return file.read_bytes()
     record = json.loads(gzip.decompress(file.read_bytes()))
@@ -154,7 +154,7 @@ class SyntheticCluster:
         return next(each for each in self.workers.values() if each.pid == machine)
 
     def trials(self) -> list[Trial]:
-        """All of the plan, which is written."""
+        """Return all of the plan, which is written."""
         name = self.plan.sites[0]
         sites = [Site(name, f"sha256:{name * 8:.64}")]
         trials = begin_study(self.plan, sites, self.run, resume=True)

@@ -52,7 +52,7 @@ class SyntheticStudy:
         return 0.0
 
     def trials(self, directory: Path) -> list[Trial]:
-        """All of the plan, which is written."""
+        """Return all of the plan, which is written."""
         trials = begin_study(self.plan, self.sites, directory, resume=True)
         write_document(directory, ENVIRONMENT_FILE, environment())
         return trials

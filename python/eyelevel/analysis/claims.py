@@ -45,7 +45,7 @@ def verdict_of(contents: StudyResults, gain: NetworkGain) -> str | None:
 
 
 def no_verdict_because(contents: StudyResults, gain: NetworkGain) -> str | None:
-    """Why `verdict_of` gives none."""
+    """Return why `verdict_of` gives none."""
     if contents.unfinished:
         return f"the run is not complete: {contents.unfinished}"
     if contents.sites_chosen:

@@ -11,7 +11,7 @@ P_LEAST = 1e-10
 
 
 def with_minus(text: str) -> str:
-    """Numbers in a text with the sign that is as wide as a plus."""
+    """Return numbers in a text with the sign that is as wide as a plus."""
     return text.replace("-", MINUS)
 
 

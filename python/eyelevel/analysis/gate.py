@@ -59,7 +59,8 @@ class Verdict:
 
 
 def evaluate(conditions: Sequence[Condition], contents: StudyResults) -> list[Verdict]:
-    """One verdict a question. All are one family: their intervals hold together in 95 % of runs.
+    """Return one verdict per question. All are one family: their intervals hold together in 95 % of
+    runs.
 
     Bonferroni (Dunn, JASA 56, 1961): neither a false failure nor a false pass grows with their
     number, and what is shown decides. Holm's steps reject more, but their intervals end at the

@@ -130,7 +130,7 @@ class Question:
 def questions(
     conditions: Sequence[Condition], networks: Sequence[str], sites: Sequence[str]
 ) -> list[Question]:
-    """All that is asked: one family."""
+    """Return all that is asked: one family."""
     return [
         Question(each, network, site)
         for each in conditions
@@ -154,7 +154,8 @@ def paired_loads_of(
 
 
 def loads_of(question: Question, stack: str, contents: StudyResults) -> Floats:
-    """Sites x repetitions of the kept blocks; not-a-number for none, infinity for a timeout."""
+    """Return sites x repetitions of the kept blocks; not-a-number for none, infinity for a
+    timeout."""
     sites = contents.sites if question.site is None else [question.site]
     kept = contents.blocks.kept
     return loads_by_repetition(kept, question.network, stack, question.condition.metric, sites)

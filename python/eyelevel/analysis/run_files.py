@@ -98,7 +98,7 @@ def kept_columns() -> Columns:
 
 
 def columns_of(measured_by: Measure, version: str | None = None) -> Columns:
-    """All metrics, as `measured_by` finds them."""
+    """Return all metrics, as `measured_by` finds them."""
     return Columns(tuple(METRICS_BY_NAME), measured_by, version)
 
 

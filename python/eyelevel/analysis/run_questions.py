@@ -62,14 +62,14 @@ def run_questions(
 
 
 def _pairs(new: StudyResults, control_stack: str | None) -> list[tuple[str, str]]:
-    """Stacks and what they are compared with, in the order of the plan."""
+    """Return stacks and what they are compared with, in the order of the plan."""
     if control_stack is not None:
         return [(asked.stack, asked.reference) for asked in against_one(control_stack, new.stacks)]
     return [(asked.stack, asked.reference) for asked in new.comparisons]
 
 
 def _unanswerable(old: StudyResults, new: StudyResults, reference: str | None) -> str:
-    """Why a stack is no stand-in for what changed from run to run; empty if it is one."""
+    """Return why a stack is no stand-in for what changed from run to run; empty if it is one."""
     if reference is None:
         return "no other stack is in both runs"
     before, now = (

@@ -41,7 +41,7 @@ class Undecided(Compared):
 
 
 def estimate_needed(contents: StudyResults) -> list[Undecided]:
-    """Those of a finished study that may stop early; empty of any other, and without a block."""
+    """Return the open comparisons of a finished study that may stop early; empty for any other."""
     nothing_claimed = contents.unfinished or contents.sites_chosen
     if not contents.may_stop or nothing_claimed or not contents.blocks.kept.height:
         return []

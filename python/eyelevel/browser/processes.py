@@ -187,7 +187,7 @@ def _with_argument(word: str) -> list[int]:
 
 
 def _stat_fields(folder: Path) -> list[str]:
-    """Fields of `/proc/PID/stat` from the third (state) on; empty if it is gone."""
+    """Return fields of `/proc/PID/stat` from the third (state) on; empty if it is gone."""
     try:
         text = (folder / "stat").read_text(encoding="ascii", errors="replace")
     except OSError:

@@ -137,7 +137,7 @@ class _Copy:
     def fetch_blocks(
         self, numbers: Iterable[int], directory: Path
     ) -> Iterator[tuple[int, list[PackedTrial]]]:
-        """Each with its trials, checked, with all that they need in the directory."""
+        """Yield each with its trials, checked, with all that they need in the directory."""
         known: set[str] = set()
         places = {block_object(number): number for number in numbers}
         for place, content in self._each(places, BLOCK):

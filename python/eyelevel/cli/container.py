@@ -35,7 +35,7 @@ def is_container(root: Path = Path("/")) -> bool:
 
 
 def hindrances(process: Path = Path("/proc/self")) -> list[Hindrance]:
-    """All that are in force, whether or not something fails of them."""
+    """Return all that are in force, whether or not something fails of them."""
     found = {
         "system calls": _filter(process),
         "/proc": _hidden(process),

@@ -99,7 +99,7 @@ def show(findings: Sequence[Finding]) -> None:
 
 
 def examine() -> list[Finding]:
-    """All findings, in the order in which a run needs the things."""
+    """Return all findings, in the order in which a run needs the things."""
     try:
         kernel = run_tool(["doctor"])
     except LabError as error:
@@ -247,7 +247,7 @@ def _chromium() -> Finding:
 
 
 def _fonts() -> Finding:
-    """Pages are laid out with the machine's fonts: one family keeps machines alike."""
+    """Check for one family of fonts, the machine's own: it keeps machines alike."""
     files = (file for folder in FONT_FOLDERS for file in folder.rglob(f"{FONT}.*"))
     if file := next(files, None):
         return Finding("fonts", "ok", str(file.parent))

@@ -161,7 +161,7 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def app_with(command: str) -> typer.Typer:
-    """All subcommands by their names, and one of them whole."""
+    """Return all subcommands by their names, and one of them whole."""
     app = typer.Typer(
         name="eyelevel",
         no_args_is_help=True,

@@ -112,7 +112,7 @@ def print_json(value: object) -> None:
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """JSON that reads well on a terminal and steers it nowhere: what would is escaped."""
+    """Return JSON that reads well on a terminal and steers it nowhere: what would is escaped."""
     return escape_control_characters_in_json(json.dumps(value, ensure_ascii=False, indent=indent))
 
 

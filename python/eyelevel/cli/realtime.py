@@ -25,7 +25,8 @@ SHARE_IN_CONTAINER = (
 
 
 def share_us(root: Path = Path("/")) -> int | None:
-    """Microseconds a second of this process's cgroup; None where no cgroup is given a share."""
+    """Return microseconds a second of this process's cgroup; None where no cgroup is given a
+    share."""
     for mount in (root / name for name in MOUNTS):
         # A container sees its own cgroup as the mount's root, by whichever name.
         for folder in (mount / _own_cgroup(root), mount):

@@ -137,7 +137,7 @@ def _fact(text: str) -> str:
 
 
 def _help(command: Command, within: Context) -> str:
-    """All of it, as wide as the terminal allows."""
+    """Return all of it, as wide as the terminal allows."""
     width = min(results.width, WIDTH_MAX)
     shown = Text()
     called = f"{within.command_path} {usage(command, within)}"
@@ -165,7 +165,7 @@ def _help(command: Command, within: Context) -> str:
 
 
 def _commands(group: Command) -> dict[str, list[Taken]]:
-    """Subcommands by the title of their group, in the order of the declaration."""
+    """Return subcommands by the title of their group, in the order of the declaration."""
     found: dict[str, list[Taken]] = {}
     for name, each in group.commands.items() if isinstance(group, TyperGroup) else ():
         if not each.hidden:

@@ -27,7 +27,7 @@ def get_stack(name: str, option: str = "--stack") -> Stack:
 
 
 def viewport_px(text: str) -> tuple[int, int]:
-    """Width and height in CSS pixels of `1366x768`; raises ValueError."""
+    """Return width and height in CSS pixels of `1366x768`; raises ValueError."""
     width, _, height = text.partition("x")
     if not (width.isdecimal() and height.isdecimal() and int(width) and int(height)):
         raise ValueError(f"the viewport `{text}` is not WIDTHxHEIGHT, like 1366x768")

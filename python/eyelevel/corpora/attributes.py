@@ -96,7 +96,7 @@ class Unreadable:
 
 
 def read_attributes(found: Iterable[Member]) -> Iterator[SiteAttributes | Unreadable]:
-    """Each recording's, in the order of the members."""
+    """Yield each recording's, in the order of the members."""
     with ThreadPoolExecutor(READ_AT_ONCE) as pool:
         try:
             yield from pool.map(_read, found)

@@ -103,7 +103,7 @@ def keep_check(folder: Path, check: Check, details: JsonMapping) -> None:
 
 
 def fit_alone(corpus: str, sites: Sequence[SiteAttributes]) -> list[SiteAttributes]:
-    """Those whose kept check is of this very recording and found it fit.
+    """Return the recordings whose kept check has the same digest and found them fit.
 
     Raises CorpusError where nothing has been checked, or by other rules than today's, or by too few
     loads to tell.

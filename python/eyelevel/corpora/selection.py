@@ -57,8 +57,8 @@ def parse_by(text: str) -> list[By]:
 
 
 def where(sites: Sequence[SiteAttributes], conditions: Sequence[str]) -> list[SiteAttributes]:
-    """Those that meet each condition, such as `objects>=100`; what was not recorded meets none.
-    Raises CorpusError."""
+    """Return the sites that meet all conditions, such as `objects>=100`; a value that was not
+    recorded meets none. Raises CorpusError."""
     kept = list(sites)
     for condition in conditions:
         found = _CONDITION.fullmatch(condition)

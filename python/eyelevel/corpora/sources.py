@@ -93,7 +93,8 @@ def name_of(source: Source, taken: set[str]) -> str:
 
 
 def plain_name(text: str) -> str:
-    """Letters, digits, dots, underscores and hyphens alone, as a file and a table can have them."""
+    """Return letters, digits, dots, underscores and hyphens alone, as a file and a table can have
+    them."""
     name = re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")
     return name[:_NAME_MAX].rstrip("-.").lower() or "site"
 
@@ -138,8 +139,8 @@ def _is_mahimahi(folder: Path, names: list[str]) -> bool:
 
 
 def _begins_as_record(file: Path) -> bool:
-    """Fields 1 and 2 of the protobuf are the server's address as text and its port; in the layout
-    of January 2014 its port, and the scheme as text."""
+    """Return fields 1 and 2 of the protobuf are the server's address as text and its port; in the
+    layout of January 2014 its port, and the scheme as text."""
     try:
         with file.open("rb") as stream:
             head = stream.read(64)

@@ -64,7 +64,7 @@ def write_result(file: Path, content: bytes | str) -> None:
 
 
 def refusal_of_writing(error: OSError, place: Path) -> str:
-    """Why the system refused to write there, and the way out."""
+    """Return why the system refused to write there, and the way out."""
     folder = place.parent
     if error.errno == errno.ENOENT and not folder.exists():
         return f"there is no folder {folder}; make it first, or name another place"

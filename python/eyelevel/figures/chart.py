@@ -49,7 +49,7 @@ def specification(chart: alt.TopLevelMixin) -> JsonObject:
 
 
 def layer_charts(*layers: alt.Chart | alt.LayerChart) -> alt.LayerChart:
-    """Charts over one another; none of them has facets, of which altair's type allows."""
+    """Return charts over one another; none of them has facets, of which altair's type allows."""
     return cast(alt.LayerChart, alt.layer(*layers))
 
 

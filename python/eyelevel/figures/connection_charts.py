@@ -35,7 +35,8 @@ def start_ms(timelines: Sequence[Timeline]) -> float:
 
 
 def waterfall(timeline: Timeline, number: int, domain: tuple[float, float]) -> JsonObject:
-    """One row an object: waiting light, receiving full; above them the connection's handshake."""
+    """Return one row per object: waiting light, receiving full; above them the connection's
+    handshake."""
     rows = []
     start = timeline.connect_ms[0] if timeline.connect_ms else timeline.accepted_ms
     end = timeline.ready_ms or (timeline.connect_ms[1] if timeline.connect_ms else None)
@@ -116,7 +117,7 @@ def rtt_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> Jso
 
 
 def loss_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> JsonObject:
-    """Packets deemed lost or sent again, a stroke a moment."""
+    """Return packets deemed lost or sent again, a stroke a moment."""
     layers = []
     for number, transport in _with_logs(timelines):
         rows = [

@@ -23,7 +23,7 @@ COLUMNS = ("metric", "site", "stack", "value", "share")
 
 
 def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """One row a step of each curve: `network` and COLUMNS, values in milliseconds.
+    """Return one row per step of each curve: `network` and COLUMNS, values in milliseconds.
 
     The first of `metrics` is the primary one.
 

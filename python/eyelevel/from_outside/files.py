@@ -52,7 +52,8 @@ def text_of(content: bytes, source: Source, *, keep_mark: bool = False) -> str:
 
 
 def lines_of(path: Path | str, source: Source, line_bytes_max: int) -> Iterator[tuple[int, str]]:
-    """Each line with its number, one at a time, without its end; what is no UTF-8 is `\\ufffd`.
+    """Yield each line with its number, one at a time, without its end; what is no UTF-8 is
+    `\\ufffd`.
 
     Raises the source's error where the file is not there, too long, or has too long a line.
     """

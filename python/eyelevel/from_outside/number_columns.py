@@ -29,7 +29,7 @@ def lines_without_ends(content: bytes) -> bytes:
 
 
 def numbers(text: bytes, separator: str, dtype: type) -> "NDArray[np.generic]":
-    """All numbers of `text`; fewer than there are cells where one of them is none.
+    """Return all numbers of `text`; fewer than there are cells where one of them is none.
 
     An integer beyond 64 bits is the largest there is.
     """
@@ -65,7 +65,8 @@ def keep_lines(content: bytes) -> tuple[bytes, Callable[[int], int]]:
 def number_columns(
     rows: bytes, columns: Sequence[int], separator: str, line: Callable[[int], int], source: Source
 ) -> list[NDArray[np.float64]]:
-    """These columns of `rows`, in which each has as many cells as the first; quotes are dropped.
+    """Return these columns of `rows`, in which each has as many cells as the first; quotes are
+    dropped.
 
     `line` says the line of the file that a row stands on. Raises the source's error with that line
     for a row of another length and for a cell that is not a finite number.

@@ -21,7 +21,7 @@ method."""
 
 
 def gunzip(content: bytes, source: Source) -> bytes:
-    """All members of a gzip file, up to the source's bytes."""
+    """Return all members of a gzip file, up to the source's bytes."""
     pieces, left = [], source.limit.bytes_max
     while content:
         member = zlib.decompressobj(_GZIP)

@@ -110,7 +110,7 @@ class Ready:
         return tuple(dict.fromkeys(found))
 
     def own_hosts(self) -> tuple[tuple[str, str], ...]:
-        """Hosts that a browser asks no resolver for, and their addresses in the lab.
+        """Return hosts that a browser asks no resolver for, and their addresses in the lab.
 
         An address that was recorded as itself is its own. Others (loopback, private ones) and
         `localhost` are the machine's own to a browser, which is not what was recorded.
@@ -260,7 +260,8 @@ def needs_no_resolver(host: str) -> bool:
 
 
 def find_lost_outside(path: JsonMapping) -> list[tuple[str, str, int]]:
-    """Packets that were lost although no stage of the path dropped them: end, place and number."""
+    """Return packets that were lost although no stage of the path dropped them: end, place and
+    number."""
     return [
         (end, source, count)
         for end, lost in path["lost_outside"].items()

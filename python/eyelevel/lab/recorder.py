@@ -89,7 +89,7 @@ class Recorder:
         return self._conversation.wait_for("counts", ANSWER_TIMEOUT_S)
 
     def why_left_out(self, host: str) -> str | None:
-        """Why an exchange with `host` is not stored, such as that nothing answers there."""
+        """Return why an exchange with `host` is not stored, such as that nothing answers there."""
         self._conversation.say({"command": "why", "host": host})
         left_out = self._conversation.wait_for("why", ANSWER_TIMEOUT_S)["left_out"]
         return None if left_out is None else str(left_out)

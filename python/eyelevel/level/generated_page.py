@@ -34,7 +34,7 @@ class Item:
 
 
 def items() -> tuple[Item, ...]:
-    """All objects, in the order in which the page has them: the same bytes every time."""
+    """Return all objects, in the order in which the page has them: the same bytes every time."""
     draw = Random(1)
     page = Item(URL, "text/html; charset=utf-8", _page().encode())
     styles = [

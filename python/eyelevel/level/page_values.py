@@ -104,7 +104,7 @@ def order_share(paths: Sequence[str]) -> float | None:
 
 
 def late_script_place(paths: Sequence[str]) -> float | None:
-    """Requests that came before the late script's; None where it was not asked for."""
+    """Return requests that came before the late script's; None where it was not asked for."""
     return float(paths.index(LATE_SCRIPT)) if LATE_SCRIPT in paths else None
 
 

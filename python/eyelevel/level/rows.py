@@ -84,7 +84,7 @@ def rows_of(
 
 
 def pending(rows: Sequence[Row]) -> set[str]:
-    """Scenarios of which more runs may still tell something."""
+    """Return scenarios of which more runs may still tell something."""
     return {
         row.scenario
         for row in rows
@@ -163,7 +163,7 @@ def _have(stacks: tuple[Stack, Stack], wanted: JsonMapping) -> bool:
 
 
 def _none_of(measure: Measure, stacks: tuple[Stack, Stack]) -> str:
-    """Why one of the stacks has nothing of it; empty where both could have a value."""
+    """Return why one of the stacks has nothing of it; empty where both could have a value."""
     if measure.none_of is None:
         return ""
     reasons = (measure.none_of(stack) for stack in stacks)

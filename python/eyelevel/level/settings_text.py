@@ -23,17 +23,17 @@ def of_our_servers(says: Says) -> Says:
 
 
 def no_priorities(s: Stack) -> str:
-    """Why its responses have no order."""
+    """Return why its responses have no order."""
     h1 = not s.schedules_responses
     return "HTTP/1.1 has one response a connection at a time, and no priorities" if h1 else ""
 
 
 def no_scheduler(s: Stack) -> str:
-    """Why nothing waits below its scheduler."""
+    """Return why nothing waits below its scheduler."""
     h1 = not s.schedules_responses
     return "HTTP/1.1 has one response a connection at a time, and no scheduler" if h1 else ""
 
 
 def no_tls(s: Stack) -> str:
-    """Why it has no handshake of TLS."""
+    """Return why it has no handshake of TLS."""
     return "cleartext has no TLS" if not s.over_tls else ""

@@ -53,7 +53,7 @@ class ExplainedRow:
 
 
 def explain(stacks: Sequence[Stack], known: Known | None = None) -> list[ExplainedRow]:
-    """One row a setting, then one a measured aspect and scenario.
+    """Return one row per setting, then one a measured aspect and scenario.
 
     `stacks` are as they are in force.
     """

@@ -22,7 +22,7 @@ class Measured:
 def compute_metrics(
     frames: Iterable[tuple[float, Picture]], record: Record
 ) -> dict[str, float | None]:
-    """Every metric of one load by its name; None if what it measures did not happen.
+    """Return every metric of one load by its name; None if what it measures did not happen.
 
     `frames` are `(at_ms, picture)` in order of time, the start state first; they are read once.
     """
@@ -42,12 +42,12 @@ class StoredFrame(Protocol):
 
 
 def measure(record: Record, frames: Iterable[StoredFrame]) -> Measured:
-    """Every metric of one stored load, and its progress; its frames are read once."""
+    """Return every metric of one stored load, and its progress; its frames are read once."""
     return _measure(((frame.at_ms, frame.picture) for frame in frames), record)
 
 
 def metrics_of(record: Record, frames: Iterable[StoredFrame]) -> dict[str, float | None]:
-    """Every metric of one stored load."""
+    """Return every metric of one stored load."""
     return measure(record, frames).metrics
 
 

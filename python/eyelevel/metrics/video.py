@@ -210,7 +210,8 @@ def _from_render_start(
 def _without_repeats(
     frames: Sequence[tuple[int, Picture]], recorded: Recorded
 ) -> Sequence[tuple[int, Picture]]:
-    """Frames from the first that differs from the blank one to the first that is like the last."""
+    """Return frames from the first that differs from the blank one to the first that is like the
+    last."""
     if len(frames) < 2:
         return frames
     blank, *rest = frames

@@ -118,7 +118,7 @@ class Network(Settings):
         )
 
     def settings(self) -> JsonObject:
-        """Everything but the name, as JSON: what a trial's hash covers."""
+        """Return everything but the name, as JSON: what a trial's hash covers."""
         return self.stated(without=("name",))
 
     @property
@@ -155,7 +155,8 @@ class Network(Settings):
         return by_stage if self.is_staged else self.course() != "constant"
 
     def link_key(self) -> str:
-        """All that it is but its round trip: networks of one key are one link, near or far."""
+        """Return all that it is but its round trip: networks of one key are one link, near or
+        far."""
         settings: JsonObject = {**self.settings(), "rtt_ms_min": None}
         for way in ("stages_down", "stages_up"):
             stages: Sequence[Stage] = settings[way] or ()
@@ -231,7 +232,8 @@ class Network(Settings):
         }
 
     def refusal(self) -> str:
-        """Why no link can have these numbers; empty if one can, or stages say what it does."""
+        """Return why no link can have these numbers; empty if one can, or stages say what it
+        does."""
         if self.is_staged:
             return ""
         if self.queue_ms <= 0:
@@ -287,8 +289,8 @@ def lab_path(network: Network, trace_files: Mapping[str, str] | None = None) -> 
 
 
 def as_stages(network: Network) -> dict[str, list[Stage]]:
-    """Both directions of a network, `down` and `up`, in the order in which a packet meets them:
-    files by digest, a made trace by its generator's settings.
+    """Return both directions of a network, `down` and `up`, in the order in which a packet meets
+    them: files by digest, a made trace by its generator's settings.
 
     Downstream delay, then queue and link, then loss, as in the paper; upstream the reverse. The
     minimum RTT is split evenly. A direction without loss has no loss stage.

@@ -183,8 +183,8 @@ def get_network(name: str) -> Network | None:
 
 
 def why_none(name: str, known: Iterable[str] = tuple(NETWORKS_BY_NAME)) -> str:
-    """Why `get_network` has none of this name: bounds of a cell's numbers, else the nearest of
-    those that are known."""
+    """Return why `get_network` has none of this name: bounds of a cell's numbers, else the nearest
+    of those that are known."""
     if _OF_GRID.fullmatch(name) is None:
         return unknown("network", name, known)
     return (

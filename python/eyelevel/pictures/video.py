@@ -49,7 +49,7 @@ _LINE_BYTES_MAX = 32
 
 
 def read_video(path: Path, cropped: bool = True) -> Recorded:
-    """Thumbnails of the page in a video, in one pass with their times.
+    """Return thumbnails of the page in a video, in one pass with their times.
 
     Without `cropped` the whole picture is taken for the page, and only frames that equal the one
     before are left out. Raises `VideoError` if ffmpeg is missing or cannot read the file, or if no

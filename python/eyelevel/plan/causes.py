@@ -47,7 +47,7 @@ class Causes(Settings):
 def with_causes(
     stacks: Sequence[Stack], networks: Sequence[Network], names: Sequence[str]
 ) -> tuple[tuple[Stack, ...], tuple[Network, ...], Causes]:
-    """All stacks and networks of a plan with `causes`, and who is whose twin.
+    """Return all stacks and networks of a plan with `causes`, and who is whose twin.
 
     Raises ValueError where a twin's name is taken, or a network's loss is spelled out by stages.
     """

@@ -31,7 +31,8 @@ class Compared:
 
 
 def against_one(reference: str, stacks: Sequence[str]) -> tuple[Comparison, ...]:
-    """Each other stack against `reference`, in their order: what a plan asks that declares none."""
+    """Return each other stack against `reference`, in their order: what a plan asks that declares
+    none."""
     return tuple(Comparison(stack, reference) for stack in stacks if stack != reference)
 
 

@@ -210,7 +210,7 @@ class Stack(Settings):
         return f"sprout_ewma ({ARRIVALS_BY_ACKS}){gain}{horizon}"
 
     def settings(self) -> JsonObject:
-        """Everything but the names, as JSON: what a trial's hash covers."""
+        """Return everything but the names, as JSON: what a trial's hash covers."""
         return self.stated(without=("name", "stack_preset"))
 
     def cells(self) -> dict[str, str]:
@@ -229,7 +229,7 @@ class Stack(Settings):
         }
 
     def refusal(self) -> str:
-        """Why servers or browser cannot have this stack; empty where they can."""
+        """Return why servers or browser cannot have this stack; empty where they can."""
         for key in () if self.is_ours else _OURS_ALONE:
             if getattr(self, key) != getattr(Stack, key):
                 return f"`{key}` is our servers': somebody else's does as it does"

@@ -82,7 +82,7 @@ def parse_synthetic(site: str) -> SyntheticSite | LikeSite:
 
 
 def like_sites(like: str, count: int = LIKE_COUNT, seed: int = 1) -> tuple[str, ...]:
-    """All `count` sites of one drawing, as a plan names them."""
+    """Return all `count` sites of one drawing, as a plan names them."""
     return tuple(LikeSite(like, site, count, seed).in_plan for site in range(1, count + 1))
 
 

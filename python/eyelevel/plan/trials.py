@@ -107,7 +107,7 @@ def _trial_settings(network: Network, stack: Stack, browser: Browser) -> JsonObj
 
 
 def expand(plan: Plan, sites: Sequence[Site]) -> list[Trial]:
-    """All trials of `plan` on the opened `sites`, in the order in which they are to run.
+    """Return all trials of `plan` on the opened `sites`, in the order in which they are to run.
 
     Raises PlanError when two sites share name or content, when there are too many trials, or when
     origins cannot have the round trips that are asked for.

@@ -60,7 +60,7 @@ class Analysis:
 
 
 def analyse(tables: Sequence[pl.DataFrame]) -> Analysis:
-    """Everything that the report shows; the same tables give the same numbers."""
+    """Return everything that the report shows; the same tables give the same numbers."""
     tables = attribute_cdns(tables)
     whole = pl.concat(tables)
     rows: list[JsonObject] = []

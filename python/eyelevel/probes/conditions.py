@@ -58,7 +58,7 @@ CONDITIONS = (
 
 
 def conditions_of(table: pl.DataFrame) -> list[JsonObject]:
-    """One row a comparison, protocol and vantage point that has rows of both conditions.
+    """Return one row per comparison, protocol and vantage point that has rows of both conditions.
 
     Each row of A is paired with the nearest row of B in time, at most 60 s apart; failed rows never
     are. In a run with `--resume-session` that is the second of a pair, or the one before.

@@ -9,7 +9,7 @@ from eyelevel.json_types import JsonObject
 
 
 def datasets_of(tables: Iterable[pl.DataFrame]) -> list[JsonObject]:
-    """One row a table that has rows.
+    """Return one row per table that has rows.
 
     `samples` counts every attempt, the failed ones, too (the thesis counted each file's header,
     so its numbers are larger by one); `first_at` and `last_at` are times of UTC to the second,

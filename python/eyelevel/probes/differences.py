@@ -36,7 +36,7 @@ def empty_summary(reason: str) -> JsonObject:
 
 
 def _median_host(pairs: Pairs) -> Estimate:
-    """Each host counts once, by the median of its differences: its rows are one site's."""
+    """Return each host counts once, by the median of its differences: its rows are one site's."""
     by_host = pl.DataFrame({"host": pairs.hosts, "ms": pairs.difference_ms}).group_by("host")
     return median_estimate(by_host.agg(pl.col("ms").median())["ms"].to_numpy(), "hosts")
 

@@ -100,7 +100,7 @@ GROUP_ROWS = 50_000
 
 
 def to_thesis_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
-    """Rows of `eyelevel probe` in the thesis's columns, semicolons between.
+    """Return rows of `eyelevel probe` in the thesis's columns, semicolons between.
 
     As in its files, times have three decimals in milliseconds, attempts that failed have no line,
     and the time of the TCP handshake stands only with TCP. It has no column that tells handshakes
@@ -132,7 +132,7 @@ def to_thesis_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
 
 
 def to_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
-    """Rows of `eyelevel probe` with all columns, commas between, failed attempts included.
+    """Return rows of `eyelevel probe` with all columns, commas between, failed attempts included.
 
     What is null is an empty cell, names of a list have blanks between, truth is `true` or `false`.
     """

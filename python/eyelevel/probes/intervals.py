@@ -20,7 +20,7 @@ FEW_HOSTS = f"fewer than {HOSTS_MIN} hosts"
 def quantile_estimates(
     values: Floats, hosts: Sequence[str], percents: Sequence[float], seed: int = 1
 ) -> list[Estimate]:
-    """One estimate a percentile, its interval by drawing hosts with replacement."""
+    """Return one estimate per percentile, its interval by drawing hosts with replacement."""
     quantiles = np.percentile(values, percents)
     order = np.argsort(values, kind="stable")
     ordered = values[order]
@@ -40,7 +40,7 @@ def quantile_estimates(
 def share_estimates(
     values: Floats, hosts: Sequence[str], thresholds: Sequence[float], seed: int = 1
 ) -> list[Estimate]:
-    """One estimate a threshold: the share of values above it."""
+    """Return one estimate per threshold: the share of values above it."""
     shares = [float((values > threshold).mean()) for threshold in thresholds]
     _, host_of = np.unique(np.asarray(hosts), return_inverse=True)
     if host_of.size == 0 or host_of.max() + 1 < HOSTS_MIN:

@@ -30,7 +30,7 @@ class Pairs:
     """The CDNs of A's rows; None where none was attributed."""
 
     def part(self, keep: Sequence[int]) -> Self:
-        """Those at these places."""
+        """Return the pairs at these places."""
         return type(self)(
             self.difference_ms[keep],
             tuple(self.hosts[index] for index in keep),
@@ -52,7 +52,7 @@ class Pairs:
 
 
 def pair_rows(table: pl.DataFrame, a: str, b: str, alike: Sequence[str] = ALIKE) -> Pairs:
-    """Each row of `a` in file order with the first row of `b` of the same URL within 60 s.
+    """Return each row of `a` in file order with the first row of `b` of the same URL within 60 s.
 
     `b`'s rows are searched in file order, those of Google's QUIC version by version. A row of `b`
     may serve several of `a`; a row of `a` without a partner is left out. Partners are `alike`, by
@@ -78,7 +78,7 @@ def pair_within(
     *,
     nearest: bool = False,
 ) -> Pairs:
-    """Each row of A in order with the first row of B of the same `key` at most 60 s apart.
+    """Return each row of A in order with the first row of B of the same `key` at most 60 s apart.
 
     With `nearest`, with the one that is the least apart in time.
     """

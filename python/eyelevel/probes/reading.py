@@ -70,7 +70,7 @@ ROW_KEYS = (
 
 
 def read_files(paths: Iterable[Path]) -> list[pl.DataFrame]:
-    """Every file as a table of SCHEMA. Raises ProbeError naming the file and line."""
+    """Return every file as a table of SCHEMA. Raises ProbeError naming the file and line."""
     return [read_file(path) for path in paths]
 
 

@@ -50,7 +50,7 @@ def only_cdns(tables: Sequence[pl.DataFrame], cdns: Sequence[str]) -> list[pl.Da
 def only_connected_by(
     tables: Sequence[pl.DataFrame], protocols: Sequence[str]
 ) -> list[pl.DataFrame]:
-    """All rows of the hosts that connected over each of `protocols`, table by table.
+    """Return all rows of the hosts that connected over each of `protocols`, table by table.
 
     One attempt that did not fail and has a connection time is enough. Raises ProbeError if there
     is no such host in any table.

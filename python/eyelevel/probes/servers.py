@@ -52,13 +52,13 @@ class Side:
         return float(median(values)) if values else None
 
     def by_block_ms(self) -> dict[int, float]:
-        """Connection times."""
+        """Return connection times."""
         return {row["block"]: row["connection_us"] / 1000 for row in self.good}
 
 
 def side_by_side(rows: Iterable[JsonMapping], servers: Sequence[str]) -> list[JsonObject]:
-    """One entry a protocol, handshake and server, in the order of `servers`, the first of which is
-    the reference; the fields are documented in docs/reference/probe.md.
+    """Return one entry per protocol, handshake and server, in the order of `servers`, the first of
+    which is the reference; the fields are documented in docs/reference/probe.md.
 
     `difference_ms` is the median over blocks of server - reference: above 0 it took longer.
     """

@@ -61,7 +61,7 @@ class Summary:
         return len(hosts) > 1 or any(group.attempts > 1 for group in self._groups.values())
 
     def lines(self) -> Iterator[Line]:
-        """One line a host and protocol, in the order of their first attempts."""
+        """Yield one line per host and protocol, in the order of their first attempts."""
         for (host, protocol), group in self._groups.items():
             yield Line(
                 host,

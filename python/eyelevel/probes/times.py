@@ -24,7 +24,7 @@ def are_merged(table: pl.DataFrame) -> bool:
 
 
 def times_of(table: pl.DataFrame) -> list[JsonObject]:
-    """One row a time, file, protocol, family, vantage point and whether resumed.
+    """Return one row per time, file, protocol, family, vantage point and whether resumed.
 
     `file` is null where the rows of many files stand together (`are_merged`).
     """

@@ -11,7 +11,7 @@ from eyelevel.plan.file.model import PlanFile
 
 
 def plan_schema() -> JsonObject:
-    """JSON Schema of a plan file, for editors (`spec/plan.schema.json`)."""
+    """Return JSON Schema of a plan file, for editors (`spec/plan.schema.json`)."""
     schema = PlanFile.model_json_schema()
     for key in ("networks", "stacks"):
         items = schema["properties"][key]["items"]

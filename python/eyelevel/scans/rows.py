@@ -19,7 +19,8 @@ PROTOCOLS = {"tls1.3": "tls13", "quic": "quic", "http2": "http2"}
 
 
 def read_rows(path: Path) -> Iterator[JsonObject]:
-    """Each row, one at a time. A last line that was cut off when its writer ended is passed over.
+    """Yield each row, one at a time. A last line that was cut off when its writer ended is passed
+    over.
 
     Raises ScanError naming the line that is no row.
     """
@@ -39,7 +40,7 @@ def read_rows(path: Path) -> Iterator[JsonObject]:
 
 
 def parse_wanted(text: str) -> list[str]:
-    """Fields of a row that are all to hold, of a list with commas. Raises ScanError."""
+    """Return fields of a row that are all to hold, of a list with commas. Raises ScanError."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names or set(names) - PROTOCOLS.keys():
         known = ", ".join(PROTOCOLS)

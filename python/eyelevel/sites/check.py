@@ -65,7 +65,7 @@ class PageLoad:
     """PNG of the viewport."""
 
     def failure(self) -> str:
-        """Why it did not show the page; empty if it did."""
+        """Return why it did not show the page; empty if it did."""
         over = f"over {self.http_version}"
         if self.ended != "complete":
             return f"{over} the page did not load: {self.detail}"
@@ -113,7 +113,7 @@ class PageFindings:
         return len(missed) == 1
 
     def failure(self, used_share_min: float = USED_SHARE_MIN) -> str:
-        """Why this page cannot be measured; empty if it can.
+        """Return why this page cannot be measured; empty if it can.
 
         `used_share_min`: of the recording's objects and bytes, what the loads use at least.
         """

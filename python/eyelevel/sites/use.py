@@ -38,7 +38,7 @@ class Use:
         return _share(self.body_bytes_used, self.body_bytes_recorded)
 
     def failure(self, share_min: float) -> str:
-        """Why the page is not the recorded one; empty if it may be."""
+        """Return why the page is not the recorded one; empty if it may be."""
         of = f"{self.objects_used} of {self.objects_recorded} recorded objects"
         if self.objects_share < share_min:
             return f"its loads use {of}, less than {share_min:.0%} of the recording"

@@ -102,7 +102,8 @@ def t_estimate(
 
 
 def welch_estimate(values: Sequence[float], reference: Sequence[float]) -> Estimate:
-    """Difference of means, values - reference, with Welch's t interval; at least two of each.
+    """Return difference of means, values - reference, with Welch's t interval; at least two of
+    each.
 
     Assumes values that are independent and about normal; of no spread the interval is the value.
     """
@@ -117,7 +118,7 @@ def welch_estimate(values: Sequence[float], reference: Sequence[float]) -> Estim
 
 
 def sum_freedom(variances: Sequence[float], freedoms: Sequence[float]) -> float:
-    """Degrees of freedom of a sum of independent variances, after Welch and Satterthwaite.
+    """Return degrees of freedom of a sum of independent variances, after Welch and Satterthwaite.
 
     Satterthwaite, Biometrics Bulletin 2, 1946; Welch, Biometrika 34, 1947. The sum is above 0.
     """

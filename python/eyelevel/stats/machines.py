@@ -204,7 +204,7 @@ def _zero(values: Floats) -> float:
 
 
 def _batches(machine: Places) -> Places:
-    """Each block's batch, a number that no other machine's has."""
+    """Return each block's batch, a number that no other machine's has."""
     numbers = np.zeros(len(machine), dtype=int)
     begun = 0
     for each in np.unique(machine):

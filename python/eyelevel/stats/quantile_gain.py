@@ -143,7 +143,8 @@ def _draws(x: Floats, r: Floats, there: Floats, share: float, seed: int) -> Floa
 
 
 def _quantiles(loads: Floats, counts: Integers, share: float) -> Floats:
-    """Quantiles of the loads by row of counts, by the inverse distribution: it averages nothing."""
+    """Return quantiles of the loads by row of counts, by the inverse distribution: it averages
+    nothing."""
     order = np.argsort(loads)
     below = counts[:, order].cumsum(axis=1)
     wanted = np.maximum(1, np.ceil(share * below[:, -1:] - 1e-9))

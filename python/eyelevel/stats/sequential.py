@@ -173,7 +173,8 @@ def _chances(horizon: Horizon) -> tuple[Floats, Floats]:
 
 
 def _looks(horizon: Horizon) -> list[int]:
-    """Every look up to EVERY_BLOCK_MAX blocks, then one after each further EVERY_BLOCK_MAX-th."""
+    """Return every look up to EVERY_BLOCK_MAX blocks, then one after each further
+    EVERY_BLOCK_MAX-th."""
     looks, n = [], max(2, horizon.first)
     while n < horizon.last:
         looks.append(n)

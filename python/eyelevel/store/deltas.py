@@ -55,7 +55,7 @@ def encode(pictures: Sequence[Picture]) -> list[Part]:
 
 
 def _begin_encoding(pictures: Sequence[Picture], encoders: Executor) -> list[Callable[[], Part]]:
-    """Each picture's part, which may still be in the making."""
+    """Return each picture's part, which may still be in the making."""
     parts: list[Callable[[], Part]] = []
     known: dict[bytes, Callable[[], Part]] = {}
     changed_pictures = 0.0

@@ -126,13 +126,14 @@ def list_committed(directory: Path) -> set[str]:
 
 
 def iterate_trials(directory: Path) -> Iterator[StoredTrial]:
-    """All committed trials in the order of their hashes; raises StoreError at a damaged one."""
+    """Yield all committed trials in the order of their hashes; raises StoreError at a damaged
+    one."""
     for name in sorted(list_committed(directory)):
         yield read_trial(directory, name)
 
 
 def missing(directory: Path, hashes: Iterable[str]) -> list[str]:
-    """Those of a plan's hashes that are not committed yet, in the plan's order."""
+    """Return a plan's hashes that are not committed yet, in the plan's order."""
     there = list_committed(directory)
     return [name for name in hashes if name not in there]
 

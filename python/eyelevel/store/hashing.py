@@ -14,7 +14,7 @@ _WHOLE_FLOAT = re.compile(r"(?:\.0|e\+\d+)(?:[,\]}]|$)")
 
 
 def canonical_json(value: object) -> str:
-    """JSON with sorted keys, no spaces, no escapes beyond JSON's own and no NaN.
+    """Return JSON with sorted keys, no spaces, no escapes beyond JSON's own and no NaN.
 
     A whole-numbered float is written as an integer, so that `12` and `12.0`, which a plan may
     spell either way, are one value with one hash. Raises ValueError for NaN and infinities.

@@ -83,7 +83,8 @@ def parse_machine(content: bytes, machine: str, file: str) -> JsonObject:
 
 
 def refusal(document: JsonMapping) -> str | None:
-    """Why it takes no blocks, which one with loads of before may do, too; None if it takes some."""
+    """Return why it takes no blocks, which one with loads of before may do, too; None if it takes
+    some."""
     if not document.get("admitted", document["class"] is not None):
         return str(document["reason"])
     retired = document.get("retired", ())
@@ -91,7 +92,7 @@ def refusal(document: JsonMapping) -> str | None:
 
 
 def read_machines(directory: Path) -> dict[str, JsonObject]:
-    """All of a run by their IDs; none of a run on one machine. Raises StoreError."""
+    """Return all of a run by their IDs; none of a run on one machine. Raises StoreError."""
     files = sorted((directory / MACHINES).glob("*.json"))
     if len(files) > MACHINES_MAX:
         raise StoreError(

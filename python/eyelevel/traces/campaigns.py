@@ -63,7 +63,7 @@ def is_monroe(cells: Sequence[str]) -> bool:
 
 
 def parse_fcc(text: str, source: Source) -> Iterator[UnitRates]:
-    """Each unit in the file's order. Raises the source's error with its line.
+    """Yield each unit in the file's order. Raises the source's error with its line.
 
     Failed intervals, and tests that lack one of theirs, are left out and counted.
     """
@@ -93,7 +93,7 @@ def parse_fcc(text: str, source: Source) -> Iterator[UnitRates]:
 
 
 def parse_monroe(text: str, source: Source) -> Iterator[UnitDelays]:
-    """Each node and operator in the file's order. Raises the source's error with its line."""
+    """Yield each node and operator in the file's order. Raises the source's error with its line."""
     pings: dict[str, dict[float, float]] = {}
     lost: dict[str, int] = {}
     for number, (node, iccid, timestamp, rtt) in _rows(text, MONROE, source):

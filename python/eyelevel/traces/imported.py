@@ -65,7 +65,8 @@ class Imported:
 
 
 def import_traces(inputs: Iterable[tuple[str, bytes]], folder: str) -> Iterator[Imported]:
-    """Each recording (name, content), its files placed in `folder`; a light one with the next.
+    """Yield each recording (name, content), its files placed in `folder`; a light one with the
+    next.
 
     Raises TraceError with file, line and remedy.
     """

@@ -25,12 +25,13 @@ _NEAR_HALF = 1e-3
 
 
 def whole_lines(values: NDArray[np.int64]) -> bytes:
-    """Each value, none of them below 0, on a line of its own."""
+    """Return each value, none of them below 0, on a line of its own."""
     return b"".join(_digits(piece, 0) for piece in _pieces(values))
 
 
 def micro_lines(values: NDArray[np.float64]) -> bytes:
-    """Each value, from 0 to 10^6, with six decimals on a line of its own, as `:.6f` writes it.
+    """Return each value, from 0 to 10^6, with six decimals on a line of its own, as `:.6f` writes
+    it.
 
     Without exponents, which the path does not read.
     """
@@ -42,7 +43,8 @@ def _pieces(values: NDArray[_Number]) -> Iterator[NDArray[_Number]]:
 
 
 def _micro(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Millionths, rounded as the decimal value of each is, a half of them by what lies behind."""
+    """Return millionths, rounded as the decimal value of each is, a half of them by what lies
+    behind."""
     scaled = values * 1e6
     rounded = np.rint(scaled).astype(np.int64)
     # Near a half the product's own rounding could decide.
@@ -52,7 +54,7 @@ def _micro(values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _digits(values: NDArray[np.int64], decimals: int) -> bytes:
-    """Lines of the values' digits, with a point before the last `decimals` of them."""
+    """Return lines of the values' digits, with a point before the last `decimals` of them."""
     width = max(len(str(values.max())), decimals + 1)
     groups = -(-width // 4)
     digits = np.empty((len(values), groups), np.uint32)

@@ -237,8 +237,8 @@ def _bulk(
 
 
 def first_flight(log: DirectionLog, rtt_ms: float, packets: int = 32) -> tuple[int, float | None]:
-    """Packets with data in the first flight after the handshake, as they came to the path, and the
-    time from its first to its `packets`-th; None if it is shorter."""
+    """Return packets with data in the first flight after the handshake, as they came to the path,
+    and the time from its first to its `packets`-th; None if it is shorter."""
     data = log.arrived_s[log.arrived_bytes >= DATA_PACKET_BYTES_MIN]
     gaps = np.flatnonzero(np.diff(data) * 1e3 > FLIGHT_GAP_RTT_SHARE * rtt_ms) + 1
     for flight in np.split(data, gaps):

@@ -61,7 +61,7 @@ def fine_grid(
     losses: Sequence[float] = LOSSES,
     rtts_ms: Sequence[float] = RTTS_MS,
 ) -> list[FineCell]:
-    """Every control at every loss and round trip. Raises LabError if the binary fails."""
+    """Return every control at every loss and round trip. Raises LabError if the binary fails."""
     keys = [(control, loss, rtt) for control in controls for loss in losses for rtt in rtts_ms]
     wanted = [
         {

@@ -52,7 +52,8 @@ class Check:
 def validate_path(
     duration_ms: int, on_step: Callable[[str], None], *, loaded: bool = True
 ) -> list[Check]:
-    """All checks, each experiment for `duration_ms`; first on the machine as it is, then busy.
+    """Return all checks, each experiment for `duration_ms`; first on the machine as it is, then
+    busy.
 
     Raises LabError if a path cannot be built.
     """

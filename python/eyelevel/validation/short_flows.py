@@ -104,7 +104,7 @@ def short_flows(
     fresh: bool = False,
     jobs: int = 1,
 ) -> list[Flow]:
-    """Every network, pair and size; one that this build on this kernel measured is read.
+    """Return every network, pair and size; one that this build on this kernel measured is read.
 
     `runs` None: RUNS, or RUNS_LOSSY if packets are lost. Raises LabError if a lab or a
     transfer failed; what was measured until then is kept.

@@ -46,8 +46,8 @@ def write_cell(determined_by: JsonMapping, order: int, cell: Cell) -> None:
 
 
 def read_cells() -> list[Cell]:
-    """Every cell that this build measured on this kernel, in the table's order, each once: with
-    the most runs."""
+    """Return every cell that this build measured on this kernel, in the table's order, each once:
+    with the most runs."""
     kept = [cell for file in sorted(folder().glob("*.json")) if (cell := _read(file))]
     ordered = sorted(kept, key=lambda cell: (cell[0], len(cell[1].tcp.runs)))
     cells = {(cell.network, cell.congestion_control): cell for _, cell in ordered}

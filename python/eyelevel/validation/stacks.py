@@ -99,7 +99,7 @@ def validate_stacks(
     fresh: bool = False,
     jobs: int = 1,
 ) -> list[Cell]:
-    """Every network with every pair; a cell that this build on this kernel measured is read.
+    """Return every network with every pair; a cell that this build on this kernel measured is read.
 
     `jobs` cells are measured at once, each in labs of its own. Raises LabError if a lab or a
     transfer failed; what was measured until then is kept.

@@ -15,7 +15,8 @@ STEPS = 2000
 
 
 def break_even_rows(contents: StudyResults) -> pl.DataFrame:
-    """One row a network and comparison: the primary gain, its 95 % interval and what is claimed.
+    """Return one row per network and comparison: the primary gain, its 95 % interval and what is
+    claimed.
 
     Empty if the networks do not differ in two of AXES.
     """

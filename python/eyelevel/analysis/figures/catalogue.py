@@ -58,7 +58,8 @@ class PaperFigure:
 
 
 def cell_rows(contents: StudyResults) -> pl.DataFrame:
-    """One row a site, network, comparison and metric that was compared, with the site's attributes.
+    """Return one row per site, network, comparison and metric that was compared, with the site's
+    attributes.
 
     `ratio_of_means`, the papers' gain, and `difference_ms` are null if they are undetermined,
     as with a timeout: a share of sites that leaves these out would favour the stack that timed out.

@@ -10,7 +10,8 @@ SHOWN_MAX = 3  # of the widest disagreements: a strip of ten pictures has some 6
 
 
 def disagreements(contents: StudyResults) -> pl.DataFrame:
-    """One row a site, network and comparison with intervals that exclude zero on both sides.
+    """Return one row per site, network and comparison with intervals that exclude zero on both
+    sides.
 
     The intervals are those of single sites, 95 % and not corrected for their number: a list of
     where to look. `spread` is the distance of the outermost ratios of means; the widest come first.

@@ -40,7 +40,8 @@ class Filmstrips:
 
 
 def filmstrips(contents: StudyResults) -> Filmstrips:
-    """Strips of all sites and networks, in the plan's order, until the byte limit is reached.
+    """Return strips of all sites and networks, in the plan's order, until the byte limit is
+    reached.
 
     The strips of a site and network are of one block (`typical_loads`). A site and network without
     frames has none; `left_out` counts those that the limit kept away.

@@ -96,7 +96,7 @@ def grid_of(networks: Sequence[Network]) -> pl.DataFrame:
 
 
 def _keep_crossed(grid: pl.DataFrame) -> pl.DataFrame:
-    """Those that share rate and round trip with others, which are of it themselves."""
+    """Return the networks that share their rate and their round trip with others of the result."""
     while True:
         rates, rtts = pl.col("rate_mbit_s").n_unique(), pl.col("rtt_ms").n_unique()
         kept = grid.filter((rates.over("rtt_ms") > 1) & (rtts.over("rate_mbit_s") > 1))

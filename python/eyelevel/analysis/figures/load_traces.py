@@ -51,7 +51,8 @@ def downlink_figure(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
 
 
 def downlink_medians(contents: StudyResults) -> pl.DataFrame:
-    """Medians of MEASURES and LIMITS over sites' medians of counted loads, by network and stack."""
+    """Return medians of MEASURES and LIMITS over sites' medians of counted loads, by network and
+    stack."""
     medians = pl.col(*MEASURES, *LIMITS).median()
     by_site = contents.blocks.kept.group_by("network", "stack", "site").agg(medians)
     known = by_site.filter(pl.any_horizontal(pl.col(*MEASURES, *LIMITS).is_not_null()))

@@ -17,7 +17,8 @@ def places(networks: Sequence[Network]) -> pl.DataFrame:
 
 
 def site_medians(contents: StudyResults) -> pl.DataFrame:
-    """One row a network, site and stack: the median of its loads in s, infinite for a timeout's.
+    """Return one row per network, site and stack: the median of its loads in s, infinite for a
+    timeout's.
 
     A site that a stack does not bring stays among that stack's sites, or it would look better.
     """
@@ -31,7 +32,7 @@ def site_medians(contents: StudyResults) -> pl.DataFrame:
 
 
 def single_objects(contents: StudyResults) -> pl.DataFrame:
-    """Quartiles of the load time of synthetic sites of one object."""
+    """Return quartiles of the load time of synthetic sites of one object."""
     metric = pl.col("page_load_time_ms")
     kept = contents.blocks.kept.filter(
         metric.is_not_null() & pl.col("site").str.starts_with("synthetic-1x")

@@ -19,7 +19,7 @@ CHANGE = "lowest over highest"
 
 
 def site_attributes(contents: StudyResults) -> pl.DataFrame:
-    """One row a site, medians of its counted loads: `origins` and ATTRIBUTES.
+    """Return one row per site, medians of its counted loads: `origins` and ATTRIBUTES.
 
     `https_share` is of bytes, over the stacks that have TLS: the largest of the stacks' medians.
     """
@@ -33,7 +33,8 @@ def site_attributes(contents: StudyResults) -> pl.DataFrame:
 
 
 def site_gains(contents: StudyResults) -> pl.DataFrame:
-    """One row a comparison and site: `ratio_of_means`, the mean over the networks that count.
+    """Return one row per comparison and site: `ratio_of_means`, the mean over the networks that
+    count.
 
     `networks` says of how many, and `networks_undetermined` how many of these have none; null if
     one has, as over the others it would be another gain.
@@ -62,8 +63,9 @@ def _count_sites(contents: StudyResults) -> set[str]:
 
 
 def extremes(contents: StudyResults) -> pl.DataFrame:
-    """Table 5.1: by comparison the ten sites of the lowest and of the highest gains, and three rows
-    more: the attributes' means of either, and the lowest's as multiples of the highest's.
+    """Return table 5.1: by comparison the ten sites of the lowest and of the highest gains, and
+    three rows more: the attributes' means of either, and the lowest's as multiples of the
+    highest's.
 
     Of less than twenty sites each half. A site with an undetermined gain has no place: ten of these
     follow, and `sites_undetermined` counts all.

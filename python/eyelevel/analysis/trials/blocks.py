@@ -174,7 +174,7 @@ def loads_by_site(
 def loads_by_repetition(
     kept: pl.DataFrame, network: str, stack: str, metric: str, sites: Sequence[str]
 ) -> Floats:
-    """Sites x repetitions of the kept loads; not-a-number for none, infinity for a timeout.
+    """Return sites x repetitions of the kept loads; not-a-number for none, infinity for a timeout.
 
     Every stack has a column for each repetition that any stack has, so that pairs stand together.
     """

@@ -177,7 +177,7 @@ def missed_urls(record: JsonMapping) -> frozenset[str]:
 
 
 def _cross_traffic(record: JsonMapping) -> str | None:
-    """Goodput and kind of each flow, the fairness indices, and the page's share."""
+    """Return goodput and kind of each flow, the fairness indices, and the page's share."""
     traffic = record["cross_traffic"]
     if not traffic:
         return None

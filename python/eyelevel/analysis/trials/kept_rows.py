@@ -58,7 +58,7 @@ def parts_of(directory: Path) -> list[Path]:
 
 
 def read_parts(files: Sequence[Path], columns: Columns) -> pl.DataFrame:
-    """Those that are in these files; as `read_kept`."""
+    """Return the rows in these files, in the form of `read_kept`."""
     empty = pl.DataFrame(schema=columns.schema())
     if columns.version is None:
         return empty

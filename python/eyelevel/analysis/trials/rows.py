@@ -44,7 +44,7 @@ class Columns:
     version: str | None = None
 
     def schema(self) -> dict[str, pl.DataType]:
-        """Every column of the table."""
+        """Return every column of the table."""
         metrics = {name: pl.Float64() for name in self.names}
         return (
             TRIAL_COLUMNS

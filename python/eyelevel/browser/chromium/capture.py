@@ -238,7 +238,7 @@ class _Pictures:
         return changed
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
-        """Frames on the page's clock; of those before the navigation only the last, at 0.
+        """Return frames on the page's clock; of those before the navigation only the last, at 0.
 
         The encoders are deterministic: equal pictures are equal texts.
         """

@@ -53,7 +53,7 @@ ReplyHandler = Callable[[Message], None]
 
 
 def navigation_error(reply: Message) -> str:
-    """Why the page of a `Page.navigate` could not be opened; empty if it could."""
+    """Return why the page of a `Page.navigate` could not be opened; empty if it could."""
     if "error" in reply:
         return refusal_of(reply["error"])
     return str(reply["result"].get("errorText", ""))

@@ -276,7 +276,7 @@ class NetworkLog:
         return True
 
     def objects(self, navigation_start_s: float) -> tuple[ObjectLoad, ...]:
-        """Every object, in the order of their requests."""
+        """Return every object, in the order of their requests."""
 
         def ms(at_s: float | None) -> float | None:
             return None if at_s is None else round((at_s - navigation_start_s) * 1e3, 3)

@@ -107,7 +107,7 @@ class BiDiNetworkLog:
         return None
 
     def objects(self, start_ms: float) -> tuple[ObjectLoad, ...]:
-        """Every object, in the order of their requests; `start_ms` is wall time."""
+        """Return every object, in the order of their requests; `start_ms` is wall time."""
         ordered = sorted(
             self._requests.values(),
             key=lambda entry: (entry.request["timings"]["requestTime"], entry.number),

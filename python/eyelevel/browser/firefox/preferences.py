@@ -74,7 +74,7 @@ MOBILE_PREFERENCES: Mapping[str, bool | int | str] = {
 
 
 def preferences(settings: LoadSettings) -> dict[str, bool | int | str]:
-    """Everything that differs from Firefox's own, by the preference's name."""
+    """Return everything that differs from Firefox's own, by the preference's name."""
     chosen = {**COMMON_PREFERENCES, **PROTOCOL_PREFERENCES[settings.stack.http_version]}
     if settings.stack.over_quic:
         # Requests to each listed host go over QUIC at once, without a first answer over TCP.

@@ -13,7 +13,7 @@ CROSS_HELP = (
 
 
 def harm_of(row: JsonMapping, rows: Iterable[JsonMapping], names: Iterable[str]) -> object:
-    """Each metric's harm of one load, against that of its repetition without cross traffic.
+    """Return each metric's harm of one load, against that of its repetition without cross traffic.
 
     None if it has no such load yet, or none of the two was ok.
     """

@@ -44,7 +44,7 @@ def rows_in_lab(
     stacks: str | None,
     target: JsonMapping | None = None,
 ) -> Iterator[JsonObject]:
-    """Rows of one round in a new lab; each has the network's `path_rtt_ms` as well.
+    """Yield rows of one round in a new lab; each has the network's `path_rtt_ms` as well.
 
     `target` says how the servers behave (spec/probe.md); by default they take early data.
     """
@@ -76,7 +76,7 @@ def rows_in_lab(
 
 
 def _early(stacks: str, kinds: set[bool]) -> dict[str, bool]:
-    """Stacks with 0-RTT have it in resumed connections, for all rows of a round or none."""
+    """Return the stacks, with 0-RTT in resumed connections for all rows of a round or none."""
     if kinds == {True, False}:
         raise ProbeError(f"--stack {stacks}: probe stacks with 0-RTT apart from those without")
     return sessions(resumed=True, early=True) if kinds == {True} else {}

@@ -33,7 +33,7 @@ _STEP_COLUMNS = {
 
 
 def measure_steps(record: JsonMapping, frames: Sequence[Frames]) -> list[JsonObject]:
-    """Each step's words and metrics; none of a load that does not count."""
+    """Return each step's words and metrics; none of a load that does not count."""
     if record["outcome"] not in COUNTED:
         return []
     return [

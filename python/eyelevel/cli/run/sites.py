@@ -13,7 +13,8 @@ AT_ONCE = 4
 
 
 def open_sites(names: Sequence[str]) -> list[RecordedSite]:
-    """Each by `open_site`, in the order of the names; raises as it does, for the first of them."""
+    """Return each by `open_site`, in the order of the names; raises as it does, for the first of
+    them."""
     if len(names) < TOLD_MIN:
         return [open_site(name) for name in names]
     said = f"opening {len(names)} sites"

@@ -184,7 +184,7 @@ def _print_use(use: Use) -> None:
 
 
 def _console_errors(page: PageFindings) -> list[str]:
-    """Each once, whichever load it came from."""
+    """Return each once, whichever load it came from."""
     return list(dict.fromkeys(error for load in page.loads for error in load.console_errors))
 
 

@@ -91,7 +91,7 @@ class Entry:
 
 
 def level_lines(level: Level, width: int) -> list[Line]:
-    """All of a level, in lines of at most `width` characters."""
+    """Return all of a level, in lines of at most `width` characters."""
     width = max(width, WIDTH_MIN)
     kinds = list(groups(level["rows"]))
     every = [entry for *_, entries in kinds for entry in entries]
@@ -208,7 +208,7 @@ class _Table:
         return (*cells, phrases.margin) if self._shape.margin else cells
 
     def _join(self, cells: Sequence[str]) -> str:
-        """Label, difference and margin to the left, both values to the right."""
+        """Return label, difference and margin to the left, both values to the right."""
         padded = [
             f"{cell:>{size}}" if column in (1, 2) else f"{cell:<{size}}"
             for column, (cell, size) in enumerate(zip(cells, self._sizes, strict=True))
@@ -217,12 +217,12 @@ class _Table:
 
 
 def prose(text: str, width: int) -> list[str]:
-    """Sentences in lines that read well."""
+    """Return sentences in lines that read well."""
     return wrap(text, min(width, PROSE_MAX), break_on_hyphens=False)
 
 
 def hanging(text: str, width: int, indent: int, more: int = INDENT) -> list[str]:
-    """Lines with an indent, all but the first with `more`."""
+    """Return lines with an indent, all but the first with `more`."""
     return wrap(
         text,
         width,

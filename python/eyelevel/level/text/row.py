@@ -32,7 +32,7 @@ class RowText:
 
 
 def format_row(row: Row) -> RowText:
-    """Both values, their difference and the margin."""
+    """Return both values, their difference and the margin."""
     unit = row["unit"]
     named = isinstance(row["first"], str) or isinstance(row["second"], str)
     numbers = [row["first"], row["second"], *(row["difference"][key] for key in _INTERVAL)]

@@ -88,7 +88,7 @@ def _merge(
 
 
 def _values(names: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:
-    """Each once, behind the stacks that have it; by itself where all do."""
+    """Return each once, behind the stacks that have it; by itself where all do."""
     if len(set(values)) == 1:
         return (values[0],)
     by_value: dict[str, list[str]] = {}

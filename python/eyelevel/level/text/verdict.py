@@ -40,8 +40,8 @@ def unequal_sentence(level: Level, aspects_max: int) -> str:
 
 
 def unknown_sentence(level: Level, aspects_max: int) -> str:
-    """Aspects of a pair of which both have a value and that are unknown; empty where there are
-    none."""
+    """Return aspects of a pair of which both have a value and that are unknown; empty where there
+    are none."""
     return _sentence(level, "unknown", aspects_max)
 
 

@@ -6,6 +6,6 @@ from eyelevel.json_types import JsonMapping
 
 
 def dom_content_loaded(record: JsonMapping) -> float | None:
-    """Milliseconds from navigation start, from the browser; None if it did not happen."""
+    """Return milliseconds from navigation start, from the browser; None if it did not happen."""
     value: float | None = record["navigation"]["dom_content_loaded_ms"]
     return value

@@ -6,6 +6,6 @@ from eyelevel.json_types import JsonMapping
 
 
 def largest_contentful_paint(record: JsonMapping) -> float | None:
-    """Milliseconds from navigation start, from the browser; None if it did not happen."""
+    """Return milliseconds from navigation start, from the browser; None if it did not happen."""
     value: float | None = record["navigation"]["largest_contentful_paint_ms"]
     return value

@@ -6,6 +6,6 @@ from eyelevel.json_types import JsonMapping
 
 
 def page_load_time(record: JsonMapping) -> float | None:
-    """Milliseconds from navigation start, from the browser; None if it did not happen."""
+    """Return milliseconds from navigation start, from the browser; None if it did not happen."""
     value: float | None = record["navigation"]["page_load_time_ms"]
     return value

@@ -6,6 +6,6 @@ from eyelevel.json_types import JsonMapping
 
 
 def time_to_first_byte(record: JsonMapping) -> float | None:
-    """Milliseconds from navigation start, from the browser; None if it did not happen."""
+    """Return milliseconds from navigation start, from the browser; None if it did not happen."""
     value: float | None = record["navigation"]["time_to_first_byte_ms"]
     return value

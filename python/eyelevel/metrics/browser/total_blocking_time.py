@@ -13,7 +13,7 @@ LONG_TASK_MS = 50.0
 
 
 def total_blocking_time(record: JsonMapping) -> float | None:
-    """Milliseconds; None if nothing was painted or the page did not say."""
+    """Return milliseconds; None if nothing was painted or the page did not say."""
     navigation = record["navigation"]
     painted_ms, tasks = navigation["first_contentful_paint_ms"], navigation["long_tasks_ms"]
     if painted_ms is None or tasks is None:

@@ -7,5 +7,5 @@ from eyelevel.metrics.network.objects import fetched_objects
 
 
 def received_bytes(record: JsonMapping) -> float:
-    """Bytes as the browser counts them: above TLS and transport, before decoding."""
+    """Return bytes as the browser counts them: above TLS and transport, before decoding."""
     return float(sum(item["encoded_bytes"] or 0 for item in fetched_objects(record)))

@@ -29,7 +29,8 @@ MapOf = Callable[[Luma, Box], Luma]
 def find_changed_boxes(
     before: NDArray[np.generic], after: NDArray[np.generic], gap: int
 ) -> list[Box]:
-    """Boxes that hold every difference of two pictures of one size, grey or of three colours.
+    """Return boxes that hold every difference of two pictures of one size, grey or of three
+    colours.
 
     Differences at most `gap` pixels apart share a box.
     """

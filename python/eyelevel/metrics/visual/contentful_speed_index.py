@@ -16,7 +16,7 @@ from eyelevel.metrics.visual.perceptual_speed_index import index_from_first_chan
 
 
 def contentful_speed_index(history: VisualHistory) -> float | None:
-    """Milliseconds; None if nothing ever changed."""
+    """Return milliseconds; None if nothing ever changed."""
     if not history.changed:
         return None
 
@@ -29,6 +29,6 @@ def contentful_speed_index(history: VisualHistory) -> float | None:
 
 
 def shares_of_most(counts: Sequence[int]) -> list[float]:
-    """Each count over the largest one; 1 if no picture has an edge."""
+    """Return each count over the largest one; 1 if no picture has an edge."""
     most = max(counts)
     return [count / most if most else 1.0 for count in counts]

@@ -6,5 +6,5 @@ from eyelevel.metrics.visual.history import VisualHistory
 
 
 def last_visual_change(history: VisualHistory) -> float | None:
-    """Milliseconds from navigation start; None if nothing ever changed."""
+    """Return milliseconds from navigation start; None if nothing ever changed."""
     return history.at_ms[-1] if history.changed else None

@@ -18,7 +18,7 @@ from eyelevel.metrics.visual.structural_similarity import REACH_PIXELS, similari
 
 
 def perceptual_speed_index(history: VisualHistory) -> float | None:
-    """Milliseconds; None if nothing ever changed."""
+    """Return milliseconds; None if nothing ever changed."""
     if not history.changed:
         return None
     similarity = similarity_to(history.brightness[-1].astype(np.float64))

@@ -14,7 +14,7 @@ from eyelevel.metrics.visual.visual_progress import visual_progress
 
 
 def speed_index(history: VisualHistory) -> float | None:
-    """Milliseconds; None if nothing ever changed."""
+    """Return milliseconds; None if nothing ever changed."""
     return missing_area(visual_progress(history)) if history.changed else None
 
 

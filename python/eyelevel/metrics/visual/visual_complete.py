@@ -7,7 +7,7 @@ from eyelevel.metrics.visual.visual_progress import progress_parts
 
 
 def visual_complete(history: VisualHistory, percent: int) -> float | None:
-    """Milliseconds from navigation start; None if nothing ever changed.
+    """Return milliseconds from navigation start; None if nothing ever changed.
 
     The first time counts even if progress falls again later, as in WebPageTest and Browsertime.
     """

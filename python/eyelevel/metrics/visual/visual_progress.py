@@ -16,7 +16,8 @@ from eyelevel.metrics.visual.history import VisualHistory
 
 
 def progress_parts(histograms: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Each frame's done part and the whole, in pixel counts; exact, so that thresholds are."""
+    """Return each frame's done part and the whole, in pixel counts; exact, so that thresholds
+    are."""
     away = np.abs(histograms - histograms[0])
     whole = away[-1]
     return np.minimum(away, whole).sum(axis=(1, 2)), int(whole.sum())

@@ -30,7 +30,8 @@ def with_twins(
     weights: Mapping[str, float],
     cross_traffic: tuple[CrossTraffic, ...] | None,
 ) -> tuple[tuple[Network, ...], dict[str, float]]:
-    """Each network that says nothing of cross traffic, followed by its twin that has the plan's.
+    """Return each network that says nothing of cross traffic, followed by its twin that has the
+    plan's.
 
     A twin has its network's weight. Raises ValueError where a twin's name is taken.
     """

@@ -1,5 +1,5 @@
-"""One trial to its record: bounded, counted retries of the instrument's own failures, and what is
-recorded if no attempt came back."""
+"""Turn one trial into its record: bounded, counted retries of the instrument's own failures, and a
+failure's record if no attempt returned."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -36,8 +36,8 @@ def commit_trial(
     retries: int,
     host_wait: HostWait | None = None,
 ) -> str:
-    """Run `trial`, write its record under `directory`; its outcome. Every attempt waits for the
-    machine as `host_wait` says."""
+    """Run `trial`, write its record under `directory`, and return its outcome. Every attempt waits
+    for the machine as in `host_wait`."""
 
     def run() -> TrialResult:
         return run_trial(trial, archive, trace_files=trace_files, host_wait=host_wait)
@@ -46,12 +46,12 @@ def commit_trial(
 
 
 def pack_result(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial:
-    """It as bytes, but for pictures of known names. Raises StoreError as `pack`."""
+    """Return a result as bytes, without pictures of known names. Raises StoreError as `pack`."""
     return pack(result.record, result.frames, result.step_frames, result.logs, is_known)
 
 
 def commit_result(directory: Path, result: TrialResult) -> str:
-    """Write its record under `directory`; its outcome."""
+    """Write a result's record under `directory`, and return its outcome."""
     write_trial(directory, result.record, result.frames, result.step_frames, result.logs)
     return str(result.record["outcome"])
 
@@ -83,7 +83,7 @@ def _may_repeat(record: JsonMapping) -> bool:
 
 
 def give_up(trial: Trial, machines: Sequence[str]) -> PackedTrial:
-    """A failure of the instrument: each of `machines` was lost while it had the trial's block."""
+    """Return a failed trial: each of `machines` was lost while it had the trial's block."""
     now_s = time.monotonic()
     sample = HostSample.take(now_s)
     host = {**sample.until(sample), "waited_for_host_ms": 0.0, "wall_ms": 0.0}

@@ -34,7 +34,8 @@ class RunInputs:
 
 
 def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
-    """All that the run in `directory` was made from; `given` are recordings that lie elsewhere.
+    """Return all that the run in `directory` was made from; `given` are recordings that lie
+    elsewhere.
 
     What is there under a known name and has another digest is not taken. Raises StoreError for
     what is not to be found, PlanError or LabError for a `given` recording that cannot be opened.

@@ -81,7 +81,8 @@ class Kept:
         self.file = folder() / f"{self.key}.jsonl"
 
     def runs(self) -> list[Run]:
-        """All, in the order in which they were measured; a line that broke off is left out."""
+        """Return all, in the order in which they were measured; a line that broke off is left
+        out."""
         try:
             source = Source(str(self.file), KEPT)
             lines = [line for _, line in lines_of(self.file, source, LINE_BYTES_MAX)]

@@ -115,8 +115,8 @@ def levels_of(plan: Plan) -> list[JsonObject]:
 
 
 def stacks_of(plan: Plan) -> list[Stack]:
-    """Those of a plan as the level measures them: with what its browser's settings make of them,
-    where these are not as usual."""
+    """Return a plan's stacks as the level measures them: with what its browser's settings make of
+    them, where these are not as usual."""
     usual = Browser()
     stacks = []
     for stack in plan.stacks:
@@ -302,7 +302,7 @@ def _rows(stacks: tuple[Stack, Stack], runs: Sequence[Run]) -> list[Row]:
 
 
 def in_force_of(stacks: tuple[Stack, Stack]) -> tuple[Stack, Stack]:
-    """Both on the first of the networks."""
+    """Return both on the first of the networks."""
     network = SCENARIOS[0].network
     return stack_in_force(stacks[0], network), stack_in_force(stacks[1], network)
 

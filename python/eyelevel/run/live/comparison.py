@@ -95,7 +95,7 @@ class Compared:
 
 
 def compare(loads: Sequence[Load]) -> list[Compared]:
-    """Every metric of COMPARED that some load has."""
+    """Return every metric of COMPARED that some load has."""
     found = []
     for name in COMPARED:
         sides = {side: _summary(_values(loads, side, name)) for side in SIDES}

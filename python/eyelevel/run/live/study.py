@@ -70,7 +70,7 @@ class Done:
 
 
 def turns(study: LiveStudy) -> list[Turn]:
-    """All loads in their order: blocks one after the other, each in random order."""
+    """Return all loads in their order: blocks one after the other, each in random order."""
     site = study.recording.of_plan()
     # The recording's servers take as long as the real ones did.
     slow = replace(study.stack, think_time="recorded")

@@ -62,7 +62,7 @@ def machine_facts(browser: Browser) -> dict[str, str]:
 
 @cache
 def machine_problems() -> tuple[str, ...]:
-    """Why no load can be made or believed here, a sentence each."""
+    """Return why no load can be made or believed here, a sentence each."""
     doctor = run_tool(["doctor"])
     if doctor["lab_failure"] is not None:
         return (f"no lab can be built: {doctor['lab_failure']}; run eyelevel doctor there",)

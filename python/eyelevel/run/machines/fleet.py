@@ -211,7 +211,7 @@ def _describe_change(evidence: Evidence, before: Evidence) -> str:
 
 
 def _off_medians(evidence: Evidence, others: Sequence[Evidence]) -> str:
-    """Why it cannot be one of these, whose times are known; empty if it can."""
+    """Return why it cannot be one of these, whose times are known; empty if it can."""
     excess, reason = _distance(evidence, [*others, evidence])
     return reason if excess > 1 else ""
 

@@ -53,7 +53,7 @@ def group_variable(group: Path | None) -> dict[str, str]:
 
 
 def enter_group() -> bool:
-    """This process goes into the group that its environment names; whether it did."""
+    """Enter the group that the environment names, and return whether that worked."""
     if not (group := os.environ.get(GROUP_VARIABLE)):
         return False
     with suppress(OSError):

@@ -39,7 +39,7 @@ class Visit:
 
 
 def in_order(servers: Sequence[Served], blocks: int, seed: int) -> list[Visit]:
-    """Every server and protocol once a block, in an order of the block's own."""
+    """Return every server and protocol once a block, in an order of the block's own."""
     visits = []
     for block in range(blocks):
         of_block = [Visit(block, each, name) for each in servers for name in each.protocols]

@@ -1,4 +1,4 @@
-"""Cores that one command holds its labs to: two commands of one user never share any.
+"""Claim cores for the labs of one command: two commands of one user never share any.
 
 A lock on a file a processor, in a folder of the user's, says who has it; the kernel takes it back
 however its owner ends.
@@ -17,12 +17,12 @@ from eyelevel.run.study.cores import Processors
 
 
 class CoresTakenError(ExpectedError):
-    """Another command has the cores; the message names it."""
+    """Another command has claimed the cores; the message names it."""
 
 
 @contextmanager
 def claim_cores(processors: Processors, count: int) -> Iterator[Processors]:
-    """`count` of the cores, which no other command takes while the block lasts.
+    """Claim `count` cores, which no other command takes until the end of the block.
 
     Raises CoresTakenError if too few are free, OSError if the locks cannot be written.
     """
@@ -51,7 +51,7 @@ def claim_cores(processors: Processors, count: int) -> Iterator[Processors]:
 
 
 def _claim(folder: Path, core: frozenset[int], held: ExitStack) -> str | None:
-    """Take all threads of a core; who has one of them, if somebody has."""
+    """Claim all threads of a core; return the owner if another process has one of them."""
     with ExitStack() as taken:
         for number in sorted(core):
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -64,7 +64,7 @@ def _claim(folder: Path, core: frozenset[int], held: ExitStack) -> str | None:
 
 
 def _runtime_folder() -> Path:
-    """This user's, for what lasts as long as processes; nobody else can write there."""
+    """Return this user's folder for runtime files, where no other user can write."""
     user = os.geteuid()
     usual = Path("/run/user") / str(user)
     if given := os.environ.get("XDG_RUNTIME_DIR"):

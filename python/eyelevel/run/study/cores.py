@@ -26,7 +26,7 @@ class Processors:
 
     @classmethod
     def usable(cls) -> Self:
-        """Those of this process: `taskset`, cpusets and quotas are kept to."""
+        """Return this process's processors, within `taskset`, cpusets and quotas."""
         return cls(whole_cores(os.sched_getaffinity(0)), quota())
 
     @property

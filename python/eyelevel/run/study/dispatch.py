@@ -182,7 +182,7 @@ class Dispatch:
         return started
 
     def overdue(self, now_s: float) -> list[str]:
-        """Slots whose block takes longer than its limits add up to: they hang."""
+        """Return slots whose block takes longer than its limits add up to: they hang."""
         return [
             slot
             for slot, work in self._work.items()

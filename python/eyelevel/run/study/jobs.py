@@ -1,4 +1,4 @@
-"""Labs side by side: each in a process of its own, on cores of its own."""
+"""Run labs in parallel: each in its own process, on its own cores."""
 
 import os
 import signal
@@ -19,11 +19,11 @@ CORES_A_LAB = 2
 
 
 class JobsError(ExpectedError):
-    """Labs cannot run side by side here."""
+    """Labs cannot run in parallel here."""
 
 
 def core_sets(processors: Processors, jobs: int, option: str = "--jobs ") -> list[frozenset[int]]:
-    """Disjoint sets of CORES_A_LAB whole cores, a job each; JobsError if there are too few.
+    """Return disjoint sets of CORES_A_LAB whole cores, one per job; JobsError if too few.
 
     `option`: what stands before the number that was asked for.
     """
@@ -45,7 +45,7 @@ def check_jobs(jobs: int, option: str = "--jobs ") -> None:
 
 @contextmanager
 def claim_core_sets(jobs: int, option: str = "--jobs ") -> Iterator[list[frozenset[int]]]:
-    """Cores for `jobs`, which no other command takes in the block; none for one job, which roams.
+    """Claim cores for `jobs` until the end of the block; none for one job, which uses all.
 
     Raises JobsError if the machine has too few, CoresTakenError if others have them.
     """
@@ -60,7 +60,7 @@ def claim_core_sets(jobs: int, option: str = "--jobs ") -> Iterator[list[frozens
 
 @contextmanager
 def worker_processes(sets: Sequence[frozenset[int]]) -> Iterator[list[ProcessPoolExecutor]]:
-    """A process for each set of cores, held to it; with an error they end at once."""
+    """Start one process per set of cores, restricted to it; after an error all end at once."""
     context = get_context("spawn")  # threads do not survive a fork
     pools = [ProcessPoolExecutor(1, context, _begin, (cores,)) for cores in sets]
     pids: list[int] = []

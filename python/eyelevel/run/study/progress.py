@@ -184,7 +184,8 @@ class _Clock:
         self._left.subtract((trial.site, trial.network) for trial in trials)
 
     def left_s(self) -> float:
-        """Seconds for what is left, one after another; it takes time by cells, not by trials."""
+        """Return seconds for what is left, one after another; it takes time by cells, not by
+        trials."""
         typical = (n * self._typical_s(*cell) for cell, n in self._left.items() if n)
         return sum(typical)
 

@@ -28,12 +28,12 @@ class TrialsFinished:
     outcomes: tuple[tuple[Trial, str], ...] = ()
     is_last: bool = False
     packed: tuple[PackedTrial, ...] = ()
-    """Those that are still to be committed."""
+    """The trials that are still to be committed."""
 
 
 @dataclass(frozen=True)
 class SlotAdded:
-    """A slot takes blocks from now on."""
+    """A slot was added, and takes blocks from now on."""
 
     slot: str
     machine: str = ""
@@ -41,18 +41,18 @@ class SlotAdded:
 
 @dataclass(frozen=True)
 class SlotLost:
-    """A slot is gone, with what it did."""
+    """A slot was lost, with its block."""
 
     slot: str
     is_blamed: bool = True
-    """Whether its block may have been why."""
+    """Whether its block may be the reason."""
     why: str = ""
     """The reason, as far as it is known."""
 
 
 @dataclass(frozen=True)
 class SlotRetired:
-    """A slot takes no further block; what it does it may end."""
+    """A slot was retired: it may finish its block, and gets no further one."""
 
     slot: str
 
@@ -61,10 +61,10 @@ Event = TrialsFinished | SlotAdded | SlotLost | SlotRetired
 
 
 class Slots(Protocol):
-    """Places that take a block each; they hear of an interrupt by themselves."""
+    """The slots of a run, each of which loads one block at a time. They notice interrupts."""
 
     def start(self, slot: str, block: Block) -> None:
-        """A block begins there."""
+        """Start a block on a slot."""
 
     def restart(self, slot: str) -> None:
         """Restart a slot that hangs; `wait` reports its loss."""
@@ -79,7 +79,7 @@ OnStart = Callable[[Trial], None]
 
 
 class InProcessSlot:
-    """This process, a load at a time."""
+    """A slot in this process; it makes one load at a time."""
 
     def __init__(
         self,
@@ -88,8 +88,8 @@ class InProcessSlot:
         on_wait: Callable[[str], None],
         interrupted: Interrupted,
     ) -> None:
-        """`commit` loads and commits a trial, and gives its outcome. `on_wait`: why a load does not
-        begin yet."""
+        """`commit` loads and commits a trial, and returns its outcome. `on_wait` is called with the
+        reason while a load waits."""
         self._commit, self._on_start, self._interrupted = commit, on_start, interrupted
         self._wait = HostWait(on_status=on_wait, should_cancel=interrupted)
         self._left: list[Trial] | None = None
@@ -99,10 +99,10 @@ class InProcessSlot:
         self._left = list(block.trials)
 
     def restart(self, slot: str) -> None:
-        """Nothing: a load here ends by its own limits."""
+        """Do nothing: a load here ends by its own limits."""
 
     def wait(self) -> Sequence[Event]:
-        """The next load of the block."""
+        """Make the next load of the block."""
         if self._left is None:
             return [SlotAdded(HERE)]
         if self._interrupted():
@@ -117,7 +117,7 @@ class InProcessSlot:
 
 
 class WorkerPool:
-    """Other processes, one a lab, each on cores of its own."""
+    """Slots in worker processes, one per lab, each on its own cores."""
 
     def __init__(
         self,
@@ -126,7 +126,8 @@ class WorkerPool:
         on_start: OnStart,
         interrupted: Interrupted,
     ) -> None:
-        """`call`: what loads and commits a trial and gives its outcome, and its arguments."""
+        """`call`: a function that loads and commits a trial and returns its outcome, and one that
+        returns its arguments."""
         self._executors = {f"lane {number}": each for number, each in enumerate(executors, start=1)}
         self._function, self._arguments = call
         self._on_start, self._interrupted = on_start, interrupted
@@ -140,10 +141,10 @@ class WorkerPool:
         self._begin_next(slot)
 
     def restart(self, slot: str) -> None:
-        """Nothing: a load here ends by its own limits."""
+        """Do nothing: a load here ends by its own limits."""
 
     def wait(self) -> Sequence[Event]:
-        """The loads that ended meanwhile. An error of a lane is raised here."""
+        """Return the loads that have ended. Raises a worker process's error."""
         if not self._has_joined:
             self._has_joined = True
             return [SlotAdded(slot) for slot in self._executors]

@@ -31,7 +31,7 @@ def cross_traffic_record(
 
 
 def silent_flow(summary: JsonMapping | None) -> str:
-    """Why the cross traffic was none: a flow that brought nothing; empty if all did."""
+    """Return why the cross traffic was none: a flow that brought nothing; empty if all did."""
     for number, flow in enumerate((summary or {}).get("flows", ()), start=1):
         if not flow["bytes"]:
             return (
@@ -47,7 +47,7 @@ def _during_load(
     load_ms: float,
     objects: Sequence[JsonMapping],
 ) -> JsonObject:
-    """Goodputs from the navigation to the load event, the page's beside the flows'."""
+    """Return goodputs from the navigation to the load event, the page's beside the flows'."""
     window_ns = [start_ns, start_ns + load_ms * 1e6]
     seconds = load_ms / 1e3
     goodputs = []

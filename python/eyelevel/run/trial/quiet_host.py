@@ -42,7 +42,7 @@ class HostWait:
     should_cancel: Callable[[], bool] | None = None
 
     def wait(self) -> float:
-        """Seconds that were waited; WaitInterruptedError if `ended` says so meanwhile."""
+        """Return seconds that were waited; WaitInterruptedError if `ended` says so meanwhile."""
         since = _last or HostSample.take(time.monotonic())
         missing_s = FIRST_WINDOW_S - (time.monotonic() - since.at_s)
         if missing_s > 0:
@@ -66,8 +66,8 @@ def wait_until_quiet(
     take: Callable[[], HostSample],
     pass_time: Callable[[], None],
 ) -> float:
-    """Seconds until what `take` gives is within the bounds, or the limit; `pass_time` lets a step
-    pass. No time is waited if the time from `since` on was quiet."""
+    """Return seconds until what `take` gives is within the bounds, or the limit; `pass_time` lets a
+    step pass. No time is waited if the time from `since` on was quiet."""
     tell = how.on_status or (lambda line: None)
     samples = deque([since, take()])
     began_s = samples[-1].at_s

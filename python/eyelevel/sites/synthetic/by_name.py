@@ -42,7 +42,7 @@ def make_synthetic(site: SyntheticSite | LikeSite) -> Path:
 
 @lru_cache(maxsize=4)
 def _shapes(like: str, count: int, seed: int) -> tuple[SiteShape, ...]:
-    """All sites of a drawing: each one's place in it is known only with the others'."""
+    """Return all sites of a drawing: each one's place in it is known only with the others'."""
     return site_shapes(PUBLISHED[like], count, seed)
 
 

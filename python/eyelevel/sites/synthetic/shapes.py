@@ -150,7 +150,7 @@ def _sizes(
 
 
 def _hosts(count: int, origins: int, random: Random) -> list[int]:
-    """Each origin but the page's once, the others as 1, 1/2, 1/3, ... of the rest."""
+    """Return each origin but the page's once, the others as 1, 1/2, 1/3, ... of the rest."""
     once = list(range(1, origins))[:count]
     weights = [1 / (number + 1) for number in range(origins)]
     hosts = once + random.choices(range(origins), weights, k=count - len(once))
@@ -177,7 +177,8 @@ def _parent(objects: Sequence[ObjectShape], kind: str, depth: int, random: Rando
 
 
 def _roomy(objects: Sequence[ObjectShape]) -> list[ObjectShape]:
-    """Bodies not smaller than what they have to say; the largest gives what others take more."""
+    """Return bodies not smaller than what they have to say; the largest gives what others take
+    more."""
     children = [0] * len(objects)
     for item in objects[1:]:
         children[item.parent] += 1

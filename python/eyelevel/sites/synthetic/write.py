@@ -51,7 +51,7 @@ def write_site(shape: SiteShape, name: str, out: Path) -> JsonObject:
 
 
 def urls_of(shape: SiteShape) -> list[str]:
-    """Every object's URL."""
+    """Return every object's URL."""
     return [
         f"https://o{item.origin}.example/"
         + ("" if place == PAGE else f"{place}.{EXTENSIONS[item.kind]}")

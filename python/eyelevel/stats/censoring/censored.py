@@ -18,7 +18,8 @@ from eyelevel.stats.hypothesis.difference import (
 def restricted_mean_difference(
     values: ArrayLike, reference: ArrayLike, limit: float, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """Difference of the mean times up to `limit`: values - reference, over blocks, in their unit.
+    """Return difference of the mean times up to `limit`: values - reference, over blocks, in their
+    unit.
 
     The restricted mean E[min(T, limit)] (Irwin 1949; Royston and Parmar, BMC Med. Res. Methodology
     13, 2013) is what a study with timeouts at `limit` (infinities here) can estimate without

@@ -34,7 +34,8 @@ class SlowLoads:
 
 
 def slow_loads(values: ArrayLike, reference: ArrayLike) -> SlowLoads:
-    """Both shares and their test; `values` and `reference` as in `eyelevel.stats.paired_gains`.
+    """Return both shares and their test; `values` and `reference` as in
+    `eyelevel.stats.paired_gains`.
 
     A stack's own median, not one of both stacks: a stack that is slower by a third throughout has
     not for that reason more loads that are rarely slow. A timeout is slow. Undetermined if half

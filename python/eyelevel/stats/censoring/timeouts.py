@@ -66,14 +66,15 @@ class Timeouts:
 
 
 def too_many(count: int, loads: int) -> str:
-    """Why so many timeouts of a stack's loads leave no mean ratio, if so."""
+    """Return why so many timeouts of a stack's loads leave no mean ratio, if so."""
     if count < 2 or count <= SHARE_MAX * loads:
         return ""
     return f"{count} of {loads} loads did not finish: a mean would say what the limit is"
 
 
 def timeouts(values: ArrayLike, reference: ArrayLike, limits: ArrayLike) -> Timeouts:
-    """Both counts and their test; as in `eyelevel.stats.paired_gains`, with one limit a site."""
+    """Return both counts and their test; as in `eyelevel.stats.paired_gains`, with one limit a
+    site."""
     return _count(values, reference, limits, counts_differ_p)
 
 

@@ -45,7 +45,8 @@ def as_groups(groups: Sequence[ArrayLike]) -> list[Floats]:
 
 
 def why_untestable(groups: list[Floats], means: bool) -> str:
-    """Why these groups cannot be compared, or nothing; `means` says that the test is of means."""
+    """Return why these groups cannot be compared, or nothing; `means` says that the test is of
+    means."""
     if len(groups) < 2:
         return "fewer than two groups"
     if any(len(group) < RUNS_MIN for group in groups):

@@ -29,7 +29,7 @@ class PairDifference:
 def games_howell(
     groups: Mapping[str, ArrayLike], confidence: float = CONFIDENCE, against: str | None = None
 ) -> list[PairDifference]:
-    """Every pair of groups, in the order given (Games and Howell, J. Educ. Stat. 1, 1976).
+    """Return every pair of groups, in the order given (Games and Howell, J. Educ. Stat. 1, 1976).
 
     With `against`, a group's name, only its pairs are given, as the second of each; the family is
     all pairs all the same.
@@ -57,7 +57,8 @@ def games_howell(
 def _compare(
     x: Floats, r: Floats, groups: int, confidence: float
 ) -> tuple[float, float, float, float]:
-    """Difference of means, its bounds and p; degrees of freedom after Welch and Satterthwaite."""
+    """Return difference of means, its bounds and p; degrees of freedom after Welch and
+    Satterthwaite."""
     variances = float(x.var(ddof=1)) / len(x), float(r.var(ddof=1)) / len(r)
     freedom = sum_freedom(variances, (len(x) - 1, len(r) - 1))
     error = math.sqrt(sum(variances) / 2)

@@ -55,7 +55,7 @@ def range_quantile(confidence: float, groups: int, freedom: float) -> float:
 
 
 def _deviations(freedom: float) -> tuple[np.ndarray, np.ndarray]:
-    """Deviations and their weights: root of chi squared over its degrees of freedom.
+    """Return deviations and their weights: root of chi squared over its degrees of freedom.
 
     On the logarithm their density dies away smoothly on both sides, however few the degrees.
     """

@@ -65,7 +65,7 @@ def _incapable_though_on(ecn: JsonMapping | None, *, quic: bool) -> str:
 
 
 def capable(counts: Mapping[str, int]) -> int:
-    """Packets that a queue may mark, or that came marked."""
+    """Return packets that a queue may mark, or that came marked."""
     return sum(counts[name] for name in CAPABLE)
 
 
