@@ -1,4 +1,4 @@
-"""What `make` and continuous integration call, run from the repository's root.
+"""The commands of `make` and continuous integration, run from the repository's root.
 
 Here stands what is typed: `scripts/test`, `scripts/release` and the like. The rooms hold the rest,
 and `python -m scripts.ROOM.FILE` runs one of them; `--help` says what it takes.

@@ -1,4 +1,4 @@
-"""What scripts take on their command line, and the repository that they are of."""
+"""Parse scripts' command lines, and find their repository."""
 
 import argparse
 import sys

@@ -28,7 +28,7 @@ IGNORED: dict[str, str] = {}
 """Advisories that do not touch us, by identifier, each with the reason."""
 
 Pinned = dict[tuple[str, str], set[str]]
-"""By ecosystem and name, the versions."""
+"""The pinned versions by ecosystem and name."""
 
 
 def pinned(root: Path) -> Pinned:

@@ -60,7 +60,7 @@ class Crate:
         self.files = {file.module: file for file in files if file.module not in tests}
 
     def circles(self) -> list[list[str]]:
-        """For each folder the first circle among what lies in it."""
+        """Return the first cycle of imports in each folder."""
         levels: dict[Segments, dict[str, set[str]]] = {}
         for file in self.files.values():
             for path in file.paths:
@@ -140,7 +140,7 @@ def _leaves(tree: str, before: Segments = ()) -> list[tuple[Segments, str]]:
 
 
 def _parts(inside: str) -> list[str]:
-    """What stands between the commas of a `use`, those of inner braces apart."""
+    """Return the parts between the commas of a `use`, without those of inner braces."""
     parts, depth = [""], 0
     for character in inside:
         if character == "," and depth == 0:
@@ -152,7 +152,7 @@ def _parts(inside: str) -> list[str]:
 
 
 def contract_faults(metadata: dict) -> list[str]:
-    """What the crates' dependencies and the contract do not say alike."""
+    """Return where the crates' dependencies and the contract disagree."""
     contract = metadata["metadata"]["layers"]
     used = {
         package["name"].removeprefix(PREFIX): {

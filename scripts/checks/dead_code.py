@@ -52,7 +52,7 @@ USED = {
 
 
 def dead_code(root: Path, used: Collection[str] = USED.keys()) -> list[str]:
-    """What is unused below `root` and not in `used`, a line each."""
+    """Return what is unused below `root` and not in `used`, one line each."""
     vulture = Vulture()
     vulture.scavenge([str(root / folder) for folder in SOURCES if (root / folder).is_dir()])
     files = [file for folder in SOURCES for file in sorted((root / folder).rglob("*.py"))]
@@ -94,7 +94,8 @@ def dead_code(root: Path, used: Collection[str] = USED.keys()) -> list[str]:
 
 
 def _field_lines(tree: ast.Module) -> set[int]:
-    """Of the annotated names in bodies of classes: fields of dataclasses, models and tuples."""
+    """Return the lines of annotated names in bodies of classes: fields of dataclasses, models and
+    tuples."""
     bodies = [node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     return {part.lineno for body in bodies for part in body if isinstance(part, ast.AnnAssign)}
 

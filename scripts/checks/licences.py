@@ -57,7 +57,7 @@ SPELLINGS = {
     "PSFL": "PSF-2.0",
     "Public Domain": "LicenseRef-public-domain",
 }
-"""What packages without a licence expression write, as SPDX has it."""
+"""The SPDX spelling of licences that packages write differently."""
 
 UNSTATED = {"axe-playwright-python": "MIT"}
 """Licences that only a package's LICENSE file says."""
@@ -115,7 +115,7 @@ def pinned(lock: str) -> set[str]:
 
 
 def package_licence(metadata: importlib.metadata.PackageMetadata) -> str:
-    """As SPDX writes it; empty if it says none that is known.
+    """Return a package's licence in SPDX's spelling; empty if it states none that is known.
 
     A package says it in an expression, in a line of its own choice or in a classifier.
     """

@@ -28,7 +28,7 @@ _ELSEWHERE = re.compile(r"^[a-z][a-z+.-]*:|^//", re.IGNORECASE)
 
 
 def anchors(page: str) -> set[str]:
-    """What can be linked to on a page, as GitHub names headings: small letters and hyphens."""
+    """Return the anchors of a page, as GitHub names headings: small letters and hyphens."""
     text = _FENCE.sub("", page)
     seen: Counter[str] = Counter()
     found = set(_TARGET.findall(text))
@@ -74,7 +74,7 @@ def _anchors(page: Path) -> set[str]:
 
 
 def _file_of(root: Path, module: str) -> Path:
-    """What `python -m` runs: a module's file, or a folder's `__main__`."""
+    """Return the file that `python -m` runs: a module's, or a folder's `__main__`."""
     path = root.joinpath(*module.split("."))
     return path / "__main__.py" if path.is_dir() else path.with_suffix(".py")
 

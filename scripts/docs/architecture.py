@@ -53,7 +53,7 @@ def _first_line(name: str) -> str:
 
 
 def package_uses(names: set[str]) -> dict[str, set[str]]:
-    """What each package imports of the others."""
+    """Return the packages that each package imports."""
     graph = grimp.build_graph("eyelevel", cache_dir=None)
     uses: dict[str, set[str]] = {name: set() for name in names}
     for module in graph.modules:

@@ -17,12 +17,12 @@ Node = str | tuple[str, str, int]
 BOX, BEND, GAP = 116, 6, 14
 HEIGHT, ROW = 38, 88
 BOXES_MAX = 4
-"""In a row: more would be too small to read on a telephone."""
+"""The most boxes in a row: more would be too small to read on a telephone."""
 SWEEPS = 24
 
 
 def reduced(uses: Graph) -> dict[str, set[str]]:
-    """Without the arrows that follow from two or more others."""
+    """Return the graph without the arrows that follow from two or more others."""
 
     def below(name: str) -> set[str]:
         return uses[name].union(*(below(used) for used in uses[name]))
@@ -33,7 +33,7 @@ def reduced(uses: Graph) -> dict[str, set[str]]:
 
 @dataclass
 class Layout:
-    """Where each box and bend lies: `rows` top first, `x` of their middles."""
+    """The places of boxes and bends: `rows` top first, `x` of their middles."""
 
     uses: Graph
     rows: list[list[Node]] = field(default_factory=list)
@@ -120,7 +120,8 @@ class Layout:
         self.x = {node: round(at - left, 1) for node, at in self.x.items()}
 
     def _set(self, row: list[Node], wanted: list[float]) -> None:
-        """As near to `wanted` as the order allows: those that are too close go together."""
+        """Place a row as near to `wanted` as the order allows, moving those that are too close
+        together."""
         offsets, end = [], 0.0
         for before, node in pairwise([None, *row]):
             end += (width(before) + width(node)) / 2 + GAP if before is not None else 0.0
@@ -138,7 +139,7 @@ class Layout:
 
 
 def width(node: Node) -> float:
-    """Of a box or a bend, in pixels."""
+    """Return the width of a box or a bend, in pixels."""
     return BOX if isinstance(node, str) else BEND
 
 

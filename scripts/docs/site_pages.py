@@ -1,4 +1,4 @@
-"""Which files of the repository are pages of the documentation's site, and how they are laid out.
+"""Select the repository's files that are pages of the documentation site, and lay them out.
 
 A page of `docs/` stands at the same place in the site, one of `spec/` below `reference/formats/`. A
 link to a page leads to it; one to a text beside a guide to that file; what else of the repository a
@@ -82,7 +82,7 @@ _ELSEWHERE = re.compile(r"^[a-z][a-z+.-]*:|^//|^#", re.IGNORECASE)
 
 
 def site_place(path: PurePosixPath) -> PurePosixPath | None:
-    """Where a file of the repository stands in the site; None if it does not."""
+    """Return where a file of the repository is in the site; None if it is not."""
     if named := PAGES.get(str(path)):
         return PurePosixPath(named)
     match path.parts:
@@ -122,7 +122,7 @@ def relinked(root: Path, path: PurePosixPath, text: str) -> str:
     assert here is not None, path
 
     def lead(repository_path: str) -> str | None:
-        """From here to a file of the repository, or to the index of a folder of it."""
+        """Return the link from here to a file of the repository, or to the index of a folder."""
         aim = PurePosixPath(relpath(root / repository_path, root))
         aim = PurePosixPath(FOLDERS.get(str(aim), aim))
         if (root / aim).is_dir():

@@ -16,9 +16,9 @@ from pathlib import Path
 
 BINARY = "eyelevel-lab"
 LIBRARIES = {"c", "dl", "gcc_s", "m", "pthread", "rt"}
-"""Of PEP 600's list those that no X11 or C++ is needed for; the loader is always there."""
+"""The libraries of PEP 600's list that need no X11 or C++; the loader is always there."""
 MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}
-"""By the architecture in a tag what readelf calls it."""
+"""The names that readelf has for the architectures in tags."""
 
 _TAG = re.compile(r"manylinux_(\d+)_(\d+)_(\w+)$")
 _SYMBOL = re.compile(r"GLIBC_(\d+)\.(\d+)(?:\.\d+)?")
@@ -44,7 +44,7 @@ def promised(wheel: Path) -> tuple[Version, str]:
 
 
 def faults(binary: Path, glibc: Version, architecture: str) -> list[str]:
-    """What a binary needs beyond that glibc on that architecture, a line each."""
+    """Return what a binary needs beyond that glibc on that architecture, one line each."""
     command = ["readelf", "--wide", "--file-header", "--dynamic", "--version-info", str(binary)]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found = []
@@ -64,7 +64,7 @@ def faults(binary: Path, glibc: Version, architecture: str) -> list[str]:
 
 
 def faults_of_wheel(wheel: Path) -> list[str]:
-    """The same of the binary in a wheel, by what the wheel's name promises."""
+    """Return the faults of the binary in a wheel, by what the wheel's name promises."""
     try:
         glibc, architecture = promised(wheel)
     except ValueError as error:

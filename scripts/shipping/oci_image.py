@@ -21,7 +21,7 @@ from scripts.arguments import parser_of
 
 NAME = "eyelevel"
 SIZE_MAX_BYTES = 700_000_000
-"""What is fetched once a machine, perhaps over a home's line."""
+"""The largest image, which is downloaded once per machine, perhaps over a home's line."""
 COMPRESSION = ("zstd", "-9", "-T2", "--quiet", "--stdout")
 """A fifth less than gzip; higher levels take ten minutes for 4 %. Two threads whatever the machine
 has, for the same bytes."""
@@ -39,13 +39,13 @@ SETTINGS: dict[str, Any] = {
 
 
 class Blob(NamedTuple):
-    """What an image consists of, by the hash of its content."""
+    """A part of an image, named by the hash of its content."""
 
     digest: str
     size: int
 
     def described(self, kind: str) -> dict[str, Any]:
-        """As another blob refers to it."""
+        """Return the descriptor by which another blob refers to it."""
         return {
             "mediaType": f"application/vnd.oci.image.{kind}",
             "digest": self.digest,
@@ -54,7 +54,7 @@ class Blob(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where it lies in a layout."""
+        """Return its path in a layout."""
         return "blobs/" + self.digest.replace(":", "/")
 
 

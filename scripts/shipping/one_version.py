@@ -48,7 +48,7 @@ def written(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def built() -> Iterator[tuple[str, str]]:
-    """What is installed beside this Python says the same, if it is installed."""
+    """Yield the version of the installed package, if it is installed."""
     try:
         yield "the installed package", version("eyelevel")
     except PackageNotFoundError:
@@ -71,7 +71,8 @@ def faults(root: Path) -> list[str]:
 
 
 def changes(root: Path, number: str) -> str:
-    """What the changelog says of a version, without its heading. ValueError if it says nothing."""
+    """Return the changelog's text on a version, without its heading. ValueError if there is
+    none."""
     text = (root / CHANGELOG).read_text(encoding="utf-8")
     entries = [*_ENTRY.finditer(text)]
     for entry, after in zip(entries, [*entries[1:], None], strict=True):

@@ -28,9 +28,9 @@ from scripts.shipping import glibc
 COMPATIBILITY = "manylinux_2_28"
 BUILDS = ROOT / "target" / "portable"
 DESCRIBED = ("describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=-changed")
-"""What git calls the commit, and whether the tree is another."""
+"""The git command that names the commit, and whether the tree differs."""
 DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
-"""What Debian calls the architectures."""
+"""Debian's names of the architectures."""
 EMULATED = {"aarch64": ("qemu-aarch64-static", "/usr/aarch64-linux-gnu")}
 """What starts a foreign program, and where its glibc is (qemu-user-static, libc6-arm64-cross)."""
 

@@ -1,4 +1,4 @@
-"""What a recording answers, to compare two of them."""
+"""Return a recording's answers, to compare two recordings."""
 
 import json
 from typing import Any

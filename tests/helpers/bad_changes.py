@@ -1,4 +1,4 @@
-"""How samples are made bad, and what a kind of bad input is."""
+"""Make samples bad, and define a kind of bad input."""
 
 import contextlib
 import gzip

@@ -33,7 +33,7 @@ STOPPED: dict[str, Any] = {
          "width": None, "repetition": None},
     ],
 }  # fmt: skip
-"""Of the golden plan, if it may stop."""
+"""A `stop.json` of the golden plan, if it may stop."""
 
 
 def environment() -> dict[str, Any]:
@@ -51,12 +51,12 @@ def environment() -> dict[str, Any]:
 
 
 def environments() -> list[bytes]:
-    """Of a run before which nothing was measured, and before which much was."""
+    """Return the environments of a run without measurements, and of one with many."""
     return [*golden("run/environment.json")(), json.dumps(environment()).encode()]
 
 
 def statuses() -> list[bytes]:
-    """Of a run that was interrupted, on this machine and on others."""
+    """Return the status of interrupted runs, on this machine and on others."""
     said = {
         "version": 1, "ending": "interrupted", "started_at": "2026-11-23T19:50:55+00:00",
         "written_at": "2026-11-23T19:55:33+00:00", "outcomes": {"ok": 2, "timeout": 1}, "slots": 13,
@@ -106,7 +106,7 @@ def golden(pattern: str) -> Callable[[], list[bytes]]:
 
 
 def corpus(target: str) -> Callable[[], list[bytes]]:
-    """What a fuzz target begins with, but for what it is told of a file beside it."""
+    """Return a fuzz target's corpus."""
     return lambda: [path.read_bytes() for path in sorted((CORPUS / target).iterdir())]
 
 
@@ -194,7 +194,7 @@ def probe_rows() -> list[bytes]:
 
 
 def listed_rows() -> list[bytes]:
-    """The same rows of a list that was stopped; its one name is in the list beside them."""
+    """Return the rows of a stopped list; its one name is in the list beside them."""
     begun = json.dumps({"event": "list", "targets": 2}) + "\n"
     done = json.dumps({"event": "target", "host": "a.example", "port": 443, "path": "/"}) + "\n"
     return [begun.encode() + probe_rows()[0] + done.encode()]
@@ -213,7 +213,7 @@ def scan_rows() -> list[bytes]:
 
 
 def parquet() -> list[bytes]:
-    """The same rows as a table."""
+    """Return the rows as a Parquet table."""
     import polars as pl
 
     buffer = io.BytesIO()

@@ -31,7 +31,7 @@ SCRIPT, ATTEMPTS, GATES, SMALL = "script.json", "attempts", "gates", "small"
 
 
 def made_up(trial: Trial, pictures: int = 0) -> TrialResult:
-    """The same for the same trial; with so many large pictures, if there are to be any."""
+    """Return the result of a trial, the same each time; with large pictures if asked for."""
     draw = np.random.Generator(np.random.PCG64(trial.seed))
     record = record_of(trial, 1000.0 + 20.0 * float(draw.standard_normal()))
     shade = sum(map(ord, trial.stack)) % 256
@@ -53,7 +53,7 @@ def _drawn(count: int, shade: int) -> list[Frame]:
 
 
 def load(trial: Trial, archive: str, **_: Any) -> TrialResult:
-    """In the place of `run_trial`."""
+    """Load a trial in place of `run_trial`."""
     script = json.loads(Path(archive).read_text())
     folder = Path(script["folder"])
     block = trial.block.replace("/", "_")
@@ -155,7 +155,7 @@ class Questions:
 
 
 class OfItsProcess(Questions):
-    """In which cgroup a slot is, and what Dask's worker there may take, as facts."""
+    """Questions that return as facts a slot's cgroup and the limits of Dask's worker there."""
 
     def describe_machine(self) -> MachineDescription:
         worker = get_worker()

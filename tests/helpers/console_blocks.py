@@ -50,7 +50,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Block:
-    """What stands between two fences."""
+    """The text between two fences."""
 
     line: int
     commands: tuple[Command, ...] = ()
@@ -113,7 +113,7 @@ def _sayings(before: str) -> dict[str, str]:
 
 
 def _pairs(where: str) -> tuple[tuple[str, str], ...]:
-    """Of `A => B; C => D`."""
+    """Parse `A => B; C => D`."""
     halves = (each.partition(" => ") for each in where.split("; ") if each)
     return tuple((old, new) for old, _, new in halves)
 

@@ -26,7 +26,7 @@ class Run:
 def copies(
     run: Run, bucket: FaultyBucket, clock: Clock | None = None, beside: bool = False, **named: Any
 ) -> Copies:
-    """Of the run, which waits for them unless loads are `beside`."""
+    """Start copies of a run, which waits for them unless loads are `beside`."""
     clock = clock or Clock()
     return Copies(
         bucket, URL, run.directory, run.blocks, is_beside_loads=beside, clock=clock,
@@ -35,7 +35,7 @@ def copies(
 
 
 def copy_all(run: Run, bucket: FaultyBucket, clock: Clock | None = None) -> None:
-    """As a run that is resumed and lacks nothing."""
+    """Copy all of a run, like a resumed run without remaining loads."""
     copying = copies(run, bucket, clock)
     try:
         copying.begin()
@@ -45,7 +45,7 @@ def copy_all(run: Run, bucket: FaultyBucket, clock: Clock | None = None) -> None
 
 
 def tree(directory: Path) -> dict[str, bytes]:
-    """What is a run's own."""
+    """Return the contents of a run's own files."""
     files = (path for path in directory.rglob("*") if path.is_file())
     return {
         str(path.relative_to(directory)): path.read_bytes()
@@ -55,7 +55,7 @@ def tree(directory: Path) -> dict[str, bytes]:
 
 
 def write_machine(directory: Path, machine: str, of_class: int) -> None:
-    """Its file in a run."""
+    """Write a machine's file in a run."""
     shown: dict[str, Any] = {key: [] for key in ("page_load_time_ms", "processor_s", "problems")}
     document = {"version": 1, "machine": machine, "name": "lab", "slots": 1, "facts": {}, **shown}
     file = machine_file(directory, machine)

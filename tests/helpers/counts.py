@@ -1,4 +1,4 @@
-"""How many samples a test draws: few in `make test`, all in `make test-all`."""
+"""Decide how many samples a test draws: few in `make test`, all in `make test-all`."""
 
 import os
 

@@ -159,7 +159,7 @@ def under_a_bar(drawn: random.Random) -> Drawn:
 
 
 def lossy(drawn: random.Random) -> Drawn:
-    """As recorders compress."""
+    """Return a video compressed like recorders do."""
     crf = str(drawn.choice((18, 23, 28)))
     return Drawn(page(drawn), ("-c:v", "libx264", "-crf", crf, "-pix_fmt", "yuv420p"), ".mp4")
 
@@ -189,4 +189,4 @@ REMEDIES: dict[str, Callable[[random.Random], Drawn]] = {
     "lossy": lossy,
     "odd sides": odd,
 }
-"""By what makes a video hard to read."""
+"""The remedies, by what makes a video hard to read."""

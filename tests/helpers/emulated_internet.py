@@ -44,7 +44,7 @@ PAGE = (
 
 @dataclass(frozen=True)
 class Internet:
-    """What a test needs of it."""
+    """The emulated Internet of a test."""
 
     lab: Lab
     authority: Path

@@ -142,7 +142,8 @@ def _answer(name: str, connection: socket.socket) -> None:
 
 
 def _kind(sent: bytes) -> str:
-    """What began so: STUN or TURN (RFC 8489), TLS, QUIC, or the first line's first words."""
+    """Return what kind of protocol began: STUN or TURN (RFC 8489), TLS, QUIC, or the first line's
+    words."""
     if b"\x21\x12\xa4\x42" in sent[:12]:
         return "stun"
     if sent[:2] == b"\x16\x03":

@@ -1,4 +1,4 @@
-"""What a program in the browser's place tries against the machine that it runs on.
+"""Try escapes from the browser's place to the machine that it runs on.
 
 `PROGRAM` runs with the system's Python and prints a line of JSON: of each try the name of the error
 that refused it, or what it got. Arguments: a file, a path's socket and an abstract one of the host,
@@ -123,11 +123,12 @@ print(json.dumps(found))
 """
 
 ALLOWED = {"make a user namespace": 0, "there: folders": {"/run": [], "/dev/shm": []}}
-"""What is no escape."""
+"""The results that are no escape."""
 
 
 def escapes(prefix: Sequence[str], *hosts: str) -> tuple[dict[str, object], int]:
-    """What succeeded of all tries of the program, confined by `prefix`, and how many it made."""
+    """Return the attempts of the program, confined by `prefix`, that succeeded, and their total
+    number."""
     done = subprocess.run(
         [*prefix, PYTHON, "-I", "-c", PROGRAM, *hosts],
         capture_output=True,

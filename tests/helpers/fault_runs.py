@@ -69,7 +69,7 @@ Tree = dict[str, tuple[int, bytes]]
 
 @dataclass(frozen=True)
 class Work:
-    """What is done on a small disk, and again after a fault; `prepare` comes before the faults."""
+    """The work on a small disk, repeated after a fault; `prepare` comes before the faults."""
 
     do: Callable[[Path], None]
     prepare: Callable[[Path], None] = lambda _: None
@@ -84,7 +84,7 @@ def stub_frames(repetition: int, stack: str) -> Frames:
 
 
 def stub_result(trial: Trial) -> TrialResult:
-    """The same for the same trial."""
+    """Return the result of a trial, the same each time."""
     frames = stub_frames(trial.repetition, trial.stack)
     record = sample_record() | {"trial": trial.record_key()}
     return TrialResult(record, frames, (frames,), {"logs/browser.json": trial.hash.encode()})
@@ -128,7 +128,7 @@ class Packed:
         """Nothing hangs here."""
 
     def wait(self) -> Sequence[Event]:
-        """What came."""
+        """Return the events so far."""
         events, self._events = self._events, []
         return events
 
@@ -198,7 +198,7 @@ def kill(disk: Path) -> None:
 
 
 def fill(disk: Path) -> None:
-    """Not a byte is left on the disk."""
+    """Fill the disk to the last byte."""
     descriptor = os.open(disk / "filler", os.O_WRONLY | os.O_CREAT)
     with suppress(OSError):
         while True:
@@ -332,7 +332,8 @@ class Runs:
         return ends[-1], ""
 
     def _half(self) -> list[str]:
-        """What is neither as before nor as at the end, beside what is told to be on its way."""
+        """Return the files that are neither as before nor as at the end, without those announced as
+        drafts."""
         found = tree(self._disk)
         return [
             name
@@ -364,7 +365,7 @@ def cases(runs: Runs, seeded: int) -> Iterator[Case]:
 
 
 def main() -> None:
-    """As the module says."""
+    """Run the module's command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("work", choices=WORKS)

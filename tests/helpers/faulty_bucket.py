@@ -7,11 +7,11 @@ from obstore.store import MemoryStore
 from eyelevel.bucket.objects import BucketError, ExistsError, ObstoreObjects
 
 Fault = Callable[[str], str]
-"""What befalls a create, by the object's name: nothing (""), or a word of `FaultyBucket.create`."""
+"""A fault of a create, by the object's name: none (""), or a word of `FaultyBucket.create`."""
 
 
 class FaultyBucket:
-    """As `eyelevel.bucket.objects.Objects`; `tried` has the names of creates in their order."""
+    """A faulty `eyelevel.bucket.objects.Objects`; `tried` has the names of creates in order."""
 
     def __init__(self, fault: Fault = lambda name: "") -> None:
         self.fault = fault

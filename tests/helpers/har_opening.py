@@ -47,7 +47,7 @@ MESSAGE: dict[str, Any] = {
     "response_head_bytes": 40,
     "content_bytes": 9000,
 }
-"""Its message, as it is kept beside the record."""
+"""The message kept beside the record."""
 
 CONTENT_OF_PAGE = {
     "size": 9000,

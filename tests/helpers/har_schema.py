@@ -1,4 +1,4 @@
-"""What HAR 1.2 (Odvarko, Jain, Davies) says must be there, and of what type."""
+"""The members that HAR 1.2 (Odvarko, Jain, Davies) requires, with their types."""
 
 from typing import Any
 

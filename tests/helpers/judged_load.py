@@ -1,4 +1,4 @@
-"""What was observed of one load, all of it good, for tests that change a piece of it."""
+"""The observations of one good load, for tests that change a part of it."""
 
 from dataclasses import replace
 from typing import Any

@@ -30,7 +30,7 @@ SAME = {
 
 
 def level(names=("tcp+", "quic"), quic_ecn=0.0, ack_ms=(28.0, 28.1, 28.2), image=3):
-    """Of both pages and a transfer; some of their values are apart."""
+    """Return a level of both pages and a transfer; some of their values differ."""
     sides = (
         {
             **SAME,

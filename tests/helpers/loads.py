@@ -21,7 +21,7 @@ Done = subprocess.CompletedProcess[str]
 
 
 def one_load(attempt: Callable[[int], Done]) -> tuple[dict[str, Any], Done, int]:
-    """What a command that loads once, with `--json`, says of its load, and at which attempt."""
+    """Return the load of a command that loads once, with `--json`, the command, and the attempt."""
     for number in range(1 + RETRIES_MAX):
         done = attempt(number)
         assert done.stdout, done.stderr
@@ -33,7 +33,7 @@ def one_load(attempt: Callable[[int], Done]) -> tuple[dict[str, Any], Done, int]
 
 
 def load(*arguments: str, out: Path | None = None, prefix: Sequence[str] = ()) -> dict[str, Any]:
-    """What `eyelevel load` says of one load. With `out`, its record is in the only folder there.
+    """Return the load of `eyelevel load`. With `out`, its record is in the only folder there.
 
     `prefix`: what the command is run by.
     """

@@ -1,4 +1,4 @@
-"""What is left of a command. Network namespaces do not tell: a number is given again as soon as its
+"""Find what is left of a command. Namespaces do not show it: a number is reused as soon as its
 namespace has gone, and other labs run on the same machine."""
 
 import uuid

@@ -8,7 +8,7 @@ from eyelevel.sites.pack import SyntheticExchange, pack_site
 
 PAGE_HOST, PLAIN, SECURE = "mixed.example", "http://plain.example", "https://secure.example"
 LISTED = "http://www.google-analytics.com"
-"""On every browser's list of hosts with strict transport security."""
+"""A host on every browser's list for strict transport security."""
 ADDRESSES = {
     PAGE_HOST: "192.0.2.1",
     "plain.example": "192.0.2.2",

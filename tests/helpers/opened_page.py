@@ -24,7 +24,7 @@ class Opened(NamedTuple):
     asked: list[str]
 
     def faults(self) -> list[Any]:
-        """What is wrong for those who cannot see it, use no mouse, have little room or no network.
+        """Return the page's faults for users without sight, mouse, space or network.
 
         Of axe's findings those that are serious, each with the places on the page.
         """

@@ -20,7 +20,7 @@ def closed_above(place: Path) -> Path | None:
 
 
 def as_nobody(stash: Path) -> list[str]:
-    """What stands before a command; `stash` is an empty folder of the test's."""
+    """Return a command prefix for the user nobody; `stash` is an empty folder of the test's."""
     lines = ["set -e"]
     for folder in {closed_above(place) for place in NEEDED} - {None}:
         inside = [place.resolve() for place in NEEDED if closed_above(place) == folder]

@@ -1,4 +1,4 @@
-"""What a browser answers of a page's timings, made up."""
+"""Synthetic answers of a browser about a page's timings."""
 
 from typing import Any
 

@@ -64,7 +64,7 @@ class Visits:
 
 @contextmanager
 def chromium() -> Iterator[Visits]:
-    """In Debian's Chromium. Skips where it is not there."""
+    """Visit pages in Debian's Chromium; skip if it is absent."""
     with chromium_of_playwright() as browser:
         page = browser.new_page(viewport={"width": 1366, "height": 844})
         page.set_default_timeout(TEST_TIMEOUT_S * 1e3)
@@ -77,7 +77,7 @@ def chromium() -> Iterator[Visits]:
 
 @contextmanager
 def firefox() -> Iterator[Visits]:
-    """In Firefox ESR, by WebDriver BiDi. Skips where it is not there."""
+    """Visit pages in Firefox ESR, by WebDriver BiDi; skip if it is absent."""
     try:
         executable = find_firefox()
     except BrowserStartError as error:

@@ -1,4 +1,4 @@
-"""What the prober is asked in tests."""
+"""The prober's requests in tests."""
 
 from pathlib import Path
 from typing import Any

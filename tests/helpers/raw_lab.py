@@ -84,7 +84,7 @@ def send(process: subprocess.Popen[str], packets: int) -> int:
 
 
 def summary_of(process: subprocess.Popen[bytes]) -> dict[str, Any]:
-    """What the path says at the end of its lab."""
+    """Return the path's summary at the end of its lab."""
     assert process.stdin is not None and process.stdout is not None
     process.stdin.close()
     events = [json.loads(line) for line in process.stdout]

@@ -1,4 +1,4 @@
-"""What a function may come to call, as far as its code names it: by names, attributes, imports."""
+"""Find what a function may call, as far as its code names it: by names, attributes, imports."""
 
 import dis
 import functools
@@ -12,7 +12,8 @@ PACKAGE = "eyelevel"
 
 @functools.cache
 def named_by(function: FunctionType) -> frozenset[object]:
-    """What a function's code names: functions, by themselves or in a table, classes and modules."""
+    """Return what a function's code names: functions, directly or in a table, classes and
+    modules."""
     known = dict(function.__globals__)
     names: set[str] = set()
     for code in _codes(function.__code__):
@@ -58,7 +59,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _imported(code: CodeType) -> dict[str, object]:
-    """What a function imports by itself, since not every call needs it."""
+    """Return a function's own imports."""
     found: dict[str, object] = {}
     module = None
     for step in dis.get_instructions(code):

@@ -12,7 +12,7 @@ ESCAPES = "\x1b]0;owned\x07\x9b31m"
 MARKUP = "<script>document.title = 'ran'</script>"
 WORDS = ESCAPES + MARKUP
 DONE = MAIN + "done"
-"""What the page asks for once it has tried everything."""
+"""The request that the page makes after all attempts."""
 
 SCRIPT = r"""
 const words = WORDS, targets = TARGETS;

@@ -34,7 +34,7 @@ class TooLongError(BaseException):
 
 
 def _harmless() -> None:
-    """What would leave this process ends the command in order, as if it had been done."""
+    """Replace whatever would leave this process by an orderly end."""
     import eyelevel.cli.probe.listed as listed
     import eyelevel.cli.probe.scan as scan
     import eyelevel.cli.run.rerun as rerun
@@ -55,7 +55,7 @@ def _harmless() -> None:
 
 
 def read(kind: Kind, content: bytes, folder: Path) -> dict[str, Any]:
-    """How the command ended and what it said of one input."""
+    """Return how the command ended and what it printed for one input."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     placed = place(kind, content, folder)

@@ -1,4 +1,4 @@
-"""Whether a message says what to do."""
+"""Check whether a message says what to do."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Where the repository is: no test counts the folders above it."""
+"""Find the repository's root."""
 
 from pathlib import Path
 

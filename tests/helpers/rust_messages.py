@@ -1,4 +1,4 @@
-"""What the data plane's sources say to people: templates of errors, and what fills them in."""
+"""Extract the messages in the data plane's sources: templates of errors, and their values."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -80,7 +80,7 @@ def _helpers(text: str, opening: re.Pattern[str], done: Callable[[Place], bool])
 
 
 def _balanced(text: str, start: int) -> tuple[str, int]:
-    """What is between the bracket at `start` and its other end, and where that is."""
+    """Return the text between the bracket at `start` and its other end, and that end."""
     opened, closed = text[start], _PAIRS[text[start]]
     depth, at = 0, start
     while at < len(text):

@@ -100,7 +100,7 @@ IN_FORCE: dict[str, Any] = dict.fromkeys(
         "key_exchange",
     )
 )
-"""What every connection tells, over TCP and QUIC: null, nothing could be read."""
+"""The values in force that every connection reports, over TCP and QUIC; null if unreadable."""
 
 
 def sample_navigation(page_load_time_ms: float | None = 1000.0, **changed: Any) -> dict[str, Any]:

@@ -54,6 +54,6 @@ def run_inside(lab: Lab, *command: Sequence[str]) -> subprocess.CompletedProcess
 
 
 def said(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    """What a command printed as JSON."""
+    """Return a command's JSON output."""
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))

@@ -39,7 +39,7 @@ def processes_below(pid: int) -> dict[int, list[str]]:
 
 
 def command_line(pid: int) -> list[str]:
-    """Its words; one that names itself has spaces between them."""
+    """Return a process's words; a process that renames itself separates them by spaces."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ").split()
     except OSError:
@@ -55,7 +55,7 @@ def lab_of(command: int) -> int | None:
 
 
 def until(found: Callable[[], int | None], command: int) -> int:
-    """What is found at last; the command, a process, may not end before."""
+    """Wait until something is found; the command's process must not end before."""
     deadline = time.monotonic() + TEST_TIMEOUT_S
     while (number := found()) is None:
         assert is_running(command) and time.monotonic() < deadline, "it does not come"

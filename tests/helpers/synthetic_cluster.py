@@ -124,14 +124,14 @@ class SyntheticCluster:
         self.slots_each = 1
 
     def tell(self, **more: object) -> None:
-        """What loads find in their recording, before the run."""
+        """Set what loads find in their recording, before the run."""
         self._told |= more
         (self.site / SCRIPT).write_text(json.dumps(self._told))
         digest = hashlib.sha256((self.site / SCRIPT).read_bytes()).hexdigest()
         self.recording = Input(digest, str(self.site / SCRIPT))
 
     def gate(self, block: str, attempt: int = 0) -> Path:
-        """Which an attempt waits at."""
+        """Return the gate at which an attempt waits."""
         return self.site / GATES / f"{block.replace('/', '_')}.{attempt}"
 
     def attempts(self, block: str) -> int:
@@ -213,7 +213,7 @@ class SyntheticCluster:
         return run_trials(self.trials(), {}, self.run, lambda _: None, driver=driver)
 
     def end(self) -> None:
-        """Of the workers."""
+        """End the workers."""
         for worker in self.workers.values():
             worker.terminate()
         for worker in self.workers.values():

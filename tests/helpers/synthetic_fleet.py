@@ -13,15 +13,15 @@ from eyelevel.store.machines import MACHINE_VERSION, machine_file
 
 
 class Placed:
-    """Where trials are: blocks go to `machines` one after the other. `quic` takes `factors` as long
-    on those that have one."""
+    """Places of trials: blocks go to `machines` in turn. `quic` takes `factors` times as long on
+    those that have one."""
 
     def __init__(self, machines: Sequence[str], factors: Mapping[str, float] | None = None) -> None:
         self._machines, self._factors = machines, factors or {}
         self._blocks: dict[str, int] = {}
 
     def machine(self, trial: Trial) -> str:
-        """Of the trial's block."""
+        """Return the machine of the trial's block."""
         return self._machines[
             self._blocks.setdefault(trial.block, len(self._blocks)) % len(self._machines)
         ]
@@ -33,7 +33,7 @@ class Placed:
 
 
 def write_machine_document(directory: Path, machine: str, **changed: Any) -> None:
-    """What is known of one, by default of the first class."""
+    """Write a machine's document, by default of the first class."""
     document = {
         "version": MACHINE_VERSION, "machine": machine, "name": f"host-{machine}", "slots": 2,
         "facts": {"kernel": "6.1"}, "page_load_time_ms": [1000.0], "processor_s": [2.0],
@@ -52,7 +52,7 @@ def fleet_run(
     blocks: int = 30,
     **named: Any,
 ) -> StudyResults:
-    """What a report says of such a run of two stacks on two sites and networks."""
+    """Return the results of a run of two stacks on two sites and networks on these machines."""
     for machine in set(machines):
         write_machine_document(directory, machine)
     text = TWO_STACKS.replace("blocks = 6", f"blocks = {blocks}")

@@ -75,7 +75,7 @@ def write_run(
 
 
 def read_run(directory: Path, *arguments: Any, **named: Any) -> StudyResults:
-    """What a report says of such a run; arguments as for `write_run`."""
+    """Write a run and return its results; arguments as for `write_run`."""
     write_run(directory, *arguments, **named)
     return read_contents(directory, metrics_of)
 
@@ -154,7 +154,7 @@ def metrics_of(record: Any, frames: Any) -> Measured:
 
 
 def environment() -> dict[str, Any]:
-    """What a made-up run ran on."""
+    """Return a synthetic run's environment."""
     return {
         "version": 1,
         "versions": {"eyelevel": "0.1.0", "browser": "Chromium 156.0", "kernel": "6.1.0"},

@@ -39,7 +39,8 @@ Outcomes = Mapping[tuple[str, str], str]  # by block and stack, else `ok`
 
 
 class SyntheticStudy:
-    """Its loads depend on their trials alone; `loaded` has those that were made here, in order."""
+    """A study whose loads depend on their trials alone; `loaded` has those that were made, in
+    order."""
 
     def __init__(self, text: str = TEXT, outcomes: Outcomes | None = None) -> None:
         self.plan: Plan = parse_plan(text, "plan.toml")
@@ -58,7 +59,7 @@ class SyntheticStudy:
         return trials
 
     def commit(self, trial: Trial, archive: str, directory: Path, *execution: Any) -> str:
-        """In the place of `commit_trial`."""
+        """Commit a load in place of `commit_trial`."""
         draw = np.random.Generator(np.random.PCG64(trial.seed))
         log_ratio = LOG_RATIO.get((trial.network, trial.stack), 0.0)
         load_ms = 1000 * math.exp(log_ratio + NOISE[trial.network] * draw.standard_normal())
@@ -75,7 +76,7 @@ class SyntheticStudy:
         on_progress: Callable[[Progress], None] = lambda progress: None,
         execution: loop.Execution = loop.ONE_BY_ONE,
     ) -> RunResult:
-        """To its end."""
+        """Run the study to its end."""
         trials = self.trials(directory)
         archives = {site.name: "" for site in self.sites}
         rule = Stopping(self.plan, directory, FactsSoFar(directory, metrics_of)).ended
@@ -84,5 +85,5 @@ class SyntheticStudy:
             return run_trials(trials, archives, directory, on_progress, rule, execution)
 
     def contents(self, directory: Path) -> StudyResults:
-        """What its report says."""
+        """Return the study's results."""
         return read_contents(directory, metrics_of)

@@ -47,7 +47,7 @@ def settings_of(folder: Path) -> dict[str, str]:
 
 
 def environment_of(folder: Path) -> dict[str, str]:
-    """The same as variables of the environment."""
+    """Return the settings as environment variables."""
     given = settings_of(folder).items()
     return {
         "DASK_" + name.upper().replace("-", "_").replace(".", "__"): file for name, file in given

@@ -39,7 +39,7 @@ def count(server: socket.socket) -> None:
 
 
 def status(proxy: str, credentials: str, target: str) -> int:
-    """What the recorder answers to the wish for a tunnel."""
+    """Return the recorder's status for a request to open a tunnel."""
     host, port = proxy.split(":")
     encoded = base64.b64encode(credentials.encode()).decode()
     with socket.create_connection((host, int(port))) as client:
