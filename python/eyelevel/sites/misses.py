@@ -43,11 +43,13 @@ def miss_of(
     """One miss, as the browser (`item`) and a server (`answer`) saw it; one of them may be None."""
     kind = item.resource_type if item else "Other"
     by = initiators.get(url)
-    asked_by = item.initiator_type if item else None
+    initiator_type = item.initiator_type if item else None
     # Nothing of the page asks for a tab's icon: the browser does so itself. Of workers the page's
     # own log says nothing.
-    is_icon = item is not None and kind == "Other" and by is None and asked_by in (None, "other")
-    source, reason = _reason(url, by, asked_by == "parser", answer, texts)
+    is_icon = (
+        item is not None and kind == "Other" and by is None and initiator_type in (None, "other")
+    )
+    source, reason = _reason(url, by, initiator_type == "parser", answer, texts)
     if is_icon:
         reason = "the icon of a browser's tab, which its recorder did not ask for"
     elif answer is not None:
