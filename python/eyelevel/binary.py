@@ -21,7 +21,7 @@ less."""
 
 
 def find_binary() -> str:
-    """The binary beside this Python, else the one on the PATH.
+    """Return the binary beside this Python, or else the one on the PATH.
 
     Raises LabError if there is none.
     """

@@ -1,4 +1,4 @@
-"""Confines strangers' code: what goes before the command of a browser or an external server.
+"""Confine untrusted code: the prefix for the command of a browser or an external server.
 
 `eyelevel-lab confine` gives it an unprivileged user, namespaces of its own and a view of the system
 to read and of its own folder to write (docs/security.md). Where the kernel forbids that, nothing
@@ -45,7 +45,7 @@ def missing_capabilities() -> list[str]:
 
 
 def find_unprivileged_user() -> tuple[int, int] | None:
-    """User and group by number for what somebody with root's rights starts; None without these.
+    """Return the numbers of the user and group for what root starts; None without root's rights.
 
     Raises `ConfinementError` if the machine has no such user.
     """
@@ -101,7 +101,7 @@ def hand_over(folder: Path) -> None:
 
 
 def beside_the_system(program: str) -> tuple[Path, ...]:
-    """The folder of a program that is no part of the system, which sees none else.
+    """Return the folder of a program that is not part of the system, and so sees no other.
 
     Raises `ConfinementError` where that shows the caller's home.
     """

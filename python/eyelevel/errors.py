@@ -189,7 +189,7 @@ MEANT = {"stack": {"http3": "quic", "http/3": "quic", "h3": "quic", "http2": "tc
 
 
 def unknown(kind: str, word: str, known: Iterable[str]) -> str:
-    """One clause: the word is not known, did you mean, or which there are."""
+    """Return a clause: the word is unknown, with the nearest names or a list of all."""
     names = list(known)
     meant = MEANT.get(kind, {}).get(word.lower())
     word = word if len(word) <= WORD_SHOWN_MAX else f"{word[: WORD_SHOWN_MAX - 3]}..."

@@ -93,7 +93,8 @@ class Units:
         return {"anyOf": [{"type": "number", "minimum": 0}, text]}
 
     def quantity(self, value: Any) -> Any:
-        """A number for text such as `25 Mbit/s`; what is no text is left to the field's own check.
+        """Return a number for text such as `25 Mbit/s`; other values are left to the field's own
+        check.
 
         Raises ValueError, with the units that are known, for text that is no quantity.
         """

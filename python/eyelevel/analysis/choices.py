@@ -63,7 +63,7 @@ def post_hoc_comparisons(
 
 
 def check_figure_metric(metric: str) -> None:
-    """Raises PlanError for what figures cannot be drawn of; an empty name is no choice."""
+    """Raise PlanError for a metric that figures cannot draw; an empty name is no choice."""
     if metric and metric not in PRIMARY_METRICS:
         raise PlanError([f"--metric: {unknown('time', metric, PRIMARY_METRICS)}"])
 

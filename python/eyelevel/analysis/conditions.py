@@ -36,7 +36,8 @@ def stacks_planned(plan: Plan) -> list[Stack]:
 
 
 def describe_smallest_effect(plan: Plan) -> str:
-    """The plan's smallest effect of interest and its reason; who gave none is told so."""
+    """Return the plan's smallest effect of interest and its reason; says so if the plan gives
+    none."""
     effect = plan.smallest_effect_of_interest
     share = format_percent(effect, signed=False)
     if plan.smallest_effect_reason:

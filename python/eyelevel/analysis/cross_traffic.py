@@ -1,4 +1,5 @@
-"""The flows beside the pages: what they had, how fairly, and what they cost the page."""
+"""Analyse the flows that share the path with pages: their rates, their fairness, and their cost to
+the page."""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from eyelevel.stats.ratio_of_means import harm_of_gain
 
 NOT_SETTINGS = ("name", "cross_traffic")
 TWINS = ("alone", "beside")
-"""A load and its like beside cross traffic, in the places of a stack and its reference."""
+"""A load without and with cross traffic, in the roles of reference and stack."""
 
 
 @dataclass(frozen=True)

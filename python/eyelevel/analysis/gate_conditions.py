@@ -130,7 +130,7 @@ class Question:
 def questions(
     conditions: Sequence[Condition], networks: Sequence[str], sites: Sequence[str]
 ) -> list[Question]:
-    """Return all that is asked: one family."""
+    """Return all questions, which form one family."""
     return [
         Question(each, network, site)
         for each in conditions

@@ -12,7 +12,8 @@ _COMPARED = ("cpu", "cores", "machine", "versions", "data_plane", "realtime_allo
 
 
 def run_differences(old: StudyResults, new: StudyResults) -> list[str]:
-    """A line each: what only one run has and is not compared, then what may make a gain."""
+    """Return the differences between two runs, one line each: first what only one has and is not
+    compared, then what may change a gain."""
     return [
         *_list_left_out(old.plan, new.plan),
         *_conditions(old.plan["browser"], new.plan["browser"]),

@@ -135,7 +135,7 @@ def _python_files(folder: Traversable, path: str) -> Iterator[tuple[str, Travers
 
 
 def planned_hashes(plan: JsonMapping) -> pl.DataFrame:
-    """One column, `hash`: the plan's trials, to join with."""
+    """Return the hashes of the plan's trials as one column, `hash`, to join with."""
     return pl.DataFrame({"hash": [trial["hash"] for trial in plan["trials"]]})
 
 

@@ -31,7 +31,8 @@ class RunVerdict(Verdict):
 
 @dataclass(frozen=True)
 class RunComparison:
-    """A verdict a network and comparison, and what is not alike between the runs, a line each."""
+    """The verdicts on two runs, one per network and comparison, and the differences between the
+    runs, one line each."""
 
     metric: str
     verdicts: tuple[RunVerdict, ...]

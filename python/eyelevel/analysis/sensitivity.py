@@ -68,7 +68,8 @@ def error_of_network(gains: Sequence[NetworkGain], network: str) -> NetworkError
 
 
 def sensitivities(contents: StudyResults) -> list[Sensitivity]:
-    """Return each network's; none of a study that may stop early, which goes on until it sees."""
+    """Return each network's sensitivity; none for a study that may stop early, which continues
+    until it decides."""
     if contents.may_stop:
         return []
     gains = [gain for gain in contents.gains if gain.metric == contents.primary_metric]

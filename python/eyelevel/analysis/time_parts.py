@@ -256,7 +256,8 @@ def visible_parts(
 
 
 def _find_carrier(told: pl.Series) -> str | None:
-    """Return what most loads say; `told` has a line for each object that it may have been."""
+    """Return the object that most loads name; `told` has one line per object that it may have
+    been."""
     loads = [of.split("\n") for of in told.drop_nulls()]
     counts = Counter(url for urls in loads for url in urls)
     if not counts:

@@ -1,4 +1,5 @@
-"""Cells of the yardstick, our QUIC beside the kernel's TCP, in words: for command and report.
+"""Describe cells of the yardstick, our QUIC against the kernel's TCP, in words: for command and
+report.
 
 A cell is a dictionary as `environment.json` keeps it under `stacks_validated`.
 """

@@ -75,7 +75,7 @@ def _check(shape: TypeAdapter[JsonObject], name: str, value: object) -> JsonObje
 
 
 def parse_message(raw: bytes | str) -> JsonObject:
-    """One message of either direction's answer or event; raises `BrowserMessageError`."""
+    """Parse an answer or an event; raises `BrowserMessageError`."""
     try:
         text = raw if isinstance(raw, str) else raw.decode(errors="replace")
         message = json.loads(text)

@@ -192,7 +192,7 @@ class ObjectLoad:
     """The message's fields, which are stored beside the record; None: not reported."""
 
     def as_record(self) -> JsonObject:
-        """One entry of the record's `objects`."""
+        """Return the object as an entry of the record's `objects`."""
         left_out = ("source", "message")
         record = {name: getattr(self, name) for name in self.__slots__ if name not in left_out}
         record["from"] = self.source
@@ -233,7 +233,7 @@ class StepLoad:
     """The first is what was there when the step began."""
 
     def as_record(self) -> JsonObject:
-        """One entry of the record's `after_load`, its frames aside."""
+        """Return the step as an entry of the record's `after_load`, without its frames."""
         left_out = ("frames", "begun_ms")
         fields = {name: getattr(self, name) for name in self.__slots__ if name not in left_out}
         return {**fields, "objects": [item.as_record() for item in self.objects]}

@@ -53,7 +53,7 @@ class PageInput(Protocol):
         """
 
     def begin_step(self, rule: QuietRule) -> None:
-        """Tell `rule` of all that happens from now on, including that input was handled."""
+        """Report all events to `rule` from now on, including that input was handled."""
 
     @property
     def unanswered(self) -> int:

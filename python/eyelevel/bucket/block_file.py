@@ -47,7 +47,7 @@ def _members_of(folder: Path, name: str) -> Iterator[str]:
 
 
 def pack_block(files: Files) -> bytes:
-    """One file of them, the same of the same."""
+    """Pack a block's files into one file, which is the same for the same files."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as pack:
         for member, content in files.items():

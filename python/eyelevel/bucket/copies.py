@@ -1,4 +1,4 @@
-"""A run's copies as it goes on: each block once it is whole, and what describes the run.
+"""Copy a run while it goes on: each complete block, and the documents that describe the run.
 
 A bucket that does not answer stops no load: what is to be put waits, one of it is tried again after
 a while, and all of it at the end. One that has something else under a name of this run's stops it.
@@ -63,7 +63,8 @@ class Copies:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """`blocks`: the hashes of each block's trials, in the plan's order. `is_beside_loads`:
-        whether loads go on meanwhile; else they wait. `told`: that a bucket does not answer."""
+        whether loads go on during copying. `told`: called with a line if a bucket does not
+        answer."""
         self._objects, self._url, self._directory = objects, url, directory
         self._told, self._is_beside_loads = told, is_beside_loads
         self._clock, self._sleep = clock, sleep
@@ -139,7 +140,8 @@ class Copies:
         self._pool.shutdown(cancel_futures=True)
 
     def _advance(self) -> None:
-        """Put what waits; where no load is beside it, until all is there or nobody answers."""
+        """Copy what waits; without loads in parallel, until all is copied or the bucket does not
+        answer."""
         self._waiting.extendleft(self._find_changed())
         while True:
             for future in [each for each in self._on_its_way if each.done()]:

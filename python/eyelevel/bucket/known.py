@@ -34,6 +34,6 @@ class Known:
         return {int(line) for _, line in lines if _LINE.fullmatch(line)}
 
     def add(self, number: int) -> None:
-        """Raises StoreError when the disk refuses."""
+        """Add a block to the list. Raises StoreError if the disk refuses."""
         with refusals(self._file), self._file.open("a", encoding="ascii") as stream:
             stream.write(f"\n{number:07}")  # what was cut off before stays a line of its own

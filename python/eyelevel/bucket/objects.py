@@ -54,8 +54,8 @@ class Objects(Protocol):
 
 
 def check_url(url: str) -> None:
-    """Raises BucketError for what is no bucket's URL, and for a bucket that does not answer, so
-    that nothing is begun that could not be copied."""
+    """Raise BucketError for an invalid URL and for a bucket that does not answer, so that nothing
+    starts that could not be copied."""
     scheme = _scheme(url)
     if scheme != "file":  # a folder is made when it is needed
         open_objects(url, is_new=False).get(PROBED, 0)

@@ -1,4 +1,4 @@
-"""An object that is created once: what is said to be there already is read back."""
+"""Create an object once: one that exists already is read back and compared."""
 
 import time
 from collections.abc import Callable

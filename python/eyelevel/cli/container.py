@@ -45,7 +45,7 @@ def hindrances(process: Path = Path("/proc/self")) -> list[Hindrance]:
 
 
 def _filter(process: Path) -> str:
-    """No filter says what it forbids."""
+    """Return the finding on filters of system calls; a filter does not report what it forbids."""
     lines = (process / "status").read_text("utf-8").splitlines()
     return "a filter is in force" if "Seccomp:\t2" in lines else ""
 

@@ -53,7 +53,7 @@ def ending_at(
 
 
 def end_at(what: str, place: Path, *, opens: bool = False, as_json: bool = False) -> None:
-    """The last line of a command: `report: results/mine/report.html`; then open that if asked.
+    """Print the last line of a command, `report: results/mine/report.html`, and open that if asked.
 
     `as_json`: standard output is for machines, and the line is for whoever watches.
     """

@@ -181,7 +181,8 @@ def app_with(command: str) -> typer.Typer:
 
 
 def _add(app: typer.Typer, name: str, place: str, title: str, *, is_whole: bool) -> None:
-    """One subcommand below its group's title, with all that it takes or with its summary alone."""
+    """Print one subcommand below its group's title, with all its options or only with its
+    summary."""
     if not is_whole:
         app.command(name, help=_summary(place), rich_help_panel=title)(lambda: None)
         return

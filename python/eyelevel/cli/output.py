@@ -54,7 +54,7 @@ class Screen(Console):
                 yield Segment(shown, segment.style)
 
     def waiting(self, said: str) -> "Waiting":
-        """A spinner with words beside it, while a block runs."""
+        """Show a spinner with text while a block runs."""
         return Waiting(said, self)
 
 
@@ -97,12 +97,12 @@ hints = Screen(stderr=True)
 
 
 def say(screen: Screen, text: str) -> None:
-    """One line, whatever strangers wrote in it."""
+    """Print one line, with control characters escaped."""
     screen.print(escape_control_characters(text, keep=""), soft_wrap=True)
 
 
 def complain(message: str) -> None:
-    """One error; a message of several lines keeps them."""
+    """Print one error; a message of several lines keeps them."""
     hints.print(f"eyelevel: {message}", style="red", soft_wrap=True)
 
 

@@ -62,7 +62,7 @@ class Remedy:
 
 
 def os_release(text: str) -> dict[str, str]:
-    """`/etc/os-release` as a table; lines that are no assignment are passed over."""
+    """Return `/etc/os-release` as a table; lines that are not assignments are ignored."""
     pairs = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
     return {name.strip(): value.strip().strip("\"'") for name, sign, value in pairs if sign}
 

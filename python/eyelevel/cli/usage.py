@@ -104,7 +104,7 @@ def _placeholder(piece: str) -> str:
 
 
 def _describe_taken(kind: type, spelt: str, help: str) -> Taken:
-    """One parameter: its type in a word, and what typer adds in brackets as sentences."""
+    """Describe one parameter: its type in a word, and typer's notes in brackets as sentences."""
     name, _, given = spelt.partition(" <")
     is_list, given = given.startswith("list["), given.removesuffix(">")
     given = given.removeprefix("list[").removesuffix("]") if is_list else given

@@ -27,7 +27,7 @@ class Credentials:
 
     @classmethod
     def new(cls) -> Self:
-        """Make a pair that nobody else has. Raises LabError."""
+        """Generate a fresh pair. Raises LabError."""
         made = run_tool(["credentials"])
         return cls(made["key"], made["certificate"])
 

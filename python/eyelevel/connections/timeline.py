@@ -66,7 +66,8 @@ def busiest_connection(trial: StoredTrial) -> int:
 
 
 def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
-    """Raises ConnectionLogError if there is no such connection or its log is damaged."""
+    """Return one connection's timeline. Raises ConnectionLogError if there is no such connection or
+    its log is damaged."""
     record = trial.record
     logged = {entry["connection"]: entry for entry in record["connections"]}
     if connection not in logged:

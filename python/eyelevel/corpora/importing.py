@@ -48,8 +48,8 @@ def import_all(
     wishes: Wishes,
     tell: Callable[[Entry, bool], None],
 ) -> None:
-    """Bring each source into `folder`; `tell` hears of each when its line is in the table, and
-    whether it was passed over.
+    """Bring each source into `folder`; `tell` is called when its line is in the table, with whether
+    it was skipped.
 
     What is there already, of the same place, size and wishes, is passed over. What cannot be made
     anew stays as it was, and so does its line. Raises OSError where the folder cannot be written.

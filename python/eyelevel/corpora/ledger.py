@@ -76,8 +76,8 @@ class Ledger:
         write_whole(self._file, text.getvalue().encode("utf-8"))
 
     def name_for(self, before: Entry | None, make: Callable[[set[str]], str]) -> str:
-        """The name of a recording whose line was `before`: that line's, or what `make` finds beside
-        the names that are taken, by other lines and by files that no line made."""
+        """Return the name of a recording whose line was `before`: that line's, or what `make`
+        returns without the names that other lines, or files without a line, have."""
         taken = {entry.name for entry in self.entries.values() if entry is not before}
         taken |= {
             file.name.removesuffix(ending).lower()

@@ -15,7 +15,7 @@ from eyelevel.corpora.attributes import ATTRIBUTES_BY_NAME, SiteAttributes
 from eyelevel.errors import CorpusError, unknown
 
 CLASSES = 3
-"""Into which an attribute is cut where nobody says otherwise: low, middle and high."""
+"""The classes of an attribute by default: low, middle and high."""
 CLASSES_MAX = 20
 _CONDITION = re.compile(r"\s*([a-z_]+)\s*(<=|>=|<|>|=)\s*([0-9.]+(?:e[0-9]+)?)\s*")
 _SIGNS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}

@@ -63,8 +63,8 @@ def spreads_as_json(sites: Sequence[SiteAttributes]) -> JsonObject:
 
 
 def rows_of(sites: Sequence[SiteAttributes]) -> pl.DataFrame:
-    """A row a site: `site`, `page`, a column for each of `ATTRIBUTES`, null where a site has it
-    not, and `altered`: whether sizes may not be as sent."""
+    """Return one row per site: `site`, `page`, one column for each of `ATTRIBUTES`, null where a
+    site lacks it, and `altered`: whether sizes may not be as sent."""
     rows = pl.DataFrame(
         {"site": [site.name for site in sites], "page": [site.page for site in sites]}
         | {name: [each.of(site) for site in sites] for name, each in ATTRIBUTES_BY_NAME.items()}

@@ -11,14 +11,14 @@ _told: Callable[[str], None] | None = None
 
 
 def report_step(step: str) -> None:
-    """`step` begins; costs nothing unless somebody watches."""
+    """Report that `step` begins; costs nothing unless a test watches."""
     if _told is not None:
         _told(step)
 
 
 @contextmanager
 def watch_steps(told: Callable[[str], None]) -> Iterator[None]:
-    """Within the block `told` is called with the name of each step of this process."""
+    """Call `told` within the block with the name of each step of this process."""
     global _told
     _told = told
     try:

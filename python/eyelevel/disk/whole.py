@@ -63,7 +63,8 @@ def whole_file(
 
 @contextlib.contextmanager
 def folder_beside(target: Path) -> Iterator[Path]:
-    """A private folder beside `target` to make it in, removed after the block. Raises OSError."""
+    """Yield a private folder beside `target` to make it in, and remove it after the block. Raises
+    OSError."""
     prefix = f"{DRAFT_PREFIX}{target.name}-"
     _remove_drafts(target.parent, prefix)
     with lock_folder(target.parent, prefix) as folder:

@@ -25,7 +25,7 @@ _AXIS = alt.Axis(
 def gains_overview(
     rows: pl.DataFrame, networks: Sequence[str], extent: tuple[float, float]
 ) -> JsonObject:
-    """One comparison's gains by network, for a page.
+    """Draw one comparison's gains by network, for a page.
 
     `rows`: `network`, `gain`, `gain_low`, `gain_high` (shares; null if undetermined), `claim` (of
     CLAIMS), `said` (the difference in words). `extent`: the axis, shared by all comparisons.
@@ -53,7 +53,7 @@ def sites_overview(
     networks: Sequence[str],
     extent: tuple[float, float],
 ) -> JsonObject:
-    """One comparison's gains site by site, a colour a network; none of them is a claim.
+    """Draw one comparison's gains site by site, one colour per network; none of them is a claim.
 
     `rows`: `site`, `network`, `gain`, `gain_low`, `gain_high`, as in `gains_overview`.
     """

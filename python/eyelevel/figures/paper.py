@@ -228,7 +228,7 @@ def _note(text: str) -> alt.TitleParams:
 
 
 def _colour(comparisons: list[str], place: Literal["top", "right"] = "right") -> alt.Color:
-    """One a comparison, the same in every chart of them."""
+    """Return one colour per comparison, the same in every chart."""
     legend = alt.Legend(values=comparisons, columns=3, labelLimit=300, orient=place)
     scale = alt.Scale(domain=comparisons)
     return alt.Color("comparison:N", scale=scale, legend=legend, title=None)

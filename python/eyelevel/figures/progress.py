@@ -17,7 +17,7 @@ HEIGHT_PX = 110
 def progress_chart(
     rows: pl.DataFrame, stacks: Sequence[str], line: Literal["linear", "step-after"]
 ) -> JsonObject:
-    """A line a stack in each panel, in the order of the rows.
+    """Draw one line per stack in each panel, in the order of the rows.
 
     `rows`: `network`, `site`, `stack`, `seconds`, `share` (0 to 1). `stacks`: all of the study,
     which give the colours. `line`: between two points, of means or of one load's steps.

@@ -26,7 +26,7 @@ def read_bytes(path: Path | str, source: Source) -> bytes:
 
 
 def read_head(path: Path | str, source: Source, size: int) -> bytes:
-    """The file's first bytes, which tell what it is."""
+    """Return the file's first bytes, which reveal its format."""
     try:
         with open(path, "rb") as stream:  # noqa: PTH123
             return stream.read(size)

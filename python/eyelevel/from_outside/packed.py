@@ -55,11 +55,12 @@ class Pack:
         return tuple(self._members)
 
     def read(self, name: str, bytes_max: int) -> bytes:
-        """One member, up to so many bytes."""
+        """Read one member, up to a number of bytes."""
         return b"".join(self.pieces(name, bytes_max))
 
     def pieces(self, name: str, bytes_max: int | None = None) -> Iterator[bytes]:
-        """One member piece by piece; raises the source's error where it is damaged or too long."""
+        """Yield one member piece by piece; raises the source's error if it is damaged or too
+        long."""
         if name not in self._members:
             raise self._source.refusal(f"it lacks `{excerpt(name)}`")
         left = self._left if bytes_max is None else bytes_max

@@ -14,7 +14,7 @@ FORMATS = ("PNG", "WEBP", "JPEG")
 
 
 class PictureError(OutsideError, ValueError):
-    """Bytes that are no picture that is read here; who knows whose they are says so."""
+    """Bytes are not a supported picture; the caller knows their source and names it."""
 
 
 def open_picture(content: bytes) -> "Image":

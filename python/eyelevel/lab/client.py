@@ -1,4 +1,5 @@
-"""One running lab: configured by one line of JSON, heard in events (spec/lab-events.md)."""
+"""Control one running lab: configured by one line of JSON, observed by events
+(spec/lab-events.md)."""
 
 import ipaddress
 import logging

@@ -1,4 +1,4 @@
-"""One running live network (spec/lab-events.md, "A live network")."""
+"""Control one running live network (spec/lab-events.md, "A live network")."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from eyelevel.lab.client import LabSummary, read_suspended
 from eyelevel.lab.conversation import Conversation
 
 READY_TIMEOUT_S = 30.0
-"""It is there in 30 ms on a quiet machine."""
+"""The limit for its start, which takes 30 ms on a quiet machine."""
 
 STOP_TIMEOUT_S = 10.0
 END_GRACE_S = 1.0

@@ -1,4 +1,4 @@
-"""One running recording proxy (spec/archive.md, "The recorder")."""
+"""Control one running recording proxy (spec/archive.md, "The recorder")."""
 
 from collections.abc import Sequence
 from pathlib import Path

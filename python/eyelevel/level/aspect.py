@@ -33,7 +33,7 @@ class Measure:
     none_of: Callable[[Stack], str] | None = None
 
     def margin_of(self, first: float, second: float) -> float:
-        """The margin beside these means."""
+        """Return the margin for these means."""
         return max(self.margin, self.margin_share * (abs(first) + abs(second)) / 2)
 
 

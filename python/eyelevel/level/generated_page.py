@@ -1,4 +1,4 @@
-"""The page that two stacks are held beside one another with: what is in it, without any browser.
+"""Define the page over which two stacks are compared: its content, without any browser.
 
 One host for the page and all that it asks for but the fonts, which are another's, as on many pages:
 4 style sheets, 6 fonts that they name, 60 images, a script, and a late one that the tenth image

@@ -1,4 +1,4 @@
-"""Values of the level as text: digits that tell something, and the same ones along a row."""
+"""Format values of the level: significant digits, and the same number of them along a row."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from eyelevel.level.classes import Value
 NOT_MEASURED = "not measured"
 MINUS = "\N{MINUS SIGN}"
 PERCENT = 100.0
-"""A share is said in percent."""
+"""The factor from a share to percent."""
 COARSE = 100.0
 """With a number this large in a row, decimals of all its numbers are noise."""
 
@@ -26,7 +26,7 @@ def format_number(value: float, unit: str, digits: int, *, signed: bool = False)
 
 
 def digits_of(values: Iterable[float | None], unit: str) -> int:
-    """Behind the point, of numbers that stand beside one another."""
+    """Return the number of decimals for numbers in one row."""
     scale = PERCENT if unit == "share" else 1.0
     known = [abs(value) * scale for value in values if value is not None]
     if all(value == round(value) for value in known) or max(known) >= COARSE:
@@ -35,7 +35,7 @@ def digits_of(values: Iterable[float | None], unit: str) -> int:
 
 
 def format_value(value: Value | None, unit: str) -> str:
-    """One value by itself, with its unit."""
+    """Format a single value with its unit."""
     if value is None:
         return NOT_MEASURED
     if isinstance(value, str):

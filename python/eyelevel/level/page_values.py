@@ -104,12 +104,14 @@ def order_share(paths: Sequence[str]) -> float | None:
 
 
 def late_script_place(paths: Sequence[str]) -> float | None:
-    """Return requests that came before the late script's; None where it was not asked for."""
+    """Return the number of requests that came before the late script's; None if it was not
+    requested."""
     return float(paths.index(LATE_SCRIPT)) if LATE_SCRIPT in paths else None
 
 
 def priorities(requests: Sequence[JsonMapping]) -> str | None:
-    """Such as `font u=0 x6, image u=3, i x60`; None where the protocol has none."""
+    """Return the priorities by kind, such as `font u=0 x6, image u=3, i x60`; None where the
+    protocol has none."""
     counts = Counter((kind_of(_path(request)), request["priority"]) for request in requests)
     if not counts or any(priority is None for _, priority in counts):
         return None

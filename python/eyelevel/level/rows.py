@@ -84,7 +84,7 @@ def rows_of(
 
 
 def pending(rows: Sequence[Row]) -> set[str]:
-    """Return scenarios of which more runs may still tell something."""
+    """Return the scenarios of which more runs may still decide something."""
     return {
         row.scenario
         for row in rows
@@ -142,8 +142,8 @@ def _row(
 
 
 def _middle(values: Sequence[Value], compared: Compared) -> Value | None:
-    """Such that both sides' differ by the difference: means, medians of counts, None where one is
-    not finite. Labels as they are, each once."""
+    """Return the middle value, such that both sides' differ by the difference: means, medians of
+    counts, None if one is not finite. Labels as they are, each once."""
     if not values:
         return None
     if any(isinstance(value, str) for value in values):

@@ -1,4 +1,4 @@
-"""The networks that two stacks are held beside one another on, and what is done there."""
+"""The networks over which two stacks are compared, and the transfers on each."""
 
 from dataclasses import dataclass
 from typing import Literal

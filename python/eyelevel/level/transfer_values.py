@@ -12,7 +12,7 @@ from eyelevel.pathlog.packets import Arrivals
 DATA_PACKET_BYTES_MIN = 81
 """A segment that only acknowledges has 80 bytes at most; a QUIC packet about 70."""
 FLIGHT_GAP_RTT_SHARE = 0.4
-"""Flights are told apart by gaps of this share of a round trip; paced packets are closer."""
+"""Flights are separated by gaps of this share of a round trip; paced packets are closer."""
 FLIGHT_PACKETS_MIN = 8
 """A handshake has fewer at once, a first window of bulk data more."""
 

@@ -118,7 +118,7 @@ def put_together(
 
 
 def refuse_what_is_unclear(words: NetworkWords) -> None:
-    """Raises NetworkError for words that say one thing twice, or not of what."""
+    """Raise NetworkError for options that contradict each other, or lack what they refer to."""
     if words.network is None:
         if words.traces is not None:
             raise NetworkError(

@@ -23,7 +23,7 @@ from eyelevel.traces.spec import SynthSpec
 
 
 def _kinds(value: object) -> object:
-    """One table stands for a list of it, `none` for no list."""
+    """Convert a single table to a list of it, and `none` to an empty list."""
     if value == "none":
         return []
     return [value] if isinstance(value, dict) else value
@@ -123,7 +123,7 @@ class Network(Settings):
 
     @property
     def down_mbit_s(self) -> float:
-        """The rate down, as people say it."""
+        """The downlink's rate in Mbit/s."""
         return self.rate_down_bit_s / 1e6
 
     @property
@@ -176,7 +176,7 @@ class Network(Settings):
 
     @property
     def settling_s(self) -> float:
-        """How long cross traffic, where there is some, runs before the page is asked for."""
+        """The time for which cross traffic, if any, runs before the page is requested."""
         return settling_s(self.rtt_ms_min, self.queue_ms) if self.cross_traffic else 0.0
 
     def course(self) -> str:

@@ -1,4 +1,4 @@
-"""Round trips of single origins: asked for by host, put on the path by address; pure.
+"""Round trips of single origins: set by host, put on the path by address; pure.
 
 An origin's own round trip is what its packets travel beyond the access network: a handshake with it
 takes the network's `rtt_ms_min` and this. Half of it is added each way, down before all that the

@@ -55,7 +55,8 @@ def at_mean_rates(stages: Sequence[Stage]) -> list[Stage]:
 
 
 def find_unnamed_file(stages: Sequence[Stage]) -> str:
-    """The first text in the stages that may be a file's name and is no digest; empty: none."""
+    """Return the first text in the stages that may be a file's name and not a digest; empty if
+    none."""
     left: list[tuple[str, Any]] = [("", list(stages))]
     while left:
         key, value = left.pop()

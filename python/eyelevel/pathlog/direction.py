@@ -1,4 +1,4 @@
-"""One direction of a path as its log tells it."""
+"""One direction of a path, from its log."""
 
 from dataclasses import dataclass, field
 

@@ -48,7 +48,7 @@ Records = NDArray[np.void]
 
 
 def read_log(content: bytes, name: str) -> DirectionLog:
-    """One direction's log; `name` is the file's, for messages. Raises PathLogError."""
+    """Read one direction's log; `name` is the file's, for messages. Raises PathLogError."""
     if not content:
         raise PathLogError(
             f"{name}: the file is empty; "

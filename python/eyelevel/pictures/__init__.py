@@ -1,4 +1,4 @@
-"""Reads pictures from files, and puts them beside one another.
+"""Read pictures from files, and put them side by side.
 
 `video` decodes any recorded video by ffmpeg into the frames that visual metrics take; `beside`
 puts two pictures beside one another and says by how much they differ, for `eyelevel site check`.

@@ -1,4 +1,5 @@
-"""Pictures of one page beside each other, how much they differ, and whether one shows anything."""
+"""Put pictures of one page side by side, measure how much they differ, and whether one shows
+anything."""
 
 from __future__ import annotations
 

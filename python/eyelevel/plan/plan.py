@@ -1,4 +1,4 @@
-"""A plan: what is to be loaded, over what, and what is asked of it."""
+"""A plan: what is loaded, over which networks and stacks, and what is compared."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

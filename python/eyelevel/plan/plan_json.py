@@ -1,4 +1,5 @@
-"""A plan from its `plan.json`: as it was resolved then, whatever lies where and presets are now."""
+"""Read a plan from its `plan.json`: as it was resolved then, whatever the present files and
+presets."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ OF_TRIALS = ("version", "hash", "trials")
 
 _HASH = re.compile(r"[0-9a-z]{1,64}")
 _SITE_NAME = re.compile(r"[^./\\\0][^/\\\0]{0,200}")
-"""It stands in names of files."""
+"""The pattern of a site's name, which is part of names of files."""
 
 
 def plan_of_document(

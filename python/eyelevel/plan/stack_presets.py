@@ -61,6 +61,6 @@ STACKS: tuple[Stack, ...] = (
 REFUSED_PRESETS: dict[str, str] = {
     "tcp+tfo": TCP_FAST_OPEN,
 }
-"""Presets that are asked for and cannot be had, with the reason."""
+"""Presets that are requested but impossible, with the reason."""
 
 STACKS_BY_NAME: dict[str, Stack] = {stack.name: stack for stack in STACKS}

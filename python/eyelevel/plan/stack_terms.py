@@ -36,4 +36,4 @@ BLOCKED_STREAMS_MAX = int(LIMITS["blocked_streams_max"].max)
 ARRIVALS_BY_ACKS = "ACK arrivals"
 ARRIVALS_BY_TIMESTAMPS = "receive timestamps"
 EXTERNAL_SERVER_MARK = "@external"
-"""Ends the name of a stack that somebody else's server serves, in every table."""
+"""The suffix, in every table, of a stack that an external server serves."""

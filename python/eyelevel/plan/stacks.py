@@ -1,4 +1,4 @@
-"""Protocol stacks: what one is made of, said once (see `eyelevel.settings`)."""
+"""Protocol stacks and their settings, declared once (see `eyelevel.settings`)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -162,7 +162,7 @@ class Stack(Settings):
 
     @property
     def is_ours(self) -> bool:
-        """Whether our servers serve it, and not somebody else's."""
+        """Whether our servers serve it, and not an external one."""
         return self.external_server is None
 
     def with_tickets(self, tls_version: TlsVersion) -> Self:

@@ -28,11 +28,12 @@ class Analysis:
     """Tables as lists of rows, each a dictionary with the documented names."""
 
     datasets: list[JsonObject]
-    """One row a file: samples, dates, vantage points, families, hosts, failures."""
+    """One row per file: samples, dates, vantage points, families, hosts, failures."""
     pairs: list[JsonObject]
-    """One row a file and comparison: quantiles and shares of A - B, the median host, a verdict."""
+    """One row per file and comparison: quantiles and shares of A - B, the median host, a
+    verdict."""
     conditions: list[JsonObject]
-    """v4 - v6, full - resumed, 0-RTT: one row a comparison, protocol and vantage point."""
+    """v4 - v6, full - resumed, 0-RTT: one row per comparison, protocol and vantage point."""
     groups: list[JsonObject]
     """The failures over all files together, by address family and vantage point."""
     times: list[JsonObject]

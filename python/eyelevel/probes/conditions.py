@@ -1,4 +1,4 @@
-"""Pairs of conditions beside pairs of protocols: address families, resumption, 0-RTT.
+"""Compare pairs of conditions as well as pairs of protocols: address families, resumption, 0-RTT.
 
 One host is compared with itself over one protocol from one vantage point, within a file and across
 files: a run with `--resume-session` has full handshakes and resumed ones, one with `-4 -6` both
@@ -54,7 +54,8 @@ CONDITIONS = (
     Comparison("full", "0-RTT", "first_byte_ms", FULL, ZERO_RTT, (*_PLACE, "family")),
     Comparison("resumed", "0-RTT", "first_byte_ms", RESUMED, ZERO_RTT, (*_PLACE, "family")),
 )
-"""Positive if B took less time. A connection's time does not tell 0-RTT, the first byte's does."""
+"""The pairs of conditions; positive if B took less time. A connection's time does not show 0-RTT,
+the first byte's does."""
 
 
 def conditions_of(table: pl.DataFrame) -> list[JsonObject]:

@@ -178,7 +178,7 @@ class ParquetRows:
         self._has_rows = False
 
     def take(self, row: JsonMapping) -> None:
-        """One row."""
+        """Write one row."""
         self._lines.write(json.dumps(row) + "\n")
         self._has_rows = True
 

@@ -75,7 +75,7 @@ def read_files(paths: Iterable[Path]) -> list[pl.DataFrame]:
 
 
 def read_file(path: Path) -> pl.DataFrame:
-    """Read one file, whose form its content tells, not its name. Raises ProbeError."""
+    """Read one file, whose format follows from its content, not its name. Raises ProbeError."""
     source = Source(str(path), PROBES, ProbeError)
     if read_head(path, source, 4) == b"PAR1":
         return _table(path, _parquet_rows(path))
@@ -93,7 +93,7 @@ def read_file(path: Path) -> pl.DataFrame:
 
 
 def family_of(address: str | None) -> str | None:
-    """`v4` or `v6`; None if there is no address."""
+    """Return `v4` or `v6`; None without an address."""
     try:
         return f"v{ipaddress.ip_address(address).version}" if address else None
     except ValueError:

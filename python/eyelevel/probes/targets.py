@@ -74,7 +74,7 @@ def parse_duration_s(text: str, option: str) -> float:
 
 
 def parse_connect(text: str, *, v4: bool, v6: bool) -> str:
-    """An address of a family that is asked for; ProbeError."""
+    """Parse an address of a requested family; ProbeError."""
     try:
         address = ipaddress.ip_address(text.strip("[]"))
     except ValueError:

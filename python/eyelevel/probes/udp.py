@@ -28,7 +28,7 @@ class Reached:
     offers_h3: bool
     """`Alt-Svc` names HTTP/3 at this host and port (RFC 9114, section 3.1.1)."""
     quic: int
-    """Attempts over QUIC to which the server said anything."""
+    """The attempts over QUIC that the server answered in any way."""
     quic_silent: int
     """Those to which nothing came."""
     state: str

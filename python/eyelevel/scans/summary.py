@@ -61,7 +61,7 @@ class Summary:
         self._known: Counter[str] = Counter()
 
     def take(self, row: JsonMapping) -> None:
-        """One row of a scan."""
+        """Count one row of a scan."""
         self.names += 1
         if row.get("skipped"):
             self.skipped[row["skipped"]] += 1
@@ -81,7 +81,7 @@ class Summary:
                 self._counts[feature] += all(values)
 
     def shares(self) -> list[Share]:
-        """One of each feature."""
+        """Return one share per feature."""
         return [
             Share(feature, self._counts[feature], self._known[feature], of_names)
             for feature, (_, of_names) in FEATURES.items()

@@ -82,8 +82,8 @@ class PageFindings:
 
     loads: tuple[PageLoad, ...]
     not_always_asked: dict[str, dict[HttpVersion, int]]
-    """Requests (`request_key`) that some loads made and others did not: how many of each HTTP
-    version's did, so that what the page leaves to chance is told from what a protocol changes."""
+    """The requests (`request_key`) that some loads made and others did not: how many of each HTTP
+    version's did, to separate chance from the effect of a protocol."""
     values_differ: tuple[str, ...]
     """Requests of all loads whose queries had other values in some: the page's clock runs on."""
     hosts_missing: tuple[str, ...]
@@ -96,7 +96,7 @@ class PageFindings:
     """The share of missing requests whose URLs a recorded text names: gaps of the recording, alike
     in every replay."""
     use: Use
-    """How much of the recording all loads together asked for."""
+    """The part of the recording that all loads together requested."""
 
     @property
     def misses(self) -> tuple[Miss, ...]:
@@ -225,7 +225,7 @@ def _load(archive: Path, http_version: HttpVersion, contents: Contents, quiet_s:
 def observe_load(
     http_version: HttpVersion, raw: RawLoad, summary: LabSummary, texts: Texts
 ) -> PageLoad:
-    """One load from what browser and servers saw: pure."""
+    """Summarise one load from what browser and servers saw: pure."""
     answers = {
         request["url"]: request for request in summary.requests if request["match"] == "miss"
     }

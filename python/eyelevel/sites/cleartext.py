@@ -13,7 +13,7 @@ MOSTLY = 0.5
 
 
 def check_secure(stacks: Sequence[Stack], sites: Sequence[RecordedSite]) -> None:
-    """Raises PlanError if a stack with TLS is to load a site that has no https origin."""
+    """Raise PlanError if a stack with TLS is to load a site without an https origin."""
     secure = next((stack.name for stack in stacks if stack.tls_version != "none"), None)
     plain = [site for site in sites if secure and secure_share(site.path) == 0]
     if plain:

@@ -18,7 +18,7 @@ _SHOWN_MAX = 80
 
 @dataclass(frozen=True)
 class Miss:
-    """A URL that the page asked for and the recording does not hold."""
+    """A URL that the page requested and the recording does not have."""
 
     url: str
     resource_type: str
@@ -27,7 +27,7 @@ class Miss:
     explanation: str
     """One phrase: why it is missing, and what keeps the nearest URL from answering."""
     is_icon: bool = False
-    """Asked by the browser for its tab, which no part of the page shows."""
+    """Whether the browser requested it for its tab, which no part of the page shows."""
     named_in: str | None = None
     """The recorded text that names this URL as it stands: the recording itself lacks the answer.
     None if a script made the URL up, which may be the replay's doing."""
@@ -40,7 +40,8 @@ def miss_of(
     initiators: Mapping[str, str],
     texts: Texts,
 ) -> Miss:
-    """One miss, as the browser (`item`) and a server (`answer`) saw it; one of them may be None."""
+    """Return one miss, as the browser (`item`) and a server (`answer`) saw it; one of them may be
+    None."""
     kind = item.resource_type if item else "Other"
     by = initiators.get(url)
     initiator_type = item.initiator_type if item else None

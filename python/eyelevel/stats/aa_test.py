@@ -1,4 +1,5 @@
-"""One stack under two names: how often the report's procedure would claim a difference.
+"""The A/A test: one stack under two names, to see how often the report's procedure would claim a
+difference.
 
 Within each repetition the two names are swapped at random, on all sites alike, so that nothing but
 luck tells them apart, what disturbs a stack for a whole repetition included;
@@ -44,7 +45,7 @@ def p_values(pairs: Mapping[str, Floats]) -> list[float | None]:
 def swap_names(
     pairs: Mapping[str, Floats], permutations: int, draw: np.random.Generator
 ) -> AAResult:
-    """One family: the comparisons of one metric. Raises ValueError if a p value is missing."""
+    """Test one family: the comparisons of one metric. Raises ValueError if a p value is missing."""
     rows = []
     for _ in range(permutations):
         swapped = {name: _swap(values, draw) for name, values in pairs.items()}

@@ -95,7 +95,7 @@ def _orders(n: int) -> NDArray[np.int64]:
 def noticed_share(
     repetitions: int, stacks: int, pairs: tuple[tuple[int, int], ...], networks: int
 ) -> float:
-    """The share of made-up studies whose p is at most 0.05 if one stack drifts, 0 to 1.
+    """Return the share of synthetic studies whose p is at most 0.05 if one stack drifts, 0 to 1.
 
     `pairs`: which stacks are compared, by their places; the first one's stack has a drift of
     DRIFT_SHARE and DRIFT_LENGTH on every network, each its own. Loads are normal.

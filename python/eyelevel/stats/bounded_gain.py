@@ -1,4 +1,5 @@
-"""One run's gain with an interval at a stated confidence, for gates and for comparing runs."""
+"""Compute one run's gain with an interval at a stated confidence, for gates and for comparing
+runs."""
 
 import math
 from dataclasses import replace

@@ -58,7 +58,7 @@ class Estimate:
 
     @classmethod
     def of_json(cls, fields: JsonMapping) -> Self:
-        """The reverse of `as_json`, as far as that tells."""
+        """Return the estimate of a JSON object, as far as `as_json` wrote it."""
         numbers = {name: fields[name] for name in ("value", "low", "high", "p")}
         return cls(**numbers, reason=fields["undetermined_because"] or "")
 

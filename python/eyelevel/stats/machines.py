@@ -1,4 +1,5 @@
-"""Machines as a factor beside sites: do they give one gain, and what would another one give?"""
+"""Model machines as a factor besides sites: do they give one gain, and what would another one
+give?"""
 
 import math
 from collections.abc import Sequence
@@ -269,7 +270,7 @@ def _variances(design: _Design, values: Floats, vectors: Floats) -> tuple[float,
 
 
 def _of_another(design: _Design, between: float, within: float) -> Estimate:
-    """One further machine's gain over these sites."""
+    """Return one further machine's gain over these sites."""
     count = len(design.sums)
     if count < MACHINES_MIN:
         return undetermined(f"fewer than {MACHINES_MIN} machines", count)

@@ -157,7 +157,7 @@ DISAGREES = "no interval: it disagrees with that of the gain about zero"
 
 
 def beside_gain(difference: Estimate, gain: Estimate) -> Estimate:
-    """Return the difference as it stands beside its gain: without an interval that disagrees.
+    """Return the difference that accompanies a gain: without an interval that disagrees.
 
     The gain decides, and counts each site alike; in milliseconds a slow site counts for more. Both
     intervals hold, yet a reader would take the one that says more for a second verdict.

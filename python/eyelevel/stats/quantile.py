@@ -19,7 +19,7 @@ DECIDING_POWER = 0.9
 
 
 def blocks_min(share: float) -> int:
-    """The fewest blocks that a quantile is asked of: two loads are to be expected beyond it."""
+    """Return the fewest blocks for a quantile: two loads are expected beyond it."""
     return math.ceil(LOADS_BEYOND_MIN / min(share, 1 - share) - 1e-9)
 
 
@@ -61,7 +61,8 @@ def blocks_to_bound(
 
 
 def _ranks(n: Integers, share: float, confidence: float) -> tuple[Floats, Floats]:
-    """The ranks, from 1, of the loads that bound the quantile; 0 and n + 1 are no load."""
+    """Return the ranks, from 1, of the loads that bound the quantile; 0 and n + 1 stand for
+    none."""
     tail = (1 - confidence) / 2
     inner = scipy.stats.binom(n, share)
     return inner.ppf(tail), inner.ppf(1 - tail) + 1

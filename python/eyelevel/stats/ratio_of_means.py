@@ -84,7 +84,7 @@ def ratio_over_sites(
 def with_interval(
     value: float, error: float, freedom: float, n: int, confidence: float
 ) -> Estimate:
-    """A gain with Student's t interval and p value; undetermined if there is no error."""
+    """Return a gain with Student's t interval and p value; undetermined without an error."""
     if error <= ROUNDING:
         return undetermined(NO_SPREAD, n, value)
     gain = t_estimate(value, error, freedom, n, confidence)
@@ -93,7 +93,7 @@ def with_interval(
 
 
 def harm(beside: ArrayLike, alone: ArrayLike) -> Estimate:
-    """The harm to a metric of which less is better: (beside - alone) / beside, of means.
+    """Return the harm to a metric of which less is better: (with - alone) / with, of means.
 
     Ware, Mukerjee, Seshan, Sherry 2019 (Beyond Jain's Fairness Index, HotNets), section 3: 0 is
     none, 1 the worst; negative if the loads beside cross traffic were faster. Loads come in pairs,
@@ -103,7 +103,7 @@ def harm(beside: ArrayLike, alone: ArrayLike) -> Estimate:
 
 
 def harm_of_gain(gain: Estimate) -> Estimate:
-    """The harm, from the gain of the loads alone over those beside cross traffic."""
+    """Return the harm, from the gain of the loads alone over those with cross traffic."""
     return replace(
         gain,
         value=None if gain.value is None else -gain.value,

@@ -48,7 +48,8 @@ class Horizon:
 def confidence_sequence(
     values: ArrayLike, significance_level: float, horizon: Horizon, *, one_sided: bool = False
 ) -> Estimate:
-    """The mean of `values` so far, one a repetition, with an interval valid at every look.
+    """Return the mean of `values` so far, one per repetition, with an interval valid at every
+    interim analysis.
 
     The chance that the interval misses the true mean at any look of the horizon is
     `significance_level`; with `one_sided` it is that of each bound alone. It inverts the t test's

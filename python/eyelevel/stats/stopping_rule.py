@@ -194,7 +194,8 @@ class Studies:
 def run_studies(
     rule: Rule, log_ratios: Floats, repetitions_min: int, truth: float = 0.0
 ) -> Studies:
-    """Studies of one comparison by the rule; `log_ratios` has a row a study, a column a repetition.
+    """Decide studies of one comparison by the rule; `log_ratios` has one row per study, one column
+    per repetition.
 
     `truth`: the mean log ratio that is to be estimated.
     """

@@ -1,4 +1,4 @@
-"""One writer a run's directory: a second one would remove what the first is writing."""
+"""Claim a run's directory for one writer: a second one would remove what the first is writing."""
 
 import os
 from pathlib import Path

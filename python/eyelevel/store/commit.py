@@ -49,7 +49,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a commit: its name, as `disk.steps.reached` is told it, and what it does."""
+    """One step of a commit: its name, as reported to `disk.steps`, and its function."""
 
     name: str
     does: Callable[[Stage], None]
@@ -169,7 +169,7 @@ def write_trial(
 
 
 def recover(directory: Path) -> None:
-    """End what killed writers had begun: what was staged whole is committed, the rest removed.
+    """Finish what killed writers had begun: complete stages are committed, others removed.
 
     Only who has claimed the directory may ask for it (`eyelevel.store.claim`). Raises StoreError
     when the disk refuses.

@@ -45,8 +45,8 @@ class Part:
 
 
 def encode(pictures: Sequence[Picture]) -> list[Part]:
-    """One part for each picture but the last, in their order; all of one size, each unlike its
-    neighbours."""
+    """Encode one part for each picture but the last, in their order; all of one size, each unlike
+    its neighbours."""
     if len(pictures) < 2:
         return []
     # The encoder lets other threads run; what is here beside it takes little.
@@ -80,7 +80,8 @@ def _begin_encoding(pictures: Sequence[Picture], encoders: Executor) -> list[Cal
 def _part(
     top: int, left: int, unchanged: tuple[int, int, int], webp: "Future[bytes]"
 ) -> Callable[[], Part]:
-    """One part however often it is asked for, as a load keeps equal ones once."""
+    """Return a function that returns the same part at each call, as a load keeps equal ones
+    once."""
     return cache(lambda: Part(top, left, unchanged, webp.result()))
 
 

@@ -69,7 +69,8 @@ def step_frames_file(number: int) -> str:
 
 
 def read_trial(directory: Path, name: str) -> StoredTrial:
-    """One trial by its hash; raises StoreError when it is absent, damaged or of another version."""
+    """Read one trial by its hash; raises StoreError when it is absent, damaged or of another
+    version."""
     path = directory / TRIALS / name
     return StoredTrial(path, parse_record(read_record_file(str(path)), name, path / RECORD_FILE))
 

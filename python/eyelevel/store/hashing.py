@@ -1,4 +1,4 @@
-"""One canonical form of JSON, and the short hash that identifies a trial by it."""
+"""Write JSON in one canonical form, and compute the short hash that identifies a trial by it."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""`machines/ID.json` of a run: what each machine showed of itself, and what became of it."""
+"""Read `machines/ID.json` of a run: each machine's description and verdict."""
 
 from pathlib import Path
 from typing import Annotated, Literal, NotRequired
@@ -61,7 +61,7 @@ def machine_file(directory: Path, machine: str) -> Path:
 
 
 def read_machine(file: Path) -> JsonObject:
-    """One machine's file; raises StoreError when it is damaged or of another version."""
+    """Read one machine's file; raises StoreError when it is damaged or of another version."""
     content = read_bytes(file, Source(str(file), DOCUMENT, StoreError))
     return parse_machine(content, file.stem, str(file))
 

@@ -1,4 +1,4 @@
-"""The messages of a load beside its record: header fields, sizes and short request bodies.
+"""Write the messages of a load beside its record: header fields, sizes and short request bodies.
 
 They are kept apart from the record, which every report reads: no metric needs them.
 """

@@ -132,7 +132,7 @@ class PathSummary(TypedDict):
 
 @with_config(OBSERVED)
 class Flow(TypedDict):
-    """One transfer beside the page."""
+    """One transfer that shared the path with the page."""
 
     congestion_control: str
     direction: str

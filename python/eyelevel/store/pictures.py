@@ -27,7 +27,7 @@ def picture_name(picture: Picture) -> str:
 
 
 def pack_picture(picture: Picture) -> bytes:
-    """The content of its file."""
+    """Return the content of a picture's file."""
     return encode_webp(picture, EFFORT)
 
 
@@ -55,7 +55,7 @@ def is_picture(content: bytes, name: str) -> bool:
 
 
 def read_picture(folder: Path, name: str) -> Picture:
-    """Raises StoreError if it is not there, or not what its name says."""
+    """Read a picture. Raises StoreError if it is absent, or does not match its name."""
     try:
         return _read(folder, name)
     except (OSError, ValueError) as error:

@@ -29,7 +29,7 @@ def encode_webp(picture: Picture, effort: dict[str, int]) -> bytes:
 
 
 def decode_webp(webp: bytes) -> Picture:
-    """Raises ValueError if it is damaged."""
+    """Decode a WebP picture. Raises ValueError if it is damaged."""
     return np.array(open_picture(webp))
 
 

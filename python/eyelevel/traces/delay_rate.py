@@ -78,7 +78,7 @@ class DelayRate:
     passed_over: tuple[str, ...]
 
     def rates(self, mbit_s: NDArray[np.float64]) -> RateSeries:
-        """One direction's rate."""
+        """Return one direction's rate."""
         return RateSeries(self.at_ms, mbit_s)
 
     def delay_steps(self, name: str) -> tuple[float, NDArray[np.float64]] | None:

@@ -38,7 +38,7 @@ class Generator:
     """
 
     def __init__(self, seed: int, name: str) -> None:
-        """One independent stream for each name."""
+        """Seed one independent stream per name."""
         digest = hashlib.sha256(f"{seed}\x1f{name}".encode()).digest()
         self._bits = np.random.PCG64(int.from_bytes(digest[:16], "big"))
 
@@ -48,7 +48,7 @@ class Generator:
         return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def uniform(self) -> float:
-        """One of `uniforms`."""
+        """Return one of `uniforms`."""
         return float(self.uniforms(1)[0])
 
     def normals(self, count: int) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from eyelevel.errors import TraceError
 from eyelevel.traces.mahimahi import OPPORTUNITIES_MAX, OPPORTUNITY_BITS
 
 _PIECE = 1 << 18
-"""Opportunities at a time: memory beside the trace itself stays bounded."""
+"""The opportunities per piece, to bound the memory besides the trace itself."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ def _count_bits(series: RateSeries, name: str) -> tuple[NDArray[np.float64], int
 
 
 def rates_of(opportunities_ms: NDArray[np.int64], bin_ms: int) -> RateSeries:
-    """The trace's rate in bins of `bin_ms`; the last is shorter if the length is no multiple.
+    """Return the trace's rate in bins of `bin_ms`; the last is shorter if the length is not a
+    multiple.
 
     An opportunity on a bin's upper edge belongs to the bin, since it carries what gathered there.
     """

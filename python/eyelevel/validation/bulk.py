@@ -1,4 +1,4 @@
-"""One bulk transfer through a lab: a stack's servers, our own client, the path's log."""
+"""Make one bulk transfer through a lab: a stack's servers, our own client, the path's log."""
 
 import json
 import random
@@ -29,7 +29,7 @@ DATA_PACKET_BYTES_MIN = 81
 """A TCP segment without data has 52 to 80 bytes over IPv4, one of QUIC with nothing but
 acknowledgements about 70; the smallest with data here, a session ticket's, 83."""
 FLIGHT_GAP_RTT_SHARE = 0.4
-"""Flights are told apart by gaps of this share of the round trip; paced packets of a first window
+"""Flights are separated by gaps of this share of the round trip; paced packets of a first window
 are far closer."""
 FLIGHT_PACKETS_MIN = 8
 """A handshake has fewer packets than this at once, a first window of bulk data more."""

@@ -1,4 +1,4 @@
-"""One experiment on an emulated path: packets at a constant rate, and what became of each.
+"""Send packets at a constant rate over an emulated path, and return the fate of each.
 
 Every experiment is a path of its own with `eyelevel-lab traffic` at both ends: UDP packets at a
 constant rate from the far end to the client, through the path's downward direction.
@@ -132,7 +132,7 @@ def _traffic(
 
 @contextmanager
 def busy_machine() -> Iterator[None]:
-    """One process for each core that does nothing but compute."""
+    """Keep every core busy with one computing process each."""
     busy = [
         subprocess.Popen([sys.executable, "-c", "while True: pass"])
         for _ in os.sched_getaffinity(0)

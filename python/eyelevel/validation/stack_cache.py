@@ -55,7 +55,7 @@ def read_cells() -> list[Cell]:
 
 
 def read_flow(determined_by: JsonMapping) -> JsonObject | None:
-    """The short flow that was measured with these settings by this build, as it was written."""
+    """Return the short flow measured with these settings by this build, as it was written."""
     try:
         return _object(folder() / FLOWS / f"{_key(determined_by)}.json")
     except OutsideError:

@@ -36,7 +36,7 @@ RUNS = 5
 RUNS_MAX = 60
 """The most runs, which pool rare losses: at 0.1 % and 760 ms a run of 30 s loses three packets."""
 FAILED_MAX = 3
-"""A transfer that breaks off is counted and told; a cell in which many do fails."""
+"""The most transfers of a cell that may break off; each is counted and reported."""
 BODY_BYTES = 10_000_000
 FAST_S = 3.2
 """The time of 10 MB over the fastest of the papers' networks. Faster ones get as many bytes as they

@@ -84,7 +84,7 @@ def _as_first_look(claim: Answer) -> Answer:
 def answer(
     gains: Sequence[NetworkGain], metric: str, sites: int, smallest_effect: float
 ) -> list[Answer]:
-    """A sentence a comparison and network, with what it rests on and how sure it is.
+    """Return one sentence per comparison and network, with its basis and certainty.
 
     Of more than NETWORKS_NAMED_MAX networks a comparison has one sentence a finding, and so has
     every comparison but the first where there are many. Timeouts and slow loads, where there is
@@ -124,7 +124,8 @@ def description(gains: Sequence[NetworkGain], metric: str, sites: int) -> list[A
 
 
 def further_answers(contents: StudyResults) -> list[str]:
-    """Return the sentences beside each comparison's own: timeouts, slow loads, weighted means."""
+    """Return the sentences that accompany each comparison's own: timeouts, slow loads, weighted
+    means."""
     sentences: list[str] = []
     if contents.cells and not contents.unfinished:
         for primary in _by_comparison(contents.gains, contents.primary_metric):
@@ -163,7 +164,7 @@ def _sentence(gain: NetworkGain, smallest_effect: float, sites: int) -> Answer:
 
 
 def _size(gain: NetworkGain, claimed: bool = False) -> str:
-    """The difference in ms and as a share, with its interval; empty where there is no value.
+    """Return the difference in ms and as a share, with its interval; empty without a value.
 
     A claim has said which way before; without one, every number says it: no sign has to be known.
     """
@@ -305,7 +306,8 @@ def why_no_answer(contents: StudyResults, *, briefly: bool = False) -> str:
 
 
 def _over_networks(contents: StudyResults) -> list[Answer]:
-    """A sentence a comparison about its gain over all networks, if the plan has weights."""
+    """Return one sentence per comparison about its gain over all networks, if the plan has
+    weights."""
     weights, metric = contents.plan.get("weights"), contents.primary_metric
     if not weights:
         return []

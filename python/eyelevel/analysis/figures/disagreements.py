@@ -39,7 +39,7 @@ def disagreements(contents: StudyResults) -> pl.DataFrame:
 
 
 def disagreement_strips(contents: StudyResults) -> pl.DataFrame:
-    """The pictures of the widest disagreements: one row a stack and moment."""
+    """Return the pictures of the widest disagreements: one row per stack and moment."""
     rows = []
     for row in disagreements(contents).head(SHOWN_MAX).iter_rows(named=True):
         strips = strips_of(contents, row["site"], row["network"])

@@ -45,8 +45,8 @@ def mean_progress(contents: StudyResults, points: int = POINTS) -> pl.DataFrame:
 
 
 def typical_progress(contents: StudyResults) -> pl.DataFrame:
-    """`network`, `site`, `stack`, `hash`, `seconds`, `share`: a row a step of each stack's typical
-    load, up to PANELS_MAX pairs of site and network in the plan's order."""
+    """Return `network`, `site`, `stack`, `hash`, `seconds`, `share`: one row per step of each
+    stack's typical load, up to PANELS_MAX pairs of site and network in the plan's order."""
     typical, rows, panels = typical_loads(contents), [], 0
     for site in contents.sites:
         for network in contents.networks:

@@ -32,7 +32,7 @@ class RequestBar:
 
     url: str
     name: str
-    """The label beside a bar: the path's last part, or the host of a front page."""
+    """The label of a bar: the path's last part, or the host of a front page."""
     started_ms: float
     ended_ms: float
     phases: Mapping[str, Span]

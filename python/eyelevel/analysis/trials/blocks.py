@@ -14,8 +14,8 @@ from eyelevel.store.outcomes import CENSORED, OUTCOMES_BY_NAME
 Floats = NDArray[np.float64]
 
 Loads = Mapping[str, Mapping[str, Floats]]
-"""One value a block by stack and metric, in the order of the site's blocks: infinity for a timeout,
-not-a-number if the load is left out or has no such metric."""
+"""The values by stack and metric, one per block, in the order of the site's blocks: infinity for a
+timeout, not-a-number if the load is left out or has no such metric."""
 
 
 COMPARED_BY = (

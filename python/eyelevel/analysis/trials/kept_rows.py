@@ -1,4 +1,4 @@
-"""Rows that were computed before, kept beside the records so that nothing is computed twice.
+"""Keep computed rows beside the records, so that nothing is computed twice.
 
 They are never trusted further than their inputs: a row is used again only while the SHA-256 of its
 record's bytes and the size and time of its frames file are the same, and none at all once the code
@@ -90,14 +90,15 @@ def keep(directory: Path, table: pl.DataFrame) -> None:
 
 
 def keep_part(directory: Path, rows: pl.DataFrame) -> None:
-    """Keep these beside the table; as `keep`."""
+    """Keep rows in a file beside the table; as `keep`."""
     with contextlib.suppress(OSError):
         (directory / ROWS).mkdir(exist_ok=True)
         _write(directory / ROWS / f"{rows['hash'][0]}.parquet", rows)
 
 
 def _write(file: Path, table: pl.DataFrame) -> None:
-    """Raises OSError; what polars raises for a disk that refuses says neither that nor why."""
+    """Write a file of rows. Raises OSError, since polars' own error on a full disk does not name
+    the cause."""
     content = BytesIO()
     table.write_parquet(content)
     write_whole(file, content.getvalue())
@@ -118,7 +119,7 @@ class RowParts:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is there. Raises OSError."""
+        """Write the rows collected so far. Raises OSError."""
         if not self._rows:
             return
         part = pl.DataFrame(self._rows, schema=self._columns.schema(), orient="row")

@@ -1,4 +1,5 @@
-"""Outcomes that only the other loads of a block or site can tell: pure, over the trials' facts.
+"""Decide the outcomes that depend on the other loads of a block or site: pure, over the trials'
+facts.
 
 A record's own outcome is committed with it and never changes. What a reader uses is the judged one:
 the record's, or one of these if the record says `ok`; what the machine did is judged first

@@ -1,5 +1,5 @@
-"""One trial as one row: who made it, its facts, a column a metric, the picture's progress, and what
-that waited for."""
+"""Compute one trial's row: its machine, its facts, one column per metric, the picture's progress,
+and what that waited for."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""All trials of a run as one tidy table: one row a trial, one column a metric.
+"""Read all trials of a run as one tidy table: one row per trial, one column per metric.
 
 Computing metrics from frames is what takes time, so rows are kept beside the records
 (`eyelevel.analysis.trials.kept_rows`).
@@ -51,9 +51,9 @@ def trials_table(directory: Path, columns: Columns, processes: int = 1) -> pl.Da
 
 
 class GrowingTable:
-    """The table of a run that goes on, for who reads it again and again: of a trial that was read
-    nothing is read again, since what is committed never changes. No record of a row that is kept is
-    opened either; the report, which has the last word, reads them all."""
+    """The table of a running study, for repeated reading: a trial that was read is not read again,
+    since committed trials never change. Records whose rows are kept are not opened either; the
+    report reads them all."""
 
     def __init__(self, directory: Path, columns: Columns) -> None:
         self._directory, self._columns = directory, columns

@@ -27,7 +27,7 @@ class FrameCapture(Protocol):
     """Takes pictures from `start` to `stop`."""
 
     def start(self, devtools: DevTools, session_id: str, deadline: float) -> None:
-        """Begin; returns when the first picture can be taken."""
+        """Start capturing; returns when the first picture can be taken."""
 
     def handle_event(self, method: str, parameters: JsonObject) -> bool:
         """Take one event of the page's session; True if the picture changed."""
@@ -105,7 +105,7 @@ class Screencast:
         return self._pictures.add(at_s, parameters["data"])
 
     def stop(self, deadline: float) -> None:
-        """No more frames."""
+        """Stop capturing frames."""
         if self._devtools is not None:
             self._devtools.call("Page.stopScreencast", {}, self._session_id, deadline)
 
@@ -136,7 +136,7 @@ class TraceScreenshots:
         self._complete = False
 
     def start(self, devtools: DevTools, session_id: str, deadline: float) -> None:
-        """Begin; only a trace of the page's own session holds screenshots."""
+        """Do nothing; only a trace of the page's own session holds screenshots."""
         self._devtools = devtools
         self._session_id = session_id
         configuration = {"includedCategories": [TRACE_CATEGORY], "excludedCategories": ["*"]}
@@ -183,14 +183,14 @@ class NoCapture:
     lost = 0
 
     def start(self, devtools: DevTools, session_id: str, deadline: float) -> None:
-        """Nothing to begin."""
+        """Do nothing."""
 
     def handle_event(self, method: str, parameters: JsonObject) -> bool:
-        """No event changes a picture."""
+        """Return False: no event changes a picture."""
         return False
 
     def stop(self, deadline: float) -> None:
-        """Nothing to end."""
+        """Do nothing."""
 
     def final_picture_matches(self, deadline: float) -> bool | None:
         """Return None."""

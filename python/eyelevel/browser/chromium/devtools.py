@@ -42,7 +42,7 @@ FLOODS = tuple(
 """How messages begin that a page makes as many of as it likes."""
 
 FLOOD_MAX = 10_000
-"""Such messages of one browser that are read; further ones are counted."""
+"""The most such messages of one browser that are read; further ones are counted."""
 
 WRITE_TIMEOUT_S = 10.0
 """How long the browser may leave its end of the pipe unread; it reads on a thread of its own."""

@@ -195,7 +195,7 @@ def _host(url: str) -> str:
 
 
 def observe_with(scripts: Sequence[tuple[str, JsonObject]]) -> Observe:
-    """Makes a page, frame or worker send its events, its own children's included.
+    """Return a function that makes a page, frame or worker, and its children, send events.
 
     Children wait until they are observed, so that no request of a frame in another process is
     missed. This delays such a frame by about a millisecond, on every stack alike.

@@ -59,7 +59,7 @@ class DevToolsInput:
         return self._clock.documents
 
     def begin_step(self, rule: QuietRule) -> None:
-        """Tell `rule` of all that happens from now on."""
+        """Report all events to `rule` from now on."""
         self._follow(rule)
         self._inputs.begin_step(rule)
         self._lifecycle_s.clear()

@@ -294,7 +294,7 @@ class _Load:
             self._rule.handle_activity(now_s)
 
     def _close_window(self, target: JsonObject) -> None:
-        """Close a window that the page opened: it would load pages of its own beside it."""
+        """Close a window that the page opened: it would load its own pages meanwhile."""
         if target["type"] == "page" and target["targetId"] != self._main_frame:
             self._devtools.send("Target.closeTarget", {"targetId": target["targetId"]})
 

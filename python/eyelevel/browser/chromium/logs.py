@@ -124,7 +124,7 @@ class Trace:
         self._stream = ""
 
     def start(self, devtools: DevTools, deadline: float) -> None:
-        """Begin; raises the errors of `DevTools.call`."""
+        """Start logging; raises the errors of `DevTools.call`."""
         configuration = {"includedCategories": list(TRACE_CATEGORIES), "excludedCategories": ["*"]}
         parameters = {
             "transferMode": "ReturnAsStream",

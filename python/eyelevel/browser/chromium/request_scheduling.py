@@ -136,7 +136,7 @@ def request_scheduling(
 
 
 def read_network_log(compressed: bytes) -> JsonObject:
-    """The log that stands beside a record as `netlog.json.gz`."""
+    """Read the network log kept beside a record as `netlog.json.gz`."""
     log: JsonObject = json.loads(gzip.decompress(compressed))
     return log
 

@@ -1,4 +1,4 @@
-"""A WebDriver BiDi client (W3C) over a WebSocket (RFC 6455) that somebody else connected.
+"""Implement a WebDriver BiDi client (W3C) over a connected WebSocket (RFC 6455).
 
 Commands, their answers, and events in their order.
 """
@@ -111,7 +111,7 @@ class WebSocket:
             raise BrowserGoneError(f"the browser refused the WebSocket: {error}") from error
 
     def send(self, text: str) -> None:
-        """One message. Raises `BrowserGoneError` if the connection is gone."""
+        """Send one message. Raises `BrowserGoneError` if the connection is gone."""
         try:
             self._connection.send(text)
         except ConnectionClosed as error:

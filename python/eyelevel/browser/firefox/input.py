@@ -49,7 +49,7 @@ class BiDiInput:
         self._inputs = Unanswered()
 
     def begin_step(self, rule: QuietRule) -> None:
-        """Tell `rule` of all that happens from now on."""
+        """Report all events to `rule` from now on."""
         self._tab.follow(rule)
         self._inputs.begin_step(rule)
 

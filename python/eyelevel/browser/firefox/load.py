@@ -183,7 +183,7 @@ class _Load:
         return replace(raw, capped=capped or moving, after_load=tuple(steps))
 
     def _open(self, deadline: float) -> None:
-        """Open an empty page of the wanted size that nobody else uses, and film it from now on."""
+        """Open a new empty page of the wanted size, and film it from now on."""
         settings = self._settings
         self._bidi = bidi = self._firefox.connect(deadline)
         session_info = bidi.call("session.new", {"capabilities": {}}, deadline)

@@ -130,7 +130,7 @@ class Screen:
             time.sleep(0.01)
 
     def stop(self) -> None:
-        """No more pictures; the film is whole afterwards."""
+        """Stop taking pictures; the film is complete afterwards."""
         if self._camera is None or self._stdin_fd < 0:
             return
         self._was_camera_suspended = self._camera.was_suspended()
@@ -226,7 +226,7 @@ class Screen:
 
 
 def write_private(file: Path, content: bytes) -> None:
-    """Write a file that nobody else may read."""
+    """Write a file that other users cannot read."""
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
         stream.write(content)
 

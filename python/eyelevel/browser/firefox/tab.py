@@ -22,7 +22,7 @@ EVENTS_MAX = 1000
 """Load events that are kept of a document."""
 
 FOREIGN_MAX = 10_000
-"""Windows opened by the page and frames in them that are told apart."""
+"""The most windows opened by the page, and frames in them, that are distinguished."""
 
 WHITE_PAGE = (
     "data:text/html,<link rel=icon href=data:,><meta name=viewport content='width=device-width'>"
@@ -58,7 +58,7 @@ class FirefoxTab:
         self._foreign: set[str] = set()
 
     def open(self, deadline: float) -> None:
-        """Open an empty page of the wanted size that nobody else uses."""
+        """Open a new empty page of the wanted size."""
         call, settings = self._bidi.call, self._settings
         self._bidi.on_event = self._handle_event
         self.context = call("browsingContext.create", {"type": "tab"}, deadline)["context"]
@@ -101,7 +101,7 @@ class FirefoxTab:
         return wait_for_load(self._settings, rule, self._bidi.pump, waits, failed)
 
     def follow(self, rule: QuietRule) -> None:
-        """Tell `rule` of all that happens from now on."""
+        """Report all events to `rule` from now on."""
         self._rule = rule
 
     def timings(self, deadline: float) -> tuple[PageAnswer, BrowserEvents]:

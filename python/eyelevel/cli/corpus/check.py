@@ -82,7 +82,7 @@ def check_corpus(
 def check_member(
     member: Member, folder: Path, loads: int, *, again: bool = False
 ) -> tuple[Check, bool]:
-    """One recording's check, and whether it was kept from before: of the same file, by the same
+    """Return one recording's check, and whether it is a kept one: of the same file, by the same
     rules, with no fewer loads.
 
     A recording that cannot be opened, or makes the browser fail, is not fit. The latter is kept as

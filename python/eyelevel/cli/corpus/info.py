@@ -120,7 +120,7 @@ def read_corpus(corpus: str) -> tuple[list[SiteAttributes], list[Unreadable]]:
 
 
 def print_sites(sites: list[SiteAttributes]) -> None:
-    """A row a site, in the columns of Das's table 5.1."""
+    """Print one row per site, in the columns of Das's table 5.1."""
     numbers = ("addresses", "objects", "mean object", "total size", "secure", "depth")
     shown = table("site", *numbers, right=numbers, whole=("site",))
     for site in sites[:SITES_SHOWN_MAX]:

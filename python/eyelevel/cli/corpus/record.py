@@ -126,7 +126,7 @@ class _Session:
     allow: Sequence[str]
 
     def record(self, url: str, before: Entry | None) -> Entry:
-        """One page; its line is in the table. Raises BrowserStartError and OSError."""
+        """Record one page and add its line to the table. Raises BrowserStartError and OSError."""
         name = self.ledger.name_for(before, partial(name_of_page, url))
         file = self.out / f"{name}.wacz"
         reason = ""
@@ -150,8 +150,8 @@ class _Session:
         return entry
 
     def check(self, entry: Entry, screen: Screen) -> bool:
-        """Check a recording, and tell if it is not fit to be measured; whether nothing was to do:
-        its check is kept, it is not there, or nothing is to be checked."""
+        """Check a recording, and report if it is not fit to be measured. Return whether nothing was
+        to do: its check is kept, it is absent, or nothing is to be checked."""
         if not (self.loads and entry.is_there):
             return True
         member = Member(entry.name, str(recording_in(self.out, entry)))

@@ -41,7 +41,7 @@ NOT_LIVE = (*(field.name for field in fields(NetworkWords)), "url", "cross_traff
 
 
 def check_no_emulation(context: typer.Context) -> None:
-    """Raises PlanError for what a live load has not."""
+    """Raise PlanError for options that a live load does not have."""
     for name in NOT_LIVE:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
@@ -52,14 +52,15 @@ def check_no_emulation(context: typer.Context) -> None:
 
 
 def refuse_live(allow: Sequence[str] | None, upstream_ca: Path | None) -> None:
-    """Raises PlanError for what only a live load has."""
+    """Raise PlanError for options that only a live load has."""
     for flag, value in (("--allow", allow), ("--upstream-ca", upstream_ca)):
         if value:
             raise PlanError([f"{flag}: a replay reaches only its lab; use this option with --live"])
 
 
 def check_live(url: str, stack: Stack, settings: Browser) -> None:
-    """Raises PlanError for what cannot be loaded live, alone or beside replays."""
+    """Raise PlanError for stacks or settings that cannot be loaded live, alone or alternating with
+    replays."""
     if not is_page_url(url):
         raise PlanError([f"`{url}` is not a page's URL; write it as `{EXAMPLE}`"])
     if not stack.is_ours:
@@ -84,7 +85,7 @@ def check_live(url: str, stack: Stack, settings: Browser) -> None:
 
 
 def report_once() -> Callable[[str], None]:
-    """Says each remark when it comes first."""
+    """Return a function that prints each remark once."""
     said: set[str] = set()
 
     def tell(remark: str) -> None:

@@ -20,7 +20,7 @@ def fates(
     ],
     out: Annotated[Path, typer.Argument(help="The file to write, with one packet per line.")],
 ) -> None:
-    """Write what became of each packet, its delay in ms or `lost`, for the stage `fates`.
+    """Write each packet's fate, its delay in ms or `lost`, for the stage `fates`.
 
     With it another controller meets the same delays and losses: `eyelevel path --down "fates
     OUT"`.

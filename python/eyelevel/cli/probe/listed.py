@@ -23,7 +23,7 @@ def resumable(out: Path | None, parquet: Path | None) -> Path:
 
 
 def measure_list(config: JsonObject, sink: Sink, resumed: Path | None) -> None:
-    """One round over all targets, but for those that `resumed` has all rows of.
+    """Measure one round over all targets, without those whose rows are complete in `resumed`.
 
     A host that was broken off is measured again as a whole; its rows stay.
     """

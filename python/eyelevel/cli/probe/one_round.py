@@ -23,7 +23,7 @@ class Request:
     stacks: str | None
 
     def rows(self) -> Iterator[JsonObject]:
-        """One round."""
+        """Yield the rows of one round."""
         if self.network is not None:
             return rows_in_lab(self.config, self.network, self.stacks)
         return probe_events("probe", self.config)

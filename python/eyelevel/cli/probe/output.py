@@ -178,7 +178,7 @@ class Sink:
             self._parquet.close()
 
     def take(self, row: JsonObject) -> None:
-        """One row, or what the server answered (`--print`)."""
+        """Print one row, or the server's answer (`--print`)."""
         if is_row := row["event"] == "attempt":
             self._last = row
             self._count(row)
@@ -228,7 +228,7 @@ class Sink:
             self._shown.clear()
 
     def all_over(self) -> None:
-        """Show a line a host and protocol, where the tables have more than one attempt on each."""
+        """Print one line per host and protocol if the tables have more than one attempt on each."""
         if self._form is Form.TABLE and self._summary.is_worth_showing:
             show_summary(self._summary)
 

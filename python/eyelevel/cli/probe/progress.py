@@ -18,7 +18,8 @@ REDRAW_EVERY_S = 0.5
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
-    """Gives what is to be called with how many of `total` are done, and a note on them."""
+    """Show a progress bar, and yield the function to call with the number done of `total` and a
+    note."""
     began, state = time.monotonic(), {"at": 0.0, "first": -1}
     log = LogLines(hints)
     bar = Progress(

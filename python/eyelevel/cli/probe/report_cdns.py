@@ -93,7 +93,7 @@ def _name(cdn: str) -> Text:
 
 
 def interval(estimate: JsonMapping, *, sign: bool = True, nothing: str = "no pairs") -> str:
-    """The value, and its interval if it has one; `nothing` where there is no value."""
+    """Return the value, with its interval if it has one; `nothing` without a value."""
     value, low, high = estimate["value"], estimate["low"], estimate["high"]
     if value is None:
         return nothing

@@ -35,7 +35,8 @@ class Kept:
     resume: bool
 
     def begin(self, about: JsonMapping) -> dict[Place, list[JsonObject]]:
-        """The rows of visits that need not be made; ProbeError where there is no such file."""
+        """Return the rows of visits that need not be repeated; ProbeError if there is no such
+        file."""
         if self.out is None:
             if self.resume:
                 raise ProbeError("--resume needs --out, the file to continue")

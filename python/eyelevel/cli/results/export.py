@@ -78,7 +78,7 @@ def export(
 def export_all(
     what: Path, out: Path | None, asked: Exports, bodies: Bodies = MappingProxyType({})
 ) -> list[str]:
-    """Write what is asked for of every load of `what`; return sentences on what was written.
+    """Write the requested exports of every load of `what`; return sentences on what was written.
 
     Raises ExportError for a load of a recording that is not among `bodies`, if there are any.
     """
@@ -110,7 +110,7 @@ def target_of(what: Path, out: Path | None) -> Path:
 def write_exports(
     trial: StoredTrial, target: Path, asked: Exports, bodies: Bodies = MappingProxyType({})
 ) -> bool:
-    """Write what is asked for of one load; return False if it has no frames."""
+    """Write the requested exports of one load; return False if it has no frames."""
     make_folder(target)
     name, key = trial.path.name, trial.record["trial"]
     if asked.har:

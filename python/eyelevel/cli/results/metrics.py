@@ -1,4 +1,4 @@
-"""`eyelevel metrics`: metrics computed anew from what was recorded, a run's or a video's."""
+"""Run `eyelevel metrics`: recompute metrics from a run's records or from a video."""
 
 from dataclasses import asdict
 from enum import StrEnum

@@ -47,7 +47,7 @@ def _metrics(step: JsonMapping, frames: Frames) -> dict[str, float | None]:
 
 
 def print_steps(loads: Iterable[tuple[str, Sequence[JsonMapping]]]) -> None:
-    """One row a step and load, by the load's name; nothing if there are no steps."""
+    """Print one row per step and load, by the load's name; nothing without steps."""
     shown = table("load", "step", *_STEP_COLUMNS.values(), right=tuple(_STEP_COLUMNS.values()))
     rows = [(name, step) for name, steps in loads for step in steps]
     for name, step in rows:

@@ -179,7 +179,7 @@ class _Question:
     table: str
 
     def plan(self, place: str) -> Plan:
-        """Raises PlanError, in words of the question."""
+        """Return the plan of a question. Raises PlanError in terms of the question."""
         asked = (self.change, self.networks, self.base, self.blocks, self.table)
         try:
             return parse_plan(
@@ -230,7 +230,8 @@ def _is_url(site: str) -> bool:
 
 
 def _record_where_absent(url: str, upstream_ca: Path | None, allow: Sequence[str]) -> None:
-    """Record once: a run that goes on, and a further question, are of the same page."""
+    """Record a page unless its recording exists: resumed runs and further questions use the same
+    one."""
     kept = recording_of(url)
     if kept.exists():
         hints.print(

@@ -15,7 +15,7 @@ ENDING_BLOCKS = "stopping after the current blocks; press Ctrl-C again to abort 
 
 @contextmanager
 def show_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
-    """A bar, and lines above it: effects, if they are shown, and that an interrupt was heard.
+    """Show a progress bar, and lines above it: effects if they are shown, and a noted interrupt.
 
     A log gets how far it is now and then.
     """

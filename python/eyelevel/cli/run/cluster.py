@@ -1,4 +1,4 @@
-"""`run --cluster`: what was asked for, refused before anything is written where it cannot be."""
+"""Handle `run --cluster`: check its options before anything is written."""
 
 import re
 from collections.abc import Sequence
@@ -97,7 +97,7 @@ class Cluster:
 
 
 def check_directory(out: Path) -> None:
-    """Raises StoreError for a URL."""
+    """Raise StoreError for a URL."""
     if found := _URL.fullmatch(str(out)):
         url = f"{found['scheme']}://{found['rest']}"
         raise StoreError(

@@ -1,4 +1,4 @@
-"""A run's copies in a bucket: `run --copy-to`, beside the bar of the run."""
+"""Copy a run to a bucket: `run --copy-to`, with progress in the run's bar."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Open a plan's sites, with words beside it where that takes a while: synthetic ones are made."""
+"""Open a plan's sites, with a status while that takes time: synthetic ones are generated."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

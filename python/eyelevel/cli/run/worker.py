@@ -23,7 +23,7 @@ class NoClusterError(ExpectedError):
 
 
 def check_installed() -> None:
-    """Raises NoClusterError without Dask's `distributed`."""
+    """Raise NoClusterError without Dask's `distributed`."""
     if find_spec("distributed") is None:
         raise NoClusterError(
             "loading on a cluster: Dask is not installed; pip install 'eyelevel[cluster]'"

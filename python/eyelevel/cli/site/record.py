@@ -321,7 +321,7 @@ def _way_out(sentence: str) -> str:
 
 
 def read_script(file: Path) -> tuple[Step, ...]:
-    """One step a line, `#` begins a comment line; raises ValueError with file and line."""
+    """Parse one step per line, with `#` for comment lines; raises ValueError with file and line."""
     steps = []
     text = read_text(file, Source(str(file), SCRIPT))
     for number, line in enumerate(text.splitlines(), start=1):

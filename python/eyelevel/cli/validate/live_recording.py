@@ -67,7 +67,7 @@ def _record(url: str, file: Path, upstream_ca: Path | None, allow: Sequence[str]
 
 
 def check_recorded_rtts(recording: RecordedSite) -> None:
-    """Raises PlanError where a replay cannot have the round trips of the recorded handshakes."""
+    """Raise PlanError if a replay cannot have the round trips of the recorded handshakes."""
     hosts = hosts_without_rtt(recording.of_plan().places)
     if hosts:
         more = f" and {len(hosts) - 1} more" if len(hosts) > 1 else ""

@@ -48,7 +48,8 @@ def format_row(row: Row) -> RowText:
 
 
 def absent(row: Row) -> bool:
-    """A stack has nothing of the kind, such as priorities of HTTP/1.1, or no run told."""
+    """Return whether a stack has nothing of the kind, such as priorities of HTTP/1.1, or no run
+    reported it."""
     if row["word"] == "absent":
         return True
     return bool(min(row["runs"])) and None in (row["first"], row["second"])

@@ -24,7 +24,7 @@ class PaintParts:
 
 
 def largest_contentful_paint_parts(record: JsonMapping) -> PaintParts | None:
-    """Return None if nothing was painted, or if nobody saw how its picture came.
+    """Return the parts; None if nothing was painted, or if the load of its picture was not seen.
 
     As in Chrome's web-vitals library the load begins when the request is sent, so that DNS and
     connecting count as delay, and it ends with the paint at the latest: a video goes on loading.

@@ -20,7 +20,8 @@ def fetched_objects(record: JsonMapping) -> list[JsonMapping]:
 
 
 def cleartext_share(record: JsonMapping) -> float | None:
-    """The share of bytes that came over http, 0 to 1, as the browser counts them; None of none.
+    """Return the share of bytes that came over http, 0 to 1, as the browser counts them; None
+    without bytes.
 
     Whatever the stack, they came over HTTP/1.1 without TLS, as they were recorded.
     """

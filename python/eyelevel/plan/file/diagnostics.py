@@ -101,7 +101,7 @@ class Problems:
         )
 
     def refuse_any(self) -> None:
-        """Raises PlanError where there is a problem."""
+        """Raise PlanError if there is a problem."""
         if self._found:
             raise self.refused()
 

@@ -24,8 +24,8 @@ _UNITS = Units((("ns", 1e-6), *IN_MS.factors))
 def readers_of(
     networks: Sequence[Network], data: JsonObject, mean_rate_bit_s: Callable[[str], int]
 ) -> Readers:
-    """Readers of what the text's networks name, which answer from the document; `data`, its TOML,
-    gets names that tell one use of a file from another, and words of a path spelled out."""
+    """Return readers that answer from the document what the text's networks name; `data`, its TOML,
+    gets names that distinguish one use of a file from another, and words of a path spelled out."""
     by_name = {network.name: network for network in networks}
     traces: dict[str, str] = {}
     stages: dict[str, StagesRead] = {}
@@ -114,7 +114,7 @@ def _spell_out(
 
 
 def _around(table: JsonObject, alone: bool, readers: Readers) -> dict[str, list[Stage]]:
-    """The stages that a table's text has beside those of its words, by direction."""
+    """Return the stages that a table's text has besides those of its words, by direction."""
     if not alone:
         bare = {key: value for key, value in table.items() if key not in ON_TOP}
         keys = NetworkTable.model_validate_json(json.dumps(bare, default=str))

@@ -95,7 +95,7 @@ class PlanKeys(Table):
     causes: Annotated[list[Cause], MinLen(1)] | None = None
 
     def browser_settings(self) -> Browser:
-        """The browser's, of the keys beside the others."""
+        """Return the browser settings among the keys."""
         return Browser(**{name: getattr(self, name) for name in annotations_of(Browser)})
 
 

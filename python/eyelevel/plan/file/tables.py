@@ -35,9 +35,9 @@ class Readers:
     """The functions that read and check what a plan names: each raises ValueError on failure."""
 
     trace: Callable[[str], TraceFile]
-    """A trace by the name of its file."""
+    """Read a trace by the name of its file."""
     stages: Callable[[str], StagesRead]
-    """One direction's stages by their text."""
+    """Read one direction's stages from their text."""
     recordings: Callable[[str, str], tuple[str, str]]
     """The files down and up that a folder has of an operator's link, by the network's name."""
 
@@ -71,8 +71,8 @@ def _resolve_keys(
     readers: Readers | None,
     trace_files: dict[str, str],
 ) -> Network:
-    """The network of the keys that are no words of a path: a preset, and what differs from it; or
-    all of its numbers. `words` are those that come on top of it."""
+    """Return the network of the keys that are not words of a path: a preset and what differs from
+    it, or all of its numbers. `words` are those that come on top of it."""
     given = list(changes)
     if (folder := changes.pop("traces", None)) is not None:
         changes |= _recorded_traces(folder, base, changes, readers)

@@ -52,7 +52,7 @@ Key = tuple[str, str | None, str | None]
 
 
 def _name_cdn(rows: pl.DataFrame, marks: Marks) -> dict[Key, tuple[str, str]]:
-    """CDN, and by what it is told, of each host, address and chain of names."""
+    """Return the CDN, and the evidence for it, of each host, address and chain of names."""
     servers = _by_server(rows, marks)
     told: dict[Key, tuple[str, str]] = {}
     left: list[tuple[Key, str | None]] = []
@@ -85,7 +85,8 @@ def _by_server(rows: pl.DataFrame, marks: Marks) -> dict[tuple[str, str], str]:
 
 
 def group_of(address: str | None) -> str | None:
-    """`203.0.113.0/24` of an IPv4 address, a /48 of an IPv6 one; None of none."""
+    """Return the group of an address: `203.0.113.0/24` for IPv4, a /48 for IPv6; None without an
+    address."""
     try:
         parsed = ipaddress.ip_address(address or "")
     except ValueError:

@@ -1,4 +1,4 @@
-"""The table of what tells a CDN: `marks.tsv` of this package, and a user's own."""
+"""Read the table of evidence for CDNs: `marks.tsv` of this package, and a user's own."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

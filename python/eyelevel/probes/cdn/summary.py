@@ -26,13 +26,13 @@ class ByCdn:
     """Tables as lists of rows, each a dictionary with the documented names."""
 
     cdns: list[JsonObject]
-    """One row a CDN: hosts and samples, and of how many hosts it is told by what."""
+    """One row per CDN: hosts and samples, and the number of hosts by evidence."""
     connected: list[JsonObject]
-    """One row a CDN and protocol: the share of hosts that connected."""
+    """One row per CDN and protocol: the share of hosts that connected."""
     times: list[JsonObject]
-    """One row a CDN, protocol, family and vantage point: connection times."""
+    """One row per CDN, protocol, family and vantage point: connection times."""
     pairs: list[JsonObject]
-    """One row a CDN and comparison: quantiles and shares of A - B, the median host, a verdict."""
+    """One row per CDN and comparison: quantiles and shares of A - B, the median host, a verdict."""
 
     def as_json(self) -> JsonObject:
         """The documented shape (docs/reference/probe.md)."""

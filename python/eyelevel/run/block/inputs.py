@@ -35,7 +35,7 @@ class Input:
 
 
 Seen = tuple[int, int, int]
-"""A file's number, length and time of change: alike as long as nobody touched it."""
+"""A file's number, length and modification time: equal as long as it is unchanged."""
 
 _found: dict[str, tuple[Path, Seen]] = {}
 """The place of each input that this process has found, by digest, and the file's state when it was
@@ -86,7 +86,8 @@ def keep_input(needed: Input, content: bytes) -> None:
 
 
 def _here(needed: Input) -> str | None:
-    """Read again only if somebody has touched it since: a cache may be cleared during a run."""
+    """Return the path on this machine, reading the file again only if it has changed since: a cache
+    may be cleared during a run."""
     file, before = _found.get(needed.digest, (None, None))
     if file is not None and _seen(file) == before:
         return str(file)

@@ -1,4 +1,4 @@
-"""One file that holds a run and what it takes to repeat it: spec/run-record.md has its layout."""
+"""Pack a run and what it takes to repeat it into one file: spec/run-record.md has its layout."""
 
 import hashlib
 import io
@@ -64,7 +64,8 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
 
 
 def _files(directory: Path) -> Iterator[tuple[str, Path]]:
-    """The run's own files: no links, which may lead anywhere, and nothing that is computed anew."""
+    """Yield the run's own files: no links, which may lead anywhere, and nothing that can be
+    recomputed."""
     for folder, folders, names in os.walk(directory):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:

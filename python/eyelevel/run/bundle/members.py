@@ -37,7 +37,7 @@ class Member(Enum):
     """A file that the sender made from the records, such as a report: whoever opens it must know
     its origin."""
     ASTRAY = "refused"
-    """It would lie outside of the directory, or in a folder that is none of a bundle's."""
+    """A file that would lie outside of the directory, or in a folder that bundles do not have."""
 
 
 def kind_of(name: str) -> Member:

@@ -1,4 +1,4 @@
-"""Open a bundle: a stranger's file, of which nothing is believed and nothing is executed."""
+"""Open a bundle: an untrusted file, of which nothing is believed and nothing is executed."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
@@ -132,7 +132,7 @@ class _Packed:
                 raise self._source.refusal(f"it {has} the recording of `{excerpt(site)}`")
 
     def unpack(self, name: str, directory: Path) -> None:
-        """One file, under its name once it is whole and what its digest says."""
+        """Unpack one file, under its name once it is complete and has its digest."""
         target = directory / name
         if target.exists() and _sha256(target) == self.digests[name]:
             return

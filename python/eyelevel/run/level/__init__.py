@@ -1,4 +1,4 @@
-"""The spirit level, measured: two stacks beside one another over a few networks.
+"""Measure the level: two stacks compared over a few networks.
 
 `measure.validate_level` lets both take turns in every scenario within four minutes; `runs` makes
 one run, a page in the browser or a transfer of our own client, and takes its values; `site` is the

@@ -1,4 +1,4 @@
-"""The spirit level: two stacks beside one another, over a few networks, within four minutes.
+"""Measure the level of two stacks over a few networks, within four minutes.
 
 Both take turns in every scenario, so that what the machine does to one it does to the other. First
 every scenario has the runs that an interval needs; what then is still unknown gets more of them,
@@ -266,7 +266,7 @@ class _Work:
     def measure(
         self, scenario: Scenario, side: int, stack: Stack, recordings: Recordings
     ) -> Run | None:
-        """One run; None if it told nothing."""
+        """Measure one run; None if it gave no value."""
         began_s = time.monotonic()
         self._tried += 1
         try:

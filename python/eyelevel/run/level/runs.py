@@ -1,4 +1,4 @@
-"""One run of one scenario of the level with one stack: from a lab to values by name."""
+"""Make one run of one scenario of the level with one stack: from a lab to values by name."""
 
 import time
 from collections.abc import Mapping

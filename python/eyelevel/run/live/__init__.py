@@ -1,4 +1,5 @@
-"""Live loads: a real page from its real servers, and the same beside replays of its recording.
+"""Live loads: a real page from its real servers, alone or alternating with replays of its
+recording.
 
 A live load is a trial like any other: it has the browser, the settings, the capture and the record
 of a replay. Its network is called `live`; its settings say that nothing is emulated. The browser

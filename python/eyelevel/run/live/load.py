@@ -1,4 +1,4 @@
-"""One live load: the page from its real servers, with the record of any other trial."""
+"""Make one live load: the page from its real servers, with the record of any other trial."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -45,7 +45,8 @@ class LivePage:
     screen: Screen = SCREEN
     """The screen if no device is emulated."""
     told: Callable[[str], None] = _untold
-    """Hears, at each load, how its network differs from what people at this machine have."""
+    """The callback for remarks at each load on how its network differs from the machine's usual
+    one."""
 
     @property
     def origin(self) -> tuple[str, ...]:

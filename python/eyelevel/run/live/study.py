@@ -1,4 +1,4 @@
-"""Live loads and replays of one page in turns, committed one by one: what is there stays.
+"""Alternate live loads and replays of one page, committed one by one; committed ones are kept.
 
 A block is a live load and a replay, in random order. Whatever ends the command, the next one with
 the same directory and settings goes on where it was.
@@ -95,7 +95,7 @@ def turns(study: LiveStudy) -> list[Turn]:
 def run_study(
     study: LiveStudy, directory: Path, host_wait: HostWait, told: Callable[[Done], None]
 ) -> None:
-    """Do what is not done yet; `told` hears of each load."""
+    """Make the loads that are not committed yet; `told` is called after each."""
     recover(directory)
     order, there = turns(study), list_committed(directory)
     rest = [turn for turn in order if turn.trial.hash not in there]

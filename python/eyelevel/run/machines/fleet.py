@@ -67,7 +67,7 @@ class Verdict:
 
     @classmethod
     def refuse(cls, machine: str, reason: str, machine_class: int | None = None) -> "Verdict":
-        """It takes no blocks."""
+        """Return a verdict by which the machine takes no blocks."""
         return cls(machine, machine_class, reason, is_admitted=False)
 
 

@@ -15,8 +15,8 @@ rate of all other slots; a run whose loads fail everywhere has another trouble."
 
 
 LOSSES_IN_A_ROW, LOST_BLOCKS_MIN = 3, 2
-"""A slot that is lost so often with a block, and ended none in between, is no slot for the next
-one; but of one block it may be the block's fault, which is given up by itself."""
+"""A slot that is lost this often in a row, each time with a block, gets no further block; but one
+block's losses may be the block's fault, which is given up after as many."""
 
 
 def has_failed(trial: PackedTrial) -> bool:

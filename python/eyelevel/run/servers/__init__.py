@@ -1,4 +1,4 @@
-"""Servers of others beside ours: each probed in a lab over the same path, block by block.
+"""Compare external servers with ours: each is probed in a lab over the same path, block by block.
 
 `known` is the table of the servers that can be started here, with how to get them; their recipes
 are the files beside it: `nginx.sh`, `caddy.sh` and `s_server.sh` write a configuration and start

@@ -1,4 +1,4 @@
-"""The servers that are put beside one another, and how to get each."""
+"""The servers that can be compared, and how to install each."""
 
 import importlib.util
 import re
@@ -27,7 +27,7 @@ _DELAYED = re.compile(r"ours\+(\d+(?:\.\d+)?)ms")
 
 @dataclass(frozen=True)
 class Program:
-    """Somebody else's server: how it is started and what it speaks."""
+    """An external server: how it is started and which protocols it speaks."""
 
     found_by: str
     """The program's name, or the Python module's."""

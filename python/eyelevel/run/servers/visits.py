@@ -1,4 +1,4 @@
-"""One server in one new lab, probed; and all servers, block by block."""
+"""Probe one server in one new lab; and all servers, block by block."""
 
 import random
 from collections.abc import Iterator, Sequence

@@ -162,7 +162,7 @@ class Dispatch:
         self._close()
 
     def interrupt(self) -> None:
-        """No further block is started."""
+        """Start no further block."""
         self._is_interrupted = True
 
     # What to do.

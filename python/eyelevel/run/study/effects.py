@@ -1,4 +1,4 @@
-"""The effects of a run that goes on, by intervals that hold however often one looks."""
+"""Show the effects of a running study, with intervals that hold however often one looks."""
 
 from collections.abc import Callable
 from importlib import import_module

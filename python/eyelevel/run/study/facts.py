@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class FactsSoFar:
-    """The facts of a run's loads, by now; nothing is read before somebody asks."""
+    """The facts of a run's loads so far; nothing is read before it is needed."""
 
     def __init__(self, directory: Path, measured_by: "Measure | None" = None) -> None:
         self._directory, self._measured_by = directory, measured_by

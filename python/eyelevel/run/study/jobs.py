@@ -15,7 +15,7 @@ from eyelevel.run.study.cores import Processors
 from eyelevel.verbosity import start_inherited_log
 
 CORES_A_LAB = 2
-"""One for the browser, one for the servers and the emulated path."""
+"""The cores of a lab: one for the browser, one for the servers and the emulated path."""
 
 
 class JobsError(ExpectedError):

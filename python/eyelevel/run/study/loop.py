@@ -75,7 +75,7 @@ Interrupted = Callable[[], bool]
 Driver = Callable[[Accounts, Interrupted], AbstractContextManager[Slots]]
 """A context manager that provides slots during a run."""
 OnCommitted = Callable[[Sequence[str]], None]
-"""Hears the hashes of trials."""
+"""Called with the hashes of committed trials."""
 
 
 def run_trials(
@@ -89,7 +89,7 @@ def run_trials(
     driver: Driver | None = None,
     on_committed: OnCommitted = lambda names: None,
 ) -> RunResult:
-    """Run what is missing of `trials`; `archives` maps a site's name to its file.
+    """Run the trials that are missing; `archives` maps a site's name to its file.
 
     `may_stop` is asked whenever all blocks up to a repetition are there, by its number, which
     networks' loads have ended; no further one of theirs is begun, and those that had begun are kept
@@ -236,7 +236,7 @@ def todo(trials: Sequence[Trial], directory: Path) -> list[Trial]:
 
 @contextmanager
 def _interruptible(on_first: Callable[[], None]) -> Iterator[Callable[[], bool]]:
-    """The first SIGINT is noted and told; the next one interrupts as usual."""
+    """Note the first SIGINT and report it; the next one interrupts as usual."""
     noted = False
 
     def note(number: int, frame: FrameType | None) -> None:

@@ -13,11 +13,11 @@ FIRST_GUESS_S = 8.0
 """The assumed time of a load before any is known; used only for the first seconds of an
 estimate."""
 RATE_LOADS = 100
-"""Over which the loads a second are counted."""
+"""The number of loads over which the rate is computed."""
 SEEN_MAX = 200
-"""Loads of a cell, a network or the run, by which the time left is told."""
+"""The most loads of a cell, a network or the run from which the time left is estimated."""
 ELSEWHERE_S = 10.0
-"""How seldom what stays the same is told: telling takes time beside loads."""
+"""The interval of repeated reports, which take time during loads."""
 
 
 @dataclass
@@ -33,11 +33,11 @@ class Progress:
     effects: str = ""
     """The gains after the last complete repetition, as text."""
     waiting: str = ""
-    """Why the current load has not begun: the machine is busy."""
+    """The reason why the current load has not begun: the machine is busy."""
     loads_per_s: float = 0.0
     """The rate of the last loads."""
     slots: int = 0
-    """That take blocks."""
+    """The number of slots that take blocks."""
     slots_there: int | None = None
     """The present slots, including those before their first block; None if the slots are in this
     process's machine."""
@@ -50,7 +50,7 @@ class Progress:
 
 
 class Accounts:
-    """Keeps a run's progress, and tells it after every change; `queue` is what is to be run."""
+    """Keep a run's progress, and report it after every change; `queue` is what is to be run."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Accounts:
         self.tell()
 
     def end(self, trial: Trial, outcome: str, together: int = 1) -> None:
-        """It is committed. Of a network whose loads have ended meanwhile it counts no more.
+        """Count a committed trial, unless its network's loads have ended meanwhile.
 
         `together`: of how many one after another it is known only when all began and ended.
         """
@@ -134,7 +134,7 @@ class Accounts:
         return self._clock.left_s() / max(1, self.progress.slots)
 
     def leave_out(self, ended: StopDecision) -> None:
-        """Networks' loads have ended: what else there was of them is no part of the run."""
+        """Leave out the remaining loads of networks that have ended."""
         if ended.networks == self._ended.networks:
             return
         over = [
@@ -174,7 +174,7 @@ class _Clock:
         self._seen: dict[tuple[str, ...], _Last] = defaultdict(_Last)
 
     def add(self, trial: Trial, seconds: float) -> None:
-        """One trial of the queue is done."""
+        """Count one trial of the queue."""
         self._left[trial.site, trial.network] -= 1
         for key in self._keys(trial.site, trial.network):
             self._seen[key].add(seconds)

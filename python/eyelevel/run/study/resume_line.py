@@ -1,4 +1,4 @@
-"""The line that goes on with a run, built from what its directory says and what is checked here.
+"""Build the command line that resumes a run from its status, with each part checked here.
 
 A run's directory may come from anybody, and who reads `to load the rest: ...` types what follows.
 So nothing of the directory's own line is printed that is not one of these parts: a preset's name or
@@ -31,7 +31,7 @@ _DIGITS_MAX = 9
 
 
 def resume_line(said: str, directory: Path, plan: JsonMapping) -> str:
-    """The line to type, or "" where `said` has a part that cannot be checked.
+    """Return the line to type, or "" if `said` has a part that cannot be checked.
 
     `said` is the directory's own line, `plan` its `plan.json`.
     """

@@ -64,10 +64,10 @@ SAID: TypeAdapter[Said] = TypeAdapter(Said)
 
 
 class StatusFile:
-    """A run's own, while it goes on."""
+    """The status file of a run, while it goes on."""
 
     def __init__(self, directory: Path, resume: str) -> None:
-        """`resume`: the command that goes on with the run."""
+        """`resume`: the command that resumes the run."""
         self._file, self._resume = directory / STATUS_FILE, resume
         self._started_at = _now()
         self._written_s = float("-inf")
@@ -79,7 +79,7 @@ class StatusFile:
         return self._last.trial is not None
 
     def beside(self, on_progress: Callable[[Progress], None]) -> Callable[[Progress], None]:
-        """That, and this, too, of what `loop.run_trials` tells."""
+        """Return a callback that updates the status as well as calling another one."""
 
         def see(progress: Progress) -> None:
             on_progress(progress)
@@ -214,7 +214,7 @@ def _age_s(said: Said) -> float:
 
 
 def _read_said(directory: Path) -> Said | None:
-    """Return None of a run that never said anything."""
+    """Return the run's own status; None if it never wrote one."""
     if not (directory / STATUS_FILE).exists():
         return None
     file = directory / STATUS_FILE

@@ -1,4 +1,4 @@
-"""No cell of a plan whose loads cannot end within their limit."""
+"""Check that the loads of every cell of a plan can end within their limit."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ STEP_S = 60.0
 
 
 def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
-    """Raises PlanError if the plan's own `timeout_s` is less than a page's bytes need.
+    """Raise PlanError if the plan's own `timeout_s` is less than a page's bytes need.
 
     Without one the limit follows from them.
     """

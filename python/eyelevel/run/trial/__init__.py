@@ -1,4 +1,4 @@
-"""One trial: build its lab, load the page, tear down, write exactly one outcome.
+"""Run one trial: build its lab, load the page, tear down, write exactly one outcome.
 
 `trial.run_trial` leads through it: wait until the machine is quiet, build the lab, tell the
 browser its settings (`load_settings`), load, collect what lab, host and browser saw, judge.

@@ -31,7 +31,7 @@ NO_PICTURES = Pictures(Frames.of([]), (), None)
 
 
 class Coding:
-    """The work on one load's pictures, begun once at most."""
+    """The encoding of one load's pictures, started once at most."""
 
     def __init__(self, worker: ThreadPoolExecutor) -> None:
         self._worker = worker
@@ -60,7 +60,7 @@ class Coding:
 
 @contextmanager
 def coding() -> Iterator[Coding]:
-    """Work that is not asked for its result is waited for, too: nothing runs beside a next load."""
+    """Wait for work whose result is not used, too: nothing runs in parallel to the next load."""
     with ThreadPoolExecutor(1) as worker:
         yield Coding(worker)
 

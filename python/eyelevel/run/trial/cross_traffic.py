@@ -47,7 +47,7 @@ def _during_load(
     load_ms: float,
     objects: Sequence[JsonMapping],
 ) -> JsonObject:
-    """Return goodputs from the navigation to the load event, the page's beside the flows'."""
+    """Return goodputs from the navigation to the load event: the page's and the flows'."""
     window_ns = [start_ns, start_ns + load_ms * 1e6]
     seconds = load_ms / 1e3
     goodputs = []

@@ -1,4 +1,4 @@
-"""Somebody else's server in a lab: the site's files and certificates, its process, its end."""
+"""Run an external server in a lab: the site's files and certificates, its process, its end."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ _TCP_LISTEN = "0A"
 
 
 def find_opened_paths(server: ExternalServer) -> list[tuple[str, Path]]:
-    """Return the paths that a server would see beside the system, with their names in a plan."""
+    """Return the paths outside the system that a server would see, with their names in a plan."""
     shown = [(word, Path(word).absolute()) for word in server.command if _names_file(word)]
     return [*shown, *((path, _expand_user(path)) for path in server.paths)]
 

@@ -46,7 +46,7 @@ def judge_live(load: Observed) -> tuple[str, str]:
 
 
 def misses(load: Observed) -> set[str]:
-    """Return URLs that the page asked for and the recording does not hold."""
+    """Return URLs that the page requested and the recording does not have."""
     unanswered = {r["url"] for r in load.requests if r["match"] == "miss"}
     unresolved = {o["url"] for o in load.objects if (o["failed"] or "") in NOT_RECORDED}
     return unanswered | unresolved

@@ -14,8 +14,8 @@ from eyelevel.analysis.trials.disturbance import disturbance
 from eyelevel.run.trial.host import HostSample
 
 WAIT_S_MAX = 30.0
-"""Longer than most bursts of others' work; a machine that is always busy still gets its loads done,
-and each says for itself what became of it."""
+"""The longest wait: longer than most bursts of other programs; a machine that is always busy still
+makes its loads, each with its own outcome."""
 
 WINDOW_S = 1.0
 FIRST_WINDOW_S = 0.3
@@ -29,7 +29,7 @@ is in demand."""
 
 
 class WaitInterruptedError(Exception):
-    """The run is to end, and the load that waited has not begun."""
+    """The run ends, and a waiting load has not begun."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def wait_until_quiet(
 
 
 def busy(before: HostSample, now: HostSample) -> str:
-    """Return why a load would starve on a machine as it was between two samples; empty: it would
+    """Return why a load would starve on a machine as it was between two samples; empty if it would
     not."""
     shares = before.until(now)
     foreign, steal = shares["cpu_foreign_share"], shares["cpu_steal_share"]

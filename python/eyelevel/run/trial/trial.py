@@ -1,4 +1,4 @@
-"""One trial: build its lab, load the page, tear down, write exactly one outcome."""
+"""Run one trial: build its lab, load the page, tear down, write exactly one outcome."""
 
 import logging
 import platform
@@ -196,7 +196,7 @@ def _judge(
 
 
 def observe(trial: Trial, raw: RawLoad, summary: LabSummary, host: JsonMapping) -> Observed:
-    """One load as its judge sees it; without a lab its `summary` is empty."""
+    """Return one load as its judge sees it; without a lab its `summary` is empty."""
     return Observed(
         ended=raw.ended,
         detail=raw.detail,
@@ -233,7 +233,7 @@ def trial_result(
     summary: LabSummary,
     host: JsonMapping,
 ) -> TrialResult:
-    """The record of one load and what is kept beside it; `host` as the record has it."""
+    """Return the record of one load and what is kept beside it; `host` as the record has it."""
     frames, steps = pictures.frames, pictures.steps
     told = raw.as_record() if raw else {"navigation": None, "objects": [], "browser": {}}
     browser = {**told["browser"], "final_picture": pictures.final}
@@ -300,7 +300,8 @@ class CollectedLogs:
 
 @contextmanager
 def connection_logs(kinds: Sequence[str]) -> Iterator[CollectedLogs]:
-    """A folder for the lab's files, read when the block ends; none if no kind is asked for."""
+    """Yield a folder for the lab's files, read when the block ends; none if no kind is
+    requested."""
     if not kinds:
         yield CollectedLogs()
         return

@@ -1,4 +1,4 @@
-"""Sites that nobody recorded: made by a few numbers, or as published distributions have them.
+"""Generate sites from a few numbers, or from published distributions.
 
 `by_name` makes the site that a plan names, such as `synthetic:objects=20`
 (`eyelevel.plan.synthetic_site`): the same name gives the same bytes. `published` has distributions

@@ -26,7 +26,8 @@ class Published:
     object_bytes_spread: float
     """Standard deviation of the logarithm of object sizes within a page."""
     types: dict[str, tuple[float, float]]
-    """Type to its share of the objects beside the page's document and its typical bytes."""
+    """The types of objects, with their share of the objects besides the page's document and their
+    typical bytes."""
     object_bytes_max: float | None = None
     """The largest object of all sites, which the site with the most bytes has; None: not given."""
     rank_correlation: float = 0.7

@@ -61,7 +61,7 @@ class Timeouts:
 
     @property
     def too_many(self) -> str:
-        """Why there is no mean ratio, if so; one timeout is never too many."""
+        """The reason why there is no mean ratio, if so; one timeout is never too many."""
         return too_many(max(self.count, self.count_reference), self.pairs)
 
 

@@ -1,4 +1,4 @@
-"""Tests of `no difference`, one a file, and the test that a difference does not matter.
+"""Tests of `no difference`, one per file, and the test that a difference does not matter.
 
 Groups of values go in, a `difference.DifferenceTest` comes out: statistic, p value and degrees of
 freedom, or the reason why there are none. They differ in what they assume: equal variances or not

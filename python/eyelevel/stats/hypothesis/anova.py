@@ -1,4 +1,4 @@
-"""One-way analysis of variance: as Wolsing et al. 2019 (section 4) did it, and Welch's.
+"""Analyse variance one-way: as Wolsing et al. 2019 (section 4) did it, and Welch's.
 
 `anova_of_two` assumes equal variances and compares two stacks' runs; `welch_anova` allows for
 variances that differ, and for any number of groups.

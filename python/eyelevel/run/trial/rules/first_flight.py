@@ -13,7 +13,8 @@ PACED_FLIGHT_RTT_SHARE_MIN = 0.15
 leave at once and the rest at twice the window a round trip; less than half of that is no pacing."""
 
 SYN_ACKS_AGAIN = 2
-"""One never takes Linux its window; Linux 6.18 was seen to lose it from the third on."""
+"""The repeated SYN-ACKs after which Linux may lose its window; Linux 6.18 was seen to lose it from
+the third on."""
 
 
 def wrong_first_flight(stack: Stack, in_force: JsonMapping) -> str:
@@ -48,7 +49,7 @@ def has_lost_window(in_force: JsonMapping) -> bool:
 
 def at_once(connection: JsonMapping, requests: Sequence[JsonMapping]) -> bool:
     """Return whether all requests were under way when the handshake ended: they came less than a
-    round trip after it. False where the servers cannot tell."""
+    round trip after it. False if the servers do not report it."""
     ready_ns, rtt_ms = connection["ready_at_ns"], connection["in_force"]["rtt_ms_min"]
     if ready_ns is None or rtt_ms is None:
         return False

@@ -14,8 +14,8 @@ LATENESS_RTT_SHARE_MAX = 0.05
 
 
 def starved(path: JsonMapping, host: JsonMapping, rtt_ms_min: float) -> str:
-    """Return why a transfer that is compared with none beside it cannot be believed, with this
-    `path` (the lab's summary) and `host`; empty if it can."""
+    """Return why a single transfer cannot be trusted, with this `path` (the lab's summary) and
+    `host`; empty if it can."""
     return (
         describe_suspension(host)
         or late_packets(path, rtt_ms_min)

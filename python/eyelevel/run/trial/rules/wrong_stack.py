@@ -79,7 +79,8 @@ def _wrong_cleartext(stack: Stack, in_force: JsonMapping) -> str:
 
 
 def _wrong_connection_type(load: Observed) -> str:
-    """A page that did not come, or whose scripts do not run, tells of none."""
+    """Return a wrong connection type as a sentence; a page that did not come, or has no scripts,
+    reports none."""
     wanted, seen = load.browser.forced_connection_type, load.connection_type
     if wanted in (None, seen) or (seen is None and not load.tells_connection_type):
         return ""
