@@ -91,11 +91,12 @@ def test_a_machine_is_not_busy_with_what_we_do_ourselves() -> None:
 
 
 def test_a_load_says_in_its_record_how_long_it_waited(monkeypatch) -> None:
-    load = {"outcome": "ok", "host": {"wall_ms": 4000.0}}
+    load = {"outcome": "ok", "outcome_detail": "", "host": {"wall_ms": 4000.0}}
     done = trial.TrialResult(load, Frames.of([]))
     monkeypatch.setattr(trial, "_run_trial", lambda *given: replace(done, record=deepcopy(load)))
     how = SimpleNamespace(wait=lambda: 1.5)
-    asked = SimpleNamespace(browser=Browser())
+    names = {"hash": "0" * 20, "site": "a", "network": "dsl", "stack": "tcp"}
+    asked = SimpleNamespace(browser=Browser(), **names)
     host = trial.run_trial(asked, "site.wacz", host_wait=how).record["host"]
     assert host == {"waited_for_host_ms": 1500.0, "wall_ms": 5500.0}
     assert trial.run_trial(asked, "site.wacz").record["host"]["waited_for_host_ms"] == 0.0
