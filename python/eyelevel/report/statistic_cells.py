@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from eyelevel.analysis.formats import format_number, format_p
 from eyelevel.json_types import JsonObject
-from eyelevel.report.html import Markup, element, escape, join, table
+from eyelevel.report.html import Markup, element, escape, join, table, with_code
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.hypothesis.difference import DifferenceTest
 
@@ -22,7 +22,7 @@ def collapsed_table(
         "details",
         element("summary", summary),
         table(caption, columns, rows, class_=class_),
-        element("p", note, class_="note"),
+        element("p", with_code(note), class_="note"),
     )
 
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from eyelevel.report.html import Markup, escape
+from eyelevel.report.html import Markup, escape, with_code
 
 
 def _source(name: str) -> str:
@@ -23,6 +23,7 @@ _ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+_ENVIRONMENT.filters["code"] = with_code
 
 
 def render(name: str, section: object) -> Markup:
