@@ -1,12 +1,12 @@
 use crate::matcher::Rules;
 use crate::stack::{ChainBytes, NamedChainBytes};
-use crate::tls::{Authority, Chains, server_config};
+use crate::tls::{Authority, ByAddress, Chains, server_config, without_brackets};
 use crate::{
     ClockNs, ConnectionLogs, EventSink, HttpVersion, ReplayError, Service, StackConfig, TlsVersion,
     quic, tcp,
 };
 use eyelevel_archive::{Origin, Scheme, Site};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -14,7 +14,6 @@ use tcp::Spoken;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio_rustls::TlsAcceptor;
 
 /// Where and how a site is served.
 #[derive(Clone)]
@@ -40,7 +39,7 @@ pub struct Server {
     service: Arc<Service>,
     stack: Arc<StackConfig>,
     authority: Arc<Authority>,
-    acceptor: TlsAcceptor,
+    tls: ByAddress,
     tcp: Vec<(TcpListener, Spoken)>,
     quic: Vec<quic::Listener>,
     bound: BTreeMap<(Scheme, u16), SocketAddr>,
@@ -57,6 +56,16 @@ impl Server {
         stack: StackConfig,
         options: ServerOptions,
     ) -> Result<Self, ReplayError> {
+        let unnamed = unnamed_hosts(&site);
+        Self::bind_with(site, stack, options, unnamed)
+    }
+
+    fn bind_with(
+        site: Arc<Site>,
+        stack: StackConfig,
+        options: ServerOptions,
+        unnamed: HashMap<IpAddr, String>,
+    ) -> Result<Self, ReplayError> {
         stack.validate()?;
         if stack.tls_version == TlsVersion::None {
             refuse_secure_origins(&site)?;
@@ -69,6 +78,7 @@ impl Server {
         if let Some(keys) = &options.logs.keys {
             tls.key_log = keys.clone();
         }
+        let tls = ByAddress::new(tls, &authority, unnamed);
         let origins = site.origins().iter();
         let ports: BTreeSet<(u16, Scheme)> =
             origins.map(|origin| (origin.port, origin.scheme)).collect();
@@ -81,7 +91,7 @@ impl Server {
         } = options.clone();
         let mut server = Self {
             service: Arc::new(Service::new(site, rules, &stack, now_ns, events).with_logs(logs)),
-            acceptor: TlsAcceptor::from(Arc::new(tls.clone())),
+            tls,
             stack: Arc::new(stack),
             authority,
             tcp: Vec::new(),
@@ -102,7 +112,7 @@ impl Server {
             for address in &options.addresses {
                 let bind_port = if options.ports_ephemeral { 0 } else { port };
                 let address = SocketAddr::new(*address, bind_port);
-                let bound = server.listen(spoken, address, &tls)?;
+                let bound = server.listen(spoken, address)?;
                 for scheme in schemes {
                     server.bound.entry((*scheme, port)).or_insert(bound);
                 }
@@ -115,14 +125,9 @@ impl Server {
         self.stack.http_version == HttpVersion::H3
     }
 
-    fn listen(
-        &mut self,
-        spoken: Spoken,
-        address: SocketAddr,
-        tls: &rustls::ServerConfig,
-    ) -> Result<SocketAddr, ReplayError> {
+    fn listen(&mut self, spoken: Spoken, address: SocketAddr) -> Result<SocketAddr, ReplayError> {
         let local = if spoken == Spoken::Always(Scheme::Https) && self.is_over_quic() {
-            let listener = quic::Listener::bind(address, tls.clone(), &self.stack)?;
+            let listener = quic::Listener::bind(address, self.tls.clone(), &self.stack)?;
             let local = listener.local_address();
             self.quic.push(listener);
             local
@@ -160,11 +165,11 @@ impl Server {
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let mut accepting = JoinSet::new();
         for (listener, spoken) in self.tcp {
-            let (acceptor, stack) = (self.acceptor.clone(), self.stack.clone());
+            let (tls, stack) = (self.tls.clone(), self.stack.clone());
             accepting.spawn(tcp::accept(
                 listener,
                 spoken,
-                acceptor,
+                tls,
                 stack,
                 self.service.clone(),
             ));
@@ -229,12 +234,29 @@ fn authority(site: &Site, stack: &StackConfig) -> Result<Authority, ReplayError>
     )
 }
 
+/// The hosts of clients that name none, by the address that they connect to: of those there, the one
+/// that is an address itself, else the page's, else the first.
+fn unnamed_hosts(site: &Site) -> HashMap<IpAddr, String> {
+    let page = &site.main_url().host;
+    let origins = site.origins().iter().rev();
+    let mut secure: Vec<&Origin> = origins.filter(|o| o.scheme == Scheme::Https).collect();
+    let is_address = |host: &str| without_brackets(host).parse::<IpAddr>().is_ok();
+    secure.sort_by_key(|origin| (is_address(&origin.host), origin.host == *page));
+    let hosts = secure.into_iter();
+    // Of an address's hosts, the last one stays.
+    hosts
+        .map(|origin| (origin.address, origin.host.clone()))
+        .collect()
+}
+
 fn chains(site: &Site, stack: &StackConfig) -> Chains {
     match stack.certificate_chain_bytes {
         None => Chains::Short,
         Some(ChainBytes::Given(bytes)) => Chains::All(bytes),
         Some(ChainBytes::Named(NamedChainBytes::Recorded)) => {
-            Chains::Recorded(site.provenance().certificate_chain_bytes.clone())
+            let recorded = site.provenance().certificate_chain_bytes.iter();
+            let by_name = recorded.map(|(host, bytes)| (without_brackets(host).to_owned(), *bytes));
+            Chains::Recorded(by_name.collect())
         }
     }
 }
@@ -261,4 +283,113 @@ fn covers(names: &[String], host: &str) -> bool {
     names.iter().any(|name| {
         name == host || (name.strip_prefix("*.").is_some() && name.strip_prefix("*.") == parent)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::Client;
+    use crate::tls::client_config;
+
+    /// One response of each URL, from its server's address where that is given.
+    fn site(recorded: &[(&str, Option<&str>)]) -> Arc<Site> {
+        let mut warc = String::new();
+        for (number, (url, address)) in recorded.iter().enumerate() {
+            let address = address.map(|address| format!("WARC-IP-Address: {address}\r\n"));
+            warc += &format!(
+                "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number:032}>\r\n\
+                 WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: {url}\r\n{}\
+                 Content-Type: application/http; msgtype=response\r\nContent-Length: 40\r\n\r\n\
+                 HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok\r\n\r\n",
+                address.unwrap_or_default(),
+            );
+        }
+        Arc::new(Site::from_bytes("test.warc", warc.into()).unwrap())
+    }
+
+    #[test]
+    fn a_client_that_names_no_host_means_the_one_at_its_address() {
+        let (here, there) = (Some("192.0.2.7"), Some("192.0.2.8"));
+        let site = site(&[
+            ("https://z.test/", there),
+            ("https://a.test/", there),
+            ("https://b.test/", here),
+            ("https://192.0.2.7/", None),
+            ("https://d.test/", Some("192.0.2.9")),
+            ("https://c.test/", Some("192.0.2.9")),
+            ("https://[2001:db8::7]/", None),
+            ("http://e.test/", Some("192.0.2.10")),
+        ]);
+        let hosts: BTreeMap<IpAddr, String> = unnamed_hosts(&site).into_iter().collect();
+        let expected = [
+            ("192.0.2.7", "192.0.2.7"),
+            ("192.0.2.8", "z.test"),
+            ("192.0.2.9", "c.test"),
+            ("2001:db8::7", "[2001:db8::7]"),
+        ];
+        let expected = expected.map(|(address, host)| (address.parse().unwrap(), host.to_owned()));
+        assert_eq!(hosts, BTreeMap::from(expected));
+    }
+
+    /// Real clients, as browsers and curl ask for an address: without a name in their hello.
+    #[tokio::test]
+    async fn without_a_name_the_certificate_is_of_the_host_at_the_address() {
+        let site = site(&[("https://page.test/", None), ("https://other.test/", None)]);
+        let unnamed = [
+            ("127.0.3.7", "127.0.3.7"),
+            ("127.0.3.8", "other.test"),
+            ("::1", "[::1]"),
+        ];
+        let unnamed = unnamed.map(|(address, host)| (address.parse().unwrap(), host.to_owned()));
+        for version in [HttpVersion::H1, HttpVersion::H2, HttpVersion::H3] {
+            for any in ["0.0.0.0", "::1"] {
+                let options = ServerOptions {
+                    addresses: vec![any.parse().unwrap()],
+                    ports_ephemeral: true,
+                    rules: Rules::default(),
+                    now_ns: || 0,
+                    logs: ConnectionLogs::default(),
+                    events: Arc::new(|_| ()),
+                };
+                let stack = StackConfig::tuned("test", version);
+                let unnamed = unnamed.iter().cloned().collect();
+                let server = Server::bind_with(site.clone(), stack, options, unnamed).unwrap();
+                let port = server.bound_address(Scheme::Https, 443).unwrap().port();
+                let authority = server.authority();
+                let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+                let running = tokio::spawn(server.run(async move {
+                    let _ = stopped.await;
+                }));
+                let reaches = async |address: &str, name: &str, is_named: bool| {
+                    let address = SocketAddr::new(address.parse().unwrap(), port);
+                    let mut tls = client_config(&authority, version, TlsVersion::Tls13).unwrap();
+                    tls.enable_sni = is_named;
+                    let client = Client::connect(address, name, version, tls).await;
+                    client.is_ok()
+                };
+                let cases: &[(&str, &str, bool, bool)] = match any {
+                    "::1" => &[
+                        ("::1", "[::1]", true, true),
+                        ("::1", "page.test", false, false),
+                    ],
+                    _ => &[
+                        ("127.0.3.7", "127.0.3.7", true, true),
+                        ("127.0.3.7", "page.test", false, false),
+                        ("127.0.3.7", "page.test", true, true),
+                        ("127.0.3.8", "other.test", false, true),
+                        ("127.0.3.8", "page.test", false, false),
+                        ("127.0.3.8", "page.test", true, true),
+                        ("127.0.3.9", "page.test", false, true),
+                        ("127.0.3.9", "other.test", true, true),
+                    ],
+                };
+                for &(address, name, is_named, expected) in cases {
+                    let reached = reaches(address, name, is_named).await;
+                    assert_eq!(reached, expected, "{version:?} {address} {name} {is_named}");
+                }
+                drop(stop);
+                running.await.unwrap();
+            }
+        }
+    }
 }

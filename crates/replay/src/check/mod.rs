@@ -15,7 +15,7 @@ use crate::tls::Authority;
 use crate::{HttpVersion, ReplayError, TlsVersion};
 use eyelevel_archive::{Exchange, Origin, Scheme, Site};
 use serde::Serialize;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// Over loopback or a lab without shaping; a server that hangs must end the check.
@@ -68,6 +68,7 @@ pub async fn check(
         };
         let server = Server {
             address: connect(origin),
+            page_host: &site.main_url().host,
             host: &origin.host,
             scheme: origin.scheme,
             version,
@@ -87,6 +88,7 @@ pub async fn check(
 struct Server<'a> {
     address: SocketAddr,
     host: &'a str,
+    page_host: &'a str,
     scheme: Scheme,
     version: HttpVersion,
     tls_version: TlsVersion,
@@ -94,6 +96,16 @@ struct Server<'a> {
 }
 
 impl Server<'_> {
+    /// The host that the handshake is for: one that is an address has its certificate there alone,
+    /// and at another address the page's stands in for it.
+    fn name(&self) -> &str {
+        let host = self.host.trim_matches(['[', ']']).parse::<IpAddr>();
+        match host {
+            Ok(host) if host != self.address.ip() => self.page_host,
+            _ => self.host,
+        }
+    }
+
     async fn connect(&self) -> Result<Client, ReplayError> {
         match self.scheme {
             Scheme::Http => Client::connect_cleartext(self.address).await,
@@ -103,11 +115,10 @@ impl Server<'_> {
                     version,
                     tls_version,
                     address,
-                    host,
                     ..
                 } = self;
                 let tls = crate::tls::client_config(authority, *version, *tls_version)?;
-                Client::connect(*address, host, *version, tls).await
+                Client::connect(*address, self.name(), *version, tls).await
             }
         }
     }

@@ -6,13 +6,13 @@ use super::sent_frames::SentFrame;
 use super::session::WatchedConfig;
 use crate::scheduler::{CHUNK_BYTES, Gate};
 use crate::tcp::set_receive_buffer;
-use crate::tls::{HelloWatch, Tickets};
+use crate::tls::{ByAddress, HelloWatch, Tickets};
 use crate::{Ecn, ReplayError, StackConfig};
 use eyelevel_congestion::Settings;
 use noq::crypto::rustls::QuicServerConfig;
 use noq::{Endpoint, EndpointConfig, IdleTimeout, Runtime, TransportConfig, VarInt};
 use socket2::{Domain, Protocol, Socket, Type};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// RFC 9000, the only version that is offered.
@@ -59,7 +59,7 @@ pub(super) struct Watches {
 #[derive(Clone, Debug)]
 pub(super) struct Configurator {
     base: noq::ServerConfig,
-    tls: rustls::ServerConfig,
+    tls: ByAddress,
     tickets: Arc<Tickets>,
     session_tickets: bool,
     is_bounded: bool,
@@ -70,10 +70,10 @@ pub(super) struct Configurator {
 
 impl Configurator {
     /// Checks everything that a connection will need.
-    pub fn new(tls: rustls::ServerConfig, stack: &StackConfig) -> Result<Self, ReplayError> {
+    pub fn new(tls: ByAddress, stack: &StackConfig) -> Result<Self, ReplayError> {
         let settings = stack.congestion_settings();
         let tickets = Arc::new(Tickets::default());
-        let crypto = QuicServerConfig::try_from(tls.clone())
+        let crypto = QuicServerConfig::try_from(tls.of(None).clone())
             .map_err(|error| ReplayError::configuration("TLS of QUIC", error))?;
         Ok(Self {
             base: noq::ServerConfig::with_crypto(Arc::new(crypto)),
@@ -87,10 +87,11 @@ impl Configurator {
         })
     }
 
-    /// The configuration of the next connection, and what looks into it; `gate` hears what noq
-    /// sends.
+    /// The configuration of the next connection, which is to the address `local`, and what looks into
+    /// it; `gate` hears what noq sends.
     pub fn connection(
         &self,
+        local: Option<IpAddr>,
         gate: &Gate,
         qlog: Option<Arc<dyn noq::QlogFactory>>,
     ) -> (Arc<noq::ServerConfig>, Watches) {
@@ -116,7 +117,7 @@ impl Configurator {
             transport.qlog_factory(qlog);
         }
         let mut config = self.base.clone();
-        let mut tls = self.tls.clone();
+        let mut tls = rustls::ServerConfig::clone(self.tls.of(local));
         if self.session_tickets {
             tls.session_storage = watches.tickets.clone();
         }

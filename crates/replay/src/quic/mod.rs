@@ -15,6 +15,7 @@ mod session;
 pub use adapter::{H3Connection, H3Opener};
 pub use endpoint::{QUIC_VERSION, client_transport, transport};
 
+use crate::tls::ByAddress;
 use crate::{Ecn, ReplayError, Service, StackConfig};
 use endpoint::Configurator;
 use std::future::Future;
@@ -32,7 +33,7 @@ impl Listener {
     /// Binds, in the calling thread's network namespace and runtime.
     pub fn bind(
         address: SocketAddr,
-        tls: rustls::ServerConfig,
+        tls: ByAddress,
         stack: &StackConfig,
     ) -> Result<Self, ReplayError> {
         let configurator = Configurator::new(tls, stack)?;

@@ -50,8 +50,9 @@ pub(super) async fn accept(
             None => one_chunk,
         };
         let gate = Gate::by_stream(stack.priorities, Room::of(&stack, pending));
-        let (config, watches) = configurator.connection(&gate, service.logs().qlog(number, now_ns));
-        let address = incoming.local_ip().map(|ip| SocketAddr::new(ip, port));
+        let (local, qlog) = (incoming.local_ip(), service.logs().qlog(number, now_ns));
+        let (config, watches) = configurator.connection(local, &gate, qlog);
+        let address = local.map(|ip| SocketAddr::new(ip, port));
         let report = Report {
             number,
             accepted_at_ns: now_ns,

@@ -19,6 +19,7 @@ pub use offer::client_preface;
 pub use options::{TcpInfo, pacing_rate_max, set_pacing_rate_max, set_receive_buffer, tcp_info};
 pub(crate) use serve::STALL_INTERVAL;
 
+use crate::tls::ByAddress;
 use crate::{Service, StackConfig};
 use eyelevel_archive::Scheme;
 use std::sync::Arc;
@@ -67,7 +68,7 @@ impl Spoken {
 pub(crate) async fn accept(
     listener: TcpListener,
     spoken: Spoken,
-    acceptor: TlsAcceptor,
+    tls: ByAddress,
     stack: Arc<StackConfig>,
     service: Arc<Service>,
 ) {
@@ -81,10 +82,14 @@ pub(crate) async fn accept(
             tokio::time::sleep(ACCEPT_REST).await;
             continue;
         };
-        let (acceptor, stack, service) = (acceptor.clone(), stack.clone(), service.clone());
+        let (tls, stack, service) = (tls.clone(), stack.clone(), service.clone());
         connections.spawn(async move {
             match spoken.scheme(&stream).await {
-                Some(Scheme::Https) => serve::secure(stream, acceptor, &stack, service).await,
+                Some(Scheme::Https) => {
+                    let local = stream.local_addr().ok().map(|local| local.ip());
+                    let acceptor = TlsAcceptor::from(tls.of(local).clone());
+                    serve::secure(stream, acceptor, &stack, service).await;
+                }
                 Some(Scheme::Http) => serve::cleartext(stream, service).await,
                 None => (),
             }

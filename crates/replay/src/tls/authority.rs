@@ -66,6 +66,8 @@ impl Authority {
             .map_err(|error| ReplayError::certificate("the leaves", error))?;
         let mut by_name = HashMap::new();
         for group in groups {
+            let group = group.iter().map(|name| without_brackets(name).to_owned());
+            let group: Vec<String> = group.collect();
             let shared: Arc<[String]> = group.into();
             for name in shared.iter() {
                 by_name
@@ -80,7 +82,7 @@ impl Authority {
             leaf_key,
             signing_key,
             groups: by_name,
-            fallback: fallback.into(),
+            fallback: without_brackets(fallback).into(),
             chains,
             leaves: Mutex::new(HashMap::new()),
         })
@@ -106,6 +108,7 @@ impl Authority {
     /// # Errors
     /// [`ReplayError::Certificate`] when the host cannot stand in a certificate.
     pub fn leaf(&self, host: &str) -> Result<Arc<CertifiedKey>, ReplayError> {
+        let host = without_brackets(host);
         let lock = || self.leaves.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(leaf) = lock().get(host) {
             return Ok(leaf.clone());
@@ -137,6 +140,7 @@ impl Authority {
         };
         let key_bytes = self.leaf_key.subject_public_key_info().len();
         let estimates = hosts.into_iter().map(|host| {
+            let host = without_brackets(host);
             let alone = [host.to_owned()];
             let leaf = leaf_bytes_max(self.names(host, &alone), key_bytes);
             (leaf + self.root.len(), host)
@@ -197,6 +201,14 @@ impl Authority {
     }
 }
 
+/// A URL's host as certificates have it: an IPv6 address stands in brackets in URLs alone.
+pub(crate) fn without_brackets(host: &str) -> &str {
+    let inside = host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    inside.unwrap_or(host)
+}
+
 impl ResolvesServerCert for Authority {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         self.leaf(hello.server_name().unwrap_or(&self.fallback))
@@ -240,6 +252,31 @@ mod tests {
         assert!(names(&first, "a.example") && names(&first, "b.example"));
         assert!(!names(&first, "c.example") && !names(&alone, "a.example"));
         assert_eq!(authority.spki_sha256().len(), 44);
+    }
+
+    /// RFC 5280, section 4.2.1.6: an address is its bytes behind the tag [7] and their number.
+    #[test]
+    fn addresses_of_both_families_stand_in_a_leaf_as_such() {
+        let v4 = [&[0x87, 4][..], &[192, 0, 2, 7]].concat();
+        let v6 = "2001:db8::7".parse::<std::net::Ipv6Addr>().unwrap();
+        let v6 = [&[0x87, 16][..], &v6.octets()].concat();
+        let group = || vec!["[2001:db8::7]".to_owned(), "192.0.2.7".to_owned()];
+        for groups in [vec![group()], Vec::new()] {
+            let is_shared = !groups.is_empty();
+            let key = CertificateKey::Ecdsa;
+            let authority = Authority::new(groups, "[2001:db8::7]", key, Chains::Short).unwrap();
+            let names = |host: &str, address: &[u8]| {
+                let leaf = authority.leaf(host).unwrap();
+                leaf.cert[0]
+                    .windows(address.len())
+                    .any(|part| part == address)
+            };
+            for host in ["[2001:db8::7]", "2001:db8::7", &authority.fallback] {
+                assert!(names(host, &v6), "{host}");
+                assert_eq!(names(host, &v4), is_shared, "{host}");
+            }
+            assert!(names("192.0.2.7", &v4));
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Certificates of a run's own authority, and the one configuration of TLS for TCP and QUIC.
 
 mod authority;
+mod by_address;
 mod certificate;
 mod chains;
 mod early;
@@ -11,6 +12,8 @@ mod suites;
 mod tickets;
 
 pub use authority::Authority;
+pub(crate) use authority::without_brackets;
+pub(crate) use by_address::ByAddress;
 pub use chains::Chains;
 pub(crate) use early::accept_early;
 pub use hello::HelloWatch;
