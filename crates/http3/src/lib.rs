@@ -1,4 +1,5 @@
-//! HTTP/3 (RFC 9114) and its header compression (RFC 9204), pure: bytes in, events and bytes out.
+//! HTTP/3 (RFC 9114) and its header compression (RFC 9204), pure: bytes in, events and bytes out;
+//! and HTTP/2's compression (RFC 7541), of which it has the strings.
 //!
 //! No clock, no socket, no task: whoever drives a QUIC connection feeds each stream's bytes and
 //! writes what comes back. Both roles are here, a server's for the replay and a client's for its
@@ -8,6 +9,7 @@ mod control;
 mod error;
 mod frame;
 pub mod head;
+pub mod hpack;
 mod message;
 pub mod qpack;
 mod settings;

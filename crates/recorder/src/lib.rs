@@ -13,6 +13,7 @@ mod client;
 mod connect;
 mod error;
 mod forward;
+mod mended;
 mod merge;
 mod notes;
 mod pending;

@@ -8,8 +8,9 @@ use eyelevel_archive::{Exchange, Header, Url, check_writable, response_head};
 use http::{HeaderMap, Method, Version};
 use hyper::ext::ReasonPhrase;
 
+use crate::mended::mended;
 use crate::privacy;
-use crate::stamped::streams::Times;
+use crate::stamped::streams::{Expected, Times};
 use crate::store::{Store, Ticket};
 use crate::tee::{BODY_BYTES_MAX, Ended};
 use crate::upstream::Answer;
@@ -27,6 +28,8 @@ pub struct ResponseStart {
     times: Times,
     /// Names of fields that a browser would take and hyper does not.
     lost: Vec<String>,
+    /// Of HTTP/2, where its body may show a fault.
+    stream: Option<Expected>,
 }
 
 impl ResponseStart {
@@ -51,10 +54,11 @@ impl ResponseStart {
             address: answer.address,
             times: answer.times,
             lost: Vec::new(),
+            stream: answer.stream.clone(),
         };
         // Interim responses come before the one that counts.
         while let Some(head) = answer.head.as_ref().and_then(|head| head.lock().take()) {
-            match response_head(&head) {
+            match response_head(&mended(&head).into()) {
                 Ok((line, headers)) if line.status == start.status => {
                     let with_controls = headers.iter().filter(|header| has_controls(header));
                     start.lost = with_controls.map(|header| header.name.clone()).collect();
@@ -122,6 +126,10 @@ impl Pending {
         let body = match ended {
             Ended::Whole(body) => body,
             Ended::Cut => {
+                if let Some(fault) = start.stream.and_then(|stream| stream.fault()) {
+                    return self
+                        .leave_out(format!("{}: its answer was refused, {fault}", self.url));
+                }
                 let kind = start
                     .headers
                     .iter()

@@ -2,6 +2,8 @@
 
 use std::error::Error;
 
+use crate::mended::mended_heads;
+
 /// What a browser takes of a response's head, `kMaxHeaderBufSize` in Chromium; over HTTP/2, too.
 pub const HEAD_BYTES_MAX: usize = 256 * 1024;
 /// More than a head of that size has but for the oddest; hyper needs a bound.
@@ -31,8 +33,7 @@ pub fn reason(error: &hyper::Error, head: &[u8]) -> String {
 /// The first line of a head that no parser of HTTP takes.
 fn place_in(head: &[u8]) -> Option<String> {
     let mut is_first = true;
-    let mut is_1_0 = false;
-    for line in head.split(|&byte| byte == b'\n') {
+    for line in mended_heads(head).split(|&byte| byte == b'\n') {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() {
             // Another head follows an interim one.
@@ -44,7 +45,6 @@ fn place_in(head: &[u8]) -> Option<String> {
             if !is_status_line(line) {
                 return Some(format!("its status line is `{}`", shown(line)));
             }
-            is_1_0 = line.starts_with(b"HTTP/1.0");
             continue;
         }
         let (name, value) = match line.iter().position(|&byte| byte == b':') {
@@ -54,12 +54,8 @@ fn place_in(head: &[u8]) -> Option<String> {
         let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
         let fault = if line.contains(&0) {
             "has a NUL"
-        } else if line.contains(&b'\r') {
-            "has a CR without an LF"
         } else if name.eq_ignore_ascii_case(b"content-length") && !is_number {
             "is not a number"
-        } else if is_1_0 && name.eq_ignore_ascii_case(b"transfer-encoding") {
-            "is none of HTTP/1.0"
         } else {
             continue;
         };
@@ -83,7 +79,8 @@ fn is_status_line(line: &[u8]) -> bool {
         && reason.iter().all(is_text)
 }
 
-fn shown(bytes: &[u8]) -> String {
+/// A name or line from outside, as a message has it.
+pub fn shown(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let characters = text.chars().take(SHOWN_CHARS_MAX);
     characters

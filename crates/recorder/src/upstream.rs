@@ -22,7 +22,7 @@ use crate::connect::{CONNECT_TIMEOUT, connect};
 use crate::refused::{self, FIELDS_MAX, HEAD_BYTES_MAX};
 use crate::shared::Shared;
 use crate::stamped::arrival::{Arrival, Stamped};
-use crate::stamped::streams::{Streams, Times, Watched};
+use crate::stamped::streams::{Expected, Streams, Times, Watched};
 use crate::stamped::tap::{SharedHead, Tap};
 use crate::tee::Tee;
 
@@ -67,6 +67,8 @@ pub struct Answer {
     pub times: Times,
     /// The response's head as it was on the wire; of HTTP/1 only.
     pub head: Option<SharedHead>,
+    /// Its stream; of HTTP/2 only.
+    pub stream: Option<Expected>,
 }
 
 impl Upstream {
@@ -123,10 +125,12 @@ impl Upstream {
             let address = link.address;
             let handed_ns = monotonic_ns();
             let mut read_head = SharedHead::default();
+            let mut stream = None;
             let sent = match &mut link.sender {
                 Sender::H1(sender, head) => {
                     let head = head.clone();
                     read_head = head.clone();
+                    head.lock().expect();
                     // Locked until the head is there: HTTP/1.1 has one request at a time.
                     let answered = sender.try_send_request(request).await;
                     if answered.is_err() {
@@ -141,6 +145,7 @@ impl Upstream {
                     let streams = streams.clone();
                     // One after the other: they are told apart by their order.
                     let (expected, has_left) = streams.expect();
+                    stream = Some(expected.clone());
                     let sending = sender.try_send_request(request);
                     drop(kept);
                     let answered = once_it_has_left(sending, has_left).await;
@@ -166,10 +171,14 @@ impl Upstream {
                         address,
                         times: times.unwrap_or_else(as_handed),
                         head,
+                        stream,
                     });
                 }
                 Err(mut error) => {
                     reason = refused::reason(error.error(), read_head.lock().read());
+                    if let Some(fault) = stream.and_then(|stream| stream.fault()) {
+                        reason = format!("{reason}, {fault}");
+                    }
                     match error.take_message() {
                         Some(unsent) => request = unsent,
                         None => break,
@@ -260,7 +269,9 @@ async fn handshake(
         .map_err(|error| failed(error.to_string()))?;
     let session = stream.get_ref().1;
     if let Some(certificate) = Certificate::of(session.peer_certificates().unwrap_or(&[])) {
-        shared.store.keep_certificate(&target.host, certificate);
+        shared
+            .store
+            .keep_certificate(&target.url_host(), certificate);
     }
     if session.alpn_protocol() != Some(ALPN_H2) {
         return Ok((speak_h1(target, address, stream, arrival).await?, false));
@@ -288,7 +299,8 @@ where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
     let (stream, head) = Tap::new(stream, arrival);
-    // What Chromium takes of a head: it skips lines that are no fields, and joins those that go on.
+    // What Chromium takes of a head: it skips lines that are no fields, and joins those that go on;
+    // `mended` does what hyper has no options for.
     let (sender, connection) = http1::Builder::new()
         .preserve_header_case(true)
         .ignore_invalid_headers_in_responses(true)

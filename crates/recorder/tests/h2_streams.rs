@@ -12,21 +12,20 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use eyelevel_recorder::RecorderOptions;
-use eyelevel_replay::tls::{Authority, Chains, client_config_trusting, server_config};
-use eyelevel_replay::{CertificateKey, HttpVersion, StackConfig, TlsVersion};
+use eyelevel_replay::tls::{Authority, Chains, server_config};
+use eyelevel_replay::{CertificateKey, HttpVersion, StackConfig};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use recording::{recording_by, said};
-use rustls::pki_types::{CertificateDer, ServerName};
-use tokio::io::AsyncWriteExt;
-use tokio::net::{TcpListener, TcpStream};
+use recording::{recording_by, session};
+use rustls::pki_types::CertificateDer;
+use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc as asynchronous, oneshot};
-use tokio_rustls::{TlsAcceptor, TlsConnector};
+use tokio_rustls::TlsAcceptor;
 
 const HOST: &str = "streams.example";
 const GIVEN_UP: &str = "/given-up";
@@ -100,27 +99,6 @@ fn server() -> Server {
     }
 }
 
-/// A client's session with the server, through the proxy.
-async fn session(
-    proxy: SocketAddr,
-    root: CertificateDer<'static>,
-) -> http2::SendRequest<Empty<Bytes>> {
-    let mut stream = TcpStream::connect(proxy).await.unwrap();
-    stream.set_nodelay(true).unwrap();
-    let wish = format!("CONNECT {HOST}:443 HTTP/1.1\r\nhost: {HOST}:443\r\n\r\n");
-    stream.write_all(wish.as_bytes()).await.unwrap();
-    assert!(said(&mut stream).await.starts_with("HTTP/1.1 200 "));
-    let tls = client_config_trusting(root, HttpVersion::H2, TlsVersion::Tls13).unwrap();
-    let name = ServerName::try_from(HOST).unwrap();
-    let stream = TlsConnector::from(Arc::new(tls)).connect(name, stream);
-    let (sender, connection) =
-        http2::handshake(TokioExecutor::new(), TokioIo::new(stream.await.unwrap()))
-            .await
-            .unwrap();
-    tokio::spawn(connection);
-    sender
-}
-
 /// An answer's body, and how long its request took.
 async fn fetched(mut sender: http2::SendRequest<Empty<Bytes>>, path: String) -> (Bytes, Duration) {
     let request = Request::get(format!("https://{HOST}{path}"));
@@ -138,7 +116,7 @@ async fn each_answer_has_the_time_of_its_own_stream() {
     let place = (HOST.to_owned(), 443);
     options.addresses.insert(place, server.address);
     let recording = recording_by(options, server.address).await;
-    let sender = session(recording.proxy, recording.root.clone()).await;
+    let sender = session(recording.proxy, recording.root.clone(), HOST).await;
 
     let given_up = tokio::spawn(fetched(sender.clone(), GIVEN_UP.to_owned()));
     assert_eq!(server.asked.recv().await.unwrap(), GIVEN_UP);

@@ -8,7 +8,7 @@ mod index;
 mod indexed_table;
 mod instructions;
 mod lines;
-mod reader;
+pub(crate) mod reader;
 mod sections;
 mod seen;
 mod static_table;

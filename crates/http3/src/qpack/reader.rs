@@ -6,7 +6,7 @@ const NUMBER_MAX: u64 = (1 << 62) - 1;
 
 /// Why nothing could be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unread {
+pub(crate) enum Unread {
     /// It goes on beyond the bytes that are there.
     Short,
     /// It is not what it should be.
@@ -15,7 +15,7 @@ pub(super) enum Unread {
 
 /// Reads numbers and strings (RFC 9204, section 4.1).
 #[derive(Clone, Debug)]
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
 }
 

@@ -16,6 +16,7 @@ use eyelevel_replay::wire::{H2Frames, H2Seen};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::oneshot;
 
+use crate::stamped::answers::{Answers, Came, Checked};
 use crate::stamped::arrival::Arrival;
 
 /// Requests whose HEADERS have not left: a server that lets so many wait is not timed.
@@ -50,10 +51,11 @@ struct Waiting {
 struct Seen {
     sent_ns: Option<u64>,
     head_ns: Option<u64>,
+    checked: Checked,
 }
 
 /// A request that is handed to hyper right after.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Expected {
     streams: Streams,
     seen: Arc<Mutex<Seen>>,
@@ -98,6 +100,13 @@ impl Streams {
         let _ = left.send(()); // nobody waits for it who is still waiting for an answer
     }
 
+    fn answer_came(&self, stream: u64, came: Came) {
+        let state = lock(&self.0);
+        if let Some(seen) = state.open.get(&stream).and_then(Weak::upgrade) {
+            lock(&seen).checked.on(came);
+        }
+    }
+
     /// Of interim responses and the one that they lead to, the last counts: replays have no others.
     fn head_came(&self, stream: u64, at_ns: u64) {
         let state = lock(&self.0);
@@ -127,6 +136,11 @@ impl Expected {
             first_byte_ns: seen.head_ns?,
         })
     }
+
+    /// What h2 refuses of the answer, as far as it came.
+    pub fn fault(&self) -> Option<String> {
+        lock(&self.seen).checked.fault().map(str::to_owned)
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -140,6 +154,7 @@ pub struct Watched<S> {
     arrival: Arrival,
     received: H2Frames,
     sent: H2Frames,
+    answers: Answers,
     streams: Streams,
 }
 
@@ -152,6 +167,7 @@ impl<S> Watched<S> {
             arrival,
             received: H2Frames::of_server(),
             sent: H2Frames::of_client(),
+            answers: Answers::default(),
             streams: streams.clone(),
         };
         (watched, streams)
@@ -167,12 +183,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         let this = self.get_mut();
         let before = buffer.filled().len();
         ready!(Pin::new(&mut this.stream).poll_read(context, buffer))?;
-        let at_ns = this.arrival.last_ns();
-        this.received.feed(&buffer.filled()[before..], |seen| {
+        let (at_ns, read) = (this.arrival.last_ns(), &buffer.filled()[before..]);
+        this.received.feed(read, |seen| {
             if let H2Seen::Head(stream, _) = seen {
                 this.streams.head_came(stream, at_ns);
             }
         });
+        this.answers
+            .feed(read, |stream, came| this.streams.answer_came(stream, came));
         Poll::Ready(Ok(()))
     }
 }

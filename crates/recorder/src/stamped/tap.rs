@@ -4,15 +4,19 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
 use eyelevel_netns::socket_times::monotonic_ns;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::mended::{Beginning, beginning, end_of_head, is_interim, mended};
 use crate::refused::HEAD_BYTES_MAX;
 use crate::stamped::arrival::Arrival;
 use crate::stamped::streams::Times;
+
+/// What is read at once of an answer whose head is not whole.
+const READ_BYTES: usize = 8 * 1024;
 
 /// The head of the message that is being read on a connection.
 #[derive(Debug, Default)]
@@ -25,14 +29,16 @@ pub struct ReadHead {
     is_over: bool,
     /// The head was taken; what follows is the body.
     is_taken: bool,
+    /// A request is on its way whose answer has not come; only then a head is mended.
+    is_expected: bool,
 }
 
 impl ReadHead {
     fn on_read(&mut self, data: &[u8], at_ns: u64) {
         if self.is_over {
-            let written_ns = self.written_ns;
             *self = Self {
-                written_ns,
+                written_ns: self.written_ns,
+                is_expected: self.is_expected,
                 ..Self::default()
             };
         }
@@ -63,6 +69,11 @@ impl ReadHead {
         rest.is_empty() && !self.bytes.is_empty()
     }
 
+    /// The next message answers a request that is sent now.
+    pub fn expect(&mut self) {
+        self.is_expected = true;
+    }
+
     /// Of a message that answers what was written.
     pub fn times(&self) -> Option<Times> {
         self.times
@@ -86,15 +97,6 @@ impl ReadHead {
     }
 }
 
-fn end_of_head(bytes: &[u8]) -> Option<usize> {
-    let empty_line = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
-    Some(empty_line + 4)
-}
-
-fn is_interim(head: &[u8]) -> bool {
-    head.starts_with(b"HTTP/1.1 1") && !head.starts_with(b"HTTP/1.1 101")
-}
-
 /// A head that a connection's stream and its driver share.
 #[derive(Debug, Clone, Default)]
 pub struct SharedHead(Arc<Mutex<ReadHead>>);
@@ -106,12 +108,17 @@ impl SharedHead {
     }
 }
 
-/// A stream whose messages' heads are kept.
+/// A stream whose messages' heads are kept. Those of answers that are expected are read whole and
+/// passed on as hyper takes them.
 #[derive(Debug)]
 pub struct Tap<S> {
     stream: S,
     arrival: Arrival,
     head: SharedHead,
+    /// Of an answer whose head is not whole.
+    held: BytesMut,
+    /// Read, and not passed on yet.
+    passing: BytesMut,
 }
 
 impl<S> Tap<S> {
@@ -123,8 +130,38 @@ impl<S> Tap<S> {
             stream,
             arrival,
             head: head.clone(),
+            held: BytesMut::new(),
+            passing: BytesMut::new(),
         };
         (tap, head)
+    }
+
+    /// What came of an expected answer; once its head is whole, or is none, it can be passed on.
+    fn on_answer(&mut self, data: &[u8]) {
+        self.held.extend_from_slice(data);
+        let mut head = self.head.lock();
+        while head.is_expected {
+            match beginning(&self.held) {
+                Beginning::Head(start) => {
+                    let Some(end) = end_of_head(&self.held[start..]) else {
+                        break;
+                    };
+                    let mut whole = self.held.split_to(start + end);
+                    let whole = whole.split_off(start);
+                    self.passing.extend_from_slice(&mended(&whole));
+                    head.is_expected = is_interim(&whole);
+                }
+                Beginning::Unclear => break,
+                Beginning::Other => head.is_expected = false,
+            }
+        }
+        // hyper refuses what is too large, and what ended.
+        if self.held.len() > HEAD_BYTES_MAX || data.is_empty() {
+            head.is_expected = false;
+        }
+        if !head.is_expected {
+            self.passing.extend_from_slice(&self.held.split());
+        }
     }
 }
 
@@ -134,6 +171,21 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tap<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        while self.passing.is_empty() && self.head.lock().is_expected {
+            let mut piece = [0; READ_BYTES];
+            let mut piece = ReadBuf::new(&mut piece);
+            ready!(Pin::new(&mut self.stream).poll_read(context, &mut piece))?;
+            let read = piece.filled();
+            if !read.is_empty() {
+                self.head.lock().on_read(read, self.arrival.last_ns());
+            }
+            self.on_answer(read);
+        }
+        if !self.passing.is_empty() {
+            let length = self.passing.len().min(buffer.remaining());
+            buffer.put_slice(&self.passing.split_to(length));
+            return Poll::Ready(Ok(()));
+        }
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
         let read = &buffer.filled()[before..];
@@ -191,6 +243,43 @@ mod tests {
             head.take().as_deref(),
             Some(&b"HTTP/1.1 404 No\r\n\r\n"[..])
         );
+    }
+
+    /// hyper reads one byte at a time or much more, and a head comes in pieces of any size.
+    #[tokio::test]
+    async fn the_head_of_an_expected_answer_is_mended_and_nothing_else() {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let head = "http/1.1  103 Hints\r\n\r\nhttp/1.1 200 OK\r\nContent-Length: +1\r\n\r\n";
+        let body = "http/1.1  200 OK\r\n\r\n";
+        let right = "HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 200 OK\r\n\r\n";
+        for size in [1, 7, 1000] {
+            let (near, mut far) = tokio::io::duplex(10_000);
+            let (mut tap, shared) = Tap::new(near, Arrival::default());
+            for _ in 0..2 {
+                shared.lock().expect();
+                tap.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+                far.read_exact(&mut [0; 18]).await.unwrap();
+                let answer = [head, body].concat();
+                let mut read = vec![0; right.len() + body.len()];
+                let sending = async {
+                    for piece in answer.as_bytes().chunks(size) {
+                        far.write_all(piece).await.unwrap();
+                        tokio::task::yield_now().await;
+                    }
+                };
+                let (_, count) = tokio::join!(sending, tap.read_exact(&mut read));
+                count.unwrap();
+                assert_eq!(String::from_utf8(read).unwrap(), [right, body].concat());
+                let raw: Vec<_> = std::iter::from_fn(|| shared.lock().take()).collect();
+                assert_eq!(raw.concat(), head.as_bytes());
+            }
+            // Without an answer that is expected, everything passes.
+            far.write_all(b"http/1.1  200 OK\r\n\r\n").await.unwrap();
+            drop(far);
+            let mut rest = Vec::new();
+            tap.read_to_end(&mut rest).await.unwrap();
+            assert_eq!(rest, b"http/1.1  200 OK\r\n\r\n");
+        }
     }
 
     #[test]

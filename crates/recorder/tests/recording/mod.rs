@@ -1,17 +1,24 @@
 //! A recorder on loopback, its server, which says what it is told to, and its clients.
 #![allow(dead_code)]
 
-use std::io::{Read, Write};
+use std::io::{Read, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use bytes::Bytes;
 use eyelevel_archive::{Exchange, Site};
 use eyelevel_recorder::{Recorder, RecorderOptions, Store, Writing};
-use rustls::pki_types::CertificateDer;
-use tokio::io::AsyncReadExt;
+use eyelevel_replay::tls::client_config_trusting;
+use eyelevel_replay::{HttpVersion, TlsVersion};
+use http_body_util::Empty;
+use hyper::client::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::pki_types::{CertificateDer, ServerName};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::oneshot;
+use tokio_rustls::TlsConnector;
 
 /// Bounds a test that hangs; no duration is measured by it.
 const HANG: Duration = Duration::from_secs(600);
@@ -82,6 +89,28 @@ impl Recording {
         std::fs::remove_file(&out).unwrap();
         site.exchanges().to_vec()
     }
+}
+
+/// A client's session over HTTP/2 with a host, through the proxy.
+pub async fn session(
+    proxy: SocketAddr,
+    root: CertificateDer<'static>,
+    host: &'static str,
+) -> http2::SendRequest<Empty<Bytes>> {
+    let mut stream = tokio::net::TcpStream::connect(proxy).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    let wish = format!("CONNECT {host}:443 HTTP/1.1\r\nhost: {host}:443\r\n\r\n");
+    stream.write_all(wish.as_bytes()).await.unwrap();
+    assert!(said(&mut stream).await.starts_with("HTTP/1.1 200 "));
+    let tls = client_config_trusting(root, HttpVersion::H2, TlsVersion::Tls13).unwrap();
+    let name = ServerName::try_from(host).unwrap();
+    let stream = TlsConnector::from(Arc::new(tls)).connect(name, stream);
+    let (sender, connection) =
+        http2::handshake(TokioExecutor::new(), TokioIo::new(stream.await.unwrap()))
+            .await
+            .unwrap();
+    tokio::spawn(connection);
+    sender
 }
 
 /// Work that waits for packets.

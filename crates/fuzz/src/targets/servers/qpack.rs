@@ -1,16 +1,30 @@
 use crate::targets::check_message;
 use eyelevel_http3::head;
+use eyelevel_http3::hpack;
 use eyelevel_http3::qpack::{Decoded, Decoder, Encoder, FieldLine, Indexing};
 
 const TABLE_BYTES: u64 = 512;
 const BLOCKED_STREAMS: u64 = 4;
 const SECTION_BYTES_MAX: u64 = 4096;
 
-/// Twice: as what a peer says, in parts of an encoder's stream, a decoder's and sections; and as
-/// fields that our encoder writes and our decoder reads, some of the inserts late.
+/// Three times: as what a peer says, in parts of an encoder's stream, a decoder's and sections; as
+/// fields that our encoder writes and our decoder reads, some of the inserts late; and as sections
+/// of HPACK.
 pub(crate) fn run(input: &[u8]) {
     hostile(input);
     friendly(input);
+    older(input);
+}
+
+fn older(input: &[u8]) {
+    let mut decoder = hpack::Decoder::new(TABLE_BYTES, SECTION_BYTES_MAX);
+    for part in input.chunks(40) {
+        let Some(fields) = decoder.section(part) else {
+            return;
+        };
+        let size: u64 = fields.iter().map(|field| field.size()).sum();
+        assert!(size <= SECTION_BYTES_MAX);
+    }
 }
 
 /// Each part begins with a byte that says whose it is, and one with its length.
