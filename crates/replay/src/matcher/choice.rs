@@ -2,6 +2,7 @@
 
 use super::Request;
 use super::meaning;
+use super::query::Query;
 use super::range::{self, NOT_SATISFIABLE, PARTIAL, Part};
 use eyelevel_archive::Exchange;
 use std::borrow::Cow;
@@ -110,9 +111,9 @@ fn meanings<'a>(exchange: &'a Exchange, request: &Request<'a>) -> (Cow<'a, [u8]>
     )
 }
 
-/// More is more alike: the same bytes, the same meaning, equal bytes of it at both ends, and the same
-/// length.
-fn body_likeness(exchange: &Exchange, request: &Request<'_>) -> (bool, bool, usize, bool) {
+/// More is more alike: the same bytes, the same meaning, equal parameters of a form in any order, as
+/// those of a query are compared, equal bytes of the meaning at both ends, and the same length.
+fn body_likeness(exchange: &Exchange, request: &Request<'_>) -> (bool, bool, bool, usize, bool) {
     let is_same = exchange.request_body == request.body;
     let (recorded, asked) = meanings(exchange, request);
     let (recorded, asked) = (&*recorded, &*asked);
@@ -122,5 +123,19 @@ fn body_likeness(exchange: &Exchange, request: &Request<'_>) -> (bool, bool, usi
     let prefix = count(&mut recorded.iter().zip(asked));
     let suffix = count(&mut recorded.iter().rev().zip(asked.iter().rev()));
     let same_length = recorded.len() == asked.len();
-    (is_same, recorded == asked, prefix + suffix, same_length)
+    let same_parameters = meaning::is_form(request.header("content-type"))
+        && parameters(recorded).is_equal(&parameters(asked));
+    let is_equal = recorded == asked;
+    (
+        is_same,
+        is_equal,
+        same_parameters,
+        prefix + suffix,
+        same_length,
+    )
+}
+
+/// Of a form as its meaning spells it, which is in ASCII.
+fn parameters(form: &[u8]) -> Query {
+    Query::new(&format!("?{}", String::from_utf8_lossy(form)))
 }

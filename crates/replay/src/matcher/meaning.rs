@@ -39,8 +39,8 @@ pub(super) fn of_target(target: &str) -> Cow<'_, str> {
 /// A request's body by its type: a form's parameters decoded, and a multipart body without the
 /// boundary, which every load makes anew (RFC 2046, section 5.1.1).
 pub(super) fn of_body<'a>(content_type: &str, body: &'a [u8]) -> Cow<'a, [u8]> {
-    let kind = content_type.split(';').next().unwrap_or("").trim();
-    if kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+    let kind = kind_of(content_type);
+    if is_form(content_type) {
         let Ok(text) = std::str::from_utf8(body) else {
             return Cow::Borrowed(body);
         };
@@ -55,6 +55,15 @@ pub(super) fn of_body<'a>(content_type: &str, body: &'a [u8]) -> Cow<'a, [u8]> {
         Some(boundary) => Cow::Owned(without(body, boundary)),
         None => Cow::Borrowed(body),
     }
+}
+
+/// Whether a body of this type is a form whose parameters stand as in a query.
+pub(super) fn is_form(content_type: &str) -> bool {
+    kind_of(content_type).eq_ignore_ascii_case("application/x-www-form-urlencoded")
+}
+
+fn kind_of(content_type: &str) -> &str {
+    content_type.split(';').next().unwrap_or("").trim()
 }
 
 /// Adds a form's parameters, each decoded as far as its end stays where it is.

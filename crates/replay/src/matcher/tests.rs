@@ -345,6 +345,44 @@ fn bodies_of_several_parts_are_compared_without_their_boundary() {
     }
 }
 
+/// As in a query: not the same, but before whatever has more equal letters.
+#[test]
+fn parameters_of_forms_are_alike_in_any_order() {
+    let url = "https://a.test/form";
+    let form = (
+        "content-type",
+        "Application/X-WWW-Form-Urlencoded; charset=UTF-8",
+    );
+    let bodies = [
+        "a=1&b=x+y&c=3",
+        "b=x+z&a=1&c=3",
+        "b=x&b=y",
+        "b=y&b=x",
+        "n=1&_=1700000000",
+    ];
+    let mut exchanges = recording(&[("POST", url); 5]);
+    for (exchange, body) in exchanges.iter_mut().zip(bodies) {
+        exchange.request_headers.push(Header::new(form.0, form.1));
+        exchange.request_body = body.into();
+    }
+    let mut asker = Asker::new(exchanges, Rules::default());
+    for (body, at, how) in [
+        ("a=1&b=x+y&c=3", 0, How::Exact),
+        ("b=x%20y&a=1&c=3", 0, How::Body),
+        ("c=3&b=x+z&a=1", 1, How::Body),
+        ("b=y&b=x", 3, How::Exact),
+        ("_=1700000007&n=1", 4, How::Body),
+        ("b=x+q&a=1&c=3", 1, How::Body),
+    ] {
+        let answer = asker.ask_with("POST", url, &[form], body.as_bytes());
+        assert_eq!(answer, found(at, how), "{body}");
+    }
+    // Of another type letters are compared, as nothing is known of it.
+    let text = ("content-type", "text/plain");
+    let answer = asker.ask_with("POST", url, &[text], b"b=x+y&a=1&c=3");
+    assert_eq!(answer, found(1, How::Body));
+}
+
 #[test]
 fn a_304_is_no_answer_to_who_has_nothing() {
     let url = "https://a.test/x";
