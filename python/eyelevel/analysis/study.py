@@ -23,7 +23,7 @@ from eyelevel.analysis.gains.drift import Drift, drift_of
 from eyelevel.analysis.gains.exclusions import (
     ExclusionEffect,
     exclusion_effects,
-    with_excluded,
+    restore_excluded,
 )
 from eyelevel.analysis.gains.machines import (
     BetweenMachines,
@@ -154,7 +154,7 @@ class StudyResults:
         if not any(block.failed for block in self.blocks.excluded):
             return ()
         metric = self.primary_metric
-        every = with_excluded(self.table, metric)
+        every = restore_excluded(self.table, metric)
         gains = [gain for gain in self.gains if gain.metric == metric]
         cells = compare_cells(every, [metric], self.comparisons)
         planned = [(gain.network, gain.stack, gain.reference, metric) for gain in gains]

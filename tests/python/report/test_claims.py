@@ -25,7 +25,7 @@ from eyelevel.analysis.two_runs import compare_runs
 from eyelevel.cli.results.report import Summary, print_summary
 from eyelevel.figures.das import heat_map
 from eyelevel.plan.presets import preset_text
-from eyelevel.report.first_screen.warnings import said_first
+from eyelevel.report.first_screen.warnings import first_warnings
 from eyelevel.report.page import page, summary_of
 from eyelevel.report.page_data import PageData
 from eyelevel.report.sections.charts import charts_section
@@ -133,7 +133,7 @@ def test_a_run_that_was_broken_off_has_no_verdict(broken_off):
     for each in summary["gains"]:
         assert each["verdict"] is None
         assert each["no_verdict_because"] == ("the run is not complete: 143 of 144 loads are there")
-    head, text = said_first(broken_off)[0]
+    head, text = first_warnings(broken_off)[0]
     assert head == "No verdict: the run is not complete."
     assert text.startswith("143 of 144 loads are there, and 47 of 48 blocks are complete.")
     assert "--resume" in text

@@ -125,7 +125,7 @@ def _grouped(contents: StudyResults) -> dict[str, list[NetworkGain]]:
 def _clause(
     contents: StudyResults, gains: Sequence[NetworkGain], finding: str, *, is_first: bool
 ) -> str:
-    where = f"on {_named([gain.network for gain in gains])}"
+    where = f"on {_name_networks([gain.network for gain in gains])}"
     form = FINDINGS.get(finding, "{stack} against {reference} has no verdict")
     if is_first:
         what, comma, more = form.partition(",")
@@ -154,7 +154,7 @@ def _sizes(gains: Sequence[NetworkGain]) -> str:
     return f"{low} to {high}" if low != high else low
 
 
-def _named(networks: Sequence[str]) -> str:
+def _name_networks(networks: Sequence[str]) -> str:
     if len(networks) > NETWORKS_NAMED_MAX:
         return f"{len(networks)} networks"
     return " and ".join([", ".join(networks[:-1]), networks[-1]] if networks[1:] else networks)

@@ -53,12 +53,12 @@ def split_causes(kept: pl.DataFrame, plan: JsonMapping) -> tuple[NetworkSplit, .
             pair = (asked["stack"], asked["reference"])
             split = _split(values, causes, name, pair, sites)
             if plan.get("stop"):
-                split = _as_stopped(split)
+                split = _without_intervals(split)
             splits.append(NetworkSplit(name, *pair, rtt_ms, split))
     return tuple(splits)
 
 
-def _as_stopped(split: Decomposition) -> Decomposition:
+def _without_intervals(split: Decomposition) -> Decomposition:
     return Decomposition(
         value_alone(split.difference),
         {name: value_alone(part) for name, part in split.causes.items()},

@@ -227,7 +227,7 @@ def network_gains(
     ]
 
 
-def _lost(key: Key, reason: str, sites: int) -> NetworkGain:
+def _undetermined_gain(key: Key, reason: str, sites: int) -> NetworkGain:
     lost = undetermined(reason, sites)
     return NetworkGain(*key, lost, None, lost, lost, lost)
 
@@ -238,9 +238,11 @@ def _over_sites(
     if not cells:
         return NetworkGain(*key, _UNKNOWN)
     if absent := sorted(set(sites) - {cell.site for cell in cells}):
-        return _lost(key, f"no complete block of {', '.join(absent)}", len(cells))
+        return _undetermined_gain(key, f"no complete block of {', '.join(absent)}", len(cells))
     if lacking := sorted(cell.site for cell in cells if cell.without_value and not cell.pairs):
-        return _lost(key, f"no load of {', '.join(lacking)} has this metric", len(cells))
+        return _undetermined_gain(
+            key, f"no load of {', '.join(lacking)} has this metric", len(cells)
+        )
     repetitions = np.unique(np.concatenate([cell.loads[0] for cell in cells]))
     x, r = np.full((2, len(cells), len(repetitions)), np.nan)
     for row, cell in enumerate(cells):

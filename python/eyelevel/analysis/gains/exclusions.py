@@ -49,7 +49,7 @@ class ExclusionEffect(Compared):
         return 0.0 if before is None or after is None else abs(after - before)
 
 
-def with_excluded(table: pl.DataFrame, metric: str) -> pl.DataFrame:
+def restore_excluded(table: pl.DataFrame, metric: str) -> pl.DataFrame:
     """The trials of every block on one machine, as if none had failed: `metric` as it was measured.
 
     `table` is the study's (`eyelevel.analysis.run_files.read_table`).

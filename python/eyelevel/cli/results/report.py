@@ -17,10 +17,10 @@ from eyelevel.cli.output import print_json, results, table
 from eyelevel.json_types import JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.metrics.compute import measure
-from eyelevel.report.first_screen.warnings import said_first
+from eyelevel.report.first_screen.warnings import first_warnings
 from eyelevel.report.page import summary_of, write_report
-from eyelevel.report.sections.exclusions import exclusions_said
-from eyelevel.report.sections.why import said_why
+from eyelevel.report.sections.exclusions import describe_exclusions
+from eyelevel.report.sections.why import explain_causes
 from eyelevel.stats.estimate import Estimate
 
 
@@ -69,7 +69,7 @@ def print_summary(summary: Summary) -> None:
     contents = summary.contents
     by_key = {(gain.network, gain.comparison, gain.metric): gain for gain in contents.gains}
     heads = [str(asked) for asked in contents.comparisons]
-    first = [f"{head} {text}" for head, text in said_first(contents)]
+    first = [f"{head} {text}" for head, text in first_warnings(contents)]
     for sentence in first:
         results.print(sentence, markup=False)
     style = "bright_black" if contents.unfinished else None
@@ -93,12 +93,12 @@ def print_summary(summary: Summary) -> None:
         results.print(sentence, markup=False, style=style)
     for sentence in warnings:
         results.print(sentence, markup=False)
-    for sentence in said_why(contents):
+    for sentence in explain_causes(contents):
         results.print(sentence, markup=False)
     for stack, counted in findings["outcomes"].items():
         text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counted.items()))
         results.print(f"{stack}: {text or 'no loads'}", markup=False)
-    if excluded := exclusions_said(contents):
+    if excluded := describe_exclusions(contents):
         results.print(f"Exclusions: {excluded}", markup=False)
 
 

@@ -33,9 +33,9 @@ from eyelevel.plan.file.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.plan import Plan
-from eyelevel.report.first_screen.warnings import said_first
+from eyelevel.report.first_screen.warnings import first_warnings
 from eyelevel.report.page import summary_of
-from eyelevel.report.sections.why import said_why
+from eyelevel.report.sections.why import explain_causes
 from eyelevel.run.study.loop import Execution
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
 from eyelevel.run.trial.traces import read_stages, read_trace_file
@@ -211,9 +211,9 @@ def _or_a_page(place: str, problem: str) -> str:
 
 def _print_answer(summary: Summary) -> None:
     findings = summary_of(summary.contents)
-    first = [f"{head} {text}" for head, text in said_first(summary.contents)]
+    first = [f"{head} {text}" for head, text in first_warnings(summary.contents)]
     others = (warning for warning in findings["warnings"] if warning not in first)
-    for sentence in (*first, *findings["answer"], *others, *said_why(summary.contents)):
+    for sentence in (*first, *findings["answer"], *others, *explain_causes(summary.contents)):
         results.print(sentence, markup=False)
 
 

@@ -12,7 +12,7 @@ WIDTH_TOLERANCE = 1e-9
 """Of the same records the same width comes out; arithmetic in another order moves less."""
 
 
-def loaded_unmeasured(contents: StudyResults) -> list[Warning]:
+def warn_of_unmeasured_loads(contents: StudyResults) -> list[Warning]:
     """Loads on the machine that only committed at first, whose path nobody has checked."""
     loads = sum(each.loads for each in contents.run_environments if not each.is_measured)
     if not loads:
@@ -26,7 +26,7 @@ def loaded_unmeasured(contents: StudyResults) -> list[Warning]:
     return [("A machine that made loads was not checked.", text)]
 
 
-def decided_otherwise(contents: StudyResults) -> list[Warning]:
+def warn_of_other_intervals(contents: StudyResults) -> list[Warning]:
     """A comparison whose interval is not the one by which its loads ended."""
     if not contents.stopped or contents.declared or contents.sites_chosen:
         return []

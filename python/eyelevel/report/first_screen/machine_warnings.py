@@ -4,7 +4,7 @@ from eyelevel.analysis.formats import format_p_equation, format_percent
 from eyelevel.analysis.gains.machines import ALARM_SHARE
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.disturbance import CPU_FOREIGN_SHARE_MAX, LATE, find_disturbed_blocks
-from eyelevel.report.first_screen.changed_since import Warning, loaded_unmeasured
+from eyelevel.report.first_screen.changed_since import Warning, warn_of_unmeasured_loads
 from eyelevel.report.sections.machines import name_of
 
 
@@ -23,7 +23,7 @@ def of_machine(contents: StudyResults) -> list[Warning]:
             "machine can do better."
         )
         found.append(("The emulated network was not within its bounds.", text))
-    found += loaded_unmeasured(contents)
+    found += warn_of_unmeasured_loads(contents)
     found += _machine_is_off(contents)
     if len(_versions(contents)) > 1:
         text = "The loads were made with more than one version; see “What was run”."

@@ -12,8 +12,8 @@ from eyelevel.report.first_screen.changed_since import Warning
 from eyelevel.report.first_screen.machine_warnings import late_loads, of_machine
 from eyelevel.report.first_screen.warnings import of_level, of_loads
 from eyelevel.report.html import Markup
-from eyelevel.report.sections.exclusions import exclusions_said, findings_changed
-from eyelevel.report.sections.level import levels_compared, not_level, pairs_compared
+from eyelevel.report.sections.exclusions import count_changed_findings, describe_exclusions
+from eyelevel.report.sections.level import compared_levels, compared_pairs, not_level
 from eyelevel.report.templates import render
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
@@ -83,8 +83,8 @@ def marks(contents: StudyResults) -> Markup:
 
 
 def _level(contents: StudyResults) -> Mark:
-    pairs = len(pairs_compared(contents))
-    measured = len(levels_compared(contents))
+    pairs = len(compared_pairs(contents))
+    measured = len(compared_levels(contents))
     unequal, unknown = not_level(contents), of_level(contents)
     said = f"{measured} of {pairs} pairs measured, all level"
     if unequal:
@@ -112,13 +112,13 @@ def _loads(contents: StudyResults) -> Mark:
         said += f", {excluded} with loads left out"
     if withheld:
         said += f"; no answer on {' and '.join(withheld)}"
-    changed = findings_changed(contents)
+    changed = count_changed_findings(contents)
     if changed:
         said += (
             f"; including them would change {changed} {'finding' if changed == 1 else 'findings'}"
         )
     none = "No load of a comparison failed." if excluded or withheld else "No load was left out."
-    left_out = exclusions_said(contents) or none
+    left_out = describe_exclusions(contents) or none
     note = f"A block is one load of a site over a network with each stack. {left_out}"
     warnings = of_loads(contents)
     status = BAD if changed else OPEN if excluded or withheld or warnings else GOOD

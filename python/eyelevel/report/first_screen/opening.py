@@ -22,7 +22,7 @@ from eyelevel.plan.stacks import stack_in_words
 from eyelevel.report.first_screen.changed_since import Warning
 from eyelevel.report.first_screen.filmstrips import first_pair
 from eyelevel.report.first_screen.marks import RestsOn, rests_on
-from eyelevel.report.first_screen.warnings import of_answer, said_first, warnings
+from eyelevel.report.first_screen.warnings import first_warnings, of_answer, warnings
 from eyelevel.report.html import Markup
 from eyelevel.report.page_data import PageData
 from eyelevel.report.templates import render
@@ -56,7 +56,7 @@ class Opening:
     """The first screen as it is read, top to bottom."""
 
     title: str
-    said_first: tuple[Warning, ...]
+    first_warnings: tuple[Warning, ...]
     headline: str
     basis: str
     columns: tuple[str, ...]
@@ -101,7 +101,7 @@ def _opening(contents: StudyResults, pair: Markup = NOTHING) -> Opening:
     columns, rows = _table(comparison_verdicts(contents))
     return Opening(
         title=contents.plan["title"] or "How do the stacks compare?",
-        said_first=tuple(said_first(contents)),
+        first_warnings=tuple(first_warnings(contents)),
         headline=headline(contents),
         basis=_basis(contents),
         columns=columns,

@@ -10,36 +10,36 @@ from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL
 from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.undecided import Undecided, estimate_needed
-from eyelevel.report.first_screen.changed_since import Warning, decided_otherwise
+from eyelevel.report.first_screen.changed_since import Warning, warn_of_other_intervals
 from eyelevel.report.first_screen.machine_warnings import machines_deviate, of_machine
-from eyelevel.report.sections.drift import drift_seen
-from eyelevel.report.sections.level import not_level, not_measured
+from eyelevel.report.sections.drift import warn_of_drift
+from eyelevel.report.sections.level import not_level, warn_of_unmeasured
 from eyelevel.stats.stopping_rule import BLOCKS_COUNTED_MAX
 
 
 def warnings(contents: StudyResults) -> list[Warning]:
     """All of them, the gravest first."""
     return [
-        *said_first(contents),
+        *first_warnings(contents),
         *of_loads(contents),
         *of_machine(contents),
         *_of_sites(contents),
         *of_answer(contents),
-        *not_measured(contents),
+        *warn_of_unmeasured(contents),
     ]
 
 
-def said_first(contents: StudyResults) -> list[Warning]:
+def first_warnings(contents: StudyResults) -> list[Warning]:
     """What must be said before the answer."""
     return [
-        *_unfinished(contents),
-        *_not_declared(contents),
+        *_warn_of_unfinished(contents),
+        *_warn_of_undeclared(contents),
         *outcomes_differ(contents),
         *not_level(contents),
     ]
 
 
-def _not_declared(contents: StudyResults) -> list[Warning]:
+def _warn_of_undeclared(contents: StudyResults) -> list[Warning]:
     if not contents.declared:
         return []
     asked = ", ".join(map(str, contents.declared))
@@ -61,10 +61,10 @@ def of_answer(contents: StudyResults) -> list[Warning]:
         found.append((head, text))
     for network, reason in contents.too_disturbed.items():
         found.append((f"No answer on {network}.", f"{reason[0].upper()}{reason[1:]}."))
-    found += decided_otherwise(contents)
+    found += warn_of_other_intervals(contents)
     found += without_verdict(contents)
     found += machines_deviate(contents)
-    found += drift_seen(contents)
+    found += warn_of_drift(contents)
     if (blocks := count_blocks(contents)) < FEW_BLOCKS and not contents.may_stop:
         found.append(_few_blocks(contents, blocks))
     return found
@@ -72,7 +72,7 @@ def of_answer(contents: StudyResults) -> list[Warning]:
 
 def of_level(contents: StudyResults) -> list[Warning]:
     """What else may make a difference than the stacks themselves."""
-    return [*_of_sites(contents), *not_measured(contents)]
+    return [*_of_sites(contents), *warn_of_unmeasured(contents)]
 
 
 def _of_sites(contents: StudyResults) -> list[Warning]:
@@ -119,7 +119,7 @@ def outcomes_differ(contents: StudyResults) -> list[Warning]:
     return warnings_found
 
 
-def _unfinished(contents: StudyResults) -> list[Warning]:
+def _warn_of_unfinished(contents: StudyResults) -> list[Warning]:
     if not contents.unfinished:
         return []
     blocks = contents.blocks.whole

@@ -16,13 +16,13 @@ def level_page(level: JsonMapping) -> str:
     main = element(
         "main",
         element("header", element("h1", title)),
-        titled_section("level", "Aspect by aspect", *level_tables(level), *_failed(level)),
+        titled_section("level", "Aspect by aspect", *level_tables(level), *_list_failures(level)),
         titled_section("words", "What the words mean", _words()),
     )
     return shell(title, main, {"specs": {}}, "probe.js")
 
 
-def _failed(level: JsonMapping) -> list[Markup]:
+def _list_failures(level: JsonMapping) -> list[Markup]:
     """What went wrong with runs; the table is of the others."""
     return [element("p", sentence, class_="note") for sentence in level["failed"]]
 

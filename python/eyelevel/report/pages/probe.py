@@ -52,7 +52,7 @@ def probe_page(analysis: Analysis) -> str:
 def _opening(analysis: Analysis) -> Markup:
     rows, hosts = analysis.table.height, analysis.table["host"].n_unique()
     labels = file_labels(analysis.table["file"].unique(maintain_order=True))
-    found = [*_found(analysis.pairs, labels), *probe_conditions.found(analysis.conditions)]
+    found = [*_list_findings(analysis.pairs, labels), *probe_conditions.found(analysis.conditions)]
     return element(
         "header",
         element("h1", TITLE),
@@ -61,7 +61,7 @@ def _opening(analysis: Analysis) -> Markup:
             f"{rows} measurements of {hosts} hosts from "
             f"{len(labels)} {'file' if len(labels) == 1 else 'files'}.",
         ),
-        *_listed(found),
+        *_list_sentences(found),
         element(
             "p",
             "Each row of A in file order is paired with the first row of B of the same URL, family "
@@ -73,7 +73,7 @@ def _opening(analysis: Analysis) -> Markup:
     )
 
 
-def _listed(sentences: Sequence[Markup]) -> list[Markup]:
+def _list_sentences(sentences: Sequence[Markup]) -> list[Markup]:
     """The first in the files' order; behind a word the others, which would fill a small screen."""
     lists = [element("ul", *sentences[:SENTENCES_SHOWN])] if sentences else []
     if more := sentences[SENTENCES_SHOWN:]:
@@ -82,7 +82,7 @@ def _listed(sentences: Sequence[Markup]) -> list[Markup]:
     return lists
 
 
-def _found(pairs: Iterable[JsonMapping], labels: Mapping[str, str]) -> list[Markup]:
+def _list_findings(pairs: Iterable[JsonMapping], labels: Mapping[str, str]) -> list[Markup]:
     """A sentence for each comparison that rests on hosts enough for an interval."""
     sentences = []
     for pair in pairs:

@@ -28,20 +28,20 @@ MACHINES_MAX = 8
 def setup_json(contents: StudyResults) -> JsonObject:
     """What loads ran on: all machines together, and each."""
     return {
-        "environment": _said_of(contents.environment),
+        "environment": _describe_environment(contents.environment),
         "run_environments": [
             {
                 "machine": each.machine or None,
                 "name": each.name or None,
                 "loads": each.loads,
-                "environment": _said_of(each.environment),
+                "environment": _describe_environment(each.environment),
             }
             for each in contents.run_environments
         ],
     }
 
 
-def _said_of(environment: JsonMapping) -> JsonObject:
+def _describe_environment(environment: JsonMapping) -> JsonObject:
     return {key: value for key, value in environment.items() if key not in NOT_SAID}
 
 
@@ -66,12 +66,12 @@ def setup_section(contents: StudyResults) -> Markup:
                     "smallest effect of interest",
                     format_percent(contents.smallest_effect, False),
                 ),
-                ("time limit of a load", _limit_said(contents.planned.browser)),
+                ("time limit of a load", _describe_limit(contents.planned.browser)),
                 *_lateness(contents),
                 *_others(contents),
                 *_waited(contents),
                 *_machine_rows(contents),
-                *_flat(_said_of(contents.environment)),
+                *_flat(_describe_environment(contents.environment)),
             ]
         ),
         table("Sites", ["site", "digest of its recording"], sites),
@@ -86,7 +86,7 @@ def setup_section(contents: StudyResults) -> Markup:
     )
 
 
-def _limit_said(browser: Browser) -> str:
+def _describe_limit(browser: Browser) -> str:
     least = f"{browser.limit_s:g} s"
     return least if browser.limit_is_given else f"{least}, more if a page's bytes need it"
 
@@ -123,7 +123,7 @@ def _flat(values: JsonMapping, prefix: str = "") -> list[tuple[str, object]]:
         elif isinstance(value, list):
             rows.append((name, ", ".join(map(str, value))))
         elif value is not None:
-            rows.append((name, _said(value)))
+            rows.append((name, _as_text(value)))
     return rows
 
 
@@ -208,7 +208,7 @@ def _stacks(contents: StudyResults) -> Markup:
     )
 
 
-def _said(value: object) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

@@ -8,7 +8,7 @@ from eyelevel.stats.autocorrelation import DRIFT_LENGTH, DRIFT_SHARE, REPETITION
 from eyelevel.stats.estimate import Estimate
 
 
-def drift_seen(contents: StudyResults) -> list[tuple[str, str]]:
+def warn_of_drift(contents: StudyResults) -> list[tuple[str, str]]:
     """Return a warning if successive blocks are more alike than chance makes them."""
     drift = contents.drift
     if drift is None or not drift.seen:

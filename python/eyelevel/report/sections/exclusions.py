@@ -12,7 +12,7 @@ from eyelevel.report.html import Markup, table
 from eyelevel.report.statistic_cells import compared_json, estimate_cell
 
 
-def exclusions_said(contents: StudyResults) -> str:
+def describe_exclusions(contents: StudyResults) -> str:
     """One line: how many loads are left out, of which stack, and what they would do."""
     effects = contents.exclusions
     if not effects:
@@ -26,7 +26,7 @@ def exclusions_said(contents: StudyResults) -> str:
         f"{loads} {left_out} left out because the instrument failed ({', '.join(by_stack)}), "
         f"with the pairs that {they_were} part of. "
     )
-    valued = _valued(contents)
+    valued = _effects_with_values(contents)
     if not valued and any(effect.network in contents.too_disturbed for effect in effects):
         return f"{said}There is no answer that they could change."
     if not valued:
@@ -37,21 +37,22 @@ def exclusions_said(contents: StudyResults) -> str:
     most = max(valued, key=lambda effect: effect.moved)
     said += (
         f"If the pairs with values for both stacks were included, {most.comparison} on "
-        f"{most.network} would be {_said(most.gain_with_excluded)} instead of {_said(most.gain)}"
+        f"{most.network} would be {_describe_gain(most.gain_with_excluded)} instead of "
+        f"{_describe_gain(most.gain)}"
     )
     if len(valued) > 1:
         said += ", the largest change"
-    if changed := findings_changed(contents):
+    if changed := count_changed_findings(contents):
         said += f"; {changed} of {len(valued)} findings would change"
     return f"{said}."
 
 
-def findings_changed(contents: StudyResults) -> int:
+def count_changed_findings(contents: StudyResults) -> int:
     """How many findings would be others with the excluded pairs that have values."""
-    return sum(_finding_changes(contents, effect) for effect in _valued(contents))
+    return sum(_finding_changes(contents, effect) for effect in _effects_with_values(contents))
 
 
-def _valued(contents: StudyResults) -> list[ExclusionEffect]:
+def _effects_with_values(contents: StudyResults) -> list[ExclusionEffect]:
     """Return the effects that can be stated: there are values, and the network has an answer."""
     return [
         effect
@@ -60,7 +61,7 @@ def _valued(contents: StudyResults) -> list[ExclusionEffect]:
     ]
 
 
-def _said(gain: NetworkGain) -> str:
+def _describe_gain(gain: NetworkGain) -> str:
     estimate = gain.gain
     if estimate.value is None:
         return f"undetermined ({estimate.reason})"

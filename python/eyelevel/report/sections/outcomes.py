@@ -52,7 +52,7 @@ def outcomes_section(contents: StudyResults) -> Markup:
         element("p", _rate_sentence("failures of the instrument", contents.failure_rates)),
         element("p", WHY_IT_MATTERS, class_="note"),
         _not_ok(contents),
-        _retried(contents),
+        _retries_table(contents),
         _excluded_blocks(contents),
         exclusions_table(contents),
     )
@@ -103,7 +103,7 @@ def _not_ok(contents: StudyResults) -> Markup:
     return table(caption, ["block", "stack", "outcome", "reason", "trial"], rows, class_="loads")
 
 
-def _retried(contents: StudyResults) -> Markup:
+def _retries_table(contents: StudyResults) -> Markup:
     """Every attempt that was thrown away, with its reason; a reader would look for it."""
     again = contents.table.filter(pl.col("retried") > 0).sort("block", "position")
     rows = [

@@ -82,7 +82,7 @@ def _table(contents: StudyResults, number: int, step: StepCells) -> Markup:
         for asked in contents.comparisons:
             of_pair = [by_key.get((site, network, asked, name)) for name in metrics]
             pairs = max((cell.pairs for cell in of_pair if cell), default=0)
-            values = [_compared(cell) for cell in of_pair]
+            values = [_compare(cell) for cell in of_pair]
             rows.append([site, network, asked.stack, asked.reference, pairs, *values])
     columns = ["site", "network", "stack", "reference", "pairs", *(SHOWN[name] for name in metrics)]
     caption = element("strong", f"{number}. {step.text}")
@@ -91,7 +91,7 @@ def _table(contents: StudyResults, number: int, step: StepCells) -> Markup:
     return table(caption, columns, rows[:ROWS_MAX], class_="cells")
 
 
-def _compared(cell: Cell | None) -> object:
+def _compare(cell: Cell | None) -> object:
     if cell is None or cell.median is None:
         return element("span", "none", class_="quiet")
     format_value = _formatter(cell.metric)

@@ -67,7 +67,7 @@ def _section(contents: StudyResults) -> WhySection:
     paragraphs = metric_paragraphs(contents)
     brief = [" ".join(paragraphs[0]), *(each[0] for each in paragraphs[1:2])] if paragraphs else []
     causes = [] if contents.unfinished else why_sentences(contents.splits)
-    return WhySection(tuple(said_why(contents)), (*causes, *brief))
+    return WhySection(tuple(explain_causes(contents)), (*causes, *brief))
 
 
 def why_details(contents: StudyResults, data: PageData) -> Markup:
@@ -130,7 +130,7 @@ def _causes(contents: StudyResults) -> list[Markup]:
     ]
 
 
-def said_why(contents: StudyResults) -> list[str]:
+def explain_causes(contents: StudyResults) -> list[str]:
     """Return the sentences on causes and waits; none of an unfinished run, whose parts are in the
     table."""
     if contents.unfinished:

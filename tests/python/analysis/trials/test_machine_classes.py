@@ -8,7 +8,7 @@ from sample_record import sample_record
 from synthetic_fleet import Placed, fleet_run, write_machine_document
 from synthetic_run import TWO_STACKS, metrics_of, read_run
 
-from eyelevel.analysis.gains.exclusions import with_excluded
+from eyelevel.analysis.gains.exclusions import restore_excluded
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.trials.blocks import ALONE
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
@@ -44,7 +44,7 @@ def test_a_block_on_two_machines_is_excluded_with_that_reason(split):
 
 def test_it_is_no_failure_whose_effect_is_shown(split):
     assert split.exclusions == ()
-    every = with_excluded(split.table, split.primary_metric)
+    every = restore_excluded(split.table, split.primary_metric)
     assert set(split.table["block"]) - set(every["block"]) == {"startup/dsl/2", "startup/dsl/3"}
 
 

@@ -4,13 +4,13 @@ from synthetic_run import TWO_STACKS, read_run
 
 from eyelevel.cli.results.report import Summary
 from eyelevel.cli.run.ask import _print_answer
-from eyelevel.report.sections.why import said_why
+from eyelevel.report.sections.why import explain_causes
 
 
 def test_the_answer_ends_with_why(tmp_path, capsys):
     contents = read_run(tmp_path, text=TWO_STACKS + "stop = { }\n")
     _print_answer(Summary(contents, tmp_path / "report.html"))
     printed = " ".join(capsys.readouterr().out.split())
-    assert said_why(contents)
-    for sentence in said_why(contents):
+    assert explain_causes(contents)
+    for sentence in explain_causes(contents):
         assert " ".join(sentence.split()) in printed

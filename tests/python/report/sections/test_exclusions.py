@@ -14,13 +14,13 @@ from eyelevel.analysis.formats import MINUS, NO_BREAK
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of
-from eyelevel.report.sections.exclusions import exclusions_said
+from eyelevel.report.sections.exclusions import describe_exclusions
 
 FAILED = {("startup/dsl/2", "quic"): "starved", ("dashboard/dsl/3", "tcp"): "wrong-stack"}
 
 
 def said(contents):
-    return exclusions_said(contents).replace(NO_BREAK, " ").replace(MINUS, "-")
+    return describe_exclusions(contents).replace(NO_BREAK, " ").replace(MINUS, "-")
 
 
 @pytest.fixture(scope="module")

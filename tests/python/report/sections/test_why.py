@@ -11,7 +11,7 @@ from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.causes import NetworkSplit
 from eyelevel.analysis.time_parts import PAINT, NetworkParts, TimePart
 from eyelevel.report.sections.time_parts import metric_paragraphs
-from eyelevel.report.sections.why import said_why, why_section, why_sentences
+from eyelevel.report.sections.why import explain_causes, why_section, why_sentences
 from eyelevel.stats.decomposition import Decomposition
 from eyelevel.stats.estimate import Estimate
 
@@ -98,7 +98,7 @@ def explained(contents, speed, paint=None, handshakes=(2.0, 2.0)):
     changed = replace(contents, blocks=replace(contents.blocks, kept=kept))
     changed.__dict__["speeds"] = (speed,)
     changed.__dict__["first_paints"] = (paint,) if paint else ()
-    return " ".join(said_why(changed)).replace(NO_BREAK, " ")
+    return " ".join(explain_causes(changed)).replace(NO_BREAK, " ")
 
 
 WHOLE, NONE = Estimate(-141.0, -160.0, -122.0), Estimate(-9.0, -20.0, 2.0)
@@ -172,7 +172,7 @@ def test_the_visible_part_of_a_site_is_said_with_what_brought_it(contents):
     kept = contents.blocks.kept.with_columns(largest_part_of=hero, largest_part_share=pl.lit(0.98))
     changed = replace(contents, blocks=replace(contents.blocks, kept=kept))
     changed.__dict__["speeds"] = changed.__dict__["first_paints"] = ()
-    said = " ".join(said_why(changed)).replace(NO_BREAK, " ")
+    said = " ".join(explain_causes(changed)).replace(NO_BREAK, " ")
     assert "of dashboard's picture, 98 % came at once through hero.jpg, " in said
     assert "Of startup's picture, 98 % came at once through hero.jpg, " in said
 
@@ -181,7 +181,7 @@ def test_a_page_explains_the_first_comparison_in_full_and_one_more(tmp_path):
     text = TWO_STACKS.replace('"lte"]', '"lte", "mss"]')
     contents = read_run(tmp_path, text=text)
     of_page = why_section(contents)
-    assert len(said_why(contents)) == 3
+    assert len(explain_causes(contents)) == 3
     assert of_page.count("<p>") == 2 and "mss" not in of_page
     assert of_page.count("came at once") == 2  # of both sites, on the first network
 
@@ -191,12 +191,12 @@ def test_a_stack_that_is_faster_by_less_than_matters_is_explained_too(contents):
     changed = replace(contents, plan=plan)
     verdicts = {verdict_of(changed, gain) for gain in changed.gains}
     assert "faster, by less than matters" in verdicts
-    assert said_why(changed) == said_why(contents) != []
+    assert explain_causes(changed) == explain_causes(contents) != []
 
 
 def test_a_study_that_may_stop_is_explained(tmp_path):
     contents = read_run(tmp_path, text=TWO_STACKS + "stop = { }\n")
-    assert said_why(contents)
+    assert explain_causes(contents)
 
 
 def test_the_part_of_largest_contentful_paint_in_which_a_stack_that_is_faster_gains_is_named(
@@ -229,7 +229,7 @@ def test_a_run_that_was_broken_off_has_no_sentence_of_causes(contents):
     split = Decomposition(Estimate(-40.0, -60.0, -20.0), {"loss": NOTHING}, NOTHING, NOTHING)
     splits = (NetworkSplit("dsl", "quic", "tcp", 70.0, split),)
     whole = replace(contents, splits=splits)
-    assert said_why(whole) and ": −40" in why_section(whole)
+    assert explain_causes(whole) and ": −40" in why_section(whole)
     assert why_section(replace(whole, unfinished="5 of 6 loads are there")) == ""
 
 
