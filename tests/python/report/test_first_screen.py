@@ -211,7 +211,8 @@ def test_from_nine_networks_on_a_column_is_a_finding(tmp_path):
 def test_exclusions_that_change_a_finding_are_told_in_their_mark(
     contents, monkeypatch, changed, said
 ):
-    monkeypatch.setattr("eyelevel.report.first_screen.marks.count_changed_findings", lambda _: changed)
+    name = "eyelevel.report.first_screen.marks.count_changed_findings"
+    monkeypatch.setattr(name, lambda _: changed)
     text = marks(contents)
     assert said in text and ("does not hold" in text) == bool(changed)
 
