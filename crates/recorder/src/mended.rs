@@ -49,9 +49,9 @@ pub fn is_interim(head: &[u8]) -> bool {
     line.is_some_and(|line| line[9] == b'1' && !line[9..].starts_with(b"101"))
 }
 
-/// The head with its status line in the one form, without a `Content-Length` that is no number and
-/// a `Transfer-Encoding` that HTTP/1.0 does not have, both of which Chromium passes over, and with a
-/// line for each that it sees. What it refuses stays, so that hyper refuses it.
+/// The head with its status line in the one form, without a `Content-Length` that is no number or of
+/// a body in chunks and a `Transfer-Encoding` that HTTP/1.0 does not have, all of which Chromium
+/// passes over, and with a line for each that it sees. What it refuses stays, so that hyper refuses it.
 pub fn mended(head: &[u8]) -> Vec<u8> {
     let is_end = |&byte: &u8| byte == b'\r' || byte == b'\n';
     let mut lines = head.split(is_end).filter(|line| !line.is_empty());
@@ -65,9 +65,14 @@ pub fn mended(head: &[u8]) -> Vec<u8> {
     let length = lengths.next().unwrap_or(b"0");
     // Of several that differ Chromium takes none.
     let is_numberless = !is_number(length) && lengths.all(|other| other == length);
+    let mut codings = lines
+        .iter()
+        .filter_map(|line| value(line, "transfer-encoding"));
+    let is_chunked = !is_1_0 && codings.any(has_chunks);
     let mut mended = first;
     for line in lines {
-        let is_passed_over = is_numberless && value(line, "content-length").is_some()
+        let is_passed_over = (is_numberless || is_chunked)
+            && value(line, "content-length").is_some()
             || is_1_0 && value(line, "transfer-encoding").is_some();
         if !is_passed_over {
             mended.extend_from_slice(b"\r\n");
@@ -131,6 +136,12 @@ fn value<'a>(line: &'a [u8], name: &str) -> Option<&'a [u8]> {
     is_it.then(|| line[colon + 1..].trim_ascii())
 }
 
+/// Whether a body is in chunks, whatever its `Content-Length` is (RFC 9112, section 6.3).
+fn has_chunks(codings: &[u8]) -> bool {
+    let mut codings = codings.split(|&byte| byte == b',');
+    codings.any(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"chunked"))
+}
+
 /// Whether a length counts: of a list, its first.
 fn is_number(length: &[u8]) -> bool {
     let first = length.split(|&byte| byte == b',').next().unwrap_or(length);
@@ -186,6 +197,10 @@ mod tests {
             (
                 "Content-Length: +1\r\nContent-Length: 1\r\n",
                 "Content-Length: +1\r\nContent-Length: 1\r\n",
+            ),
+            (
+                "Transfer-Encoding: gzip, Chunked\r\nContent-Length: 3\r\n",
+                "Transfer-Encoding: gzip, Chunked\r\n",
             ),
             (
                 "Transfer-Encoding: chunked\r\n",
