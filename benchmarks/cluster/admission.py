@@ -168,11 +168,11 @@ def _admitted_s(directory: Path, where: str) -> float:
     site, plan = open_site("dashboard"), parse_plan(PLAN, "plan.toml")
     trials = prepare(plan, [site], directory, resume=True, loads_here=False)
     times: list[float] = []
-    came, apply = Admissions.came, Admissions._apply
+    join, apply = Admissions.on_slot_joined, Admissions._apply
 
     def noted(self: Admissions, slot: str) -> list[object]:
         times.append(time.monotonic())
-        return came(self, slot)
+        return join(self, slot)
 
     def judged(self: Admissions, verdict: object) -> None:
         apply(self, verdict)
@@ -180,7 +180,7 @@ def _admitted_s(directory: Path, where: str) -> float:
         assert verdict.is_admitted, verdict
         raise _AdmittedError
 
-    Admissions.came, Admissions._apply = noted, judged
+    Admissions.on_slot_joined, Admissions._apply = noted, judged
     driver = cluster_driver(
         where,
         directory,
@@ -196,5 +196,5 @@ def _admitted_s(directory: Path, where: str) -> float:
     except _AdmittedError:
         return times[1] - times[0]
     finally:
-        Admissions.came, Admissions._apply = came, apply
+        Admissions.on_slot_joined, Admissions._apply = join, apply
     raise AssertionError("nobody was admitted")

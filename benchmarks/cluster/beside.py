@@ -18,7 +18,7 @@ import cluster_stub
 from benchmarks.shared.command import Figure
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import Connection
-from eyelevel.cluster.scheduler import Where, connected
+from eyelevel.cluster.scheduler import SchedulerChoice, connect
 from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Trial
@@ -80,7 +80,7 @@ def beside() -> Iterator[Figure]:
             name: prepare(plan, [site], place, resume=False) for name, place in places.items()
         }
         recordings = {SITE: Input(site.digest, str(site.path.resolve()))}
-        with connected(Where.of("local:1"), places["there"]) as connection:
+        with connect(SchedulerChoice.of("local:1"), places["there"]) as connection:
             driver = _driver(connection, BlockWork("client", recordings), places["there"])
             for number in range(BLOCKS):
                 order = ("here", "there") if number % 2 else ("there", "here")
