@@ -5,7 +5,6 @@ import time
 from pathlib import Path
 
 from benchmarks.shared.generated_site import many_origins
-
 from eyelevel.binary import find_binary
 from eyelevel.errors import LabError
 from eyelevel.lab.client import Lab, LabConfig

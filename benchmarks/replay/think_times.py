@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.shared.generated_site import pack
-
 from benchmarks.replay.start import TIMEOUT_S
 from benchmarks.shared.command import Figure
+from benchmarks.shared.generated_site import pack
 from eyelevel.binary import find_binary
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.networks.presets import NETWORKS_BY_NAME

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.shared.generated_site import many_origins, one_large_object
-
 from benchmarks.shared.command import HEADING, Figure, machine, parser_of
+from benchmarks.shared.generated_site import many_origins, one_large_object
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.lab.client import Lab, LabConfig

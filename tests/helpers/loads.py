@@ -13,8 +13,9 @@ from timeouts import TEST_TIMEOUT_S
 from eyelevel.run.block.attempts import RETRIED, RETRIES_MAX
 
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
-GOOD = ("ok", "starved")
-"""A machine that stays busy starves every attempt, and all that does not hang on time holds."""
+GOOD = ("ok", "late-packets", "starved")
+"""Outcomes of a load that is sound but for its machine: one that stays busy starves every attempt
+or delivers packets late, and all that does not depend on time holds."""
 
 
 Done = subprocess.CompletedProcess[str]

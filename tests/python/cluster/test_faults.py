@@ -208,7 +208,7 @@ def beat_until(connection, done):
 CLIENT = """
 import os, signal, sys
 from pathlib import Path
-from eyelevel.disk.steps import watched
+from eyelevel.disk.steps import watch_steps
 from synthetic_cluster import SyntheticCluster
 folder, step, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 seen = []
@@ -216,7 +216,7 @@ def kill(reached):
     seen.append(reached)
     if seen.count(step) == count:
         os.kill(os.getpid(), signal.SIGKILL)
-with watched(kill):
+with watch_steps(kill):
     SyntheticCluster(folder, {}).to_its_end()
 """
 

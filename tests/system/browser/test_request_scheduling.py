@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loads import GOOD
 
 from eyelevel.browser.chromium.request_scheduling import (
     DELAYABLE,
@@ -52,7 +53,7 @@ def load(page: Path, stack: str, more: str = "") -> tuple[Scheduling, dict[str, 
         if result.record["outcome"] not in RETRIED:
             break
     record = result.record
-    assert record["outcome"] in ("ok", "starved"), record["outcome_detail"]
+    assert record["outcome"] in GOOD, record["outcome_detail"]
     since_ms = record["browser"]["navigation_start_ns"] / 1e6 - 1
     urls = {each["url"] for each in record["objects"]}
     log = read_network_log(result.logs["netlog.json.gz"])

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give u
 
 WHO = """
 import json
-from eyelevel.confinement import confined, missing_capabilities, unprivileged_user
-print(json.dumps([missing_capabilities(), unprivileged_user(), confined((), [])]))
+from eyelevel.confinement import confine, find_unprivileged_user, missing_capabilities
+print(json.dumps([missing_capabilities(), find_unprivileged_user(), confine((), [])]))
 """
 
 

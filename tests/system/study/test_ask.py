@@ -5,12 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from loads import GOOD
 from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.store.directory import iterate_trials
 
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
-GOOD = ("ok", "starved")  # a machine that other work keeps busy starves loads
 
 
 def test_a_url_is_recorded_loaded_and_answered(labs: None, origin: str, tmp_path: Path) -> None:

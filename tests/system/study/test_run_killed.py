@@ -28,12 +28,12 @@ blocks = 2
 KILLED = """
 import os, signal, sys
 from eyelevel.cli.main import main
-from eyelevel.disk.steps import watched
+from eyelevel.disk.steps import watch_steps
 step = sys.argv.pop(1)
 def kill(reached):
     if reached == step:
         os.kill(os.getpid(), signal.SIGKILL)
-with watched(kill):
+with watch_steps(kill):
     sys.exit(main())
 """
 
