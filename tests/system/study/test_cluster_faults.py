@@ -147,7 +147,11 @@ def test_what_is_killed_or_stands_still_in_a_load_is_never_ok_and_leaves_nothing
     assert [repetition(each) for each in records] == [1, 2, 3, 4, 5, 6]
     stopped, lab, browser, worker = records[:3], *records[3:]
     assert [each["outcome"] for each in stopped] == ["starved"] * 3
-    named = ("the process that drives the load (", "the lab stood", "chromium stood")
+    named = (
+        "the process that drives the load (",
+        "the lab was suspended",
+        "chromium was suspended",
+    )
     for record, words in zip(stopped, named, strict=True):
         assert record["outcome_detail"].startswith(words), record["outcome_detail"]
     assert lab["outcome"] in ("lab-failed", "browser-crashed") != "ok"
