@@ -119,7 +119,7 @@ def reaches_of(means: Floats, stack: int) -> tuple[Floats, Floats]:
     reaches = [
         _reach(own, blocks - 1, blocks),
         _reach(design, (stacks - 1) * (blocks - 1), blocks),
-        _moderated_reach(own, others, stacks, blocks),
+        _compute_moderated_reach(own, others, stacks, blocks),
     ]
     return differences.mean(axis=1), np.array(reaches)
 
@@ -134,7 +134,7 @@ def _errors_beside(means: Floats, own: Floats) -> tuple[Floats, Floats]:
     return design, np.maximum(others, 0.0)
 
 
-def _moderated_reach(own: Floats, others: Floats, stacks: int, blocks: int) -> Floats:
+def _compute_moderated_reach(own: Floats, others: Floats, stacks: int, blocks: int) -> Floats:
     freedom = freedom_of(stacks, blocks - 1)
     moderated = ((blocks - 1) * own + (freedom - blocks + 1) * others) / freedom
     return _reach(moderated, freedom, blocks)
@@ -161,7 +161,7 @@ def ms_intervals_of(logs: Floats, levels: Floats, stack: int) -> tuple[Floats, F
     of_pair = (weighted[:, stack] - weighted[:, 0]).var(axis=1, ddof=1)
     others = _errors_beside(weighted, of_pair)[1]
     reaches = np.array(
-        [_reach(own, blocks - 1, blocks), _moderated_reach(own, others, stacks, blocks)]
+        [_reach(own, blocks - 1, blocks), _compute_moderated_reach(own, others, stacks, blocks)]
     )
     gain, (_, _, reach) = reaches_of(logs.mean(axis=2), stack)
     of_gain = np.array([gain - reach, gain + reach])

@@ -17,12 +17,12 @@ VARIABLE = "EYELEVEL_LOG"
 LEVELS = {"info": logging.INFO, "debug": logging.DEBUG}
 
 MESSAGE_CHARACTERS_MAX = 400
-"""How much of a message between processes is shown: configurations have some hundred characters,
+"""The longest part of a message that is shown: configurations have some hundred characters,
 and a page's script or picture may have millions."""
 
 
 class _Formatter(logging.Formatter):
-    """One line per entry, in which text of pages and servers steers no terminal."""
+    """Formats an entry as one line, with control characters of pages and servers escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
         text = f"{time.monotonic():.3f} {record.process} {record.name}: {record.getMessage()}"

@@ -1,4 +1,4 @@
-"""What the main screens show, whole, so that a review sees each change of their words.
+"""Snapshots of the main screens, so that a review sees each change of their words.
 
 `pytest --inline-snapshot=fix FILE` writes the screens anew.
 """

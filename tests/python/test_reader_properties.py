@@ -23,7 +23,7 @@ STYLES = [
     (";", ",", ""), (";", ",", "."), (";", ",", " "), (";", ".", ""), (";", ".", "'"),
     ("\t", ".", ""), ("\t", ".", ","), ("\t", ",", ""), ("\t", ",", "."),
 ]  # fmt: skip
-"""What separates cells, the decimal sign and what separates thousands, as programs write tables."""
+"""Separators of cells, decimal signs and separators of thousands that programs write together."""
 
 
 def written(thousandths, decimal, thousands):

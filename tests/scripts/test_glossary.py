@@ -1,4 +1,4 @@
-"""What docs/glossary.md says was replaced occurs nowhere any more."""
+"""Names that docs/glossary.md lists as replaced are not in the tree."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ CODE = ("python", "crates", "tests", "benchmarks", "scripts")
 _ROW = re.compile(r"^\| (?P<term>[^|]+) \| [^|]+ \|(?P<replaces>[^|]*)\|$", re.MULTILINE)
 
 
-def replaced_names():
+def read_replaced_names():
     text = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
     rows = [row for row in _ROW.finditer(text) if row["term"] not in ("term", "---")]
     assert len(rows) > 40, "the table's form has changed"
@@ -32,7 +32,7 @@ def texts(files):
     return {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
 
 
-@pytest.mark.parametrize("name", replaced_names())
+@pytest.mark.parametrize("name", read_replaced_names())
 def test_a_replaced_name_is_gone(name, files, texts):
     if name.endswith(("/", ".py")):
         there = [file for file in files if re.search(rf"(^|/){re.escape(name)}", file)]

@@ -102,7 +102,7 @@ impl Url {
             .map_err(|reason| UrlError::new(location, reason))
     }
 
-    /// What is sent of a URL that is as browsers have it; the error says why nothing can be.
+    /// Takes what is sent to a server from a parsed URL; the error is the reason if nothing can be.
     fn of_browser(url: &BrowserUrl) -> Result<Self, &'static str> {
         let scheme = match url.scheme() {
             "http" => Scheme::Http,
@@ -364,7 +364,7 @@ mod tests {
             }
         }
 
-        /// What a browser has asked for stays as it is: nearly every URL of a recording.
+        /// A URL that a browser requested, as nearly all of a recording are, is not changed.
         #[test]
         fn what_was_asked_for_stays(
             host in "[a-w][a-z0-9-]{0,9}(\\.[a-z]{2,5}){1,2}",

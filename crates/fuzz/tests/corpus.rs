@@ -37,7 +37,7 @@ fn every_input_holds() {
     }
 }
 
-/// What the runs of `docs/decisions/0010-fuzzing.md` reached, too.
+/// The inputs that the runs of `docs/decisions/0010-fuzzing.md` found are read without a fault.
 #[test]
 fn every_input_that_was_found_holds() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("found");

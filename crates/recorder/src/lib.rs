@@ -13,7 +13,7 @@ mod client;
 mod connect;
 mod error;
 mod forward;
-mod mended;
+mod head_repair;
 mod merge;
 mod notes;
 mod pending;

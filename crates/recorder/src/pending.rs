@@ -8,7 +8,7 @@ use eyelevel_archive::{Exchange, Header, Url, check_writable, response_head};
 use http::{HeaderMap, Method, Version};
 use hyper::ext::ReasonPhrase;
 
-use crate::mended::mended;
+use crate::head_repair::repair_head;
 use crate::privacy;
 use crate::stamped::streams::{Expected, Times};
 use crate::store::{Store, Ticket};
@@ -28,7 +28,7 @@ pub struct ResponseStart {
     times: Times,
     /// Names of fields that a browser would take and hyper does not.
     lost: Vec<String>,
-    /// Of HTTP/2, where its body may show a fault.
+    /// The stream over HTTP/2, whose body may still show a fault.
     stream: Option<Expected>,
 }
 
@@ -58,7 +58,7 @@ impl ResponseStart {
         };
         // Interim responses come before the one that counts.
         while let Some(head) = answer.head.as_ref().and_then(|head| head.lock().take()) {
-            match response_head(&mended(&head).into()) {
+            match response_head(&repair_head(&head).into()) {
                 Ok((line, headers)) if line.status == start.status => {
                     let with_controls = headers.iter().filter(|header| has_controls(header));
                     start.lost = with_controls.map(|header| header.name.clone()).collect();

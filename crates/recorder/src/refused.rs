@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use crate::mended::mended_heads;
+use crate::head_repair::repair_heads;
 
 /// What a browser takes of a response's head, `kMaxHeaderBufSize` in Chromium; over HTTP/2, too.
 pub const HEAD_BYTES_MAX: usize = 256 * 1024;
@@ -33,7 +33,7 @@ pub fn reason(error: &hyper::Error, head: &[u8]) -> String {
 /// The first line of a head that no parser of HTTP takes.
 fn place_in(head: &[u8]) -> Option<String> {
     let mut is_first = true;
-    for line in mended_heads(head).split(|&byte| byte == b'\n') {
+    for line in repair_heads(head).split(|&byte| byte == b'\n') {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() {
             // Another head follows an interim one.

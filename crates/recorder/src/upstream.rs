@@ -67,7 +67,7 @@ pub struct Answer {
     pub times: Times,
     /// The response's head as it was on the wire; of HTTP/1 only.
     pub head: Option<SharedHead>,
-    /// Its stream; of HTTP/2 only.
+    /// The response's stream; HTTP/2 only.
     pub stream: Option<Expected>,
 }
 
@@ -300,7 +300,7 @@ where
 {
     let (stream, head) = Tap::new(stream, arrival);
     // What Chromium takes of a head: it skips lines that are no fields, and joins those that go on;
-    // `mended` does what hyper has no options for.
+    // `head_repair` does what hyper has no options for.
     let (sender, connection) = http1::Builder::new()
         .preserve_header_case(true)
         .ignore_invalid_headers_in_responses(true)

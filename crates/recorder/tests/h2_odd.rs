@@ -35,7 +35,7 @@ fn head(name: &str, value: &str) -> Vec<u8> {
     [&[0x88, 0][..], &part(name), &part(value)].concat()
 }
 
-/// What a page gets of an answer with the field: whether it is whole, and why it is not recorded.
+/// Requests an answer with the field; returns whether it is whole, and why it is not recorded.
 async fn passed(name: &str, value: &str) -> (bool, Option<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -183,8 +183,8 @@ pub struct InForce {
     /// Why the handshake or the connection failed; null where it ended in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// What the server itself ended the connection for, which is no doing of the path; of TCP only,
-    /// since QUIC tells its client by a code.
+    /// Why the server itself ended the connection, which is no fault of the path; TCP only, since
+    /// QUIC sends its client an error code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_error: Option<String>,
 }

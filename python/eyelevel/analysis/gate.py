@@ -15,7 +15,7 @@ from eyelevel.analysis.gate_conditions import (
     Condition,
     Question,
     loads_of,
-    paired_loads_of,
+    pair_loads,
     questions,
 )
 from eyelevel.analysis.study import StudyResults
@@ -118,7 +118,7 @@ def _decide_complete(estimate: Estimate, condition: Condition, contents: StudyRe
 
 def _of_two(asked: Question, contents: StudyResults, confidence: float) -> Verdict:
     condition, note = asked.condition, ""
-    values, reference, limits = paired_loads_of(asked, contents)
+    values, reference, limits = pair_loads(asked, contents)
     horizon = horizon_of(contents.planned) if contents.may_stop else None
     if condition.quantile is None:
         loads, pool = (values, reference, limits), pool_of(asked, contents)

@@ -140,9 +140,7 @@ def questions(
     ]
 
 
-def paired_loads_of(
-    question: Question, contents: StudyResults
-) -> tuple[Floats, Floats, list[float]]:
+def pair_loads(question: Question, contents: StudyResults) -> tuple[Floats, Floats, list[float]]:
     """Return the loads of both stacks, as `loads_of` does, and what a timeout stands for."""
     condition = question.condition
     assert condition.reference is not None

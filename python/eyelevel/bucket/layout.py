@@ -24,7 +24,7 @@ def block_number(file: str) -> int | None:
 
 
 def is_machine_file(file: str) -> bool:
-    """Return whether a file in MACHINES is a machine's."""
+    """Return whether a file name in MACHINES is that of a machine."""
     return _MACHINE.fullmatch(file) is not None
 
 

@@ -24,7 +24,7 @@ WARNING_STYLE = "black on yellow"
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 _HELD = "\N{SYMBOL FOR SPACE}"
-"""As wide as a space, and in no text of ours."""
+"""The stand-in for a no-break space while Rich wraps lines: one cell wide, in none of our texts."""
 
 
 class Screen(Console):

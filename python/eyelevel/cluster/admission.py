@@ -86,7 +86,7 @@ class Admissions:
         candidate = self._candidates.setdefault(name.machine, _Candidate())
         candidate.slots[slot] = name
         if candidate.is_admitted:
-            return _added_events(candidate, [slot])
+            return _make_added_events(candidate, [slot])
         if len(candidate.slots) == name.count and not candidate.judged & candidate.slots.keys():
             candidate.is_refused, candidate.judged = False, frozenset()
             candidate.loading, candidate.times = {}, {}
@@ -158,7 +158,7 @@ class Admissions:
         candidate.is_admitted = verdict.is_admitted
         candidate.is_refused = not verdict.is_admitted
         if candidate.is_admitted and not was_admitted:
-            return _added_events(candidate, candidate.slots)
+            return _make_added_events(candidate, candidate.slots)
         if candidate.is_refused:
             candidate.judged = frozenset(candidate.slots)
             self._report_refusal(known, verdict.reason)
@@ -219,7 +219,7 @@ class Admissions:
         write_machine(self._directory, self._evidence[machine], self._verdicts[machine], retired)
 
 
-def _added_events(candidate: _Candidate, slots: Iterable[str]) -> list[Event]:
+def _make_added_events(candidate: _Candidate, slots: Iterable[str]) -> list[Event]:
     """Return one SlotAdded per slot that is not retired."""
     names = {slot: candidate.slots[slot] for slot in slots}
     return [

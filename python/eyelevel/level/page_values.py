@@ -66,7 +66,9 @@ def page_values(
         "ecn_share_up": up.capable_share,
         "head_bytes_down": _sum(connections, "response_head_bytes", "encoder_sent_bytes"),
         "head_bytes_up": _sum(connections, "request_head_bytes", "encoder_received_bytes"),
-        "client_window_bytes": _median(_reported_values(connections, "receive_window_bytes")),
+        "client_window_bytes": _median(
+            _collect_reported_values(connections, "receive_window_bytes")
+        ),
         "window_limited_ms": _total(connections, "receive_window_limited_ms"),
         "buffer_limited_ms": _total(connections, "send_buffer_limited_ms"),
         "unsent_bytes_max": unsent_bytes_max(connections),
@@ -144,10 +146,10 @@ def _sum(connections: Sequence[JsonMapping], name: str, beside: str) -> float | 
 
 def unsent_bytes_max(connections: Sequence[JsonMapping]) -> float | None:
     """Return the largest value of any connection; None if none reports it."""
-    return max(_reported_values(connections, "unsent_bytes_max"), default=None)
+    return max(_collect_reported_values(connections, "unsent_bytes_max"), default=None)
 
 
-def _reported_values(connections: Sequence[JsonMapping], name: str) -> list[float]:
+def _collect_reported_values(connections: Sequence[JsonMapping], name: str) -> list[float]:
     """Return the values of the connections that report it."""
     numbers = (connection["in_force"][name] for connection in connections)
     return [float(number) for number in numbers if number is not None]
@@ -158,7 +160,7 @@ def _median(values: Sequence[float]) -> float | None:
 
 
 def _total(connections: Sequence[JsonMapping], name: str) -> float | None:
-    numbers = _reported_values(connections, name)
+    numbers = _collect_reported_values(connections, name)
     return sum(numbers) if numbers else None
 
 

@@ -66,7 +66,7 @@ def explain(stacks: Sequence[Stack], known: Known | None = None) -> list[Explain
     for aspect in ASPECTS:
         if aspect.measure is not None:
             rows += [
-                _measured_row(aspect.name, place, aspect.measure, known)
+                _make_measured_row(aspect.name, place, aspect.measure, known)
                 for place in aspect.measure.on
             ]
     return rows
@@ -90,7 +90,7 @@ def read_known(levels: Sequence[JsonMapping], names: Sequence[str]) -> Known:
     return Known([values[name] for name in names], words_of)
 
 
-def _measured_row(aspect: str, scenario: str, measure: Measure, known: Known) -> ExplainedRow:
+def _make_measured_row(aspect: str, scenario: str, measure: Measure, known: Known) -> ExplainedRow:
     place = (aspect, scenario)
     values = tuple(format_value(told.get(place), measure.unit) for told in known.values)
     findings = known.findings.get(place, frozenset())

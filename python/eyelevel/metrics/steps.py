@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from eyelevel.json_types import JsonMapping
-from eyelevel.metrics.network.objects import fetched_objects
+from eyelevel.metrics.network.objects import find_fetched_objects
 from eyelevel.metrics.network.received_bytes import received_bytes
 from eyelevel.metrics.visual.first_visual_change import first_visual_change
 from eyelevel.metrics.visual.history import Picture, visual_history
@@ -51,7 +51,7 @@ def step_metrics(
     # Requests from while an element was scrolled into view are not the step's doing.
     since = [item for item in step["objects"] if item["started_ms"] >= start_ms]
     step = {**step, "objects": since}
-    objects = fetched_objects(step)
+    objects = find_fetched_objects(step)
     ends_ms = [item["finished_ms"] for item in objects if item["finished_ms"] is not None]
     responses_ms = [item["response_ms"] for item in objects if item["response_ms"] is not None]
     last_change_ms = last_visual_change(history)

@@ -86,7 +86,7 @@ def compose(words: NetworkWords, read: ReadStages, default: str = DEFAULT_NETWOR
     if preset is not None and words.traces is not None:
         pair = pair_of(preset.name, words.traces)
         given["--traces"] = PurePath(pair[0]).stem
-        preset = _recorded_network(preset, pair, _name(given), read, files)
+        preset = _replay_recording(preset, pair, _name(given), read, files)
         if given.keys() == {"--network", "--traces"}:
             return Composed(preset, files)
     return Composed(put_together(_name(given), preset, words, read, files), files)
@@ -147,7 +147,7 @@ def pair_of(preset: str, folder: str) -> tuple[str, str]:
         raise WordError("traces", str(error)) from error
 
 
-def _recorded_network(
+def _replay_recording(
     preset: Network, pair: tuple[str, str], name: str, read: ReadStages, files: dict[str, str]
 ) -> Network:
     """The preset with the courses of these files."""

@@ -127,7 +127,7 @@ def reference_page() -> str:
         "| aspect | what | where | from | margin | by nature |",
         "| --- | --- | --- | --- | --- | --- |",
         *(
-            _measured_table(aspect, aspect.measure)
+            _format_measured_table(aspect, aspect.measure)
             for aspect in ASPECTS
             if aspect.measure is not None
         ),
@@ -166,7 +166,7 @@ def _keys(meanings: Mapping[str, str]) -> list[str]:
     return ["| key | value |", "| --- | --- |", *rows]
 
 
-def _measured_table(aspect: Aspect, measure: Measure) -> str:
+def _format_measured_table(aspect: Aspect, measure: Measure) -> str:
     cells = (
         aspect.name,
         aspect.what,

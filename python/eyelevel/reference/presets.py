@@ -67,7 +67,8 @@ def presets_page() -> str:
         "These are lists of pages; `eyelevel corpus record NAME` records those with an address:",
         "",
         *_table(
-            ["name", "sites", "how they were chosen", "source", "named there"], _published_rows()
+            ["name", "sites", "how they were chosen", "source", "named there"],
+            _list_published_rows(),
         ),
         "",
         "Written by `python -m eyelevel.reference.presets`; a test compares the two.",
@@ -80,7 +81,7 @@ def _synthetic_rows() -> list[list[str]]:
     return [[f"`{each.name}`", str(len(each.sites)), each.purpose] for each in SYNTHETIC_CORPORA]
 
 
-def _published_rows() -> list[list[str]]:
+def _list_published_rows() -> list[list[str]]:
     rows = []
     for each in PUBLISHED_LISTS.values():
         named = "; ".join(f"{site.url or site.name} ({site.place})" for site in each.named)

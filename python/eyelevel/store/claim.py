@@ -29,7 +29,7 @@ def claim(directory: Path) -> None:
     if lock(descriptor) is False:  # where a disk has no locks the first to commit a trial wins
         owner = describe_owner(descriptor)
         os.close(descriptor)
-        raise _claimed_error(directory, owner)
+        raise _make_claimed_error(directory, owner)
     _CLAIMED[key] = descriptor
 
 
@@ -40,10 +40,10 @@ def check_unclaimed(directory: Path) -> None:
     except OSError:
         return
     if (status.st_dev, status.st_ino) not in _CLAIMED and (owner := writer(directory)):
-        raise _claimed_error(directory, owner)
+        raise _make_claimed_error(directory, owner)
 
 
-def _claimed_error(directory: Path, owner: str) -> StoreError:
+def _make_claimed_error(directory: Path, owner: str) -> StoreError:
     return StoreError(
         f"writing {directory}: {owner} is writing there; wait until it has ended, or choose "
         "another --out"

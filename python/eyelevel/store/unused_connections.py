@@ -10,9 +10,9 @@ class UnusedConnections:
     """Counts of one load's connections, as its servers saw them."""
 
     connections: int
-    """All that were opened, unused ones included."""
+    """The number of connections opened, unused ones included."""
     unused: int
-    """Those that carried no request."""
+    """The number of connections that carried no request."""
     in_handshake: int
     """The unused connections whose TLS or QUIC handshake was never completed."""
     bytes: int

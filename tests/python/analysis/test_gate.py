@@ -14,7 +14,7 @@ from eyelevel.analysis.gate_conditions import (
     SHORT_NAMES,
     GateError,
     check_conditions,
-    paired_loads_of,
+    pair_loads,
     parse_condition,
     questions,
 )
@@ -197,7 +197,7 @@ def test_a_gate_of_a_study_that_may_stop_has_bounds_that_hold_at_every_look(tmp_
     assert near.message.endswith(
         f"; about {near.blocks_needed} blocks without `stop` would be enough"
     )
-    of_two = paired_loads_of(questions([condition(near.name.split(" [")[0])], ["dsl"], [])[0], run)
+    of_two = pair_loads(questions([condition(near.name.split(" [")[0])], ["dsl"], [])[0], run)
     expected, _ = bounded_gain(of_two, 1 - 0.05 / 3, Horizon(6, 40))
     assert near.estimate == expected
 

@@ -37,7 +37,7 @@ const BEGIN_BYTES: usize = 4096;
 const NOT_MODIFIED: u16 = 304;
 /// Chromium's reason phrase of a redirect that no server sent.
 const INTERNAL_REDIRECT: &str = "Internal Redirect";
-/// How the fields begin that are added to those that were sent: by Firefox, such as
+/// Prefixes of fields that are added to those that were sent: by Firefox, such as
 /// `X-Firefox-Spdy`, and by web archives, which rename what their own answers cannot have.
 const ADDED_FIELDS: [&str; 2] = ["x-firefox-", "x-archive-orig-"];
 

@@ -1,5 +1,5 @@
-//! What is wrong with an HTTP/2 answer that h2 refuses without a word: its fields and the length of
-//! its body, read beside h2.
+//! Finds the fault of an HTTP/2 response that h2 refuses without naming it, by reading its fields and
+//! the length of its body alongside h2.
 
 use eyelevel_http3::hpack::Decoder;
 use eyelevel_http3::qpack::Field;
@@ -28,14 +28,14 @@ const OF_A_CONNECTION: [&[u8]; 5] = [
     b"upgrade",
 ];
 
-/// What of an answer came.
+/// A part of a response.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Came {
+pub enum Part {
     /// A field section: a head or trailers.
     Fields(Vec<Field>),
     /// So many bytes of its body.
     Body(u64),
-    /// Its end.
+    /// The end of the stream.
     End,
 }
 
@@ -43,7 +43,7 @@ pub enum Came {
 #[derive(Debug)]
 pub struct Answers {
     header: Vec<u8>,
-    /// Of the frame under way, as far as it is read here.
+    /// The payload of the current frame, as far as it is needed.
     payload: Vec<u8>,
     payload_left: usize,
     section: Vec<u8>,
@@ -66,8 +66,8 @@ impl Default for Answers {
 }
 
 impl Answers {
-    /// The next bytes; what they complete is told with its stream.
-    pub fn feed(&mut self, mut bytes: &[u8], mut tell: impl FnMut(u64, Came)) {
+    /// Reads the next bytes and reports each completed part with its stream.
+    pub fn feed(&mut self, mut bytes: &[u8], mut report: impl FnMut(u64, Part)) {
         while !bytes.is_empty() && self.decoder.is_some() {
             if self.header.len() < HEADER_BYTES {
                 let wanted = HEADER_BYTES - self.header.len();
@@ -93,14 +93,14 @@ impl Answers {
             self.payload_left -= taken.len();
             bytes = rest;
             if self.payload_left == 0 {
-                self.on_frame(&mut tell);
+                self.on_frame(&mut report);
                 self.header.clear();
                 self.payload.clear();
             }
         }
     }
 
-    fn on_frame(&mut self, tell: &mut impl FnMut(u64, Came)) {
+    fn on_frame(&mut self, report: &mut impl FnMut(u64, Part)) {
         let header = &self.header;
         let length = u32::from_be_bytes([0, header[0], header[1], header[2]]);
         let stream = u32::from_be_bytes([header[5], header[6], header[7], header[8]]);
@@ -112,12 +112,12 @@ impl Answers {
         match kind {
             DATA => {
                 let padding = padding.map_or(0, |padding| 1 + padding as u64);
-                tell(
+                report(
                     stream,
-                    Came::Body(u64::from(length).saturating_sub(padding)),
+                    Part::Body(u64::from(length).saturating_sub(padding)),
                 );
                 if flags & END_STREAM != 0 {
-                    tell(stream, Came::End);
+                    report(stream, Part::End);
                 }
             }
             HEADERS => {
@@ -142,11 +142,11 @@ impl Answers {
         let section = std::mem::take(&mut self.section);
         let fields = self.decoder.as_mut().and_then(|it| it.section(&section));
         match fields {
-            Some(fields) => tell(stream, Came::Fields(fields)),
+            Some(fields) => report(stream, Part::Fields(fields)),
             None => self.decoder = None,
         }
         if self.ends_stream {
-            tell(stream, Came::End);
+            report(stream, Part::End);
         }
     }
 }
@@ -160,10 +160,10 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// What came next.
-    pub fn on(&mut self, came: Came) {
-        match came {
-            Came::Fields(fields) => {
+    /// Takes the next part.
+    pub fn on(&mut self, part: Part) {
+        match part {
+            Part::Fields(fields) => {
                 for field in &fields {
                     if let Some(fault) = self.fault_of(field) {
                         let name = shown(&field.name);
@@ -171,13 +171,13 @@ impl Checked {
                     }
                 }
             }
-            Came::Body(bytes) => {
+            Part::Body(bytes) => {
                 self.came += bytes;
                 if self.length.is_some_and(|length| self.came > length) {
                     self.note_length("or more ");
                 }
             }
-            Came::End => {
+            Part::End => {
                 if self.length.is_some_and(|length| self.came != length) {
                     self.note_length("");
                 }
@@ -185,7 +185,7 @@ impl Checked {
         }
     }
 
-    /// The first one.
+    /// Returns the first fault.
     pub fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
@@ -250,9 +250,9 @@ mod tests {
     fn fault(frames: &[u8], size: usize) -> Option<String> {
         let (mut answers, mut checked) = (Answers::default(), Checked::default());
         for piece in frames.chunks(size) {
-            answers.feed(piece, |stream, came| {
+            answers.feed(piece, |stream, part| {
                 assert_eq!(stream, 1);
-                checked.on(came);
+                checked.on(part);
             });
         }
         checked.fault().map(str::to_owned)

@@ -16,7 +16,7 @@ use eyelevel_replay::wire::{H2Frames, H2Seen};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::oneshot;
 
-use crate::stamped::answers::{Answers, Came, Checked};
+use crate::stamped::answers::{Answers, Checked, Part};
 use crate::stamped::arrival::Arrival;
 
 /// Requests whose HEADERS have not left: a server that lets so many wait is not timed.
@@ -100,10 +100,10 @@ impl Streams {
         let _ = left.send(()); // nobody waits for it who is still waiting for an answer
     }
 
-    fn answer_came(&self, stream: u64, came: Came) {
+    fn on_part(&self, stream: u64, part: Part) {
         let state = lock(&self.0);
         if let Some(seen) = state.open.get(&stream).and_then(Weak::upgrade) {
-            lock(&seen).checked.on(came);
+            lock(&seen).checked.on(part);
         }
     }
 
@@ -137,7 +137,7 @@ impl Expected {
         })
     }
 
-    /// What h2 refuses of the answer, as far as it came.
+    /// Returns what h2 refuses in the response, as far as it has arrived.
     pub fn fault(&self) -> Option<String> {
         lock(&self.seen).checked.fault().map(str::to_owned)
     }
@@ -190,7 +190,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
             }
         });
         this.answers
-            .feed(read, |stream, came| this.streams.answer_came(stream, came));
+            .feed(read, |stream, came| this.streams.on_part(stream, came));
         Poll::Ready(Ok(()))
     }
 }

@@ -10,12 +10,12 @@ use bytes::{Bytes, BytesMut};
 use eyelevel_netns::socket_times::monotonic_ns;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::mended::{Beginning, beginning, end_of_head, is_interim, mended};
+use crate::head_repair::{Beginning, find_end_of_head, find_head, is_interim, repair_head};
 use crate::refused::HEAD_BYTES_MAX;
 use crate::stamped::arrival::Arrival;
 use crate::stamped::streams::Times;
 
-/// What is read at once of an answer whose head is not whole.
+/// The size of one read while the head of an answer is incomplete.
 const READ_BYTES: usize = 8 * 1024;
 
 /// The head of the message that is being read on a connection.
@@ -63,7 +63,7 @@ impl ReadHead {
     /// have no others, so its own first byte counts.
     fn has_interims_alone(&self) -> bool {
         let mut rest = &self.bytes[..];
-        while let Some(end) = end_of_head(rest).filter(|_| is_interim(rest)) {
+        while let Some(end) = find_end_of_head(rest).filter(|_| is_interim(rest)) {
             rest = &rest[end..];
         }
         rest.is_empty() && !self.bytes.is_empty()
@@ -87,7 +87,7 @@ impl ReadHead {
     /// The next head, its empty line included; what is read from then on is a body, unless the head
     /// was an interim response's.
     pub fn take(&mut self) -> Option<Bytes> {
-        let end = end_of_head(&self.bytes)?;
+        let end = find_end_of_head(&self.bytes)?;
         let head = self.bytes.split_to(end).freeze();
         if !is_interim(&head) {
             self.is_taken = true;
@@ -115,7 +115,7 @@ pub struct Tap<S> {
     stream: S,
     arrival: Arrival,
     head: SharedHead,
-    /// Of an answer whose head is not whole.
+    /// Bytes of an answer whose head is incomplete.
     held: BytesMut,
     /// Read, and not passed on yet.
     passing: BytesMut,
@@ -136,19 +136,19 @@ impl<S> Tap<S> {
         (tap, head)
     }
 
-    /// What came of an expected answer; once its head is whole, or is none, it can be passed on.
+    /// Takes bytes of an expected answer, and passes them on once its head is complete or is none.
     fn on_answer(&mut self, data: &[u8]) {
         self.held.extend_from_slice(data);
         let mut head = self.head.lock();
         while head.is_expected {
-            match beginning(&self.held) {
+            match find_head(&self.held) {
                 Beginning::Head(start) => {
-                    let Some(end) = end_of_head(&self.held[start..]) else {
+                    let Some(end) = find_end_of_head(&self.held[start..]) else {
                         break;
                     };
                     let mut whole = self.held.split_to(start + end);
                     let whole = whole.split_off(start);
-                    self.passing.extend_from_slice(&mended(&whole));
+                    self.passing.extend_from_slice(&repair_head(&whole));
                     head.is_expected = is_interim(&whole);
                 }
                 Beginning::Unclear => break,

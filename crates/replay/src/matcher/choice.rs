@@ -135,7 +135,7 @@ fn body_likeness(exchange: &Exchange, request: &Request<'_>) -> (bool, bool, boo
     )
 }
 
-/// Of a form as its meaning spells it, which is in ASCII.
+/// Parses the parameters of a form in its normalised spelling, which is in ASCII.
 fn parameters(form: &[u8]) -> Query {
     Query::new(&format!("?{}", String::from_utf8_lossy(form)))
 }

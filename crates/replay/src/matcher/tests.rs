@@ -345,7 +345,7 @@ fn bodies_of_several_parts_are_compared_without_their_boundary() {
     }
 }
 
-/// As in a query: not the same, but before whatever has more equal letters.
+/// Forms with reordered parameters are not equal, but precede forms with more equal letters.
 #[test]
 fn parameters_of_forms_are_alike_in_any_order() {
     let url = "https://a.test/form";

@@ -105,7 +105,7 @@ impl ConnectionRecord {
         self.in_force.failure = Some(reason.to_string());
     }
 
-    /// What the server ended it for, of its own accord.
+    /// Notes why the server ended the connection of its own accord.
     pub fn on_server_error(&mut self, reason: impl ToString) {
         self.in_force.server_error = Some(reason.to_string());
     }

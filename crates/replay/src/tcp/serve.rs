@@ -325,7 +325,7 @@ mod tests {
         )));
     }
 
-    /// What a server of either version makes of these bytes, after which the client leaves.
+    /// Serves these bytes, after which the client leaves; returns whether an error is the server's own.
     async fn fault_at(sent: &'static [u8], version: HttpVersion) -> Option<bool> {
         let (mut client, server): (DuplexStream, _) = duplex(64 * 1024);
         let answer = service_fn(|_: Request<Incoming>| async {

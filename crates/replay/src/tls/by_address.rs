@@ -35,7 +35,7 @@ impl ByAddress {
         }
     }
 
-    /// Of a connection to an address, which is unknown where the kernel does not say it.
+    /// Returns the configuration for a connection to this local address, if it is known.
     pub fn of(&self, local: Option<IpAddr>) -> &Arc<ServerConfig> {
         let config = local.and_then(|local| self.configs.get(&local));
         config.unwrap_or(&self.otherwise)

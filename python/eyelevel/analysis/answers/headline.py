@@ -93,7 +93,7 @@ def headline(contents: StudyResults) -> str:
         return "Only one stack was loaded, so nothing is compared."
     clauses = [
         _clause(contents, gains, finding, is_first=not place)
-        for place, (finding, gains) in enumerate(_grouped(contents).items())
+        for place, (finding, gains) in enumerate(_group_by_finding(contents).items())
     ]
     line = "; ".join(clauses)
     if is_first_look(contents):
@@ -107,11 +107,11 @@ def headline_network(contents: StudyResults) -> str:
 
     It has a verdict if any network has one: what a reader is shown of it is what was found.
     """
-    first = next(iter(_grouped(contents).values()), None) if contents.comparisons else None
+    first = next(iter(_group_by_finding(contents).values()), None) if contents.comparisons else None
     return first[0].network if first else ""
 
 
-def _grouped(contents: StudyResults) -> dict[str, list[NetworkGain]]:
+def _group_by_finding(contents: StudyResults) -> dict[str, list[NetworkGain]]:
     """Return the first comparison's gains by their finding, those that leave it open last."""
     by_finding: dict[str, list[NetworkGain]] = {}
     of = (contents.comparisons[0], contents.primary_metric)

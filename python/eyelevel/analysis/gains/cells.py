@@ -227,7 +227,7 @@ def network_gains(
     ]
 
 
-def _undetermined_gain(key: Key, reason: str, sites: int) -> NetworkGain:
+def _make_undetermined_gain(key: Key, reason: str, sites: int) -> NetworkGain:
     lost = undetermined(reason, sites)
     return NetworkGain(*key, lost, None, lost, lost, lost)
 
@@ -238,9 +238,9 @@ def _over_sites(
     if not cells:
         return NetworkGain(*key, _UNKNOWN)
     if absent := sorted(set(sites) - {cell.site for cell in cells}):
-        return _undetermined_gain(key, f"no complete block of {', '.join(absent)}", len(cells))
+        return _make_undetermined_gain(key, f"no complete block of {', '.join(absent)}", len(cells))
     if lacking := sorted(cell.site for cell in cells if cell.without_value and not cell.pairs):
-        return _undetermined_gain(
+        return _make_undetermined_gain(
             key, f"no load of {', '.join(lacking)} has this metric", len(cells)
         )
     repetitions = np.unique(np.concatenate([cell.loads[0] for cell in cells]))

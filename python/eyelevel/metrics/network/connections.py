@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from eyelevel.json_types import JsonMapping
-from eyelevel.metrics.network.objects import fetched_objects
+from eyelevel.metrics.network.objects import find_fetched_objects
 
 
 def connection_count(record: JsonMapping) -> float | None:
     """A count; None if the browser gave its connections no numbers."""
-    numbers = {item["connection"] for item in fetched_objects(record)} - {None}
+    numbers = {item["connection"] for item in find_fetched_objects(record)} - {None}
     return float(len(numbers)) if numbers else None

@@ -7,10 +7,10 @@ from eyelevel.json_types import JsonMapping
 
 def object_count(record: JsonMapping) -> float:
     """A count; redirects count one by one, answers from a cache or a service worker do not."""
-    return float(len(fetched_objects(record)))
+    return float(len(find_fetched_objects(record)))
 
 
-def fetched_objects(record: JsonMapping) -> list[JsonMapping]:
+def find_fetched_objects(record: JsonMapping) -> list[JsonMapping]:
     """Return the page's objects that came over the network."""
     return [
         item
@@ -25,6 +25,6 @@ def cleartext_share(record: JsonMapping) -> float | None:
 
     Whatever the stack, they came over HTTP/1.1 without TLS, as they were recorded.
     """
-    sizes = [(item["url"], item["encoded_bytes"] or 0) for item in fetched_objects(record)]
+    sizes = [(item["url"], item["encoded_bytes"] or 0) for item in find_fetched_objects(record)]
     whole = sum(size for _, size in sizes)
     return sum(size for url, size in sizes if url.startswith("http:")) / whole if whole else None

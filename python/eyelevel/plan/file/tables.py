@@ -75,7 +75,7 @@ def _resolve_keys(
     it, or all of its numbers. `words` are those that come on top of it."""
     given = list(changes)
     if (folder := changes.pop("traces", None)) is not None:
-        changes |= _recorded_traces(folder, base, changes, readers)
+        changes |= _read_recorded_traces(folder, base, changes, readers)
     if "loss_two_way" in changes:
         if "loss_down" in changes or "loss_up" in changes:
             raise ValueError("give `loss_two_way`, or `loss_down` and `loss_up`, not both")
@@ -108,7 +108,7 @@ def _list_keys(keys: Iterable[str]) -> str:
     return ", ".join(f"`{key}`" for key in keys)
 
 
-def _recorded_traces(
+def _read_recorded_traces(
     folder: str, base: Network | None, changes: JsonMapping, readers: Readers | None
 ) -> JsonObject:
     """The keys of both directions' traces, as a folder has them of the operator's link `base`."""

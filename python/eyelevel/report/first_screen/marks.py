@@ -13,7 +13,7 @@ from eyelevel.report.first_screen.machine_warnings import late_loads, of_machine
 from eyelevel.report.first_screen.warnings import of_level, of_loads
 from eyelevel.report.html import Markup
 from eyelevel.report.sections.exclusions import count_changed_findings, describe_exclusions
-from eyelevel.report.sections.level import compared_levels, compared_pairs, not_level
+from eyelevel.report.sections.level import find_compared_levels, find_compared_pairs, not_level
 from eyelevel.report.templates import render
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
@@ -63,7 +63,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class RestsOn:
-    """What an answer rests on; each mark is one line, which opens."""
+    """The marks below an answer: sample, level and machine, each one line that unfolds."""
 
     marks: tuple[Mark, ...]
 
@@ -83,8 +83,8 @@ def marks(contents: StudyResults) -> Markup:
 
 
 def _level(contents: StudyResults) -> Mark:
-    pairs = len(compared_pairs(contents))
-    measured = len(compared_levels(contents))
+    pairs = len(find_compared_pairs(contents))
+    measured = len(find_compared_levels(contents))
     unequal, unknown = not_level(contents), of_level(contents)
     said = f"{measured} of {pairs} pairs measured, all level"
     if unequal:
@@ -129,7 +129,7 @@ def _machine(contents: StudyResults) -> Mark:
     warnings = of_machine(contents)
     failed = contents.table.filter(pl.col("outcome").is_in(FAILED)).height
     again = int(contents.table["retried"].sum())
-    bad = contents.too_disturbed or max(_disturbed_shares(contents)) > DISTURBED_SHARE_MAX
+    bad = contents.too_disturbed or max(_compute_disturbed_shares(contents)) > DISTURBED_SHARE_MAX
     parts = [warnings[0][0].removeprefix("The machine was ").rstrip(".")] if warnings else []
     parts += [f"{failed} of {contents.table.height} loads failed because of it"] if failed else []
     parts += [f"{again} {'attempt' if again == 1 else 'attempts'} repeated"] if again else []
@@ -147,7 +147,7 @@ def _machine(contents: StudyResults) -> Mark:
     return Mark("Machine", status, said, tuple(warnings), note)
 
 
-def _disturbed_shares(contents: StudyResults) -> tuple[float, float]:
+def _compute_disturbed_shares(contents: StudyResults) -> tuple[float, float]:
     """Return the shares of disturbed blocks and of compared loads with late packets."""
     blocks, loads = contents.table["block"].n_unique(), contents.blocks.kept.height
     return (

@@ -38,13 +38,13 @@ def section(found: ByCdn) -> Markup:
         "By CDN",
         element("p", EXPLAINED),
         *notes,
-        _served_table(found, shown),
+        _format_served_table(found, shown),
         _times(row for row in found.times if row["cdn"] in names),
         _differences(row for row in found.pairs if row["cdn"] in names),
     )
 
 
-def _served_table(found: ByCdn, shown: Sequence[JsonMapping]) -> Markup:
+def _format_served_table(found: ByCdn, shown: Sequence[JsonMapping]) -> Markup:
     shares = {(row["cdn"], row["protocol"]): row for row in found.connected}
     rows = (
         (

@@ -107,7 +107,7 @@ _NAMES = {
     "tcp_congestion_controls": "TCP's congestion controllers",
     "versions": "version",
 }
-"""What is said for an environment's keys that say too little."""
+"""The words on the page for keys of an environment that are unclear there."""
 
 
 def _flat(values: JsonMapping, prefix: str = "") -> list[tuple[str, object]]:

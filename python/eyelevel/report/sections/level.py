@@ -36,7 +36,7 @@ BY_WAYS_ALONE = (
 def not_level(contents: StudyResults) -> list[Warning]:
     """A heading and a sentence for each pair that the report compares and that is unequal."""
     warnings = []
-    for level in compared_levels(contents):
+    for level in find_compared_levels(contents):
         if sentence := unequal_sentence(level, ASPECTS_MAX):
             head = f"{level['first']} and {level['second']} are not level."
             text = (
@@ -56,7 +56,7 @@ def _by_settings(level: JsonMapping) -> str:
 def warn_of_unmeasured(contents: StudyResults) -> list[Warning]:
     """Of pairs that nobody measured, and of aspects that the measurement could not tell."""
     warnings = []
-    for level in compared_levels(contents):
+    for level in find_compared_levels(contents):
         if sentence := unknown_sentence(level, ASPECTS_MAX):
             head = (
                 f"It is not fully known whether {level['first']} and {level['second']} are level."
@@ -84,10 +84,10 @@ def _how(contents: StudyResults, missing: Sequence[tuple[str, str]]) -> str:
 
 def level_section(contents: StudyResults) -> Markup:
     """Every row of every pair that was measured when the run began; what matters is open."""
-    levels, missing = compared_levels(contents), _missing(contents)
+    levels, missing = find_compared_levels(contents), _missing(contents)
     alike = [
         element("p", f"{one} and {two} {BY_WAYS_ALONE}.")
-        for one, two in compared_pairs(contents)
+        for one, two in find_compared_pairs(contents)
         if _by_ways_alone(contents, one, two)
     ]
     if not levels:
@@ -141,17 +141,17 @@ def _row(entry: Entry) -> list[object]:
 
 def level_json(contents: StudyResults) -> JsonObject:
     """The same for machines."""
-    return {"levels": list(compared_levels(contents))}
+    return {"levels": list(find_compared_levels(contents))}
 
 
-def compared_levels(contents: StudyResults) -> Sequence[JsonMapping]:
+def find_compared_levels(contents: StudyResults) -> Sequence[JsonMapping]:
     """Those of `environment.json` that are of a pair which the report compares."""
-    compared = set(compared_pairs(contents))
+    compared = set(find_compared_pairs(contents))
     measured = contents.environment.get("levels") or []
     return [level for level in measured if (level["first"], level["second"]) in compared]
 
 
-def compared_pairs(contents: StudyResults) -> list[tuple[str, str]]:
+def find_compared_pairs(contents: StudyResults) -> list[tuple[str, str]]:
     """Of the stacks that the report compares."""
     return [(asked.reference, asked.stack) for asked in contents.comparisons]
 
@@ -159,12 +159,12 @@ def compared_pairs(contents: StudyResults) -> list[tuple[str, str]]:
 def _missing(contents: StudyResults) -> list[tuple[str, str]]:
     there = {
         (level["first"], level["second"])
-        for level in compared_levels(contents)
+        for level in find_compared_levels(contents)
         if level["complete"]
     }
     return [
         pair
-        for pair in compared_pairs(contents)
+        for pair in find_compared_pairs(contents)
         if pair not in there and not _by_ways_alone(contents, *pair)
     ]
 

@@ -41,7 +41,7 @@ def machines_section(contents: StudyResults) -> Markup:
     note = NOTE + (OTHERS_NOTE if has_others else "")
     parts = [_machines_table(contents)]
     if between:
-        parts += [_between_table(contents, has_others), element("p", note, class_="note")]
+        parts += [_format_between_table(contents, has_others), element("p", note, class_="note")]
     return titled_section("machines", "Machines", *parts)
 
 
@@ -80,7 +80,7 @@ def _heading(between: BetweenMachines) -> str:
     return f"{between.comparison} on {between.network}, gain and 95 % interval"
 
 
-def _between_table(contents: StudyResults, has_others: bool) -> Markup:
+def _format_between_table(contents: StudyResults, has_others: bool) -> Markup:
     columns = [
         "network", "stack", "reference", "machines deviate by", "blocks scatter by",
         "p of no deviation", "least like the others",

@@ -53,7 +53,7 @@ def outcomes_section(contents: StudyResults) -> Markup:
         element("p", WHY_IT_MATTERS, class_="note"),
         _not_ok(contents),
         _retries_table(contents),
-        _excluded_blocks(contents),
+        _describe_excluded_blocks(contents),
         exclusions_table(contents),
     )
 
@@ -120,7 +120,7 @@ def _retries_table(contents: StudyResults) -> Markup:
     return table(caption, columns, rows[:LOADS_MAX], class_="loads")
 
 
-def _excluded_blocks(contents: StudyResults) -> Markup:
+def _describe_excluded_blocks(contents: StudyResults) -> Markup:
     """One row a site, network and reason, with the repetitions that it took away."""
     excluded = contents.blocks.excluded
     planned = contents.blocks_planned

@@ -6,7 +6,7 @@ from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join
-from eyelevel.report.sections.timeouts import censored_json
+from eyelevel.report.sections.timeouts import censored_as_json
 from eyelevel.report.statistic_cells import (
     collapsed_table,
     compared_json,
@@ -84,7 +84,7 @@ def robustness_json(contents: StudyResults) -> JsonObject:
             }
             for tests in contents.site_tests
         ],
-        **censored_json(contents),
+        **censored_as_json(contents),
     }
 
 

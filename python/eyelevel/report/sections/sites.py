@@ -6,7 +6,7 @@ from eyelevel.analysis.report_metrics import select_cells, title_of
 from eyelevel.analysis.study import StudyResults
 from eyelevel.report.html import Markup, element, table, titled_section, with_code
 from eyelevel.report.sections.robustness import further_tests
-from eyelevel.report.sections.timeouts import censored_details
+from eyelevel.report.sections.timeouts import describe_censored
 from eyelevel.report.statistic_cells import brief_cell, estimate_cell, undetermined_cell
 from eyelevel.stats.pooled import beside_gain
 
@@ -42,7 +42,7 @@ def sites_section(contents: StudyResults) -> Markup:
         table(caption, columns, rows, class_="cells"),
         element("p", with_code(note), class_="note"),
         further_tests(contents),
-        censored_details(contents),
+        describe_censored(contents),
     )
 
 

@@ -97,7 +97,7 @@ SITES_NOTE = (
 )
 
 
-def censored_details(contents: StudyResults) -> Markup:
+def describe_censored(contents: StudyResults) -> Markup:
     """Collapsed; nothing where no load timed out."""
     censored_cells = contents.censored
     if not censored_cells:
@@ -126,7 +126,7 @@ def _comparisons(count: int) -> str:
     return "1 comparison" if count == 1 else f"{count} comparisons"
 
 
-def censored_json(contents: StudyResults) -> JsonObject:
+def censored_as_json(contents: StudyResults) -> JsonObject:
     """The same for machines: an object a comparison."""
     return {
         "timeouts_censored": [

@@ -14,7 +14,7 @@ from eyelevel.analysis.gate_conditions import (
     Condition,
     Question,
     loads_of,
-    paired_loads_of,
+    pair_loads,
     questions,
 )
 from eyelevel.analysis.study import StudyResults
@@ -68,7 +68,7 @@ def _blocks_needed(
         return _blocks_for_budget(asked, like, confidence, power)
     distance = abs(math.log1p(max(condition.limit, -0.999)))
     error = deviation / math.sqrt(len(plan.sites)) * (one_block_error(1.0, share) if share else 1.0)
-    if like is not None and (loads := paired_loads_of(asked, like))[0].size:
+    if like is not None and (loads := pair_loads(asked, like))[0].size:
         if share is None:
             seen, _ = bounded_gain(loads, pool=pool_of(asked, like))
         else:

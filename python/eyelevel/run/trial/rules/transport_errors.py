@@ -36,7 +36,7 @@ _ENDED = (
     "NS_ERROR_NET_PARTIAL_TRANSFER",
     "NS_ERROR_NET_RESET",
 )
-"""What a browser calls the end of a connection whoever ended it."""
+"""Errors of a connection that ended, which do not name the end that closed it."""
 _QUIC_ERROR = "net::ERR_QUIC_PROTOCOL_ERROR"
 # How a QUIC connection ends whose packets no longer arrive. Every other code names what the peer
 # or the browser did wrong. A stateless reset is what a server answers whose side timed out.

@@ -24,7 +24,7 @@ CIPHERS = {
 def wrong_stack(load: Observed) -> str:
     """Return a setting in force that differs from the stack, as a sentence; empty if none does."""
     stack = load.stack
-    wanted = _expected_in_force(stack)
+    wanted = _derive_expected_in_force(stack)
     served = defaultdict(list)
     for request in load.requests:
         served[request["connection"]].append(request)
@@ -111,7 +111,7 @@ def _wrong_visit(load: Observed) -> str:
     return ""
 
 
-def _expected_in_force(stack: Stack) -> JsonObject:
+def _derive_expected_in_force(stack: Stack) -> JsonObject:
     """Return the values that a connection of this stack must report, if it reports them."""
     wanted = _of_transport(stack)
     if stack.over_tls:

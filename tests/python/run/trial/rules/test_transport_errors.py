@@ -108,8 +108,8 @@ def test_a_live_page_may_lack_objects() -> None:
 OURS = "error from user's Body stream"
 
 
-def served_badly(load, connections=2):
-    """The same load, in which one of our servers ended a connection by its own error."""
+def add_server_error(load, connections=2):
+    """Return the load with a connection that one of our servers ended by its own error."""
     sound = [a_connection() for _ in range(connections - 1)]
     return replace(load, connections=[*sound, a_connection(server_error=OURS)])
 
@@ -125,7 +125,7 @@ def served_badly(load, connections=2):
     ],
 )
 def test_a_connection_that_our_server_ended_is_the_instruments_failure(error: str) -> None:
-    outcome, detail = judge(served_badly(without_hero(error)))
+    outcome, detail = judge(add_server_error(without_hero(error)))
     assert outcome == "different-page" and OUTCOMES_BY_NAME[outcome].excludes_load
     assert detail == f"{HERO} failed: {error} (the server: {OURS})"
     assert judge(without_hero(error))[0] in CENSORED, "without an error of the server's own"
@@ -135,7 +135,7 @@ def test_a_connection_that_our_server_ended_is_the_instruments_failure(error: st
     "error", ["net::ERR_CONNECTION_TIMED_OUT", f"{QUIC}.QUIC_NETWORK_IDLE_TIMEOUT"]
 )
 def test_what_no_server_can_do_stays_the_networks(error: str) -> None:
-    assert judge(served_badly(without_hero(error)))[0] in CENSORED
+    assert judge(add_server_error(without_hero(error)))[0] in CENSORED
 
 
 def test_a_page_that_our_server_gave_up_is_no_timeout() -> None:
@@ -147,8 +147,8 @@ def test_a_page_that_our_server_gave_up_is_no_timeout() -> None:
         objects=[an_object(failed=closed)],
     )
     assert judge(load)[0] == "timeout"
-    assert judge(served_badly(load))[0] == "lab-failed"
+    assert judge(add_server_error(load))[0] == "lab-failed"
 
 
 def test_an_error_of_the_server_that_nobody_met_changes_nothing() -> None:
-    assert judge(served_badly(GOOD)) == ("ok", "")
+    assert judge(add_server_error(GOOD)) == ("ok", "")

@@ -4,19 +4,19 @@
 const SLOP_BYTES_MAX: usize = 4;
 const NAME: &[u8] = b"HTTP";
 
-/// What the bytes at the beginning of an answer are.
+/// The first bytes of an answer, classified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beginning {
     /// Too few to see it.
     Unclear,
     /// A head begins behind so many bytes.
     Head(usize),
-    /// No head of HTTP/1.
+    /// Something else than a head of HTTP/1.
     Other,
 }
 
 /// Finds where the head of an answer begins, as Chromium does.
-pub fn beginning(bytes: &[u8]) -> Beginning {
+pub fn find_head(bytes: &[u8]) -> Beginning {
     let at = |&start: &usize| {
         let name = bytes.get(start..start + NAME.len());
         name.is_some_and(|name| name.eq_ignore_ascii_case(NAME))
@@ -28,8 +28,8 @@ pub fn beginning(bytes: &[u8]) -> Beginning {
     }
 }
 
-/// Where a head ends, its empty line included: lines may end without CR.
-pub fn end_of_head(bytes: &[u8]) -> Option<usize> {
+/// Finds the end of a head, behind its empty line; lines may end without CR.
+pub fn find_end_of_head(bytes: &[u8]) -> Option<usize> {
     let mut start = 0;
     while let Some(at) = bytes[start..].iter().position(|&byte| byte == b'\n') {
         start += at + 1;
@@ -49,10 +49,10 @@ pub fn is_interim(head: &[u8]) -> bool {
     line.is_some_and(|line| line[9] == b'1' && !line[9..].starts_with(b"101"))
 }
 
-/// The head with its status line in the one form, without a `Content-Length` that is no number or of
+/// Rewrites a head: its status line in the one form, without a `Content-Length` that is no number or of
 /// a body in chunks and a `Transfer-Encoding` that HTTP/1.0 does not have, all of which Chromium
 /// passes over, and with a line for each that it sees. What it refuses stays, so that hyper refuses it.
-pub fn mended(head: &[u8]) -> Vec<u8> {
+pub fn repair_head(head: &[u8]) -> Vec<u8> {
     let is_end = |&byte: &u8| byte == b'\r' || byte == b'\n';
     let mut lines = head.split(is_end).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
@@ -69,32 +69,32 @@ pub fn mended(head: &[u8]) -> Vec<u8> {
         .iter()
         .filter_map(|line| value(line, "transfer-encoding"));
     let is_chunked = !is_1_0 && codings.any(has_chunks);
-    let mut mended = first;
+    let mut repaired = first;
     for line in lines {
         let is_passed_over = (is_numberless || is_chunked)
             && value(line, "content-length").is_some()
             || is_1_0 && value(line, "transfer-encoding").is_some();
         if !is_passed_over {
-            mended.extend_from_slice(b"\r\n");
-            mended.extend_from_slice(line);
+            repaired.extend_from_slice(b"\r\n");
+            repaired.extend_from_slice(line);
         }
     }
-    mended.extend_from_slice(b"\r\n\r\n");
-    mended
+    repaired.extend_from_slice(b"\r\n\r\n");
+    repaired
 }
 
-/// All heads of what was read mended, and what is no whole one as it is.
-pub fn mended_heads(mut read: &[u8]) -> Vec<u8> {
-    let mut mended_heads = Vec::new();
-    if let Beginning::Head(start) = beginning(read) {
+/// Rewrites all whole heads in what was read, and leaves the rest as it is.
+pub fn repair_heads(mut read: &[u8]) -> Vec<u8> {
+    let mut repaired = Vec::new();
+    if let Beginning::Head(start) = find_head(read) {
         read = &read[start..];
     }
-    while let Some(end) = end_of_head(read) {
-        mended_heads.extend(mended(&read[..end]));
+    while let Some(end) = find_end_of_head(read) {
+        repaired.extend(repair_head(&read[..end]));
         read = &read[end..];
     }
-    mended_heads.extend_from_slice(read);
-    mended_heads
+    repaired.extend_from_slice(read);
+    repaired
 }
 
 /// A status line as Chromium reads it (`HttpResponseHeaders::ParseStatusLine`); none of one for
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     fn text(head: &str) -> String {
-        String::from_utf8(mended(head.as_bytes())).unwrap()
+        String::from_utf8(repair_head(head.as_bytes())).unwrap()
     }
 
     #[test]
@@ -216,20 +216,20 @@ mod tests {
 
     #[test]
     fn a_head_is_found_behind_what_is_left_of_another_answer() {
-        assert_eq!(beginning(b"HTTP/1.1"), Beginning::Head(0));
-        assert_eq!(beginning(b"\r\nhttp"), Beginning::Head(2));
-        assert_eq!(beginning(b"1234HTTP"), Beginning::Head(4));
-        assert_eq!(beginning(b"12345HTTP"), Beginning::Other);
-        assert_eq!(beginning(b"HTT"), Beginning::Unclear);
-        assert_eq!(beginning(b"SSH-2.0"), Beginning::Unclear);
-        assert_eq!(beginning(b"SSH-2.0-"), Beginning::Other);
-        assert_eq!(end_of_head(b"a\r\n\r\nb"), Some(5));
-        assert_eq!(end_of_head(b"a\n\nb"), Some(3));
-        assert_eq!(end_of_head(b"a\n\r\nb"), Some(4));
-        assert_eq!(end_of_head(b"a\r\nb\r\n\r"), None);
+        assert_eq!(find_head(b"HTTP/1.1"), Beginning::Head(0));
+        assert_eq!(find_head(b"\r\nhttp"), Beginning::Head(2));
+        assert_eq!(find_head(b"1234HTTP"), Beginning::Head(4));
+        assert_eq!(find_head(b"12345HTTP"), Beginning::Other);
+        assert_eq!(find_head(b"HTT"), Beginning::Unclear);
+        assert_eq!(find_head(b"SSH-2.0"), Beginning::Unclear);
+        assert_eq!(find_head(b"SSH-2.0-"), Beginning::Other);
+        assert_eq!(find_end_of_head(b"a\r\n\r\nb"), Some(5));
+        assert_eq!(find_end_of_head(b"a\n\nb"), Some(3));
+        assert_eq!(find_end_of_head(b"a\n\r\nb"), Some(4));
+        assert_eq!(find_end_of_head(b"a\r\nb\r\n\r"), None);
         let two = b"\r\nhttp/1.1 103 Hints\r\n\r\nHTTP/1.1  200\r\n\r\nHTTP/1.1";
         let mended = b"HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 200\r\n\r\nHTTP/1.1";
-        assert_eq!(mended_heads(two), mended);
+        assert_eq!(repair_heads(two), mended);
         assert!(is_interim(&two[2..]) && !is_interim(&two[24..]));
         assert!(!is_interim(b"HTTP/1.1 101 Switching Protocols\r\n\r\n"));
     }
