@@ -9,6 +9,7 @@ import logging
 import os
 import time
 
+from eyelevel.errors import ExpectedError, unknown
 from eyelevel.from_outside.words import escape_control_characters
 
 VARIABLE = "EYELEVEL_LOG"
@@ -46,8 +47,11 @@ def start_log(level_name: str) -> None:
 
 
 def start_inherited_log() -> None:
-    """Start the log that the starting process has, if it has one."""
-    if (level_name := os.environ.get(VARIABLE, "")) in LEVELS:
+    """Start the log that VARIABLE asks for, if it is set; ExpectedError for an unknown level."""
+    level_name = os.environ.get(VARIABLE, "")
+    if level_name and level_name not in LEVELS:
+        raise ExpectedError(f"{VARIABLE}: {unknown('level', level_name, LEVELS)}")
+    if level_name:
         start_log(level_name)
 
 

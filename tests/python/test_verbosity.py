@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from eyelevel.errors import ExpectedError
 from eyelevel.lab.conversation import Conversation
 from eyelevel.verbosity import (
     MESSAGE_CHARACTERS_MAX,
@@ -74,6 +75,12 @@ def test_processes_inherit_the_level():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stderr.endswith("eyelevel.x: heard\n")
+
+
+def test_an_unknown_level_is_refused_with_the_known_ones(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "verbose")
+    with pytest.raises(ExpectedError, match=r"EYELEVEL_LOG: .*`verbose`; known: info, debug"):
+        start_inherited_log()
 
 
 def test_long_messages_are_cut_with_their_length():

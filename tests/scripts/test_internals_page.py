@@ -1,4 +1,4 @@
-"""Each file and name that docs/internals.md leads to exists, and no journey takes more than six."""
+"""Files and names in docs/internals.md exist, and no journey takes more than six files."""
 
 import re
 

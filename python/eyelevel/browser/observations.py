@@ -27,7 +27,7 @@ LOCAL_SCHEMES = ("data:", "blob:", "about:", "chrome:", "chrome-error:", "filesy
 """URLs that never reach the network."""
 
 UNDECODABLE = ("net::ERR_CONTENT_DECODING_", "contentEncodingError")
-"""How Chromium's and Firefox's names begin of a body that is not of its `Content-Encoding`."""
+"""Prefixes of Chromium's and Firefox's errors for a body that is not of its `Content-Encoding`."""
 
 
 CaptureMethod = Literal["screencast", "trace"]

@@ -22,7 +22,7 @@ from eyelevel.errors import LabError
 RETRY_S = 0.5
 """The pause before fetching an answer again."""
 UNREACHED_S = 120.0
-"""How long fetching is retried; a lost slot is noticed after half of it."""
+"""The time for which fetching is retried; a lost slot is noticed after half of it."""
 
 
 class AnswerLostError(Exception):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from eyelevel.cluster.names import SlotName
 
 NOBODY_S = 600.0
-"""How long a run waits for a machine before it reports that."""
+"""The time that a run waits for a machine before it reports that."""
 PART_S = 120.0
 """How long a machine may lack slots before that is reported; it is not admitted until all are
 there."""

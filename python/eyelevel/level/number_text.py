@@ -9,7 +9,7 @@ MINUS = "\N{MINUS SIGN}"
 PERCENT = 100.0
 """The factor from a share to percent."""
 COARSE = 100.0
-"""With a number this large in a row, decimals of all its numbers are noise."""
+"""The number from which on decimals in its row are noise."""
 
 
 def format_unit(unit: str) -> str:

@@ -44,7 +44,7 @@ class Site:
     digest: str
     body_bytes: float = 0.0
     places: tuple[Place, ...] = ()
-    """Its hosts, for which round trips can be set."""
+    """The site's hosts, for which round trips can be set."""
 
 
 @dataclass(frozen=True)

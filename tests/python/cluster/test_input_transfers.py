@@ -1,4 +1,4 @@
-"""Each recording and trace goes once to a machine, whoever of its slots asks, dies or waits."""
+"""Recordings and traces go once to a machine, whichever of its slots requests them or ends."""
 
 from eyelevel.cluster.input_transfers import COMING_MAX, InputTransfers, NextStep
 from eyelevel.cluster.names import SlotName

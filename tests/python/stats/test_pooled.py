@@ -124,7 +124,7 @@ def test_what_has_no_error_borrows_none():
 
 
 def test_the_difference_borrows_what_others_scatter_at_its_own_times():
-    """By the residuals of a block design whose logarithms count by their site's mean time."""
+    """Compare with the residuals of a block design weighted by the sites' mean times."""
     logs = logs_of(4, 5, sites=3, seed=2)
     b, a = pair = np.exp(logs["b"]), np.exp(logs["a"])
     times = (b.mean(axis=1) + a.mean(axis=1))[:, None] / 2

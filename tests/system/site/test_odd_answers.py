@@ -1,4 +1,4 @@
-"""What servers answer beside the standard reaches a page through the recorder as without it.
+"""Nonstandard answers reach a page through the recorder as they do without it.
 
 A raw server gives the same generated answers twice: to Chromium itself, and to it through the
 recorder. The page's scripts must see the same, and what they see must be in the recording.
@@ -153,7 +153,7 @@ LOOK = """async (names) => {
 
 
 def seen(browser: Any, origin: str, names: list[str], **context: Any) -> dict[str, Any]:
-    """What a page's script sees of each answer; nothing of one that it gets none of."""
+    """Return what a page's script reads of each answer; None for an answer that it does not get."""
     with browser.new_context(**context) as opened:
         page = opened.new_page()
         page.goto(origin)

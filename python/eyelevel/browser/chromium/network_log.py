@@ -103,7 +103,7 @@ class NetworkLog:
         self._by_id: dict[str, _Hops] = {}
         self._main_frame: str | None = None
         self.page_error = ""
-        """Why the page's document cannot be read to its end. Chromium shows what it has, and no
+        """The reason why the page's document cannot be decoded. Chromium shows what it has, and no
         load event follows."""
 
     @property

@@ -13,7 +13,7 @@ from eyelevel.level.text.verdict import Level, verdict
 
 GAP = 2
 WIDE = 110
-"""From this width on, a measured value and its aspect share a line."""
+"""The terminal width from which on a measured value and its aspect share a line."""
 BETWEEN = "   "
 WHERE = 18
 """The longest of where something is measured has as many characters."""

@@ -142,7 +142,7 @@ class GainsSection:
     is_unfinished: bool
     has_timeouts: bool
     withheld: Mapping[str, str]
-    """Why networks have no gains, in a few words."""
+    """The reason in a few words, by network without a gain."""
 
     @cached_property
     def cells(self) -> dict[tuple[str, str, Comparison], GainCell]:

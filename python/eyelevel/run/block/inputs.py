@@ -23,7 +23,7 @@ class Input:
     """A file that loads need."""
 
     digest: str
-    """Its SHA-256 in hexadecimal."""
+    """The SHA-256 of the content in hexadecimal."""
     path: str
     """The file's path on the client."""
 

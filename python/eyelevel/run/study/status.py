@@ -36,7 +36,7 @@ VERSION = 1
 BETWEEN_S = 2.0
 """Between two writings."""
 SILENCE_S = 60.0
-"""On disks without locks, a writer that was silent for this long is dead."""
+"""The silence after which a writer counts as dead, on disks without locks."""
 
 Ending = Literal["running", "interrupted", "ended"]
 State = Literal["running", "interrupted", "ended", "dead"]

@@ -202,7 +202,7 @@ def test_a_gate_like_an_earlier_run_has_the_error_that_its_network_shares(sites,
 
 @pytest.mark.parametrize(("limit", "enough"), [(5, True), (1, False)])
 def test_a_gate_of_a_study_that_may_stop_needs_what_its_own_studies_need(sites, limit, enough):
-    """By its own rule it ends once nothing of 5 % matters, which leaves 1 % inconclusive."""
+    """Check that a study which ends by its own rule at 5 % leaves a limit of 1 % inconclusive."""
     stops = plan_of(TEXT.replace("blocks = 3", "blocks = 12") + STOP)
     conditions = read_conditions([f"quic.speed_index worse than tcp by {limit}% on dsl"], stops)
     count = estimate(stops, sites, None, conditions).gate_blocks
