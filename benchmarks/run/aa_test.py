@@ -1,7 +1,7 @@
 """One stack under two names, as a run found it: `python -m benchmarks.run.aa_test DIR`.
 
-DIR holds a finished run with two equal stacks, such as of `benchmarks/run/aa_test.toml` (360
-loads, 40 minutes). Its names are swapped 1000 times at random within repetitions,
+DIR holds a finished run with two equal stacks, such as of `benchmarks/run/aa_test.toml` (240
+loads, 17 minutes). Its names are swapped 1000 times at random within repetitions,
 on all sites alike; each metric is in turn the one that was declared, a family over all networks.
 Asked: at most 6.4 % of families with any claim, and raw p values that are uniform. Nothing is
 asserted.
