@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from eyelevel.cli.output import results, table
 from eyelevel.json_types import JsonMapping
 from eyelevel.run.live.comparison import PARTS, PUBLISHED, SIDES
+from eyelevel.store.outcomes import COUNTED
 
 TITLES = {
     "page_load_time_ms": "PLT, ms",
@@ -25,7 +26,7 @@ def print_study(found: JsonMapping) -> None:
     _print_metrics(found["metrics"])
     _print_origins(found["origins"])
     for side, counts in found["outcomes"].items():
-        bad = [f"{count} {name}" for name, count in counts.items() if name != "ok"]
+        bad = [f"{count} {name}" for name, count in counts.items() if name not in COUNTED]
         if bad:
             results.print(f"{side} loads that do not count: {', '.join(bad)}", markup=False)
     for detail in found["details"]:

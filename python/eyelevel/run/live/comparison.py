@@ -17,6 +17,7 @@ from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.paired import hodges_lehmann
+from eyelevel.store.outcomes import COUNTED
 
 LIVE_SIDE, REPLAY_SIDE = "live", "replay"
 SIDES = (LIVE_SIDE, REPLAY_SIDE)
@@ -38,7 +39,7 @@ PUBLISHED = {LIVE_SIDE: (718.0, 95.0), REPLAY_SIDE: (743.0, 18.0)}
 
 @dataclass(frozen=True)
 class Load:
-    """One load of either side; the metrics are None where it was not `ok`."""
+    """One load of either side; the metrics are None where it does not count."""
 
     side: str
     repetition: int
@@ -48,14 +49,14 @@ class Load:
     objects: Sequence[JsonMapping] = ()
 
     @property
-    def is_ok(self) -> bool:
-        """Whether it counts."""
-        return self.outcome == "ok"
+    def is_counted(self) -> bool:
+        """Whether it is compared; late packets exclude no load, here as in a run."""
+        return self.outcome in COUNTED
 
 
 @dataclass(frozen=True)
 class Summary:
-    """One metric of one side, over its loads that are `ok`, in the metric's unit."""
+    """One metric of one side, over its loads that count, in the metric's unit."""
 
     loads: int
     mean: float | None
@@ -82,7 +83,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Compared:
-    """One metric: both sides, and replay - live within blocks whose loads are both `ok`."""
+    """One metric: both sides, and replay - live within blocks whose loads both count."""
 
     name: str
     sides: Mapping[str, Summary]
@@ -129,7 +130,7 @@ def by_origin(loads: Iterable[Load]) -> list[JsonObject]:
     seen: dict[tuple[str, str, str], list[float]] = {}
     hosts: dict[str, None] = {}
     for load in loads:
-        for item in load.objects if load.is_ok else ():
+        for item in load.objects if load.is_counted else ():
             host = urlsplit(item["url"]).hostname or ""
             if item["from"] != "network" or not host:
                 continue
@@ -162,7 +163,7 @@ def protocols(loads: Iterable[Load]) -> dict[str, dict[str, int]]:
     """Return how many objects came over what, by side."""
     counted = {side: Counter[str]() for side in SIDES}
     for load in loads:
-        for item in load.objects if load.is_ok else ():
+        for item in load.objects if load.is_counted else ():
             if item["from"] == "network" and item["protocol"] is not None:
                 counted[load.side][item["protocol"]] += 1
     return {side: dict(counts.most_common()) for side, counts in counted.items()}
@@ -173,7 +174,7 @@ def _values(loads: Iterable[Load], side: str, name: str) -> dict[int, float]:
     return {
         load.repetition: value
         for load in loads
-        if load.side == side and load.is_ok and (value := load.metrics.get(name)) is not None
+        if load.side == side and load.is_counted and (value := load.metrics.get(name)) is not None
     }
 
 

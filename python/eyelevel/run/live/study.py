@@ -29,6 +29,7 @@ from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.commit import recover
 from eyelevel.store.directory import StoredTrial, list_committed, read_trial
+from eyelevel.store.outcomes import COUNTED
 
 
 @dataclass(frozen=True)
@@ -134,8 +135,9 @@ def read_loads(study: LiveStudy, directory: Path) -> Iterator[Load]:
 def _load(turn: Turn, stored: StoredTrial) -> Load:
     record = stored.record
     outcome, detail = judge_alone(record)
-    is_ok = outcome == "ok"
-    metrics = metrics_of(record, stored.frames()) if is_ok else dict.fromkeys(METRICS_BY_NAME)
+    metrics: Mapping[str, float | None] = dict.fromkeys(METRICS_BY_NAME)
+    if outcome in COUNTED:
+        metrics = metrics_of(record, stored.frames())
     return Load(
         turn.side,
         turn.trial.repetition,

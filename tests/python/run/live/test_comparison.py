@@ -1,6 +1,7 @@
 """Live loads against replays: both sides, the bias within blocks, and where it comes from."""
 
 import random
+from dataclasses import replace
 from statistics import mean, stdev
 
 import pytest
@@ -44,6 +45,13 @@ def test_both_sides_have_mean_and_deviation_and_the_bias_is_within_blocks() -> N
     assert primary.bias == hodges_lehmann(sides["replay"], sides["live"])
     assert primary.bias.low <= 20.0 <= primary.bias.high and primary.bias.excludes_zero
     assert verdict(primary).startswith("replays are slower than the page")
+
+
+def test_a_replay_with_late_packets_counts_and_a_starved_one_does_not() -> None:
+    late = [replace(load, outcome="late-packets") for load in loads(20.0, 10)]
+    assert compare(late) == compare(loads(20.0, 10))
+    starved = [replace(load, outcome="starved") for load in late]
+    assert not compare(starved)
 
 
 def test_none_is_told_where_none_is() -> None:
