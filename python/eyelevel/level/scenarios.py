@@ -20,7 +20,7 @@ Kind = Literal["page", "bulk", "late", "tail", "middle"]
 
 @dataclass(frozen=True)
 class Scenario:
-    """`page`: the made page in Chromium. `bulk`: `body_bytes` with our own client. `tail` and
+    """`page`: the test page in Chromium. `bulk`: `body_bytes` with our own client. `tail` and
     `middle`: the same with the last packet, or one in the middle, lost. `late`: an urgent request
     while a body of `body_bytes` flows. `expected_s`: of one run,
     for what is said of the time left before the first was measured."""

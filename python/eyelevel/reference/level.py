@@ -28,79 +28,69 @@ _HEAD = f"""\
 | unknown | the interval is too wide, or there is none: this is never called equal |
 | not there | one of the two has nothing of the kind, as HTTP/1.1 has no priorities |
 
-A bound applies to QUIC's value minus TCP's, so it holds only for a pair over both; two stacks
-over one transport have no inherent differences. If a bound excludes zero, the absence of a
-difference is unequal, too. Bounds follow from the section that is named, the test page and the
-network, not from what was measured: a test computes them.
+A bound applies to QUIC's value minus TCP's, so two stacks over one transport have no inherent
+differences. If a bound excludes zero, the absence of a difference is unequal, too. Bounds follow
+from the section that is named, the test page and the network, not from measurements.
 
-The command prints the answer first, then the rows, with those that are unequal or unknown before
-all others. A row has both values (means, or medians for counts), their difference with its
-interval, and the margin; if there is a bound, what is allowed, and by what, is printed below. All
-numbers of a row are rounded alike.
+The command prints the rows that are unequal or unknown before all others. A row has both values
+(means, or medians for counts), their difference with its interval, and the margin; below it, what
+a bound allows, and why. The exit status is 1 if an aspect is unequal.
 
 Both stacks take turns in every scenario. Each side has at least {SAMPLES_MIN} runs; rows that are
-then unknown get more of them until four minutes are over. No run is begun after that: what is
-still missing is measured when you give the command again. If the machine is busy, each run waits
-as loads do, for at most 30 s, using the time that no other run needs. Means have Welch's
-interval, counts the smallest and the largest difference between any two runs; a value that is not
-a finite number makes its row unknown. Because runs are added while a row is unknown, a difference
-that is exactly its margin is called equal or unequal in up to 6 % of measurements each, not in
-2.5 % (a test draws them). A load that was not `ok` (`outcomes.md`) is ignored and repeated, and
-so is a transfer that the machine starved, by the same bounds. Runs are kept one by one, below
-`~/.cache/eyelevel/level`, for one build (version, binary and code), kernel, browser and the
-settings of both stacks. An interrupted measurement continues where it stopped; `--fresh` measures
-again. The command exits with 1 if an aspect is unequal.
+then unknown get more of them until four minutes are over. What is still missing is measured when
+you give the command again. Means have Welch's interval, counts the smallest and the largest
+difference between any two runs. Because runs are added while a row is unknown, a difference that is
+exactly its margin is called equal or unequal in up to 6 % of measurements each, not in 2.5 %. A
+load that was not `ok` (`outcomes.md`) is repeated, and so is a transfer that the machine starved.
+Runs are kept below `~/.cache/eyelevel/level`, for one build (version, binary and code), kernel,
+browser and the settings of both stacks; `--fresh` measures again.
 
-`eyelevel run` and `ask` never wait for it. When a run begins, what was measured for the plan's
-pairs (its reference with every other stack) goes into its `environment.json` (`levels`). Its
-report first says what is unequal, then what is unknown, and says "Level: not measured on this
-machine" if a pair was not measured. `eyelevel explain stacks` shows the same aspects for any
-number of stacks: the settings in force, and what was measured for their pairs.
+When a run begins, what was measured for the plan's pairs (its reference with every other stack)
+goes into its `environment.json` (`levels`). Its report begins with what is unequal, then unknown,
+and warns "Level: not measured on this machine" if a pair was not measured. `eyelevel explain
+stacks` shows the same aspects for any number of stacks.
 
 ## What is done
 """
 
 _MADE = f"""
-The page in Chromium is made for this: {IMAGES} images below the fold, {STYLES} style sheets and a
-script on its own host, {FONTS} fonts on another, and a script of high priority that image
-{LATE_AFTER_IMAGES} triggers. Our own client transfers one body that does not compress; for a loss
-it does so first without the loss and then with it. A plan's round trips by origin play no part:
-the page has none of their hosts, so a pair is measured without them, and the command says so. Two
-stacks that differ only in these have no level.
+The test page has {IMAGES} images below the fold, {STYLES} style sheets and a script on its own
+host, {FONTS} fonts on another, and a script of high priority that image {LATE_AFTER_IMAGES}
+triggers. Our own client transfers one body that does not compress, without and with a loss. The
+page has no host of a plan's round trips by origin: two stacks that differ only in these have no
+level.
 
-On the network with loss, the lost packets are chosen rather than drawn at random. The question is
-what the repair of one loss costs, and that depends on its place in a response. With random
-losses, most loads of a page would lose no packet or several, and different ones with each stack:
-dozens of loads would tell less. The yardstick (`yardstick.md`) shows what chance does to whole
-transfers, with losses of 0.1 to 6 % each way.
+On the network with loss, the lost packets are chosen rather than drawn at random, since what the
+repair of a loss costs depends on its place in a response. The yardstick (`yardstick.md`) has
+transfers with random losses of 0.1 to 6 % each way.
 """
 
 
 JSON_KEYS: dict[str, str] = {
     "first, second": "the stacks' names",
-    "eyelevel, binary, kernel, browser": "what measured: the version, the binary's digest, Linux's "
-    "release, the browser's version",
-    "cache": "of the form in which measurements are kept",
+    "eyelevel, binary, kernel, browser": "versions of eyelevel, Linux and the browser, and the "
+    "binary's digest",
+    "cache": "the version of the measurements' format",
     "complete": "whether every scenario has the runs that an interval needs",
-    "failed": "list of sentences: what went wrong with runs, each once",
-    "rows": "list, an entry an aspect and scenario, in the order of the table above",
+    "failed": "list of sentences: failures of runs",
+    "rows": "list with an entry per aspect and scenario, as above",
 }
 JSON_ROW_KEYS: dict[str, str] = {
     "aspect, scenario, network": "names, as above",
-    "unit": "of the numbers up to `allowed_high`; `share` is of one; empty of counts and labels",
-    "first, second": "each stack's mean; of counts the median; of labels all that were seen, "
-    "divided by a bar; null: none",
-    "difference": "the second's value less the first's with its interval, `{value, low, high, p, "
-    "undetermined_because}`; p of means alone. Of labels 0: the same, 1: another",
+    "unit": "of the numbers up to `allowed_high`; empty for counts and labels",
+    "first, second": "each stack's mean; the median of counts; all labels seen, joined by a "
+    "bar; null: none",
+    "difference": "second minus first, an estimate ([report.md](report.md)) with p for means "
+    "only; of labels 0: equal, 1: different",
     "margin": "what is too little to matter; 0: exact",
     "allowed_low, allowed_high": "what the difference may be, the margin included",
     "word": "`equal`, `inherent`, `browser`, `unequal`, `unknown` or `absent`",
-    "because": "of `inherent` and `browser`: the RFC's section, or the browser's setting or way; "
-    "of `absent`: why a stack has nothing of the kind",
-    "settings": "list: settings that decide the aspect and that the two stacks have apart",
-    "runs": "list of two: the scenario's runs with each stack",
-    "effect_ms": "with `--effects`: by metric and network what switching the aspect alone moves, "
-    "the difference in ms in the same shape; else null",
+    "because": "for `inherent` and `browser` the RFC's section, or the browser's setting or "
+    "habit; for `absent` the reason",
+    "settings": "list: settings of the aspect in which the stacks differ",
+    "runs": "list of two: number of runs with each stack",
+    "effect_ms": "with `--effects`: by metric and network what switching the aspect alone "
+    "moves in ms, an estimate; else null",
 }
 
 
@@ -113,7 +103,7 @@ def reference_page() -> str:
             f"`{network.name}`: {network.rtt_ms_min:g} ms, {network.rate_down_bit_s / 1e6:g} Mbit/s"
         )
         what = {
-            "page": "the made page in Chromium",
+            "page": "the test page in Chromium",
             "bulk": f"{scenario.body_bytes:,} bytes with our own client",
             "late": f"{scenario.body_bytes:,} bytes, and an urgent request while they flow",
             "tail": f"{scenario.body_bytes:,} bytes, the last packet lost",
@@ -144,7 +134,7 @@ def reference_page() -> str:
         "",
         "## What `--json` prints",
         "",
-        "All digits. A run's `environment.json` has the same in `levels`, `report --json` too.",
+        "Numbers are not rounded. `environment.json` and `report --json` have this in `levels`.",
         "",
         *_keys(JSON_KEYS),
         "",

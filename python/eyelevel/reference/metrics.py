@@ -18,31 +18,26 @@ pixel counts as a change. Visual progress of a frame is the sum over all RGB his
 min(|now - first|, |final - first|), divided by the sum of |final - first|; pixels with all three
 channels at 250 or more are left out.
 
-A page may replace its document: it redirects by script, or reloads itself. Then time zero is the
-first document's navigation start. Page Load Time, Time To First Byte, both Contentful Paints with
-their parts, DOMContentLoaded, Total Blocking Time and Cumulative Layout Shift are those of the
-newest document, on that clock. So a page that reloads itself after it had appeared has late times,
-and they are right. Pictures (First Visual Change to Speed Index), bytes, objects, connections and
-handshakes are those of all documents; the record has their number (`navigation.documents`). A load
-that ends on a document that no server gave, such as `about:blank`, has no times and is
-`different-page`.
+If a page replaces its document (it redirects by script, or reloads itself), time zero is the first
+document's navigation start. Page Load Time, Time To First Byte, both Contentful Paints with their
+parts, DOMContentLoaded, Total Blocking Time and Cumulative Layout Shift are those of the newest
+document, on that clock. Visual metrics, bytes, objects, connections and handshakes are those of all
+documents (`navigation.documents` of the record). A load that ends on a document that no server
+gave, such as `about:blank`, has no times and is `different-page`.
 
 A load's metric is missing if what it measures did not happen; it is never 0 for that reason.
 
 ## Differences from Browsertime
 
 `eyelevel metrics video FILE` follows Browsertime's convention for any recorded video (orange until
-the navigation, then the page, perhaps under a browser's bar). Beside Browsertime 28.3's own script,
-on videos drawn for each of its remedies (other frames before the orange, orange that goes away in
-steps or comes back at the end, a first frame of several colours, a pointer in the middle, flat,
-tiny, dark and faint pages, grain, telephones), First and Last Visual Change are within a frame and
-the Speed Index is within 1 %; on recorded loads the perceptual and contentful ones are within 3 %.
-`tests/system/browser/test_video_remedies.py` compares them. Times, sizes and rotation are those of
-decoded frames. A video in which no part may be a page is refused. A page that was still changing
-when the video ended is marked (`settled` is false): its last change and its indices depend on when
-the video ends. With `--convention eyelevel` the whole picture is the page, nothing is masked or
-floored, and a change is a channel of a pixel that differs by more than 14 of 255, which is what
-lossy video does to an unchanged picture. Measured loads differ from Browsertime in these points:
+the navigation, then the page, perhaps under a browser's bar). Compared with Browsertime 28.3's own
+script on videos drawn for each of its remedies, First and Last Visual Change are within a frame and
+the Speed Index is within 1 %; on recorded loads the perceptual and contentful ones are within 3 %
+(`tests/system/browser/test_video_remedies.py`). A page that was still changing when the video ended
+is marked (`settled` is false): its last change and its indices depend on when the video ends. With
+`--convention eyelevel` the whole picture is the page, nothing is masked or floored, and a change is
+a channel of a pixel that differs by more than 14 of 255, which lossy video does to an unchanged
+picture. Measured loads differ from Browsertime in these points:
 
 - **Time zero** is the last orange frame there and navigation start here; the orange page stays for
   an unknown time after the navigation began.
@@ -51,8 +46,7 @@ lossy video does to an unchanged picture. Measured loads differ from Browsertime
 - **A change** there needs a channel of a pixel to differ by more than 10 % from the blank page at
   first, and 15 % from the final one at last. Here any difference counts, so faint paints do, too.
 - **Margins** are masked there if no browser's bar is found: the top 40, right 10 and bottom 10
-  thumbnail pixels. This hides the head of a page: for a drawn video (`synthetic.mp4`) whose bar
-  appears at 500 ms, Browsertime says 1000. Nothing is masked here.
+  thumbnail pixels, which hides the head of a page. Nothing is masked here.
 - **Flooring** of progress to whole percent there delays Visually Complete and lengthens the Speed
   Index by up to 1 % of the load. Progress is not rounded here.
 
@@ -61,8 +55,7 @@ a picture replaced by one of similar colours counts as complete. The perceptual 
 (structural similarity to the final picture) and the contentful one (share of Canny edges) compare
 positions; both start at First Visual Change. For a measured load they are computed on grey pictures
 about 320 pixels wide, for a video on thumbnails 400 wide. Browsertime's contentful index weights
-each interval with the edges at its end instead of its start, so content counts one change too
-early. The same is done here in Browsertime's convention, to agree with it, but not in ours.
+each interval with the edges at its end; here that is so only in Browsertime's convention.
 """
 
 
@@ -74,7 +67,7 @@ def reference_page() -> str:
         "Metrics are computed from a record when it is read, and never stored in it (`eyelevel",
         "metrics run DIR`). Lower is better, except for counts, which only describe. The primary",
         "metric of a study is declared beforehand; it must be a time, and is the Speed Index by",
-        "default. Which document of a page a number belongs to is said [below](#convention).",
+        "default. The [convention](#convention) is below.",
         "",
         "| metric | name | unit | definition | source |",
         "| --- | --- | --- | --- | --- |",
@@ -98,18 +91,16 @@ def reference_page() -> str:
         "## The downlink during a load",
         "",
         "These come from the path's timeline in the record (`spec/lab-events.md`), in intervals of",
-        "1 ms, or of 2, 4, ... ms if 512 intervals would not be enough. They describe loads, in",
-        "the trials' table and beside causes; no stack is called faster because of them. A load",
+        "1 ms, or of 2, 4, ... ms if 512 intervals would not be enough. They only describe. A load",
         "with cross traffic has none.",
         "",
         "| name | definition |",
         "| --- | --- |",
         *(f"| `{name}` | {definition} |" for name, definition in DOWNLINK_MEASURES.items()),
         "",
-        "## What kept the servers",
+        "## What limited the servers",
         "",
-        "These are what the servers report at the end of each connection; the report shows them",
-        "beside those of the downlink.",
+        "The servers report these at the end of each connection.",
         "",
         "| name | definition |",
         "| --- | --- |",
