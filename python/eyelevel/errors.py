@@ -7,6 +7,10 @@ import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 
 class ExpectedError(Exception):
@@ -171,6 +175,12 @@ def refusal_of(error: OSError) -> str:
     said = error.strerror or str(error)
     why, remedy = REFUSALS.get(error.errno or 0, (said, "check that it is there and can be used"))
     return f"{why}; {remedy}"
+
+
+def reason_of(details: "ErrorDetails") -> str:
+    """Return why pydantic refused a value; of a validator of ours its own words."""
+    own = details.get("ctx", {}).get("error")
+    return str(own) if isinstance(own, Exception) else details["msg"]
 
 
 KNOWN_SHOWN_MAX = 30  # a message stays one line that can be read

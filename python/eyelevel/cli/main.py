@@ -14,7 +14,7 @@ import typer
 
 from eyelevel.cli.output import complain, hints
 from eyelevel.cli.usage import readable
-from eyelevel.cli.usage_errors import misuse
+from eyelevel.cli.usage_errors import describe_misuse, with_own_errors
 from eyelevel.errors import AllFailedError, ExpectedError, LaterError, Terminated, refusal_of
 
 EXIT_REFUSED = 2
@@ -106,7 +106,7 @@ def main() -> int:
         signal.signal(signal.SIGINT, _noting(interrupts))
     try:
         # Importing takes a while, and may be interrupted like the rest.
-        whole = readable(typer.main.get_command(app_with(command)))
+        whole = with_own_errors(readable(typer.main.get_command(app_with(command))))
         # Outside of standalone mode a subcommand's exit status is what the call returns.
         status = whole(standalone_mode=False, prog_name="eyelevel")
     except LaterError as error:
@@ -128,18 +128,12 @@ def main() -> int:
     except (KeyboardInterrupt, typer.Abort):
         complain("interrupted")
         return EXIT_INTERRUPTED
-    except Exception as error:
-        # typer's own errors of usage know what they would say.
-        said = getattr(error, "format_message", None)
-        if said is None:
-            raise
+    except typer.TyperException as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
-            hints.print(said(), soft_wrap=True)
+            hints.print(error.message, soft_wrap=True)
         else:
-            if message := getattr(error, "message", ""):
-                vars(error)["message"] = message.removeprefix("Value error, ")  # pydantic's
-            complain(misuse(said(), getattr(error, "ctx", None)))
-        return getattr(error, "exit_code", EXIT_REFUSED)
+            complain(describe_misuse(error))
+        return error.exit_code
     if status == EXIT_INTERRUPTED and interrupts:  # typer ends it without a word
         complain("interrupted")
     return status if isinstance(status, int) else 0

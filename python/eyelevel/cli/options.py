@@ -13,7 +13,7 @@ from annotated_types import Ge, Le
 from pydantic import ValidationError
 
 from eyelevel.confinement import UNSAFE_VARIABLE
-from eyelevel.errors import PlanError
+from eyelevel.errors import PlanError, reason_of
 from eyelevel.json_types import JsonMapping
 from eyelevel.plan.browser import Browser
 from eyelevel.run.trial.quiet_host import WAIT_S_MAX
@@ -153,8 +153,7 @@ def _browser_of(given: JsonMapping) -> Browser:
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
-        message = first["msg"].removeprefix("Value error, ")
-        raise PlanError([f"{_flag(name, words[name])}: {message}"]) from error
+        raise PlanError([f"{_flag(name, words[name])}: {reason_of(first)}"]) from error
     if refused := browser.refusal():
         raise PlanError([refused[1]])
     return browser

@@ -1,83 +1,118 @@
-"""Reword typer's usage errors: one line, with how the command is called."""
+"""Reword typer's usage errors: one line, with how the command is called.
 
-import re
-from collections.abc import Callable, Iterable
+What an error is about is in its attributes, which click documents, and in the type and the bounds
+of pydantic's error; no text of theirs is taken apart. Two errors have nothing but a text: commands
+that `with_own_errors` has prepared raise errors of ours instead.
+"""
 
+from collections.abc import Iterable
+from enum import Enum
+
+import typer
 from typer import Context
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 
-from eyelevel.cli.usage import usage
-from eyelevel.errors import unknown
+from eyelevel.cli.usage import Command, usage
+from eyelevel.errors import ExpectedError, reason_of, unknown
 
-_NUMBERS = (
-    (r"Input should be a valid integer.*", "give a whole number"),
-    (r"Input should be a valid number.*", "give a number"),
-    (r"Input should be greater than or equal to (.*)", "give at least {}"),
-    (r"Input should be less than or equal to (.*)", "give at most {}"),
-    (r"'(.*)' is not one of (.*)\.", "`{}` is not one of {}"),
-)
-"""The patterns of typer's and pydantic's messages on values, with shorter words."""
+_NUMBERS = {"int": "give a whole number", "float": "give a number"}
+"""By how the types of pydantic's errors about numbers begin."""
+_BOUNDS = {"ge": "give at least {:.15g}", "le": "give at most {:.15g}"}
+"""By the name of the bound, as pydantic's errors have it."""
 
 
-def misuse(message: str, within: Context | None) -> str:
-    """Return typer's message about a command line as one line in plain words.
+def describe_misuse(error: typer.TyperException) -> str:
+    """Return typer's error about a command line as one line in plain words."""
+    within: Context | None = getattr(error, "ctx", None)
+    if isinstance(error, typer.BadParameter):
+        return _describe_value(error, within)
+    option: str | None = getattr(error, "option_name", None)
+    if option is None:
+        return error.message
+    if not hasattr(error, "possibilities"):
+        takes = "takes no value" if _is_flag(option, within) else "needs a value behind it"
+        return _with_help(f"{option} {takes}", within)
+    alike = " or ".join(sorted(error.possibilities or ()))
+    return _with_help(
+        f"there is no option {option}{f'; did you mean {alike}?' if alike else ''}", within
+    )
 
-    `within`: the command that it was meant for, if that is known.
-    """
+
+def with_own_errors(command: Command) -> Command:
+    """Make a command and its subcommands raise errors of ours for unknown commands and words too
+    many; typer's errors get the command that they are of."""
+
+    def parse(within: Context, words: list[str]) -> list[str]:
+        may_have_more, within.allow_extra_args = within.allow_extra_args, True
+        try:
+            left: list[str] = type(command).parse_args(command, within, words)
+        except typer.TyperException as error:
+            vars(error)["ctx"] = getattr(error, "ctx", None) or within
+            raise
+        within.allow_extra_args = may_have_more
+        if left and not may_have_more:
+            raise ExpectedError(_with_usage(f"`{' '.join(left)}` is more than it takes", within))
+        return left
+
+    def get_command(within: Context, name: str) -> Command:
+        found = type(command).get_command(command, within, name)
+        if found is None and not name.startswith("-"):
+            raise ExpectedError(_with_help(unknown("command", name, command.commands), within))
+        return found
+
+    for name, function in {"parse_args": parse, "get_command": get_command}.items():
+        setattr(command, name, function)
+    for inner in command.commands.values() if isinstance(command, TyperGroup) else ():
+        with_own_errors(inner)
+    return command
+
+
+def _describe_value(error: typer.BadParameter, within: Context | None) -> str:
+    parameter = error.param
+    if parameter is None:  # what a command says of its own values has its way out
+        return f"{error.param_hint}: {error.message}" if error.param_hint else error.message
+    is_option = parameter.param_type_name == "option"
+    name = parameter.opts[0] if is_option else parameter.display_name_raw.upper()
+    choices = [
+        str(each.value if isinstance(each, Enum) else each)
+        for each in parameter.type_descriptor.choices or ()
+    ]
+    if hasattr(error, "param_type"):  # MissingParameter alone has it
+        listed = f": give one of {', '.join(choices)}" if choices else ""
+        return _with_usage(f"{name} is missing{listed}", within)
+    return _with_help(f"{name}: {_reason(error, choices)}", within)
+
+
+def _reason(error: typer.BadParameter, choices: Iterable[str]) -> str:
+    from pydantic import ValidationError  # with commands that are used well, it need not be
+
+    if not isinstance(error.__cause__, ValidationError):
+        return error.message
+    first = error.__cause__.errors()[0]
+    if choices:
+        return f"`{first['input']}` is not one of {', '.join(choices)}"
+    for name, bound in first.get("ctx", {}).items():
+        if name in _BOUNDS:
+            return _BOUNDS[name].format(bound)
+    return _NUMBERS.get(first["type"].partition("_")[0], reason_of(first))
+
+
+def _is_flag(option: str, within: Context | None) -> bool:
+    parameters = within.command.params if within else []
+    options = (each for each in parameters if isinstance(each, TyperOption))
+    return any(
+        each.is_flag or each.count
+        for each in options
+        if option in (*each.opts, *each.secondary_opts)
+    )
+
+
+def _with_usage(what: str, within: Context | None) -> str:
+    if within is None:
+        return _with_help(what, within)
+    return f"{what}; write `{within.command_path} {usage(within.command, within)}`, or see --help"
+
+
+def _with_help(what: str, within: Context | None) -> str:
     path = within.command_path if within else "eyelevel"
-    for pattern, said, is_of_form in _SAID:
-        if found := re.fullmatch(pattern, message, re.DOTALL):
-            what = said(within, *found.groups())
-            if is_of_form and within:
-                return f"{what}; write `{path} {usage(within.command, within)}`, or see --help"
-            return f"{what}{' See' if what.endswith('?') else '; see'} `{path} --help`"
-    # What a command says of its own values has its way out.
-    return re.sub(r"^Invalid value(?: for ([^:]*))?: ", r"\1: ", message).removeprefix(": ")
-
-
-def _name(word: str) -> str:
-    return word if word.startswith("-") else word.upper()
-
-
-def _missing(_: Context | None, name: str, choices: str) -> str:
-    listed = ", ".join(re.findall(r"[\w.-]+", choices.partition(":")[2]))
-    return f"{_name(name)} is missing{f': give one of {listed}' if listed else ''}"
-
-
-def _value(_: Context | None, name: str, why: str) -> str:
-    for pattern, said in _NUMBERS:
-        if found := re.fullmatch(pattern, why, re.DOTALL):
-            why = said.format(*(group.replace("'", "") for group in found.groups()))
-            break
-    return f"{_name(name)}: {why}"
-
-
-def _no_option(_: Context | None, name: str, alike: str | None) -> str:
-    meant = f"; did you mean {alike.replace(', ', ' or ')}?" if alike else ""
-    return f"there is no option {name}{meant}"
-
-
-def _no_command(within: Context | None, name: str) -> str:
-    known: Iterable[str] = ()
-    if within is not None and isinstance(within.command, TyperGroup):
-        known = within.command.commands
-    return unknown("command", name, known)
-
-
-def _extra(_: Context | None, words: str) -> str:
-    return f"`{words}` is more than it takes"
-
-
-def _no_value(_: Context | None, name: str) -> str:
-    return f"{name} needs a value behind it"
-
-
-_SAID: tuple[tuple[str, Callable[..., str], bool], ...] = (
-    (r"Missing (?:argument|option) '([^']*)'\.(.*)", _missing, True),
-    (r"Got unexpected extra argument\(s\) \((.*)\)", _extra, True),
-    (r"Option '([^']*)' requires an argument\.", _no_value, False),
-    (r"No such option: (\S+)(?: \(Possible options: (.*)\))?", _no_option, False),
-    (r"No such command '([^']*)'\..*", _no_command, False),
-    (r"Invalid value for '([^']*)': (.*)", _value, False),
-)
-"""The patterns of typer's messages, their rewording, and whether to add the usage."""
+    return f"{what}{' See' if what.endswith('?') else '; see'} `{path} --help`"

@@ -19,7 +19,7 @@ class PictureError(OutsideError, ValueError):
 
 def open_picture(content: bytes) -> "Image":
     """The picture in red, green and blue, decoded. Raises PictureError, which its caller names."""
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
     try:
         with Image.open(io.BytesIO(content), formats=FORMATS) as opened:
@@ -28,6 +28,9 @@ def open_picture(content: bytes) -> "Image":
                 raise PictureError(f"no picture: it says that it has {width}x{height} pixels")
             opened.load()
             return opened if opened.mode == "RGB" else opened.convert("RGB")
+    except UnidentifiedImageError as error:  # its words name an object in memory
+        known = ", ".join(FORMATS)
+        raise PictureError(f"no picture that can be read: it is none of {known}") from error
     except (Image.DecompressionBombError, OSError, SyntaxError, EOFError) as error:
         raise PictureError(f"no picture that can be read: {_describe_error(error)}") from error
     except (ValueError, TypeError, IndexError, OverflowError, MemoryError) as error:
@@ -37,5 +40,4 @@ def open_picture(content: bytes) -> "Image":
 
 
 def _describe_error(error: BaseException) -> str:
-    # It may name the object in memory that the bytes were in.
-    return excerpt(str(error).partition(" <")[0]) or "it ends early"
+    return excerpt(error) or "it ends early"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from eyelevel.errors import PlanError
+from eyelevel.errors import PlanError, reason_of
 from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonMapping
 from eyelevel.plan.checks import refuse_mistakes
@@ -93,4 +93,4 @@ def _format_error(error: Exception) -> str:
         return excerpt(error)
     first = details()[0]
     key = ".".join(str(part) for part in first["loc"])
-    return f"`{excerpt(key)}`: {excerpt(first['msg'].removeprefix('Value error, '))}"
+    return f"`{excerpt(key)}`: {excerpt(reason_of(first))}"

@@ -99,7 +99,8 @@ def test_a_group_without_a_word_lists_its_own(monkeypatch, capsys):
     [
         ("run", "PLAN is missing; write `eyelevel run [OPTIONS] --out PATH PLAN`, or see --help"),
         ("run x", "--out is missing; write `eyelevel run [OPTIONS] --out PATH PLAN`, or see --h"),
-        ("run x --out", "--out needs a value behind it; see `eyelevel --help`"),
+        ("run x --out", "--out needs a value behind it; see `eyelevel run --help`"),
+        ("run x --json=1", "--json takes no value; see `eyelevel run --help`"),
         (
             "run --nope x",
             "there is no option --nope; did you mean --open or --peek? See `eyelevel ",

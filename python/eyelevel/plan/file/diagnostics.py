@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 
-from eyelevel.errors import PlanError, unknown
+from eyelevel.errors import PlanError, reason_of, unknown
 from eyelevel.networks.cross_traffic import CrossTraffic
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.file.model import NetworkTable, PlanFile, StackTable
@@ -62,7 +62,7 @@ def explain_mistake(found: object) -> tuple[Path, str]:
     # Of a union, pydantic names the alternative behind the key.
     keys_of_path = (part for part in reversed(path) if isinstance(part, str) and "[" not in part)
     name = next(keys_of_path, "")
-    return path, f"`{name}`: {found['msg'].removeprefix('Value error, ')}"
+    return path, f"`{name}`: {reason_of(found)}"
 
 
 class KeyedError(ValueError):

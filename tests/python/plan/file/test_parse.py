@@ -126,7 +126,11 @@ def test_bare_loss_is_refused_with_what_to_write():
         ("blocks = 31", "blocks = 0", "plan.toml:5: `blocks`"),
         ("blocks = 31", "blocks = true", "plan.toml:5: `blocks`"),
         ("6 %", "600 %", "plan.toml:2: `loss_two_way`"),
-        ("6 %", "6 ms", "is not a number with one of the units %"),
+        (
+            "6 %",
+            "6 ms",
+            "plan.toml:2: `loss_two_way`: `6 ms` is not a number with one of the units %",
+        ),
         ("1 Mbit/s", "0 Mbit/s", "plan.toml:2: `rate_up_bit_s`"),
         (
             'name = "iw64", ',
