@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def open(directory: str | os.PathLike[str]) -> Run:
-    """The run in `directory`; `.frame()` is its tidy Polars frame.
+    """Return the run in `directory`; `.frame()` is its tidy Polars frame.
 
     Raises StoreError, when it is read, for a missing or damaged file.
     """

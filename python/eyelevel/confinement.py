@@ -117,7 +117,7 @@ def beside_the_system(program: str) -> tuple[Path, ...]:
 
 
 def where_it_is_seen(program: str) -> str:
-    """The program's path as the confined command names it: a link elsewhere is not there."""
+    """Return the program's path as the confined command names it: a link elsewhere is not there."""
     seen = is_unsafe() or _is_of_system(Path(program).absolute())
     return program if seen else str(Path(program).resolve())
 

@@ -188,7 +188,7 @@ WORD_SHOWN_MAX = 120
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word most like `word`, or None when none is alike."""
+    """Return the known word most like `word`, or None when none is alike."""
     by_lower_case = {name.lower(): name for name in known}
     found = get_close_matches(word.lower(), by_lower_case, n=1, cutoff=0.5)
     return by_lower_case[found[0]] if found else None

@@ -110,9 +110,9 @@ class Run:
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def record(self, trial: str) -> JsonMapping:
-        """The raw record of a trial by its hash."""
+        """Return the raw record of a trial by its hash."""
         return self.contents.trial(trial).record
 
     def frames(self, trial: str) -> Frames:
-        """The frames of a trial by its hash."""
+        """Return the frames of a trial by its hash."""
         return self.contents.trial(trial).frames()

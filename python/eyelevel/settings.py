@@ -34,7 +34,7 @@ class Settings:
 
     @classmethod
     def read(cls, values: JsonMapping) -> Self:
-        """The reverse of `stated`. Raises pydantic's ValidationError, a ValueError."""
+        """Return the reverse of `stated`. Raises pydantic's ValidationError, a ValueError."""
         import json
 
         # JSON's arrays are tuples here, and its objects dataclasses, however strict the rest is.

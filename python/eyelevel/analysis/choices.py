@@ -21,7 +21,7 @@ def read_comparisons(plan: JsonMapping) -> Comparisons:
 def post_hoc_comparisons(
     plan: JsonObject, reference: str | None, pairs: Sequence[str] = ()
 ) -> tuple[JsonObject, Comparisons]:
-    """The plan with other comparisons, and what it declares if these are not they.
+    """Return the plan with other comparisons, and what it declares if these are not they.
 
     `reference`: every other stack against this one; `pairs`: each STACK/REFERENCE, in their order.
 
@@ -69,7 +69,7 @@ def check_figure_metric(metric: str) -> None:
 
 
 def restrict_to_sites(plan: JsonObject, sites: Sequence[str]) -> JsonObject:
-    """The plan with these sites alone, in its own order.
+    """Return the plan with these sites alone, in its own order.
 
     Raises PlanError for an unknown site, and for a study that may stop early: it stopped by what
     all of its sites showed together.

@@ -37,8 +37,8 @@ def undecided(contents: StudyResults) -> list[NetworkGain]:
 
 
 def verdict_of(contents: StudyResults, gain: NetworkGain) -> str | None:
-    """The verdict on a gain; None of an unfinished run, of metrics that only describe, and of sites
-    that were chosen afterwards."""
+    """Return the verdict on a gain; None of an unfinished run, of metrics that only describe, and
+    of sites that were chosen afterwards."""
     if contents.unfinished or contents.sites_chosen or gain.metric != contents.primary_metric:
         return None
     return verdict(gain, contents.smallest_effect)

@@ -31,7 +31,7 @@ _TYPES: Mapping[str, str] = {
 
 
 def stacks_planned(plan: Plan) -> list[Stack]:
-    """The plan's stacks with what each has of the browser, its own or the plan's."""
+    """Return the plan's stacks with what each has of the browser, its own or the plan's."""
     return [with_browser(stack, browser_for(plan.browser, stack)) for stack in plan.stacks]
 
 
@@ -90,7 +90,7 @@ def describe_conditions(plan: Plan) -> str:
 
 
 def _describe_values(by_stack: Mapping[str, str | None], meanings: Mapping[str, str]) -> list[str]:
-    """A clause a setting that is not the usual one; stacks are named where they differ in it."""
+    """Return one clause per unusual setting; where stacks differ in it, the clause names them."""
     clauses = []
     for kind, clause in meanings.items():
         names = [name for name, setting in by_stack.items() if setting == kind]

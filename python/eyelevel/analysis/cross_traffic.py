@@ -45,7 +45,7 @@ def twins(plan: JsonMapping) -> dict[str, str | None]:
 
 
 def harms(contents: StudyResults) -> list[Harm]:
-    """The harm over sites, by network with a twin, stack and metric.
+    """Return the harm over sites, by network with a twin, stack and metric.
 
     It is the gain of the loads without cross traffic against those beside it, as a report's own
     gains are (`eyelevel.analysis.gains.cells`), seen from the other side.

@@ -46,7 +46,7 @@ _SAID: dict[State, str] = {
 
 
 def networks_compared(plan: Plan) -> list[str]:
-    """The networks on which is compared: all but counterfactuals."""
+    """Return the networks on which is compared: all but counterfactuals."""
     twins = plan.causes.networks.values() if plan.causes else ()
     return [network.name for network in plan.networks if network.name not in twins]
 
@@ -71,7 +71,7 @@ def rule_of(plan: Plan) -> Rule:
 
 
 def judge_prefix(facts: pl.DataFrame, primary_metric: str) -> pl.DataFrame:
-    """The table of facts with judged outcomes, metrics only of the loads that count.
+    """Return the table of facts with judged outcomes, metrics only of the loads that count.
 
     The column MEASURED has the primary metric of every load that ended.
     """
@@ -87,7 +87,8 @@ def judge_prefix(facts: pl.DataFrame, primary_metric: str) -> pl.DataFrame:
 def up_to(
     table: pl.DataFrame, repetition: int, ends: Mapping[str, int] | None = None
 ) -> pl.DataFrame:
-    """The trials up to a repetition, and of a network whose loads ended (`ends`) up to that end."""
+    """Return the trials up to a repetition, and of a network whose loads ended (`ends`) up to that
+    end."""
     prefix = table.filter(pl.col("repetition") <= repetition)
     for network, end in (ends or {}).items():
         prefix = prefix.filter((pl.col("network") != network) | (pl.col("repetition") <= end))

@@ -16,19 +16,19 @@ def with_minus(text: str) -> str:
 
 
 def format_number(value: float, form: str) -> str:
-    """A number by a format such as `+.2f`; zero has no sign."""
+    """Return a number by a format such as `+.2f`; zero has no sign."""
     text = f"{value:{form}}"
     return f"{0:{form.removeprefix('+')}}" if float(text) == 0 else with_minus(text)
 
 
 def format_percent(share: float, signed: bool = True) -> str:
-    """A share as percent with one decimal: `−12.3 %`."""
+    """Return a share as percent with one decimal: `−12.3 %`."""
     text = format_number(share * 100, "+.1f" if signed else ".1f")
     return f"{text.replace('inf', '∞')}{NO_BREAK}%"
 
 
 def format_ms(value: float | None, limit_s: float) -> str:
-    """A duration as a reader wants it; an infinite one is slower than the limit."""
+    """Return a duration as a reader wants it; an infinite one is slower than the limit."""
     if value is None:
         return "none"
     if math.isinf(value):
@@ -37,7 +37,7 @@ def format_ms(value: float | None, limit_s: float) -> str:
 
 
 def format_signed_ms(value: float, limit_s: float) -> str:
-    """A difference of times."""
+    """Return a difference of times."""
     if math.isinf(value):
         return "unbounded"
     return ("+" if value > 0 else "") + format_ms(value, limit_s)
@@ -51,14 +51,15 @@ def format_signed(value: float, metric: str) -> str:
 
 
 def format_interval(estimate: Estimate, signed: bool = True) -> str:
-    """The bounds of a share in words, or that there are none."""
+    """Return the bounds of a share in words, or that there are none."""
     if estimate.low is None or estimate.high is None:
         return "no interval"
     return f"{format_percent(estimate.low, signed)} to {format_percent(estimate.high, signed)}"
 
 
 def format_change(share: float) -> str:
-    """A gain in words, for a reader who has not learned which sign is better: `12.3 % faster`."""
+    """Return a gain in words, for a reader who has not learned which sign is better: `12.3 %
+    faster`."""
     return f"{format_percent(abs(share), signed=False)} {_way(share)}".rstrip()
 
 

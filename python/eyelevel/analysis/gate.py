@@ -54,7 +54,7 @@ class Verdict:
     """Blocks that would decide an inconclusive condition, if the estimate is the truth."""
 
     def as_json(self) -> dict[str, object]:
-        """The documented shape (docs/reference/report.md)."""
+        """Return the documented shape (docs/reference/report.md)."""
         return asdict(self) | {"estimate": self.estimate.as_json()}
 
 
@@ -232,7 +232,7 @@ def explain_inconclusive(
 
 
 def format_change(estimate: Estimate) -> str:
-    """A gain with its interval in words, or that it is undetermined and why."""
+    """Return a gain with its interval in words, or that it is undetermined and why."""
     if estimate.value is None:
         return f"undetermined ({estimate.reason})"
     if estimate.low is None:

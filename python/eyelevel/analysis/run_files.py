@@ -35,7 +35,7 @@ def check_run(directory: Path) -> None:
 
 
 def read_plan_document(directory: Path) -> JsonObject:
-    """A run's `plan.json`, as JSON has it, whose every setting is known here.
+    """Return a run's `plan.json`, as JSON has it, whose every setting is known here.
 
     Raises StoreError when it is absent or damaged, PlanError when another eyelevel wrote it.
     """
@@ -46,7 +46,8 @@ def read_plan_document(directory: Path) -> JsonObject:
 
 
 def check_plan(document: JsonMapping, source: str) -> Plan:
-    """The plan of a `plan.json`, whose every setting is known here; `source` names it in messages.
+    """Return the plan of a `plan.json`, whose every setting is known here; `source` names it in
+    messages.
 
     Raises PlanError.
     """
@@ -88,7 +89,7 @@ class GrowingFacts:
         self._planned = planned_hashes(plan)
 
     def read(self) -> pl.DataFrame:
-        """The table of the plan's trials with their own outcomes, by now."""
+        """Return the table of the plan's trials with their own outcomes, by now."""
         return self._table.read().join(self._planned, on="hash", how="semi", maintain_order="left")
 
 
@@ -113,12 +114,13 @@ ROW_CODE = ("eyelevel.analysis.trials", "eyelevel.metrics", "eyelevel.store")
 
 @cache
 def code_version() -> str:
-    """A hash of ROW_CODE with its rooms; kept rows of other code are not used."""
+    """Return a hash of ROW_CODE with its rooms; kept rows of other code are not used."""
     return hash_of_code([files(package) for package in ROW_CODE])
 
 
 def hash_of_code(folders: Iterable[Traversable]) -> str:
-    """A hash of all Python files in `folders` and in the folders below these, by path and text."""
+    """Return a hash of all Python files in `folders` and in the folders below these, by path and
+    text."""
     digest = hashlib.sha256()
     for folder in folders:
         for path, file in _python_files(folder, folder.name):

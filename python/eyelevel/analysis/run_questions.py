@@ -26,7 +26,7 @@ class RunQuestion:
 
 
 def sites_of_both(old: StudyResults, new: StudyResults) -> list[str]:
-    """The sites that both runs have, of the same recording."""
+    """Return the sites that both runs have, of the same recording."""
     before, now = (
         {site["name"]: site["digest"] for site in run.plan["sites"]} for run in (old, new)
     )

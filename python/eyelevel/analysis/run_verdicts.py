@@ -24,7 +24,7 @@ class RunVerdict(Verdict):
     gain_now: Estimate
 
     def as_json(self) -> dict[str, object]:
-        """The documented shape (docs/reference/report.md)."""
+        """Return the documented shape (docs/reference/report.md)."""
         gains = {name: getattr(self, name).as_json() for name in ("gain_before", "gain_now")}
         return super().as_json() | gains
 

@@ -130,7 +130,7 @@ class StudyResults:
     """Why the machine leaves a network without an answer, by the names of those that have none."""
 
     def trial(self, name: str) -> StoredTrial:
-        """The record of one trial by its hash."""
+        """Return the record of one trial by its hash."""
         return read_trial(self.directory, name)
 
     @cached_property
@@ -320,8 +320,9 @@ class StudyResults:
 
 
 def _to_be_run(plan: JsonObject, facts: pl.DataFrame, ends: Mapping[str, int]) -> pl.DataFrame:
-    """The facts of what was run of a study that stopped, whose plan loses the rest: what was not to
-    be run any more is not missing. `ends`: the last repetition of each network that has one."""
+    """Return the facts of what was run of a study that stopped, whose plan loses the rest: what
+    was not to be run any more is not missing. `ends`: the last repetition of each network that
+    has one."""
     plan["trials"] = [
         trial
         for trial in plan["trials"]

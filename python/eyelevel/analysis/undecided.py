@@ -31,7 +31,7 @@ class Undecided(Compared):
     more_minutes: float | None
 
     def as_json(self) -> JsonObject:
-        """The documented shape (docs/reference/report.md)."""
+        """Return the documented shape (docs/reference/report.md)."""
         minutes = None if self.more_minutes is None else round(self.more_minutes, 1)
         return {
             "blocks": self.blocks,
@@ -57,7 +57,7 @@ def estimate_needed(contents: StudyResults) -> list[Undecided]:
 
 
 def _block_minutes(table: pl.DataFrame) -> dict[str, float]:
-    """The mean time of a repetition's loads by network, over all of its sites and stacks."""
+    """Return the mean time of a repetition's loads by network, over all of its sites and stacks."""
     times = table.group_by("network").agg(
         pl.col("wall_ms").sum() / pl.col("repetition").n_unique() / 60_000
     )

@@ -87,7 +87,7 @@ def _of_the_machine(measured: JsonMapping) -> list[str]:
 
 
 def _format_ratio(ratio: JsonMapping) -> tuple[str, str]:
-    """The value, and its interval."""
+    """Return the value, and its interval."""
     value, low, high = ratio["value"], ratio["low"], ratio["high"]
     return (
         "-" if value is None else f"{value:.3f}",

@@ -92,7 +92,7 @@ def parse_message(raw: bytes | str) -> JsonObject:
 
 
 def text_of(message: JsonObject, name: str, otherwise: str = "") -> str:
-    """A text of a message's envelope; raises `BrowserMessageError` if it is none."""
+    """Return a text of a message's envelope; raises `BrowserMessageError` if it is none."""
     value = message.get(name, otherwise)
     if not isinstance(value, str):
         raise BrowserMessageError(f"the browser sent a malformed message: {name} is no text")

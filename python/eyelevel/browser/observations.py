@@ -119,7 +119,7 @@ class Navigation:
         return replace(self, page_load_time_ms=None) if ended == "timeout" else self
 
     def as_record(self) -> JsonObject:
-        """The record's `navigation`."""
+        """Return the record's `navigation`."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
@@ -297,7 +297,7 @@ class RawLoad:
     to load event), `quiet` (to the end of the load), `collect`, `end` (teardown), and `total`."""
 
     def as_record(self) -> JsonObject:
-        """The record's keys `navigation`, `objects` and `frames`, and the browser's own."""
+        """Return the record's keys `navigation`, `objects` and `frames`, and the browser's own."""
         return {
             "navigation": self.navigation.as_record(),
             "objects": [item.as_record() for item in self.objects],

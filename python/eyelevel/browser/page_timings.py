@@ -94,7 +94,7 @@ def is_of_no_server(url: str) -> bool:
 def navigation_from(
     answer: PageAnswer, clock: PageClock, lifecycle_s: Mapping[str, float]
 ) -> Navigation:
-    """The page's answer on the clock of the first navigation.
+    """Return the page's answer on the clock of the first navigation.
 
     `lifecycle_s` are the last document's lifecycle events, monotonic seconds. What comes from a
     list that the browser's buffer was too small for is unknown. Raises `PageAnswerError` if a time

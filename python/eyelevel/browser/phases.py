@@ -31,7 +31,7 @@ class Phases:
         return phase in self._marks_s
 
     def lengths_ms(self) -> dict[str, float]:
-        """The milliseconds of each phase that ended."""
+        """Return the milliseconds of each phase that ended."""
         lengths, before_s = {}, self._started_s
         for phase in PHASES:
             if phase in self._marks_s:

@@ -154,7 +154,7 @@ class ProcessSession:
 
 
 def last_words(log: Path) -> str:
-    """The end of a process's output on one line, for messages; empty if there is none."""
+    """Return the end of a process's output on one line, for messages; empty if there is none."""
     try:
         with log.open("rb") as file:
             # It may be as long as a hostile page wants.

@@ -99,7 +99,7 @@ class BrowserProgram(ABC):
         return self.folder / "browser.log"
 
     def log_tail(self) -> str:
-        """The last of the browser's output, on one line, for messages."""
+        """Return the last of the browser's output, on one line, for messages."""
         return last_words(self.log_path)
 
     def _run(

@@ -114,7 +114,7 @@ class SameRequests:
     seed: int = SEED
 
     def script(self) -> str:
-        """The script that is to run before any of the page's."""
+        """Return the script that is to run before any of the page's."""
         offset_ms = 0
         if self.recorded_at_unix_ms is not None:
             # The one use of wall time: a page is shown the recording's.

@@ -47,7 +47,7 @@ class PageInput(Protocol):
     """A user's input to a page after its load; each browser has its own."""
 
     def prepare(self, step: Step) -> Act:
-        """The act of the step; all that has to be found out before is known by then.
+        """Return the act of the step; all that has to be found out before is known by then.
 
         Raises `CommandError` if the step cannot be done.
         """
@@ -191,7 +191,7 @@ class AfterLoad:
 
 
 def split_by_steps(raw: RawLoad, steps: Sequence[StepLoad]) -> RawLoad:
-    """The load with what came before its first step, and each step with its own part.
+    """Return the load with what came before its first step, and each step with its own part.
 
     A step's first frame is what was there when it began. What was requested while it was prepared
     is among its objects, with times before its own.

@@ -98,5 +98,5 @@ def wait_for_load(
 
 
 def rule_from_now(settings: LoadSettings) -> QuietRule:
-    """The rule of a load or step that begins now."""
+    """Return the rule of a load or step that begins now."""
     return QuietRule(time.monotonic(), settings.browser.limit_s, settings.quiet_s, settings.cap_s)

@@ -26,7 +26,7 @@ _MEMBER = re.compile(TRIAL_FILE)
 
 
 def read_block(directory: Path, names: Iterable[str]) -> Files:
-    """The files of the committed trials of these names, as they lie in a run's `directory`.
+    """Return the files of the committed trials of these names, as they lie in a run's `directory`.
 
     Raises StoreError where one cannot be read.
     """
@@ -77,7 +77,7 @@ def _unpack(content: bytes, source: Source) -> Files:
 
 
 def unpack_block(content: bytes, names: Collection[str], source: Source) -> list[PackedTrial]:
-    """The trials of a file that came from elsewhere, which are to have these names.
+    """Return the trials of a file that came from elsewhere, which are to have these names.
 
     Records are checked, and frames name a picture. Raises the source's error, or StoreError for a
     record, where it is damaged or another block's.
@@ -103,7 +103,8 @@ def _trial(name: str, files: dict[str, bytes], source: Source) -> PackedTrial:
 
 
 def pictures_in(files: Files, where: str) -> set[str]:
-    """The names of the last pictures that frames among these files need. Raises StoreError."""
+    """Return the names of the last pictures that frames among these files need. Raises
+    StoreError."""
     return {
         name_of_last(content, f"{where}: {file}")
         for file, content in files.items()

@@ -117,7 +117,7 @@ class _Copy:
         self.identity = sha256(self._plan + self._environment).hexdigest()
 
     def blocks_there(self) -> Iterator[int]:
-        """The numbers of those of the plan."""
+        """Yield the numbers of those of the plan."""
         for name in self._objects.names(BLOCKS):
             number = block_number(name)
             if number is not None and number < len(self.blocks):
@@ -167,7 +167,7 @@ class _Copy:
         _keep(directory / PLAN_FILE, self._plan)
 
     def _each(self, names: Iterable[str], limit: Limit) -> Iterator[tuple[str, bytes]]:
-        """The objects of these names, AT_ONCE on their way."""
+        """Yield the objects of these names, AT_ONCE on their way."""
         coming: deque[tuple[str, Future[bytes]]] = deque()
         pool = ThreadPoolExecutor(AT_ONCE, "fetch")
         try:

@@ -26,7 +26,7 @@ class Known:
         self._file = directory / f"{_PREFIX}{digest[:_NAME_HEX]}"
 
     def read(self) -> set[int]:
-        """The numbers of the blocks. Raises OutsideError."""
+        """Return the numbers of the blocks. Raises OutsideError."""
         if not self._file.exists():
             return set()
         source = Source(str(self._file), NAMES)

@@ -34,13 +34,14 @@ def picture_object(name: str) -> str:
 
 
 def picture_of(file: str) -> str | None:
-    """The name of the picture of a file in PICTURES; None of what is none."""
+    """Return the name of the picture of a file in PICTURES; None of what is none."""
     found = _PICTURE.fullmatch(file)
     return found[1] if found else None
 
 
 def blocks_of(trials: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
-    """The hashes of each block's trials, from each trial's block and hash in the plan's order."""
+    """Return the hashes of each block's trials, from each trial's block and hash in the plan's
+    order."""
     return [
         tuple(name for _, name in group) for _, group in groupby(trials, key=lambda each: each[0])
     ]

@@ -47,10 +47,10 @@ class Objects(Protocol):
         """Put an object, in the place of what was there."""
 
     def get(self, name: str, bytes_max: int) -> bytes | None:
-        """An object, None if it is not there; of a longer one `bytes_max` + 1 bytes."""
+        """Return an object, None if it is not there; of a longer one `bytes_max` + 1 bytes."""
 
     def names(self, folder: str) -> Iterator[str]:
-        """The objects in a folder, without its name."""
+        """Return the objects in a folder, without its name."""
 
 
 def check_url(url: str) -> None:
@@ -165,7 +165,7 @@ class ObstoreObjects:
 
 
 def _failure(attempt: str, error: Exception) -> BucketError:
-    """The first line says what; below it obstore has its own internals."""
+    """Return the first line says what; below it obstore has its own internals."""
     said = str(error).partition("\n")[0]
     return BucketError(
         f"{attempt}: {excerpt(said)}; check the URL, its credentials and the network"

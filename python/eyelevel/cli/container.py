@@ -51,7 +51,8 @@ def _filter(process: Path) -> str:
 
 
 def _hidden(process: Path) -> str:
-    """The kernel mounts no new /proc where something is mounted over parts of the old one."""
+    """Return the kernel mounts no new /proc where something is mounted over parts of the old
+    one."""
     hidden = sorted(_is_mounted_below(process, "/proc/"))
     if not hidden:
         return ""

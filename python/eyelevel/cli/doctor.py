@@ -256,7 +256,7 @@ def _fonts() -> Finding:
 
 
 def _firefox() -> Finding:
-    """The second browser, with what films it."""
+    """Return the second browser, with what films it."""
     absent = _absent_for_firefox()
     if absent:
         packages = " ".join(PACKAGES[each][0] for each in absent)

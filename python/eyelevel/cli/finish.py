@@ -91,7 +91,7 @@ def _open(place: Path) -> None:
 
 
 def _opener(address: str) -> list[str] | None:
-    """The command that opens an address for who sits here; None if nothing does.
+    """Return the command that opens an address for who sits here; None if nothing does.
 
     $BROWSER is a list with colons between, in which `%s` stands for the address.
     """

@@ -42,8 +42,8 @@ _SAID = {
 def with_network_options(
     default: str = DEFAULT_NETWORK,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The command with an option for each of the words in the place of its parameter of the type
-    NetworkWords. `default`: what it has without any, for the help."""
+    """Return the command with an option for each of the words in the place of its parameter of the
+    type NetworkWords. `default`: what it has without any, for the help."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command, eval_str=True)

@@ -64,8 +64,8 @@ AllowOption = Annotated[
 
 
 def with_browser_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with an option for each of the browser's settings in the place of its parameter
-    of this type.
+    """Return the command with an option for each of the browser's settings in the place of its
+    parameter of this type.
 
     Raises PlanError, with the option, for a value that the browser cannot have.
     """
@@ -130,7 +130,7 @@ def _option(name: str, default: object, said: About) -> object:
 
 
 def _kind(annotation: object) -> tuple[object, tuple[object, object] | None]:
-    """The type without its metadata and without None, and its bounds where it has both."""
+    """Return the type without its metadata and without None, and its bounds where it has both."""
     low = high = None
     while get_origin(annotation) in (Annotated, Union, UnionType):
         for metadata in getattr(annotation, "__metadata__", ()):

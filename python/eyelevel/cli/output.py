@@ -117,7 +117,7 @@ def json_text(value: object, indent: int | None = None) -> str:
 
 
 def colour(text: str, style: str) -> Text:
-    """A cell in a colour."""
+    """Return a cell in a colour."""
     return Text(escape_control_characters(text), style)
 
 
@@ -127,8 +127,8 @@ def table(
     right: tuple[str, ...] = (),
     whole: tuple[str, ...] = (),
 ) -> Table:
-    """A plain table; the columns named in `right` hold numbers, and those in `whole` what differs
-    in its end alone, so that nothing is cut from it."""
+    """Return a plain table; the columns named in `right` hold numbers, and those in `whole` what
+    differs in its end alone, so that nothing is cut from it."""
     shown = _Fitting(
         title=title, title_justify="left", box=None, pad_edge=False, padding=(0, _GAP, 0, 0)
     )
@@ -181,7 +181,7 @@ class _Fitting(Table):
 
 
 def _cells_of(column: Column) -> list[RenderableType]:
-    """The heading, then what stands below it."""
+    """Return the heading, then what stands below it."""
     return [column.header, *column.cells]
 
 

@@ -94,7 +94,7 @@ def _pieces(command: Command, within: Context) -> list[str]:
 
 
 def _placeholder(piece: str) -> str:
-    """A piece of the usage as manuals write it: `PLAN` where typer has `{plan}`."""
+    """Return a piece of the usage as manuals write it: `PLAN` where typer has `{plan}`."""
     found = re.fullmatch(r"(\[?)\{?([\w|]+?)(\.\.\.)?[\]}]?(\.\.\.)?", piece)
     if found is None:
         return piece
@@ -176,7 +176,7 @@ def _commands(group: Command) -> dict[str, list[Taken]]:
 
 
 def _begin_of(rows: list[Taken]) -> int:
-    """The column in which meanings begin."""
+    """Return the column in which meanings begin."""
     lengths = [len(row.name) for row in rows if len(row.name) <= NAME_WIDTH_MAX]
     return INDENT + max(lengths, default=0) + 2
 

@@ -17,8 +17,8 @@ def duration(seconds: float) -> str:
 
 
 def get_stack(name: str, option: str = "--stack") -> Stack:
-    """The preset; PlanError with the nearest name where there is none. `option`: where it was
-    given."""
+    """Return the preset; PlanError with the nearest name where there is none. `option`: where it
+    was given."""
     if name in REFUSED_PRESETS:
         raise PlanError([f"{option} {name}: {REFUSED_PRESETS[name]}"])
     if name not in STACKS_BY_NAME:

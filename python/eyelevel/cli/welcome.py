@@ -65,7 +65,7 @@ def _lack() -> str:
 
 
 def _newest_run() -> Path | None:
-    """The folder of results that was written last."""
+    """Return the folder of results that was written last."""
     try:
         with os.scandir(RESULTS) as found:
             folders = [Path(each.path) for each in islice(found, RUNS_SEEN_MAX)]

@@ -55,7 +55,7 @@ class Timeline:
 
 
 def busiest_connection(trial: StoredTrial) -> int:
-    """The connection that sent most; raises ConnectionLogError if there is none."""
+    """Return the connection that sent most; raises ConnectionLogError if there is none."""
     connections = trial.record["connections"]
     if not connections:
         raise ConnectionLogError(

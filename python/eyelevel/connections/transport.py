@@ -56,7 +56,7 @@ class Transport:
 
 
 def parse_tcp_info(content: bytes, connection: int, name: str) -> Transport:
-    """The kernel's samples of one TCP connection; a cut-off last line is left aside.
+    """Return the kernel's samples of one TCP connection; a cut-off last line is left aside.
 
     Raises ConnectionLogError for a line that is no JSON.
     """

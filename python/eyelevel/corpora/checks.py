@@ -65,7 +65,7 @@ def folder_of(corpus: str) -> Path:
 
 
 def read_check(folder: Path, name: str) -> Check | None:
-    """The check that is kept of a recording, if there is one. Raises CorpusError."""
+    """Return the check that is kept of a recording, if there is one. Raises CorpusError."""
     file = folder / f"{name}.json"
     if not file.exists():
         return None

@@ -64,7 +64,7 @@ def import_all(
 
 
 def recording_in(folder: Path, entry: Entry) -> Path | None:
-    """The file of an entry, if it is there."""
+    """Return the file of an entry, if it is there."""
     return next((file for file in _files_of(folder, entry) if file.is_file()), None)
 
 

@@ -90,7 +90,8 @@ class Ledger:
 
 
 def own_ledger(folder: Path) -> Ledger:
-    """The table of a folder that this process alone writes from now on, made if it is missing.
+    """Return the table of a folder that this process alone writes from now on, made if it is
+    missing.
 
     Raises StoreError if another process writes it, and CorpusError if the table cannot be read.
     """

@@ -33,7 +33,7 @@ class Member:
 
 
 def members(corpus: str) -> list[Member]:
-    """The recordings of a folder, a list's file or a made corpus, in their order.
+    """Return the recordings of a folder, a list's file or a made corpus, in their order.
 
     A list has a recording a line: a path, relative to the list's folder, a shipped site's name or a
     synthetic one's. Raises CorpusError where there is none, two have one name, or a line is none.

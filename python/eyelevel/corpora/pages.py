@@ -20,7 +20,7 @@ _HOST = re.compile(
 
 
 def read_pages(given: str) -> list[str]:
-    """The URLs of a list's file, or of a published list, each once and in their order.
+    """Return the URLs of a list's file, or of a published list, each once and in their order.
 
     A line is a URL, or a host, which stands for its start page over https; ranks before a comma, as
     in Tranco's lists, are passed over. Raises CorpusError naming the line that is neither.
@@ -45,7 +45,7 @@ def read_pages(given: str) -> list[str]:
 
 
 def name_of_page(url: str, taken: set[str]) -> str:
-    """The host and the path as a name for tables and files."""
+    """Return the host and the path as a name for tables and files."""
     parts = urlsplit(url)
     name = plain_name(f"{parts.netloc.rpartition('@')[2]}{parts.path}-{parts.query}")
     if name not in taken:

@@ -24,7 +24,8 @@ def find_error_answer(archive: Path) -> str:
 
 
 def page_status(archive: Path) -> int | None:
-    """The status with which the page was answered, redirects followed; None if it is not there.
+    """Return the status with which the page was answered, redirects followed; None if it is not
+    there.
 
     Raises LabError.
     """

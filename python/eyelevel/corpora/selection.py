@@ -80,7 +80,7 @@ def where(sites: Sequence[SiteAttributes], conditions: Sequence[str]) -> list[Si
 
 
 def strata(sites: Sequence[SiteAttributes], by: Sequence[By]) -> list[Stratum]:
-    """The sites in classes of each attribute, crossed; those without a site are left out.
+    """Return the sites in classes of each attribute, crossed; those without a site are left out.
 
     A class has like many sites where values allow: sites of one value are of one class. Raises
     CorpusError where an attribute was not recorded of all.
@@ -136,8 +136,8 @@ def _values(sites: Sequence[SiteAttributes], by: By) -> list[float]:
 
 
 def _edges(values: list[float], by: By) -> list[float]:
-    """The least value of each class but the first. Where the first cut falls on the least value of
-    all, which is one that many sites have, the class begins at the next one."""
+    """Return the least value of each class but the first. Where the first cut falls on the least
+    value of all, which is one that many sites have, the class begins at the next one."""
     ranked = sorted(values)
     found: set[float] = set()
     for number in range(1, by.classes):

@@ -55,8 +55,8 @@ class Source:
 
 
 def find_sources(folder: Path) -> tuple[list[Source], int]:
-    """The recordings in and below `folder` in the order of their paths, and how many other files
-    there are.
+    """Return the recordings in and below `folder` in the order of their paths, and how many other
+    files there are.
 
     Links to folders are not followed; what is no ordinary file is none. Raises CorpusError.
     """
@@ -80,7 +80,8 @@ def find_sources(folder: Path) -> tuple[list[Source], int]:
 
 
 def name_of(source: Source, taken: set[str]) -> str:
-    """A name for tables and files: of the file or folder, with those above it where it is taken."""
+    """Return a name for tables and files: of the file or folder, with those above it where it is
+    taken."""
     base = source.path.name.lower().removesuffix(source.ending)
     parts = [*Path(source.key).parts[:-1], base]
     for ending in CONVERTED:

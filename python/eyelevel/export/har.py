@@ -226,7 +226,7 @@ def _cut(text: str, mark: str) -> tuple[str, str]:
 
 
 def _timings(item: JsonMapping) -> dict[str, float]:
-    """The request's phases; they add up to the time from its start to its end.
+    """Return the request's phases; they add up to the time from its start to its end.
 
     What passed between two phases counts as blocked.
     """

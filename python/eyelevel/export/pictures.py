@@ -113,7 +113,8 @@ def strip_times_ms(end_ms: float) -> list[float]:
 
 
 def add_caption(frame: Frame, width_px: int, left: str, right: str) -> Image.Image:
-    """The frame scaled to a width, its caption below; both sides are even, as codecs require."""
+    """Return the frame scaled to a width, its caption below; both sides are even, as codecs
+    require."""
     picture = Image.fromarray(frame.picture)
     width_px -= width_px % 2
     height_px = round(picture.height * width_px / picture.width)

@@ -22,7 +22,7 @@ TITLES = {
 
 
 def break_even_map(rows: pl.DataFrame, points: pl.DataFrame, axes: tuple[str, str]) -> JsonObject:
-    """A square a network, a diamond with its interval where the gain crosses zero.
+    """Return a square a network, a diamond with its interval where the gain crosses zero.
 
     `rows`: the two `axes`, `comparison`, `finding` (of FINDINGS), `gain`, `gain_low`,
     `gain_high`; `points`: `comparison`, the second axis, `crossing`, `crossing_low`,

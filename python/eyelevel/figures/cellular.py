@@ -61,7 +61,7 @@ def _link(rows: pl.DataFrame, stacks: Sequence[str], metric: str) -> alt.FacetCh
 
 
 def _dots(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """The quantiles of each curve by the inverse distribution, where they are no timeout."""
+    """Return the quantiles of each curve by the inverse distribution, where they are no timeout."""
     parts = []
     for share in QUANTILES:
         at = (pl.len() * share - 1e-9).ceil().cast(pl.Int64) - 1

@@ -44,7 +44,7 @@ DIGITS = 6  # of a number; more only make a page larger
 
 
 def specification(chart: alt.TopLevelMixin) -> JsonObject:
-    """The chart in Vega-Lite; altair types it as anything."""
+    """Return the chart in Vega-Lite; altair types it as anything."""
     return chart.to_dict(validate=False)
 
 
@@ -102,12 +102,12 @@ def arrowheads(known: alt.Chart, low: str, high: str) -> tuple[alt.Chart, alt.Ch
 
 
 def largest(values: pl.Series) -> float:
-    """The largest number of a column, 0 of none."""
+    """Return the largest number of a column, 0 of none."""
     return max((float(value) for value in values.drop_nulls()), default=0.0)
 
 
 def inline(rows: pl.DataFrame, *columns: str) -> alt.InlineData:
-    """The named columns, or all, as CSV: half the size of objects."""
+    """Return the named columns, or all, as CSV: half the size of objects."""
     chosen = rows.select(columns) if columns else rows
     numbers = [name for name, kind in chosen.schema.items() if kind.is_float()]
     parse = {

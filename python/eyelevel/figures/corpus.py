@@ -18,7 +18,7 @@ _PANELS = (
 
 
 def corpus_points(rows: pl.DataFrame) -> JsonObject:
-    """A point a site for its bytes, objects and server addresses, by rising bytes.
+    """Return a point a site for its bytes, objects and server addresses, by rising bytes.
 
     `rows`: `site`, `body_bytes`, `objects`, `server_addresses`. The scales are logarithmic, since a
     corpus spans three decades; so there are points, not bars, which would begin nowhere.

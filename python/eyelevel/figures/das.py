@@ -83,7 +83,8 @@ def site_curves(rows: pl.DataFrame, stacks: Sequence[str], metric: str, columns:
 
 
 def curve_steps(rows: pl.DataFrame) -> pl.DataFrame:
-    """The corners of curves, `network`, `stack`, `seconds`, `share`, from `site_curves`' rows."""
+    """Return the corners of curves, `network`, `stack`, `seconds`, `share`, from `site_curves`'
+    rows."""
     is_known = pl.col("seconds").is_finite()
     ranked = (
         rows.sort("network", "stack", "seconds")

@@ -10,7 +10,7 @@ PICTURE_PX = 100
 
 
 def strips_chart(rows: pl.DataFrame) -> JsonObject:
-    """A strip a stack under the finding that it belongs to.
+    """Return a strip a stack under the finding that it belongs to.
 
     `rows`: `finding` (clauses with `; ` between), `stack`, `seconds`, `url` (a data URL).
     """

@@ -63,7 +63,7 @@ def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 def distribution_chart(
     rows: pl.DataFrame, stacks: list[str], metric: str, site: str = ALL_SITES
 ) -> JsonObject:
-    """A Vega-Lite specification of one network's curves.
+    """Return a Vega-Lite specification of one network's curves.
 
     Parameters `metric` and `site` choose, `hidden` lists the stacks that are not drawn.
     """
@@ -73,7 +73,7 @@ def distribution_chart(
 
 @lru_cache(maxsize=4)
 def _template(stacks: tuple[str, ...], metric: str, site: str) -> str:
-    """The specification as JSON with _ROWS in the place of the rows."""
+    """Return the specification as JSON with _ROWS in the place of the rows."""
     params = [alt.param(name="metric", value=metric), alt.param(name="site", value=site)]
     params.append(alt.param(name="hidden", value=[]))
     chart = (
@@ -108,7 +108,7 @@ def _template(stacks: tuple[str, ...], metric: str, site: str) -> str:
 
 
 def _csv(rows: pl.DataFrame) -> str:
-    """The rows as CSV: half the size of objects, and not checked one by one when drawn."""
+    """Return the rows as CSV: half the size of objects, and not checked one by one when drawn."""
     return (
         rows.select(COLUMNS)
         .with_columns(pl.col("value").round(1), pl.col("share").round(4))
@@ -132,7 +132,7 @@ SHOWN_PERCENTS = (0.5, 99.5)
 def curves_chart(
     samples: Mapping[str, np.ndarray], x_title: str, names: Sequence[str]
 ) -> JsonObject:
-    """A Vega-Lite specification: one curve a name, values in milliseconds.
+    """Return a Vega-Lite specification: one curve a name, values in milliseconds.
 
     `names` are those of all charts that stand together: a name's place in it is its colour.
     """

@@ -22,7 +22,7 @@ def gain_chart(
     metric: str,
     extents: Mapping[str, tuple[float, float]],
 ) -> JsonObject:
-    """A Vega-Lite specification of one network's gains.
+    """Return a Vega-Lite specification of one network's gains.
 
     `rows` has COLUMNS: gains as shares with the bounds of their intervals, null if undetermined;
     `claimed`: it is called faster or slower, and has the stack's colour, where all else is grey.
@@ -45,7 +45,7 @@ def _template(
     metric: str,
     extents: tuple[tuple[str, tuple[float, float]], ...],
 ) -> str:
-    """The specification as JSON with _ROWS in the place of the rows."""
+    """Return the specification as JSON with _ROWS in the place of the rows."""
     chosen = [
         alt.param(name="metric", value=metric),
         alt.param(name="hidden", value=[]),

@@ -13,7 +13,7 @@ DASHES = ([1, 0], [4, 2])
 
 
 def live_against_replay(rows: pl.DataFrame, columns: int = 2) -> JsonObject:
-    """The share of loads that took at most so long, a panel a metric.
+    """Return the share of loads that took at most so long, a panel a metric.
 
     `rows`: `metric` (a title; panels are in the rows' order), `side` (`live`, `replay`), `seconds`.
     """

@@ -14,7 +14,7 @@ ROW_PX = 13
 def downlink_chart(
     levels: pl.DataFrame, silences: pl.DataFrame, capacities: pl.DataFrame, stacks: list[str]
 ) -> JsonObject:
-    """A panel a network: kilobytes on their way above, the times without any below.
+    """Return a panel a network: kilobytes on their way above, the times without any below.
 
     `levels`: `network`, `stack`, `at_s`, `kilobytes`; `silences`: `network`, `stack`, `start_s`,
     `end_s`; `capacities`: `network`, `what`, `kilobytes`. `stacks` give the colours.

@@ -39,7 +39,8 @@ def gain_cdf(cells: pl.DataFrame, comparisons: list[str]) -> JsonObject:
 
 
 def _steps(cells: pl.DataFrame) -> pl.DataFrame:
-    """The corners of the curves; those with undetermined sites go on to their panel's edge."""
+    """Return the corners of the curves; those with undetermined sites go on to their panel's
+    edge."""
     curve = (*_OF_PANEL, "comparison")
     sites = cells.group_by(curve, maintain_order=True).agg(
         sites=pl.len(), known=pl.col("ratio_of_means").count()

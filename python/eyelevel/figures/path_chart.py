@@ -17,7 +17,8 @@ TYPICAL, WORST = "#1a7f37", "#9bd3a7"
 
 
 def path_chart(logs: Sequence[DirectionLog], title: str) -> JsonObject:
-    """A Vega-Lite specification: for each direction throughput above and queueing delay below.
+    """Return a Vega-Lite specification: for each direction throughput above and queueing delay
+    below.
 
     In Mbit/s and ms over seconds, in bins whose width the title names. Drops are marks on the upper
     chart's base line.

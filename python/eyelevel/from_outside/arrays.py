@@ -27,7 +27,7 @@ _HEADER = re.compile(
 def read_arrays(
     path: Path | IO[bytes], wanted: Mapping[str, str], source: Source
 ) -> "dict[str, NDArray[np.generic[Any]]]":
-    """The arrays of these names, each of its type (`<f8`, `|u1`, ...).
+    """Return the arrays of these names, each of its type (`<f8`, `|u1`, ...).
 
     Raises the source's error where one is missing, of another type or damaged.
     """

@@ -67,7 +67,7 @@ def separator_of(line: str) -> str:
 
 
 def csv_rows(text: str, source: Source) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each line that is not empty and no `#` comment, with the line's number.
+    """Yield the cells of each line that is not empty and no `#` comment, with the line's number.
 
     The first such line says what separates them: semicolon, tab or comma, or Excel's `sep=`. Raises
     the source's error where a line is no CSV.

@@ -9,7 +9,7 @@ _PIECE = 1 << 20
 
 
 def read_bytes(path: Path | str, source: Source) -> bytes:
-    """The whole file. Raises the source's error where it is not there or too long."""
+    """Return the whole file. Raises the source's error where it is not there or too long."""
     try:
         with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 (paths take as long)
             pieces, left = [], source.limit.bytes_max
@@ -35,7 +35,8 @@ def read_head(path: Path | str, source: Source, size: int) -> bytes:
 
 
 def read_text(path: Path | str, source: Source) -> str:
-    """The whole file as UTF-8, without a byte order mark; the error names the line that is none."""
+    """Return the whole file as UTF-8, without a byte order mark; the error names the line that is
+    none."""
     return text_of(read_bytes(path, source), source)
 
 

@@ -17,8 +17,8 @@ _PLACE = re.compile(r"^(.*) at line (\d+) column (\d+)$")
 
 
 def parse_json(content: bytes, source: Source) -> object:
-    """The value. Strict JSON in UTF-8: no NaN, no lone surrogates, no number that is infinite or an
-    integer beyond 64 bits. Raises the source's error with line and column."""
+    """Return the value. Strict JSON in UTF-8: no NaN, no lone surrogates, no number that is
+    infinite or an integer beyond 64 bits. Raises the source's error with line and column."""
     from pydantic_core import from_json  # with commands that read none, it is not imported
 
     check_size(content, source)
@@ -37,7 +37,7 @@ def parse_json(content: bytes, source: Source) -> object:
 
 
 def parse_object(content: bytes, source: Source) -> "JsonObject":
-    """The value, which must be an object."""
+    """Return the value, which must be an object."""
     value = parse_json(content, source)
     if not isinstance(value, dict):
         raise source.refusal("damaged, not a JSON object")

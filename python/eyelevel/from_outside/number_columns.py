@@ -23,7 +23,7 @@ _TIME_REMEDY = "write times as numbers, such as seconds since the first row"
 
 
 def lines_without_ends(content: bytes) -> bytes:
-    """The content with single newlines between lines, and none behind the last one."""
+    """Return the content with single newlines between lines, and none behind the last one."""
     plain = content.replace(b"\r\n", b"\n") if b"\r" in content else content
     return plain.removesuffix(b"\n")
 
@@ -43,13 +43,14 @@ def numbers(text: bytes, separator: str, dtype: type) -> "NDArray[np.generic]":
 
 
 def first_line(text: bytes, is_right: Callable[[bytes], bool]) -> int:
-    """The number, from 0, of the first line that is not right; -1 where all are."""
+    """Return the number, from 0, of the first line that is not right; -1 where all are."""
     found = (number for number, line in enumerate(text.split(b"\n")) if not is_right(line))
     return next(found, -1)
 
 
 def keep_lines(content: bytes) -> tuple[bytes, Callable[[int], int]]:
-    """The lines that are neither empty nor a `#` comment, and the number of each in the file."""
+    """Return the lines that are neither empty nor a `#` comment, and the number of each in the
+    file."""
     body = lines_without_ends(content)
     if b"#" not in body and b"\n\n" not in body and not body.startswith(b"\n"):
         return body, lambda row: row + 1
@@ -103,7 +104,7 @@ def _of_piece(
     line: Callable[[int], int],
     source: Source,
 ) -> NDArray[np.float64]:
-    """A row for each of the piece's, with a column for each of `columns`."""
+    """Return a row for each of the piece's, with a column for each of `columns`."""
     sign = separator.encode()
     content = np.frombuffer(piece + b"\n", np.uint8)
     ends = np.flatnonzero((content == _NEWLINE) | (content == sign[0]))

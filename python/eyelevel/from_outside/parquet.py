@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def read_parquet(path: Path, columns: Sequence[str], source: Source) -> "pl.DataFrame":
-    """The columns that are there. Raises the source's error for a damaged or too long table."""
+    """Return the columns that are there. Raises the source's error for a damaged or too long
+    table."""
     import polars as pl
 
     try:

@@ -18,7 +18,8 @@ class PictureError(OutsideError, ValueError):
 
 
 def open_picture(content: bytes) -> "Image":
-    """The picture in red, green and blue, decoded. Raises PictureError, which its caller names."""
+    """Return the picture in red, green and blue, decoded. Raises PictureError, which its caller
+    names."""
     from PIL import Image, UnidentifiedImageError
 
     try:

@@ -17,16 +17,16 @@ class Source:
     error: Callable[[str], Exception] = field(default=OutsideError)
 
     def refusal(self, fault: str, place: str = "", remedy: str | None = None) -> Exception:
-        """The error to raise: `place` is a line's number, or a key."""
+        """Return the error to raise: `place` is a line's number, or a key."""
         where = escape_control_characters(self.name, keep="") + (f":{place}" if place else "")
         return self.error(f"{where}: {fault}; {remedy or self.limit.remedy}")
 
     def too_long(self) -> Exception:
-        """The error of what exceeds its bytes."""
+        """Return the error of what exceeds its bytes."""
         return self.refusal(f"over {self.limit.bytes_max / 1e6:,.0f} MB, more than any {self.kind}")
 
     def too_many(self) -> Exception:
-        """The error of what exceeds its values."""
+        """Return the error of what exceeds its values."""
         return self.refusal(f"over {self.limit.values_max:,} values, more than any {self.kind}")
 
     @property
@@ -35,11 +35,11 @@ class Source:
         return self.limit.name
 
     def unreadable(self, error: OSError) -> Exception:
-        """The error of a file that the system does not give."""
+        """Return the error of a file that the system does not give."""
         why = excerpt(refusal_of(error))
         return self.error(f"reading {escape_control_characters(self.name, keep='')}: {why}")
 
 
 def plan_error(message: str) -> PlanError:
-    """A plan's error of one line, as a source's `error`."""
+    """Return a plan's error of one line, as a source's `error`."""
     return PlanError([message])

@@ -18,7 +18,7 @@ _PLACE = re.compile(r"^(.*) \(at line (\d+), column \d+\)$")
 
 
 def parse_toml(text: str, source: Source) -> "JsonObject":
-    """The document. Raises the source's error with its line, as far as it is known."""
+    """Return the document. Raises the source's error with its line, as far as it is known."""
     if len(text) > source.limit.bytes_max:
         raise source.too_long()
     if found := _LONG_KEY.search(text):

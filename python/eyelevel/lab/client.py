@@ -46,7 +46,7 @@ class LabConfig:
     longest_prefix: bool = False
 
     def message(self) -> JsonObject:
-        """The configuration without the settings that have their default."""
+        """Return the configuration without the settings that have their default."""
         message = {name: getattr(self, name) for name in ("site", "stack", "path", "seed")}
         for setting in fields(self):
             if (value := getattr(self, setting.name)) != setting.default:
@@ -274,7 +274,8 @@ def find_lost_outside(path: JsonMapping) -> list[tuple[str, str, int]]:
 def with_marks(
     connections: Iterable[JsonMapping], path: JsonMapping
 ) -> tuple[tuple[JsonMapping, ...], JsonObject]:
-    """The connections, each with its marks as `ecn`, and the path without counts by connection.
+    """Return the connections, each with its marks as `ecn`, and the path without counts by
+    connection.
 
     `ecn` is None if the path had no packet of the connection. What stays in the path are sums.
     """

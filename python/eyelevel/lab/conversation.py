@@ -70,7 +70,7 @@ class Conversation:
             self._process.stdin.close()
 
     def wait_for(self, kind: str, timeout_s: float) -> JsonMapping:
-        """The next event of this kind; LabError if none comes, with its last words."""
+        """Return the next event of this kind; LabError if none comes, with its last words."""
         deadline = time.monotonic() + timeout_s
         while True:
             try:

@@ -15,7 +15,7 @@ from eyelevel.plan.stacks import Stack
 
 
 def _visit(s: Stack) -> str:
-    """The browser's, which stacks of a plan may have each their own."""
+    """Return the browser's, which stacks of a plan may have each their own."""
     meant = {
         "repeat": "repeat: a second load, with TLS tickets",
         "warm": "warm: a second load, over open connections",

@@ -43,8 +43,8 @@ class Bound:
 
 
 def difference(first: Sequence[Value], second: Sequence[Value], compared: Compared) -> Estimate:
-    """The second side's value less the first's; undetermined where there are too few values to
-    tell, or one of them is not a finite number.
+    """Return the second side's value less the first's; undetermined where there are too few values
+    to tell, or one of them is not a finite number.
 
     `mean`: Welch's interval; `count`: from the least to the greatest difference that any two runs
     have, no chance assumed; `label`: 0 where all are the same, 1 where no side has one of the
@@ -72,7 +72,8 @@ def allowed_range(margin: float, bound: Bound | None) -> tuple[float, float]:
 
 
 def classify(found: Estimate, margin: float, bound: Bound | None = None) -> Class:
-    """The word for a difference; `margin` is what is too little to matter, on either side."""
+    """Return the word for a difference; `margin` is what is too little to matter, on either
+    side."""
     if found.low is None or found.high is None:
         return "unknown"
     if -margin <= found.low and found.high <= margin and _may_be_none(bound, margin):

@@ -165,7 +165,7 @@ def _total(connections: Sequence[JsonMapping], name: str) -> float | None:
 
 
 def _ack_delay_ms_max(down: Arrivals, up: Arrivals) -> float | None:
-    """The longest that a packet with data was there before the next packet went up."""
+    """Return the longest that a packet with data was there before the next packet went up."""
     data = (down.wire_bytes >= DATA_PACKET_BYTES_MIN) & (down.released_ns > 0)
     came_ns, went_ns = down.released_ns[data], np.sort(up.at_ns)
     following = np.searchsorted(went_ns, came_ns)

@@ -60,7 +60,7 @@ class Row:
     """The aspect's effect; None if unmeasured."""
 
     def as_json(self) -> JsonObject:
-        """The documented shape (docs/reference/level.md)."""
+        """Return the documented shape (docs/reference/level.md)."""
         effect = self.effect_ms and {name: ms.as_json() for name, ms in self.effect_ms.items()}
         return {**asdict(self), "difference": self.difference.as_json(), "effect_ms": effect}
 
@@ -70,8 +70,8 @@ def rows_of(
     stacks: tuple[Stack, Stack],
     effects: Mapping[str, Effect] | None = None,
 ) -> list[Row]:
-    """A row an aspect and scenario, in the table's order. `stacks`: of both sides, as they are in
-    force; `effects`: by aspect."""
+    """Return a row an aspect and scenario, in the table's order. `stacks`: of both sides, as they
+    are in force; `effects`: by aspect."""
     rows = []
     for aspect in ASPECTS:
         if aspect.measure is not None:

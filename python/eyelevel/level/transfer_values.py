@@ -80,7 +80,8 @@ def first_flight(down: Arrivals, rtt_ms: float) -> Any:
 
 
 def packet_to_lose(down: Arrivals, kind: str, rtt_ms: float) -> int | None:
-    """The place of the response's last packet, or of one in its middle; None: no full one came.
+    """Return the place of the response's last packet, or of one in its middle; None: no full one
+    came.
 
     What comes later than a share of the round trip after the last full packet is no part of it.
     """

@@ -118,7 +118,7 @@ class Recorded:
 
 
 def find_viewport(picture: Picture, is_mobile: bool = False) -> Viewport:
-    """The part around the centre that has the centre's colour, along both middle lines."""
+    """Return the part around the centre that has the centre's colour, along both middle lines."""
     height, width, _ = picture.shape
     away = np.abs(picture.astype(np.int16) - picture[height // 2, width // 2]).sum(axis=2)
     alike = away <= VIEWPORT_TOLERANCE
@@ -194,8 +194,8 @@ def without_orange(frames: Sequence[tuple[int, Picture]]) -> Sequence[tuple[int,
 def _from_render_start(
     frames: Sequence[tuple[int, Picture]], recorded: Recorded
 ) -> Sequence[tuple[int, Picture]]:
-    """The first frame, then what differs from it beside a pointer in the middle, or is no orange
-    that goes away in steps."""
+    """Return the first frame, then what differs from it beside a pointer in the middle, or is no
+    orange that goes away in steps."""
     if len(frames) < 2:
         return frames
     first, begin = frames[0][1], _pointer_hidden(frames[0][1])
@@ -258,7 +258,8 @@ def _empty_metrics(progress: tuple[tuple[int, int], ...]) -> VideoMetrics:
 
 
 def _run_around(alike: NDArray[np.bool_], centre: int) -> tuple[int, int]:
-    """The range of true values that holds `centre`; where it ends within the picture, one less."""
+    """Return the range of true values that holds `centre`; where it ends within the picture, one
+    less."""
     others = np.flatnonzero(~alike)
     before, after = others[others < centre], others[others > centre]
     return (int(before[-1]) + 1 if len(before) else 0), (

@@ -70,7 +70,7 @@ class Composed:
 
 
 def compose(words: NetworkWords, read: ReadStages, default: str = DEFAULT_NETWORK) -> Composed:
-    """The network of these words; NetworkError names the option and the way out.
+    """Return the network of these words; NetworkError names the option and the way out.
 
     `--traces` puts recordings of a folder in the place of a preset's model.
     Down consists of the preset's stages, or the delay of half a round trip and the trace, then of
@@ -99,7 +99,8 @@ def put_together(
     read: ReadStages,
     files: dict[str, str],
 ) -> Network:
-    """The network of a preset's stages, or a round trip and traces, and the stages of the words.
+    """Return the network of a preset's stages, or a round trip and traces, and the stages of the
+    words.
 
     Of the words those that say which preset are passed over. Files are noted in `files`, which has
     the preset's, by their digests. Raises WordError.
@@ -140,7 +141,8 @@ def refuse_what_is_unclear(words: NetworkWords) -> None:
 
 
 def pair_of(preset: str, folder: str) -> tuple[str, str]:
-    """The files down and up that the folder has of this preset's link; NetworkError without."""
+    """Return the files down and up that the folder has of this preset's link; NetworkError
+    without."""
     try:
         return find_recorded_pair(folder, preset)
     except ValueError as error:
@@ -150,7 +152,7 @@ def pair_of(preset: str, folder: str) -> tuple[str, str]:
 def _replay_recording(
     preset: Network, pair: tuple[str, str], name: str, read: ReadStages, files: dict[str, str]
 ) -> Network:
-    """The preset with the courses of these files."""
+    """Return the preset with the courses of these files."""
     found = [_read("traces", json.dumps([trace_stage(file)]), read) for file in pair]
     for each in found:
         files.update(each.files)
@@ -189,7 +191,8 @@ def _as_one(
     read: ReadStages,
     files: Mapping[str, str],
 ) -> StagesRead:
-    """A direction, and what its stages come to together; those of its `own` word are read."""
+    """Return a direction, and what its stages come to together; those of its `own` word are
+    read."""
     if len(stages) == len(own.stages):
         return own
     played = with_files(at_mean_rates(stages), files.__getitem__)

@@ -97,8 +97,8 @@ def networks_from_crux(
 
 
 def rate_mbit_s_of(rtt_ms: float) -> float:
-    """The rate down that stands for a round trip: on straight lines between `RATES_MBIT_S`, both
-    logarithmic, and beyond them that of the nearest."""
+    """Return the rate down that stands for a round trip: on straight lines between `RATES_MBIT_S`,
+    both logarithmic, and beyond them that of the nearest."""
     if rtt_ms <= RATES_MBIT_S[0][0]:
         return RATES_MBIT_S[0][1]
     for (near, fast), (far, slow) in pairwise(RATES_MBIT_S):

@@ -107,7 +107,7 @@ def networks_from_csv(
 
 
 def toml_of(weighted: Sequence[WeightedNetwork]) -> str:
-    """The `networks` of a plan, each with its share of the users as its weight."""
+    """Return the `networks` of a plan, each with its share of the users as its weight."""
     lines = [f"  {_toml(network)}," for network in weighted]
     return "\n".join(["networks = [", *lines, "]"]) + "\n"
 

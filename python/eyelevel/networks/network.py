@@ -87,7 +87,7 @@ class Network(Settings):
         up: StagesRead,
         cross_traffic: tuple[CrossTraffic, ...] | None = None,
     ) -> Self:
-        """The network that does what these stages do, and no more."""
+        """Return the network that does what these stages do, and no more."""
         return cls(
             name=name,
             rate_down_bit_s=down.rate_bit_s,
@@ -102,8 +102,8 @@ class Network(Settings):
     def recorded(
         self, name: str, digests: tuple[str, str], rates_bit_s: tuple[int, int] | None = None
     ) -> "Network":
-        """The network, under another name, with the courses of recorded traces, down and up, by
-        their digests and mean rates, in the place of a model's; the rates as they were where
+        """Return the network, under another name, with the courses of recorded traces, down and up,
+        by their digests and mean rates, in the place of a model's; the rates as they were where
         nobody tells."""
         rates_bit_s = rates_bit_s or (self.rate_down_bit_s, self.rate_up_bit_s)
         return replace(
@@ -198,7 +198,7 @@ class Network(Settings):
         return {"the wire": wire, "wire and queue": wire + self.down_mbit_s * self.queue_ms / 8}
 
     def described(self) -> str:
-        """The settings in one line."""
+        """Return the settings in one line."""
         kinds = self.cross_traffic or ()
         kinds_text = [f"{kind.flows} {kind.congestion_control} {kind.direction}" for kind in kinds]
         beside = f"; beside it {', '.join(kinds_text)}" if kinds_text else ""
@@ -243,7 +243,7 @@ class Network(Settings):
         return ""
 
     def stages_as_read(self, way: str) -> JsonObject:
-        """The stages of one direction, `down` or `up`, and what they come to: a `StagesRead`
+        """Return the stages of one direction, `down` or `up`, and what they come to: a `StagesRead`
         without its files. What both come to is kept as a sum and as the larger of two."""
         return {
             "stages": getattr(self, f"stages_{way}"),
@@ -253,7 +253,7 @@ class Network(Settings):
         }
 
     def farther(self, own_rtt_ms: float) -> "Network":
-        """The network as an origin has it that lies so much farther."""
+        """Return the network as an origin has it that lies so much farther."""
         return replace(self, rtt_ms_min=self.rtt_ms_min + own_rtt_ms)
 
     def file_digests(self) -> list[str]:
@@ -270,7 +270,7 @@ class Network(Settings):
 
 
 def loss_of_each_direction(loss_two_way: float) -> float:
-    """The loss of each direction when a request or its response is lost with `loss_two_way`.
+    """Return the loss of each direction when a request or its response is lost with `loss_two_way`.
 
     Both arrive with (1 - x)^2 = 1 - loss_two_way (Wolsing et al. 2019, section 3.2).
     """
@@ -279,9 +279,9 @@ def loss_of_each_direction(loss_two_way: float) -> float:
 
 
 def lab_path(network: Network, trace_files: Mapping[str, str] | None = None) -> JsonObject:
-    """The lab's `path` (spec/lab-events.md): the stages of both directions, files by name and made
-    traces by their numbers. `trace_files`: the file of each recorded trace by its digest; KeyError
-    where the network needs one that is not there."""
+    """Return the lab's `path` (spec/lab-events.md): the stages of both directions, files by name
+    and made traces by their numbers. `trace_files`: the file of each recorded trace by its digest;
+    KeyError where the network needs one that is not there."""
     return {
         way: [_play(stage) for stage in with_files(stages, (trace_files or {}).__getitem__)]
         for way, stages in as_stages(network).items()
@@ -307,12 +307,12 @@ def as_stages(network: Network) -> dict[str, list[Stage]]:
 
 
 def trace_stage(trace: object) -> JsonObject:
-    """The link of a trace, which is a file or its numbers, without a bound of its queue."""
+    """Return the link of a trace, which is a file or its numbers, without a bound of its queue."""
     return {"stage": "trace", "trace": trace}
 
 
 def _play(stage: Stage) -> Stage:
-    """The stage as the data plane takes it, which makes no traces."""
+    """Return the stage as the data plane takes it, which makes no traces."""
     if SYNTH not in stage:
         return stage
     # numpy takes longer to import than a path takes to start; most paths need no made trace.
@@ -340,7 +340,7 @@ def _queue(network: Network, rate_bit_s: int) -> JsonObject:
 
 
 def queue_bytes(network: Network, rate_bit_s: int) -> int:
-    """The queue of a direction with this rate."""
+    """Return the queue of a direction with this rate."""
     in_time = math.ceil(rate_bit_s * network.queue_ms / 8000)
     return max(in_time, network.queue_bytes_min or 0)
 

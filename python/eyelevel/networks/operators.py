@@ -31,7 +31,7 @@ def made(
     duration_s: int,
     seeds: tuple[int, int],
 ) -> Network:
-    """A network whose courses are a model's: mean rates and seeds down and up."""
+    """Return a network whose courses are a model's: mean rates and seeds down and up."""
     down, up = (round(each * 1e6) for each in mbit_s)
     return Network(
         name,
@@ -70,12 +70,12 @@ class OperatorLink:
         return self.name.partition("-")[2]
 
     def model(self, rtt_ms: float = RTT_MS) -> Network:
-        """The link as a model, at a least round trip."""
+        """Return the link as a model, at a least round trip."""
         name = self.name if rtt_ms == RTT_MS else f"{self.name}-{rtt_ms:.10g}"
         return made(name, MODEL, self.mbit_s, rtt_ms, QUEUE_MS, SECONDS, self.seeds)
 
     def course(self) -> str:
-        """The recording by which its seeds were chosen."""
+        """Return the recording by which its seeds were chosen."""
         return self.likeness if self.own else f"{self.likeness}, of another operator: assumed"
 
 
@@ -113,7 +113,8 @@ RTTS_MS = (0.1, 10_000.0)
 
 
 def link_of(name: str) -> tuple[OperatorLink, float] | None:
-    """The link that a network's name says, and its round trip in ms; None where it says none."""
+    """Return the link that a network's name says, and its round trip in ms; None where it says
+    none."""
     found = _NAME.fullmatch(name)
     rtt_ms = float(found[2]) if found and found[2] else RTT_MS
     if found is None or not RTTS_MS[0] <= rtt_ms <= RTTS_MS[1]:
@@ -142,7 +143,7 @@ _IS_LTE = frozenset({"lte", "4g"})
 
 
 def recordings(files: Iterable[str]) -> Mapping[str, tuple[str, str]]:
-    """The recordings down and up by the link's name, where both are among a folder's files.
+    """Return the recordings down and up by the link's name, where both are among a folder's files.
 
     Of several recordings of a link the first by name is meant, which of Mahimahi's are those that
     were recorded while driving, for Sprout.

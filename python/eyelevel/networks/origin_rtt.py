@@ -49,8 +49,8 @@ def origin_rtts(value: object) -> dict[str, float | Literal["recorded"]]:
 
 
 def own_rtt_of_word(word: str) -> float | str:
-    """A word of the command line as `origin_rtts` takes it: a number is milliseconds, as in a
-    plan."""
+    """Return a word of the command line as `origin_rtts` takes it: a number is milliseconds, as in
+    a plan."""
     return float(word) if _NUMBER.fullmatch(word) else word
 
 
@@ -95,7 +95,7 @@ def places_of(origins: Sequence[JsonMapping]) -> tuple[Place, ...]:
 
 
 def own_rtts_ms(asked: OriginRtts, places: Sequence[Place], site: str) -> dict[str, float]:
-    """The own round trip of each host of the recording `site` that has one.
+    """Return the own round trip of each host of the recording `site` that has one.
 
     `recorded` is the least of the host's address: what differs between its hosts is noise. Raises
     NetworkError, in one line, where none was recorded, or where hosts of one address would differ.
@@ -132,8 +132,8 @@ def hosts_without_rtt(places: Sequence[Place]) -> list[str]:
 def with_own_rtts(
     path: JsonMapping, own_ms: Mapping[str, float], places: Sequence[Place]
 ) -> JsonObject:
-    """A lab's `path` with the own round trips of these hosts. Raises KeyError for one without a
-    place."""
+    """Return a lab's `path` with the own round trips of these hosts. Raises KeyError for one
+    without a place."""
     address_of = {place.host: place.address for place in places}
     delays_ms = {address_of[host]: rtt_ms / 2 for host, rtt_ms in own_ms.items() if rtt_ms}
     if not delays_ms:

@@ -10,7 +10,7 @@ _NOT_OF_NAMES = re.compile(r"[^A-Za-z0-9 ._+@-]+")
 
 
 def plan_table(words: NetworkWords, composed: Composed) -> str:
-    """A plan's `networks` of what these words were composed to."""
+    """Return a plan's `networks` of what these words were composed to."""
     return f"networks = [{network_text(words, composed)}]"
 
 

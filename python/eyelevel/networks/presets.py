@@ -163,8 +163,8 @@ _RTTS_MS = (0.1, 10_000.0)
 
 
 def get_network(name: str) -> Network | None:
-    """The preset of this name, or the cell das-RATE-RTT at any rate (Mbit/s) and round trip (ms),
-    or an operator's link at any round trip, as verizon-lte-300; None where there is none.
+    """Return the preset of this name, or the cell das-RATE-RTT at any rate (Mbit/s) and round trip
+    (ms), or an operator's link at any round trip, as verizon-lte-300; None where there is none.
 
     Each is called as the tables have it: das-1.70-30 is das-1.7-30, verizon-lte-120 verizon-lte."""
     if name in NETWORKS_BY_NAME:

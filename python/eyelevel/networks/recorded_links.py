@@ -14,7 +14,7 @@ BELOW = "traces"
 
 
 def find_recorded_pair(folder: str, name: str) -> tuple[str, str]:
-    """The files down and up that the folder has of the link that `name` says.
+    """Return the files down and up that the folder has of the link that `name` says.
 
     The folder is relative to the working directory; of a checkout of Mahimahi the traces are found.
     Raises ValueError where there are none, with what there is and the way out.

@@ -39,13 +39,13 @@ NOTHING = StagesRead((), {}, 0, 0.0, 0.0)
 
 
 def with_files(stages: Sequence[Stage], replaced: Callable[[str], str]) -> tuple[Stage, ...]:
-    """The stages with each file's digest replaced; `replaced` gets it without its mark."""
+    """Return the stages with each file's digest replaced; `replaced` gets it without its mark."""
     return tuple(_with_files(stage, replaced) for stage in stages)
 
 
 def at_mean_rates(stages: Sequence[Stage]) -> list[Stage]:
-    """The stages with links of the same mean rate in the place of traces that are still to be made:
-    what these come to, for who cannot make them."""
+    """Return the stages with links of the same mean rate in the place of traces that are still to
+    be made: what these come to, for who cannot make them."""
     return [
         {"stage": "rate", "rate_bit_s": stage[SYNTH]["rate_bit_s_mean"], "queue": stage["queue"]}
         if SYNTH in stage
@@ -75,7 +75,7 @@ def _is_known(key: str, text: str) -> bool:
 
 
 def describe(stages: Sequence[Stage]) -> str:
-    """The stages in one line, in the order in which a packet meets them."""
+    """Return the stages in one line, in the order in which a packet meets them."""
     return ", ".join(_describe(stage) for stage in stages) or "nothing"
 
 

@@ -17,7 +17,8 @@ _DIGITS_MAX = 15
 
 
 def read_mahimahi(content: bytes, name: str) -> DirectionLog:
-    """A direction. Raises PathLogError with file and line for whatever is none of the above."""
+    """Return a direction. Raises PathLogError with file and line for whatever is none of the
+    above."""
     events: dict[str, list[tuple[int, ...]]] = {sign: [] for sign in _NUMBERS_AFTER}
     base_ms: int | None = None
     direction = name

@@ -35,7 +35,7 @@ class Arrivals:
         return float((self.ecn != NOT_ECT).mean()) if len(self.ecn) else None
 
     def since(self, at_ns: int) -> "Arrivals":
-        """The packets that came from then on."""
+        """Return the packets that came from then on."""
         kept = self.at_ns >= at_ns
         rows = np.cumsum(kept) - 1
         return Arrivals(
@@ -49,7 +49,7 @@ class Arrivals:
 
 
 def read_arrivals(content: bytes, name: str) -> Arrivals:
-    """The arrivals of our own log; raises PathLogError for another kind."""
+    """Return the arrivals of our own log; raises PathLogError for another kind."""
     _, records = read_records(content, name)
     arrivals = records[records["kind"] == ARRIVAL]
     releases = records[records["kind"] == RELEASE]

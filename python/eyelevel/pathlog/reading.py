@@ -60,7 +60,8 @@ def read_log(content: bytes, name: str) -> DirectionLog:
 
 
 def read_own(content: bytes, name: str) -> DirectionLog:
-    """A direction of our own log; of its links the one at which packets stood longest counts.
+    """Return a direction of our own log; of its links the one at which packets stood longest
+    counts.
 
     A record that was being written when the lab was killed is left out.
     """
@@ -95,7 +96,7 @@ def read_own(content: bytes, name: str) -> DirectionLog:
 
 
 def read_records(content: bytes, name: str) -> tuple[JsonMapping, Records]:
-    """The head and all whole records of our own log, which are not checked yet.
+    """Return the head and all whole records of our own log, which are not checked yet.
 
     Raises PathLogError for a head that is none.
     """
@@ -107,7 +108,8 @@ def read_records(content: bytes, name: str) -> tuple[JsonMapping, Records]:
 
 
 def read_head(line: bytes, name: str) -> JsonMapping:
-    """The log's first line. Raises PathLogError if it is of another version or cannot be true."""
+    """Return the log's first line. Raises PathLogError if it is of another version or cannot be
+    true."""
     try:
         head = parse_object(line, Source(name, DOCUMENT))
         written = (head["format"], head["version"], head["record_bytes"])
@@ -198,7 +200,7 @@ def _end_s(records: Records, start_ns: int) -> float:
 
 
 def _unsound_part(head: JsonMapping) -> str | None:
-    """The first part of the head that no path can have written."""
+    """Return the first part of the head that no path can have written."""
     stages, reasons = head.get("stages"), head.get("drop_reasons")
     if head.get("direction") not in ("down", "up"):
         return "`direction`"

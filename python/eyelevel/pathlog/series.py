@@ -33,7 +33,7 @@ class Series:
 
 
 def series_of(log: DirectionLog) -> Series:
-    """The log in bins of the first round width that gives at most BINS_MAX of them."""
+    """Return the log in bins of the first round width that gives at most BINS_MAX of them."""
     end_s = max(log.end_s, WIDTHS_S[0])
     width_s = next((w for w in WIDTHS_S if end_s / w <= BINS_MAX), WIDTHS_S[-1])
     edges: Values = (np.arange(int(end_s / width_s) + 2) * width_s).astype(np.float64)

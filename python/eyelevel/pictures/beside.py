@@ -20,7 +20,8 @@ LEVELS_ALIKE = 24
 
 
 def difference_share(first: bytes, second: bytes) -> float | None:
-    """The share of points, 0 to 1, that differ visibly in a colour; None for unequal sizes."""
+    """Return the share of points, 0 to 1, that differ visibly in a colour; None for unequal
+    sizes."""
     one, other = _open(first), _open(second)
     if one.size != other.size:
         return None
@@ -55,7 +56,7 @@ def beside(panels: Sequence[tuple[str, bytes]]) -> bytes:
 
 
 def _open(image: bytes) -> Image.Image:
-    """A page's picture in RGB; raises OutsideError if it is none."""
+    """Return a page's picture in RGB; raises OutsideError if it is none."""
     try:
         return open_picture(image)
     except PictureError as error:

@@ -28,7 +28,7 @@ _HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
 
 def _host(value: object) -> object:
-    """A host without what people copy with it from an address line."""
+    """Return a host without what people copy with it from an address line."""
     if isinstance(value, str) and not _HOST.fullmatch(value):
         bare = value.lower().partition("://")[2] or value.lower()
         bare = re.split(r"[/:?#]", bare)[0]
@@ -183,7 +183,7 @@ class Browser(Settings):
         return self.visit != "first" or self.visitor == "known"
 
     def refusal(self) -> tuple[str, str] | None:
-        """The key that the browser cannot have, and why; None where it can have all."""
+        """Return the key that the browser cannot have, and why; None where it can have all."""
         if self.is_chromium:
             return None
         if self.slowdown != 1:

@@ -37,7 +37,8 @@ def against_one(reference: str, stacks: Sequence[str]) -> tuple[Comparison, ...]
 
 
 def references_first(comparisons: Sequence[Comparison], stacks: Sequence[str]) -> list[str]:
-    """The stacks in the order of tables and colours: what others are held against comes first."""
+    """Return the stacks in the order of tables and colours: what others are held against comes
+    first."""
     references = {comparison.reference for comparison in comparisons}
     against_others = {comparison.stack for comparison in comparisons}
 

@@ -24,7 +24,7 @@ _OF_SERVERS = tuple(name for name, each in about(Stack).items() if each.servers)
 
 
 def stack_in_force(stack: Stack, network: Network) -> Stack:
-    """The stack with what its servers do on this network.
+    """Return the stack with what its servers do on this network.
 
     What somebody else's server decides is None, as is what the protocol does not have.
     """
@@ -52,7 +52,7 @@ def stack_in_force(stack: Stack, network: Network) -> Stack:
 
 
 def browser_for(browser: Browser, stack: Stack) -> Browser:
-    """The browser's settings for loads of this stack, on whatever network."""
+    """Return the browser's settings for loads of this stack, on whatever network."""
     visit = stack.visit or browser.visit
     # Whoever comes again knows the hosts.
     known = visit != "first" or (stack.visitor or browser.visitor) == "known"
@@ -67,8 +67,8 @@ def browser_for(browser: Browser, stack: Stack) -> Browser:
 
 
 def taking_network_for(wanted: ConnectionTypeSetting, browser: Browser, stack: Stack) -> Stack:
-    """The stack by whose loads Chromium takes the network for `wanted`, where that would follow
-    from a network that has no round trip of its own."""
+    """Return the stack by whose loads Chromium takes the network for `wanted`, where that would
+    follow from a network that has no round trip of its own."""
     asked = stack.effective_connection_type or browser.effective_connection_type
     return replace(stack, effective_connection_type=wanted) if asked == "network" else stack
 
@@ -87,12 +87,12 @@ def browser_in_force(browser: Browser, stack: Stack, network: Network, limit_s: 
 
 
 def with_browser(stack: Stack, browser: Browser) -> Stack:
-    """The stack with all that its loads have of the browser."""
+    """Return the stack with all that its loads have of the browser."""
     return replace(stack, **{name: getattr(browser, name) for name in OF_BROWSER})
 
 
 def lab_stack(stack: Stack, network: Network) -> JsonObject:
-    """The lab's `stack` object (spec/lab-events.md) on this network."""
+    """Return the lab's `stack` object (spec/lab-events.md) on this network."""
     return stack_message(stack_in_force(stack, network))
 
 

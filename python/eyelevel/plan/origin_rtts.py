@@ -13,7 +13,8 @@ Own = Mapping[str, float]
 
 
 def with_plans(stacks: Sequence[Stack], asked: OriginRtts | None) -> tuple[Stack, ...]:
-    """The stacks with the plan's own round trips, where they do not say theirs, host by host."""
+    """Return the stacks with the plan's own round trips, where they do not say theirs, host by
+    host."""
     if asked is None:
         return tuple(stacks)
     return tuple(replace(each, origin_rtt={**asked, **(each.origin_rtt or {})}) for each in stacks)
@@ -65,13 +66,13 @@ class OwnRtts:
         return cls(by_cell)
 
     def stack(self, stack: Stack, site: str) -> Stack:
-        """The stack with what is in force on the site."""
+        """Return the stack with what is in force on the site."""
         if stack.origin_rtt is None:
             return stack
         return replace(stack, origin_rtt=self.by_cell[site, stack.name])
 
     def farthest(self, network: Network, site: str) -> Network:
-        """The network as the farthest origin of the site has it, whatever the stack: a block's
-        loads share one time limit."""
+        """Return the network as the farthest origin of the site has it, whatever the stack: a
+        block's loads share one time limit."""
         own = (rtt for (of, _), each in self.by_cell.items() if of == site for rtt in each.values())
         return network.farther(max(own, default=0.0))

@@ -28,7 +28,7 @@ def plan_of_document(
     source: str = "plan.json",
     is_part: bool = False,
 ) -> Plan:
-    """The plan whose loads a `plan.json` lists: the reverse of `plan_document`.
+    """Return the plan whose loads a `plan.json` lists: the reverse of `plan_document`.
 
     `sites`: where its recordings are now, in its order, else their names; `trace_files`: where the
     files of its networks are, by digest; `source`: the file's name for messages. Every value passes

@@ -287,7 +287,8 @@ PRESETS_BY_NAME: dict[str, Preset] = {preset.name: preset for preset in PRESETS}
 def preset_text(
     name: str, shipped: Sequence[str], sites: Sequence[str] = (), scale: str = "full"
 ) -> str:
-    """The TOML text of a preset on `sites`, or without any on the first of the `shipped` ones.
+    """Return the TOML text of a preset on `sites`, or without any on the first of the `shipped`
+    ones.
 
     `scale`: one of SCALES. Raises PlanError for an unknown preset or scale, and where no site is
     given and none is shipped.
@@ -308,7 +309,7 @@ def preset_text(
 
 
 def with_networks(text: str, networks: Sequence[str]) -> str:
-    """A preset's text with these networks, each as TOML, in the place of its own."""
+    """Return a preset's text with these networks, each as TOML, in the place of its own."""
     return _replace_keys(
         text, "".join(["networks = [\n", *(f"    {n},\n" for n in networks), "]\n"])
     )

@@ -17,7 +17,7 @@ def one_cell(
     seed: int,
     browser: Browser | None = None,
 ) -> Plan:
-    """The plan of one site and stack, with the defaults of a plan file."""
+    """Return the plan of one site and stack, with the defaults of a plan file."""
     defaults = PlanKeys.model_construct()
     return Plan(
         title="",

@@ -36,7 +36,7 @@ class Step:
 
 
 def parse_step(text: str) -> Step:
-    """The step that `text` says; ValueError where it says none."""
+    """Return the step that `text` says; ValueError where it says none."""
     word, _, rest = text.strip().partition(" ")
     argument = rest.strip()
     if word not in _MEANT:

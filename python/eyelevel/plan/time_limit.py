@@ -49,7 +49,8 @@ def load_s(body_bytes: float, network: Network) -> float:
 
 
 def time_limit_s(body_bytes: float, network: Network) -> float:
-    """The limit of a load of so many bytes: LIMIT_S_MIN, or twice what they need, to whole 10 s.
+    """Return the limit of a load of so many bytes: LIMIT_S_MIN, or twice what they need, to whole
+    10 s.
 
     Where packets are lost, they need what one connection of CUBIC or Reno moves.
     """
@@ -60,7 +61,7 @@ def time_limit_s(body_bytes: float, network: Network) -> float:
 def tight_cells(
     limit_s: float, weights: Sequence[Weight], networks: Sequence[Network]
 ) -> list[Tight]:
-    """The cells of which no load can end within `limit_s`, the slowest first."""
+    """Return the cells of which no load can end within `limit_s`, the slowest first."""
     cells = [
         Tight(weight.site, network.name, needed_s)
         for weight in weights

@@ -67,7 +67,7 @@ class Trial:
     seed: int
 
     def record_key(self) -> JsonObject:
-        """The record's `trial` object."""
+        """Return the record's `trial` object."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             **values,
@@ -77,7 +77,8 @@ class Trial:
     def lab_path(
         self, trace_files: Mapping[str, str] | None = None, places: Sequence[Place] = ()
     ) -> JsonObject:
-        """The lab's `path` object; KeyError where a host with an own round trip has no place."""
+        """Return the lab's `path` object; KeyError where a host with an own round trip has no
+        place."""
         path = lab_path(self.network_settings, trace_files)
         return with_own_rtts(path, self.own_rtts_ms, places)
 
@@ -87,18 +88,18 @@ class Trial:
         return {host: float(rtt) for host, rtt in (self.stack_settings.origin_rtt or {}).items()}
 
     def lab_cross_traffic(self) -> tuple[JsonObject, ...]:
-        """The lab's `cross_traffic`."""
+        """Return the lab's `cross_traffic`."""
         return tuple(kind.stated() for kind in self.network_settings.cross_traffic or ())
 
     def lab_stack(self) -> JsonObject:
-        """The lab's `stack` object."""
+        """Return the lab's `stack` object."""
         # On a first visit nothing resumes, a second connection to a host neither.
         tickets = self.browser.visit == "repeat"
         return {"session_tickets": tickets, **stack_message(self.stack_settings)}
 
 
 def _trial_settings(network: Network, stack: Stack, browser: Browser) -> JsonObject:
-    """The settings of a trial as its record has them and its hash covers them."""
+    """Return the settings of a trial as its record has them and its hash covers them."""
     return {
         "network_settings": network.settings(),
         "stack_settings": stack.settings(),
@@ -121,7 +122,7 @@ def expand(plan: Plan, sites: Sequence[Site]) -> list[Trial]:
 
 
 def block_name(site: str, network: str, repetition: int) -> str:
-    """The name of a block: the loads that are compared with each other."""
+    """Return the name of a block: the loads that are compared with each other."""
     return f"{site}/{network}/{repetition}"
 
 
@@ -138,7 +139,7 @@ def plan_document(plan: Plan, sites: Sequence[Site], trials: Sequence[Trial]) ->
 
 
 def plan_hash(plan: Plan, sites: Sequence[Site]) -> str:
-    """The hash of the settings and sites, which determine the trials."""
+    """Return the hash of the settings and sites, which determine the trials."""
     return content_hash(_settings(plan, sites))
 
 

@@ -48,7 +48,7 @@ class Analysis:
     """Every row that was read."""
 
     def as_json(self) -> JsonObject:
-        """The documented shape (docs/reference/probe.md)."""
+        """Return the documented shape (docs/reference/probe.md)."""
         return {
             "datasets": self.datasets,
             "pairs": self.pairs,

@@ -58,7 +58,7 @@ def protocol_of(written: str) -> str:
 
 
 def version_rank(version: str | None) -> int:
-    """A row's rank in the search for a partner: Google's versions one after the other."""
+    """Return a row's rank in the search for a partner: Google's versions one after the other."""
     if version in GOOGLE_QUIC_ORDER:
         return GOOGLE_QUIC_ORDER.index(version)
     return len(GOOGLE_QUIC_ORDER)

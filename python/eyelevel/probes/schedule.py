@@ -21,7 +21,7 @@ class Rounds:
         return max(1, int(-(-self.for_s // self.every_s)))
 
     def next_after(self, now_unix_s: float, last: int | None) -> int | None:
-        """The number of the round to begin next, from 0; None when all are over.
+        """Return the number of the round to begin next, from 0; None when all are over.
 
         `last` is the last round that was begun.
         """

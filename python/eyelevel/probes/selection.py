@@ -11,7 +11,7 @@ from eyelevel.probes.cdn.attribution import GROUP
 
 
 def only_hosts(tables: Sequence[pl.DataFrame], hosts: Sequence[str]) -> list[pl.DataFrame]:
-    """The rows of these hosts. Raises ProbeError if a host has no row in any table."""
+    """Return the rows of these hosts. Raises ProbeError if a host has no row in any table."""
     there = {host for table in tables for host in table["host"].str.to_lowercase().unique()}
     wanted = [spell_in_dns(host.strip()).lower().removesuffix(".") for host in hosts]
     for host in wanted:
@@ -27,7 +27,7 @@ CDNS_NAMED = 8
 
 
 def only_cdns(tables: Sequence[pl.DataFrame], cdns: Sequence[str]) -> list[pl.DataFrame]:
-    """The rows that these CDNs served, of tables that have them (`attributed`).
+    """Return the rows that these CDNs served, of tables that have them (`attributed`).
 
     A group of addresses may be named by its range alone. Raises ProbeError if a CDN has no row in
     any table.

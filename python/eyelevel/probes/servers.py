@@ -47,7 +47,7 @@ class Side:
         ]
 
     def middle(self, name: str) -> float | None:
-        """The median of a column over blocks."""
+        """Return the median of a column over blocks."""
         values = [row[name] for row in self.good if row[name] is not None]
         return float(median(values)) if values else None
 

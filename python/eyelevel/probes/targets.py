@@ -46,7 +46,7 @@ def target_of(host: Host) -> ProbeTargetName:
 
 
 def parse_protocols(text: str, option: str = "--protocols") -> list[str]:
-    """A list with commas; ProbeError naming the option and the ones that are known."""
+    """Return a list with commas; ProbeError naming the option and the ones that are known."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in THESIS_NAMES]
     if unknown or not names:
@@ -87,7 +87,7 @@ def parse_connect(text: str, *, v4: bool, v6: bool) -> str:
 
 
 def parse_resolver(text: str) -> str:
-    """An address with or without a port, as `ADDRESS:PORT`; ProbeError."""
+    """Return an address with or without a port, as `ADDRESS:PORT`; ProbeError."""
     try:
         address = ipaddress.ip_address(text.strip("[]"))
         return f"[{address}]:53" if address.version == 6 else f"{address}:53"

@@ -52,7 +52,7 @@ def times_of(table: pl.DataFrame) -> list[JsonObject]:
 
 
 def in_protocols_order(item: tuple[tuple[object, ...], pl.DataFrame]) -> tuple[object, ...]:
-    """A sort key of parts whose own key begins with a protocol."""
+    """Return a sort key of parts whose own key begins with a protocol."""
     protocol, *rest = item[0]
     names = list(THESIS_NAMES)
     rank = names.index(str(protocol)) if protocol in names else len(names)

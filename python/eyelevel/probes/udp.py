@@ -35,7 +35,7 @@ class Reached:
     """`passes`, `blocked` or `unknown`."""
 
     def as_json(self) -> JsonObject:
-        """The documented shape (docs/reference/probe.md)."""
+        """Return the documented shape (docs/reference/probe.md)."""
         return dict(vars(self))
 
 
@@ -49,7 +49,7 @@ class Passage:
     hosts: list[Reached]
 
     def as_json(self) -> JsonObject:
-        """The documented shape (docs/reference/probe.md)."""
+        """Return the documented shape (docs/reference/probe.md)."""
         hosts = [each.as_json() for each in self.hosts]
         return {"verdict": self.verdict, "why": self.why, "hosts": hosts}
 

@@ -95,7 +95,7 @@ JSON_ROW_KEYS: dict[str, str] = {
 
 
 def reference_page() -> str:
-    """The text of `docs/reference/level.md`."""
+    """Return the text of `docs/reference/level.md`."""
     lines = [_HEAD, "| scenario | network | what |", "| --- | --- | --- |"]
     for scenario in SCENARIOS:
         network = scenario.network

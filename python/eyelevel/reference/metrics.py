@@ -60,7 +60,7 @@ each interval with the edges at its end; here that is so only in Browsertime's c
 
 
 def reference_page() -> str:
-    """The text of `docs/reference/metrics.md`."""
+    """Return the text of `docs/reference/metrics.md`."""
     lines = [
         "# Metrics",
         "",

@@ -13,7 +13,7 @@ _COUNTS_NEVERTHELESS = "counted, unless most loads of its stack on the network e
 
 
 def reference_page() -> str:
-    """The text of `docs/reference/outcomes.md`."""
+    """Return the text of `docs/reference/outcomes.md`."""
     lines = [
         "# Outcomes",
         "",

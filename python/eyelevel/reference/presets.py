@@ -19,7 +19,7 @@ from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS
 
 
 def presets_page() -> str:
-    """The text of `docs/reference/presets.md`."""
+    """Return the text of `docs/reference/presets.md`."""
     devices = [
         {**d.device.cells(), "what it is, and its source": f"{d.title}: {d.source}"}
         for d in DEVICES
@@ -110,7 +110,7 @@ def _group(group: NetworkGroup) -> list[str]:
 
 
 def _cells(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """A table of cells by column; a name is code."""
+    """Return a table of cells by column; a name is code."""
     cells = [
         [f"`{text}`" if column == "name" else text for column, text in r.items()] for r in rows
     ]

@@ -6,7 +6,7 @@ from eyelevel.lab_tables import STAGES, TABLES
 
 
 def reference_page() -> str:
-    """The text of `docs/reference/stages.md`."""
+    """Return the text of `docs/reference/stages.md`."""
     lines = [
         "# Stages",
         "",

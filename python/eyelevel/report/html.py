@@ -50,7 +50,8 @@ def with_code(text: str) -> Markup:
 def table(
     caption: object, columns: Sequence[object], rows: Iterable[Sequence[object]], class_: str = ""
 ) -> Markup:
-    """A table whose first column heads its rows; it scrolls sideways where the page is narrow."""
+    """Return a table whose first column heads its rows; it scrolls sideways where the page is
+    narrow."""
     head = element("tr", *(element("th", column, scope="col") for column in columns))
     body = [
         element("tr", element("th", row[0], scope="row"), *(element("td", c) for c in row[1:]))
@@ -71,7 +72,7 @@ def table(
 
 
 def titled_section(identity: str, title: str, *content: object) -> Markup:
-    """A section of a page under its heading, which links lead to."""
+    """Return a section of a page under its heading, which links lead to."""
     heading = element("h2", title, id=identity)
     return element("section", heading, *content, aria_labelledby=identity)
 
@@ -84,7 +85,7 @@ def data_block(identity: str, value: object) -> Markup:
 
 
 def options(values: Iterable[tuple[str, str]], chosen: str) -> Markup:
-    """The options of a select: value and text."""
+    """Return the options of a select: value and text."""
     return join(
         Markup(
             f'<option value="{escape(value)}"{" selected" if value == chosen else ""}>'

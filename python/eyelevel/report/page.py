@@ -63,7 +63,7 @@ class Section:
 
 
 def _text(section: Callable[[StudyResults], Markup]) -> Html:
-    """A section that needs no script."""
+    """Return a section that needs no script."""
     return lambda contents, _: section(contents)
 
 
@@ -91,7 +91,7 @@ SECTIONS: tuple[Section, ...] = (
 
 
 def page(contents: StudyResults) -> str:
-    """The whole page as text."""
+    """Return the whole page as text."""
     data = PageData(contents)
     parts = {section.name: section.html(contents, data) for section in SECTIONS}
     at_once, asked_for = (
@@ -105,7 +105,7 @@ def page(contents: StudyResults) -> str:
 
 
 def summary_of(contents: StudyResults) -> JsonObject:
-    """The same findings for machines (docs/reference/report.md): the run's counts, then each
+    """Return the same findings for machines (docs/reference/report.md): the run's counts, then each
     section's keys. Every estimate has the shape of `Estimate.as_json`."""
     plan = contents.plan
     summary = {
@@ -133,7 +133,7 @@ def build_report(directory: Path, measured_by: Measure = measure, processes: int
 
 
 def report_file(contents: StudyResults) -> str:
-    """The page's name: what was compared afterwards stands beside what the plan declares."""
+    """Return the page's name: what was compared afterwards stands beside what the plan declares."""
     if not contents.declared:
         return REPORT_FILE
     reference = contents.comparisons[0].reference.replace("/", "-")

@@ -25,7 +25,7 @@ class PageData:
         self._left = ALL_BYTES_MAX
 
     def place(self, figure: PaperFigure) -> Markup | None:
-        """The place of `figure`; None where this run has nothing for it."""
+        """Return the place of `figure`; None where this run has nothing for it."""
         rows = figure.rows(self._contents)
         if not rows.height:
             return None
@@ -47,7 +47,7 @@ class PageData:
         return element("details", summary, scroll, class_="figure")
 
     def as_data(self) -> JsonObject:
-        """The blocks of data by the names under which the script reads them."""
+        """Return the blocks of data by the names under which the script reads them."""
         return {
             "specs": self.specifications,
             "strips": self.filmstrips.as_data(),

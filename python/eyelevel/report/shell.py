@@ -20,7 +20,7 @@ STYLES = ("page.css", "charts.css")
 
 
 def shell(title: str, main: Markup, data: JsonMapping, *scripts: str) -> str:
-    """A whole page: `main` in our style, `data` for the `scripts`, which draw with Vega."""
+    """Return a whole page: `main` in our style, `data` for the `scripts`, which draw with Vega."""
     style = "".join(_asset(name) for name in STYLES)
     code = [_script_safe(_bundle()), *(_asset(script) for script in ("charts.js", *scripts))]
     policy = _content_security_policy(code, style)
@@ -52,7 +52,7 @@ def _content_security_policy(scripts: Sequence[str], style: str) -> str:
 
 
 def _source(text: str) -> str:
-    """An element's text as a policy names it (CSP level 3, section 2.3.1)."""
+    """Return an element's text as a policy names it (CSP level 3, section 2.3.1)."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 

@@ -17,7 +17,7 @@ def collapsed_table(
     note: str,
     class_: str = "gain-details",
 ) -> Markup:
-    """A table that opens when it is asked for, and what its tests assume."""
+    """Return a table that opens when it is asked for, and what its tests assume."""
     return element(
         "details",
         element("summary", summary),
@@ -27,7 +27,7 @@ def collapsed_table(
 
 
 def tested_cell(test: DifferenceTest, letter: str) -> object:
-    """A p value above its statistic, or why there is none."""
+    """Return a p value above its statistic, or why there is none."""
     if test.p is None or test.statistic is None:
         return undetermined_cell(test.reason)
     freedom = ", ".join(f"{count:.3g}" for count in test.degrees_of_freedom)
@@ -39,7 +39,7 @@ def tested_cell(test: DifferenceTest, letter: str) -> object:
 def estimate_cell(
     estimate: Estimate, format_value: Callable[[float], str], class_: str = ""
 ) -> Markup:
-    """A value above its format_interval, or why there is none; `class_` is of the value."""
+    """Return a value above its format_interval, or why there is none; `class_` is of the value."""
     if estimate.value is None:
         return undetermined_cell(estimate.reason)
     value: object = format_value(estimate.value)
@@ -71,7 +71,7 @@ def compared_json(compared: object, *more: str) -> dict[str, object]:
 
 
 def tested_json(test: DifferenceTest) -> JsonObject:
-    """A test for machines."""
+    """Return a test for machines."""
     return {
         "statistic": test.statistic,
         "degrees_of_freedom": list(test.degrees_of_freedom),

@@ -39,7 +39,7 @@ class Share:
         return wilson_estimate(self.count, self.of, "no names")
 
     def as_json(self) -> JsonObject:
-        """The documented shape (docs/reference/probe.md)."""
+        """Return the documented shape (docs/reference/probe.md)."""
         return {
             "feature": self.feature,
             "count": self.count,
@@ -88,7 +88,7 @@ class Summary:
         ]
 
     def as_json(self) -> JsonObject:
-        """The documented shape (docs/reference/probe.md)."""
+        """Return the documented shape (docs/reference/probe.md)."""
         return {
             "names": self.names,
             "resolved": self.bases["resolved"],

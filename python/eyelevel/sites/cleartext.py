@@ -28,7 +28,7 @@ def check_secure(stacks: Sequence[Stack], sites: Sequence[RecordedSite]) -> None
 
 
 def secure_share(recording: Path) -> float:
-    """The share of a recording's objects that came over https, 0 to 1."""
+    """Return the share of a recording's objects that came over https, 0 to 1."""
     return float(site_info(recording)["secure_share"])
 
 

@@ -74,7 +74,7 @@ def miss_of(
 def _reason(
     url: str, by: str | None, by_markup: bool, answer: JsonMapping | None, texts: Texts
 ) -> tuple[str | None, str]:
-    """The recorded text that names what is missing, if one does, and a phrase."""
+    """Return the recorded text that names what is missing, if one does, and a phrase."""
     # Of markup that cannot be read here the browser's word is taken.
     if source := find_naming_texts(url, texts) or (by if by_markup and by not in texts else None):
         return source, f"named in {_brief(source)}, but the recording does not hold its answer"

@@ -41,12 +41,12 @@ class RecordedSite:
 
 
 def list_shipped() -> dict[str, Path]:
-    """The project's own recorded sites by name."""
+    """Return the project's own recorded sites by name."""
     return {path.stem: path for path in sorted(_SHIPPED.glob("*.wacz"))}
 
 
 def matching(pattern: str) -> list[str]:
-    """The sites that a pattern stands for: shipped ones by name, recordings by path; sorted.
+    """Return the sites that a pattern stands for: shipped ones by name, recordings by path; sorted.
 
     A folder, with `/` at its end, stands for all recordings in and below it but hidden ones, the
     drafts of a command that was killed.
@@ -125,7 +125,7 @@ class Screen:
 
 
 def read_screen(path: Path) -> Screen:
-    """The recording's own viewport; a usual one if it does not say."""
+    """Return the recording's own viewport; a usual one if it does not say."""
     provenance = site_info(path)["provenance"]
     width, height = provenance.get("viewport_px") or DEFAULT_VIEWPORT_PX
     return Screen((width, height), provenance.get("mobile", False))

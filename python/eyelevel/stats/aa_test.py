@@ -37,8 +37,8 @@ class AAResult:
 
 
 def p_values(pairs: Mapping[str, Floats]) -> list[float | None]:
-    """The raw p of each comparison as the report has it. `pairs`: by comparison (a network, say)
-    the values, sites x repetitions x 2, the reference's first; NaN if a load has none."""
+    """Return the raw p of each comparison as the report has it. `pairs`: by comparison (a network,
+    say) the values, sites x repetitions x 2, the reference's first; NaN if a load has none."""
     return [geometric_gain(values[..., 1], values[..., 0]).p for values in pairs.values()]
 
 

@@ -40,7 +40,7 @@ VALUES_AT_ONCE = 500_000
 
 
 def lag_one(differences: ArrayLike) -> Estimate:
-    """The lag-1 autocorrelation of differences, pooled over comparisons, with its interval.
+    """Return the lag-1 autocorrelation of differences, pooled over comparisons, with its interval.
 
     `differences`: comparisons x repetitions in the order of their loads, not-a-number for none.
     Each comparison counts by its own variance. p is one-sided, of no likeness between neighbours:

@@ -39,6 +39,7 @@ def wilson_95(count: int, of: int) -> tuple[float, float] | None:
 
 
 def wilson_estimate(count: int, of: int, of_nothing: str) -> Estimate:
-    """The share with Wilson's interval; of nothing it is undetermined, because `of_nothing`."""
+    """Return the share with Wilson's interval; of nothing it is undetermined, because
+    `of_nothing`."""
     bounds = wilson_95(count, of)
     return Estimate(count / of, *bounds, n=of) if bounds else undetermined(of_nothing)

@@ -26,7 +26,7 @@ def bounded_gain(
     horizon: Horizon | None = None,
     pool: Pool | None = None,
 ) -> tuple[Estimate, Timeouts]:
-    """The gain that a report has, with bounds at this confidence, and what timed out.
+    """Return the gain that a report has, with bounds at this confidence, and what timed out.
 
     Student's t, as `eyelevel.stats.pooled.pooled_gain`. With the `horizon` of a study that
     may stop early, each bound is a one-sided confidence sequence that holds with `confidence`

@@ -51,7 +51,7 @@ class Estimate:
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
     def as_json(self) -> dict[str, float | str | None]:
-        """The one shape of an estimate in JSON: null what is undetermined or infinite."""
+        """Return the one shape of an estimate in JSON: null what is undetermined or infinite."""
         numbers = {name: _finite(getattr(self, name)) for name in ("value", "low", "high", "p")}
         infinite = INFINITE if self.value is not None and numbers["value"] is None else None
         return {**numbers, "undetermined_because": self.reason or infinite}
@@ -75,7 +75,7 @@ def _finite(number: float | None) -> float | None:
 
 
 def undetermined(reason: str, n: int = 0, value: float | None = None) -> Estimate:
-    """An estimate without an interval (and by default without a value), and why."""
+    """Return an estimate without an interval (and by default without a value), and why."""
     return Estimate(value=value, n=n, reason=reason)
 
 
@@ -95,7 +95,8 @@ def as_pairs(values: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
 def t_estimate(
     value: float, error: float, freedom: float, n: int, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """The value with Student's t interval and p value; `error`, its standard error, is above 0."""
+    """Return the value with Student's t interval and p value; `error`, its standard error, is above
+    0."""
     reach = float(scipy.special.stdtrit(freedom, 0.5 + confidence / 2)) * error
     p = 2 * float(scipy.special.stdtr(freedom, -abs(value) / error))
     return Estimate(value, value - reach, value + reach, p, error, freedom, n)
@@ -132,7 +133,7 @@ def detectable_effect(
     significance_level: float = SIGNIFICANCE_LEVEL,
     power: float = POWER,
 ) -> float:
-    """The true effect that a two-sided t test with this error finds with chance `power`.
+    """Return the true effect that a two-sided t test with this error finds with chance `power`.
 
     By the noncentral t, without finding it on the wrong side (R: `power.t.test`).
     """

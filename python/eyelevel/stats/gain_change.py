@@ -50,7 +50,8 @@ class GainChange:
 def gain_change(
     before: Loads, now: Loads, confidence: float = CONFIDENCE, horizons: Horizons = None
 ) -> GainChange:
-    """The gain of each run (`eyelevel.stats.paired_gains.geometric_gain`), and how it changed.
+    """Return the gain of each run (`eyelevel.stats.paired_gains.geometric_gain`), and how it
+    changed.
 
     Errors are each run's over its repetitions; Student's t on the logarithm has Welch and
     Satterthwaite's degrees of freedom. Assumes that from run to run both stacks move alike: nothing

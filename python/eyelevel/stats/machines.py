@@ -180,8 +180,8 @@ class _Design:
 def _error(
     y: Floats, site: Places, machine: Places, design: _Design, explained: float
 ) -> tuple[float, float] | str:
-    """The variance of a block by which machines are judged and its degrees of freedom, or why there
-    is none."""
+    """Return the variance of a block by which machines are judged and its degrees of freedom, or
+    why there is none."""
     count = len(design.sums)
     freedom = len(y) - len(design.site_counts) - (count - 1)
     if freedom < 1:
@@ -285,7 +285,8 @@ def _of_another(design: _Design, between: float, within: float) -> Estimate:
 
 
 def largest_distance(machines: Sequence[OfMachine]) -> int | None:
-    """The place of the machine that differs most from the others; None where nothing is known."""
+    """Return the place of the machine that differs most from the others; None where nothing is
+    known."""
     known = [
         ((each.p_holm, -abs(each.distance or 0.0)), place)
         for place, each in enumerate(machines)

@@ -24,7 +24,7 @@ EXACT_PAIRS_MAX = 60  # beyond it the normal approximation is off by less than a
 
 
 def median(values: ArrayLike) -> float | None:
-    """The median, infinite if half of the runs timed out; None without a run."""
+    """Return the median, infinite if half of the runs timed out; None without a run."""
     x = np.sort(np.asarray(values, dtype=float))
     if len(x) == 0:
         return None
@@ -33,7 +33,8 @@ def median(values: ArrayLike) -> float | None:
 
 
 def median_estimate(differences: ArrayLike, units: str, confidence: float = CONFIDENCE) -> Estimate:
-    """The median of differences of `units` that are independent, whatever their distribution.
+    """Return the median of differences of `units` that are independent, whatever their
+    distribution.
 
     The interval is between two order statistics, and p is the exact sign test's, of those that are
     not 0 (Hollander and Wolfe, Nonparametric Statistical Methods, 3.4 to 3.6; R: `sort(d)[qbinom(
@@ -56,7 +57,7 @@ def median_estimate(differences: ArrayLike, units: str, confidence: float = CONF
 def hodges_lehmann(
     values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """The pseudo-median of the differences values - reference, in their unit.
+    """Return the pseudo-median of the differences values - reference, in their unit.
 
     The median of all Walsh averages, with the interval and the p value that invert Wilcoxon's
     signed-rank test (Hollander and Wolfe, Nonparametric Statistical Methods, 3.2 and 3.3; R:
@@ -97,7 +98,7 @@ def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 @cache
 def _lower_rank(n: int, confidence: float) -> int:
-    """The rank (from 1) of the Walsh average that bounds the interval; 0 if none does."""
+    """Return the rank (from 1) of the Walsh average that bounds the interval; 0 if none does."""
     tail = (1 - confidence) / 2
     if n <= EXACT_PAIRS_MAX:
         cumulated = np.cumsum(_signed_sum_distribution(tuple(range(1, n + 1))))
@@ -108,7 +109,7 @@ def _lower_rank(n: int, confidence: float) -> int:
 
 @lru_cache(maxsize=1024)  # one a number of pairs without ties, many with
 def _signed_sum_distribution(weights: tuple[int, ...]) -> Floats:
-    """The chance of each sum, from 0 on, of the weights whose fair coin shows heads."""
+    """Return the chance of each sum, from 0 on, of the weights whose fair coin shows heads."""
     chance = np.zeros(sum(weights) + 1)
     chance[0] = 1.0
     for weight in weights:
@@ -135,7 +136,8 @@ def _signed_rank_p(differences: Floats) -> float | None:
 
 
 def sign_flip_p(differences: NDArray[np.int_]) -> float:
-    """The exact two-sided p of whole-numbered differences whose signs are fair coins if nothing is.
+    """Return the exact two-sided p of whole-numbered differences whose signs are fair coins if
+    nothing is.
 
     None of them is 0. Fisher, The Design of Experiments, 1935, section 21.
     """

@@ -30,7 +30,7 @@ NO_RATIO = "a load's value is 0, so there is no ratio"
 def geometric_gain(
     values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """The geometric mean over sites of value / reference within blocks, less one.
+    """Return the geometric mean over sites of value / reference within blocks, less one.
 
     Student's t over the repetitions' means of log ratios (`mean_over_repetitions`). A timeout or a
     value of 0 makes it undetermined.
@@ -54,7 +54,8 @@ def log_gain(values: ArrayLike, reference: ArrayLike, confidence: float = CONFID
 def difference_over_sites(
     values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """The mean over sites of value - reference within blocks, in their unit, by the same t."""
+    """Return the mean over sites of value - reference within blocks, in their unit, by the same
+    t."""
     x, r = paired_loads(values, reference)
     if np.isinf(x).any() or np.isinf(r).any():
         return undetermined("a load timed out, so there is no mean", x.shape[-1])
@@ -90,7 +91,8 @@ def repetition_values(differences: ArrayLike) -> Floats:
 
 
 def mean_over_repetitions(differences: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
-    """The mean over sites of their means, each counting alike, by Student's t over repetitions.
+    """Return the mean over sites of their means, each counting alike, by Student's t over
+    repetitions.
 
     With every block there, this is Student's t of the repetitions' means over sites. If blocks are
     lost, a repetition has the sum of its sites' residuals, each by its weight in the mean (Liang
@@ -122,7 +124,8 @@ def mean_over_repetitions(differences: ArrayLike, confidence: float = CONFIDENCE
 def median_gain(
     values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """The median repetition's median site's value / reference, less one; of one site its blocks'.
+    """Return the median repetition's median site's value / reference, less one; of one site its
+    blocks'.
 
     Interval and p are those of `median_estimate`, over the repetitions' medians. A few slow loads
     or timeouts move it little, which is why it stands beside the mean. Assumes repetitions that are
@@ -140,7 +143,8 @@ def median_gain(
 
 
 def as_gain(on_log: Estimate) -> Estimate:
-    """A mean log ratio as a gain, its bounds with it; the error stays that of the logarithm."""
+    """Return a mean log ratio as a gain, its bounds with it; the error stays that of the
+    logarithm."""
     value, low, high = (
         bound if bound is None or bound == math.inf else math.expm1(bound)
         for bound in (on_log.value, on_log.low, on_log.high)

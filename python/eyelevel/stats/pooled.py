@@ -108,7 +108,8 @@ def pooled_log_gain(
     pool: Pool | None,
     confidence: float = CONFIDENCE,
 ) -> Estimate:
-    """The mean log ratio of `eyelevel.stats.paired_gains.log_gain`, with the moderated error.
+    """Return the mean log ratio of `eyelevel.stats.paired_gains.log_gain`, with the moderated
+    error.
 
     Its variance is `Pool.moderate`'s (Smyth, Statistical Applications in Genetics and Molecular
     Biology 3, 2004, with a prior that is not estimated: a handful of stacks does not show how much
@@ -127,12 +128,13 @@ def pooled_log_gain(
 
 
 def pooled_gain(values: ArrayLike, reference: ArrayLike, pool: Pool | None) -> Estimate:
-    """The gain of `eyelevel.stats.paired_gains.geometric_gain` with the moderated error."""
+    """Return the gain of `eyelevel.stats.paired_gains.geometric_gain` with the moderated error."""
     return of_gain(pooled_log_gain(values, reference, pool))
 
 
 def pooled_difference(values: ArrayLike, reference: ArrayLike, pool: Pool | None) -> Estimate:
-    """The difference of `eyelevel.stats.paired_gains.difference_over_sites`, with such an error.
+    """Return the difference of `eyelevel.stats.paired_gains.difference_over_sites`, with such an
+    error.
 
     A difference is a log ratio times the mean time of its site, so the pool's logarithms count by
     the mean of this pair's times there: slower stacks scatter more in milliseconds, not on the

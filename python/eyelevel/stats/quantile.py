@@ -24,7 +24,7 @@ def blocks_min(share: float) -> int:
 
 
 def quantile_interval(loads: ArrayLike, share: float, confidence: float = CONFIDENCE) -> Estimate:
-    """The quantile of independent loads, in their unit; a timeout is infinite.
+    """Return the quantile of independent loads, in their unit; a timeout is infinite.
 
     Two of the loads by rank bound it (Thompson, Annals of Mathematical Statistics 7, 1936; Hahn and
     Meeker, Statistical Intervals, section 5.2), which covers in `confidence` at least, whatever the

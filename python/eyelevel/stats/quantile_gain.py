@@ -29,7 +29,7 @@ def quantile_gain(
     confidence: float = CONFIDENCE,
     seed: int = 1,
 ) -> Estimate:
-    """The geometric mean over sites of quantile(values) / quantile(reference), less one.
+    """Return the geometric mean over sites of quantile(values) / quantile(reference), less one.
 
     `values` and `reference` are sites x repetitions: not-a-number where a site has no block in a
     repetition, infinity for a timeout, which takes its place in the quantile. Interval: Student's t
@@ -68,7 +68,7 @@ def quantile_gain(
 
 
 def repetitions_min(share: float) -> int:
-    """The fewest blocks of which `quantile_gain` has an interval."""
+    """Return the fewest blocks of which `quantile_gain` has an interval."""
     return max(REPETITIONS_MIN, blocks_min(share))
 
 
@@ -90,7 +90,8 @@ def blocks_to_decide(
 
 
 def one_block_error(deviation: float, share: float) -> float:
-    """The standard error of a quantile's logarithmic gain, of one block, from normal logarithms.
+    """Return the standard error of a quantile's logarithmic gain, of one block, from normal
+    logarithms.
 
     `deviation`: the standard deviation of the logarithm of a block's ratio. The quantile's variance
     is share (1 - share) / density^2 (Cramer, Mathematical Methods of Statistics, 1946, 28.5).
@@ -100,7 +101,7 @@ def one_block_error(deviation: float, share: float) -> float:
 
 
 def one_block_error_at_most(gain: Estimate) -> float | None:
-    """The error of one block that an earlier run's gain shows, at its upper 80 % limit.
+    """Return the error of one block that an earlier run's gain shows, at its upper 80 % limit.
 
     A pilot's own error is as often too small as too large; its upper confidence limit makes the
     blocks do (Browne, Statistics in Medicine 14, 1995). None without an interval.
@@ -130,7 +131,7 @@ def _with_interval(log: float, draws: Floats, n: int, confidence: float) -> Esti
 
 
 def _draws(x: Floats, r: Floats, there: Floats, share: float, seed: int) -> Floats:
-    """The logarithm's value in each resample of the repetitions."""
+    """Return the logarithm's value in each resample of the repetitions."""
     draw = np.random.Generator(np.random.PCG64(seed))
     n = x.shape[1]
     times = draw.multinomial(n, np.full(n, 1 / n), size=RESAMPLES)

@@ -28,7 +28,7 @@ LOWEST = -1.0  # no time is negative: cutting an interval here costs no coverage
 def performance_gain(
     values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """The gain of one site, network and metric from runs in pairs, of the same length.
+    """Return the gain of one site, network and metric from runs in pairs, of the same length.
 
     Interval: Student's t with n - 1 degrees of freedom on the linearised ratio (delta method): the
     standard error of mean(x)/mean(r) is that of mean(x - ratio r), divided by mean(r). It assumes
@@ -57,7 +57,7 @@ def performance_gain(
 def ratio_over_sites(
     values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """The mean over sites of their gains, each site counting alike.
+    """Return the mean over sites of their gains, each site counting alike.
 
     `values` and `reference`: sites x repetitions, not-a-number if a site has no block in a
     repetition. Interval: each site's ratio linearised as in `performance_gain`, and Student's t

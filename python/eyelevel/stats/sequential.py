@@ -87,7 +87,8 @@ def confidence_sequence(
 def reach_in_errors(
     n: int, significance_level: float, horizon: Horizon, *, one_sided: bool = False
 ) -> float:
-    """The distance from the mean to a bound after `n` values, in standard errors of the mean.
+    """Return the distance from the mean to a bound after `n` values, in standard errors of the
+    mean.
 
     Infinite outside the horizon and while the interval is unbounded. Never less than that of a
     single look, Student's t: E hardly rises with t after two or three values, where a limit on it
@@ -102,7 +103,8 @@ def reach_in_errors(
 
 
 def reach_at(log_limit: float, n: int, effect_spread: float) -> float:
-    """The t statistic at which the log of E is at a limit after `n` values; infinite if none is."""
+    """Return the t statistic at which the log of E is at a limit after `n` values; infinite if none
+    is."""
     growth = 1 + n * effect_spread**2
     log_ratio = (math.log(growth) / 2 + log_limit) * 2 / n
     if log_ratio >= math.log(growth):
@@ -112,7 +114,7 @@ def reach_at(log_limit: float, n: int, effect_spread: float) -> float:
 
 
 def crossing_chance(log_limit: float, horizon: Horizon, *, one_sided: bool = False) -> float:
-    """The chance that the log of E reaches a limit at any look although the mean is 0.
+    """Return the chance that the log of E reaches a limit at any look although the mean is 0.
 
     With `one_sided`, at a look at which the mean is above 0. Beyond the limits that were simulated
     it falls as Ville's bound does, which is more than it is.
@@ -124,7 +126,8 @@ def crossing_chance(log_limit: float, horizon: Horizon, *, one_sided: bool = Fal
 
 
 def log_limit_of(significance_level: float, horizon: Horizon, *, one_sided: bool = False) -> float:
-    """The limit on the log of E that is reached with this chance; the reverse of the above."""
+    """Return the limit on the log of E that is reached with this chance; the reverse of the
+    above."""
     chances = _chances(horizon)[int(one_sided)]
     if significance_level <= chances[-1]:
         return float(_LOG_LIMITS[-1] + math.log(chances[-1] / significance_level))
@@ -132,7 +135,7 @@ def log_limit_of(significance_level: float, horizon: Horizon, *, one_sided: bool
 
 
 def log_e(t: Floats | float, n: int, effect_spread: float) -> Floats:
-    """The log of E at a t statistic of `n` values."""
+    """Return the log of E at a t statistic of `n` values."""
     growth = 1 + n * effect_spread**2
     square = np.square(t) / (n - 1)
     logs: Floats = (np.log1p(square) - np.log1p(square / growth)) * n / 2 - math.log(growth) / 2
@@ -141,7 +144,7 @@ def log_e(t: Floats | float, n: int, effect_spread: float) -> Floats:
 
 @lru_cache(maxsize=256)
 def _chances(horizon: Horizon) -> tuple[Floats, Floats]:
-    """The chances that E reaches each of _LOG_LIMITS, on both sides and on one.
+    """Return the chances that E reaches each of _LOG_LIMITS, on both sides and on one.
 
     Importance sampling (Siegmund, Annals of Statistics 4, 1976): studies are drawn from the mixture
     itself, where reaching a limit is common, and each counts by 1 / E, its likelihood ratio, at the

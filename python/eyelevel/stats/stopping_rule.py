@@ -64,7 +64,7 @@ class Rule:
         return math.log1p(-effect) if effect < 1 else -math.inf, math.log1p(effect)
 
     def reaches(self, n: int) -> tuple[float, float]:
-        """The interval's and a one-sided bound's distance after `n`, in standard errors."""
+        """Return the interval's and a one-sided bound's distance after `n`, in standard errors."""
         level, horizon = self.significance_level, self.horizon
         interval, bound = (
             reach_in_errors(n, level, horizon, one_sided=side) for side in (False, True)
@@ -84,7 +84,8 @@ def interim_repetitions(repetitions_min: int, repetitions: int) -> list[int]:
 def decide(
     rule: Rule, n: int, n_end: int, values: Floats, errors: Floats, medians: Floats
 ) -> NDArray[np.int8]:
-    """The state of each comparison, a number in STATES, after `n` repetitions out of `n_end`.
+    """Return the state of each comparison, a number in STATES, after `n` repetitions out of
+    `n_end`.
 
     `values` and `errors` are the means of its log ratios and their standard errors, `medians` their
     medians. Its sign is clear if the interval excludes 0 and the median agrees. It differs by less
@@ -109,7 +110,7 @@ def decide(
 def chances_at_end(
     rule: Rule, n: int, n_end: int, values: Floats, errors: Floats
 ) -> tuple[Floats, Floats]:
-    """The chances of a clear sign and of no difference that matters at block `n_end` itself.
+    """Return the chances of a clear sign and of no difference that matters at block `n_end` itself.
 
     The mean at the end is predicted from the values so far: Student's t about their mean, whose
     variance is that of what is still to come (Spiegelhalter, Freedman and Blackburn, Controlled
@@ -143,7 +144,7 @@ def _chances(
 def blocks_to_decide(
     rule: Rule, n: int, value: float, error: float, power: float = POWER
 ) -> int | None:
-    """The blocks, to two digits, of a study that decides this comparison with this chance.
+    """Return the blocks, to two digits, of a study that decides this comparison with this chance.
 
     The chance is that of the data so far. None if BLOCKS_COUNTED_MAX blocks are too few. A study's
     reaches at its end hardly depend on its length, so that the second pass corrects the first.
@@ -168,7 +169,7 @@ def blocks_to_decide(
 
 
 def two_digits(count: float) -> int:
-    """The next number of blocks that is worth naming: with two digits."""
+    """Return the next number of blocks that is worth naming: with two digits."""
     step = int(10 ** max(0, math.floor(math.log10(count)) - 1))
     return math.ceil(count / step) * step
 

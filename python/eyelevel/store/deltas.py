@@ -86,7 +86,7 @@ def _part(
 
 
 def decode(parts: Sequence[Part], last: Picture) -> Iterator[Picture]:
-    """The pictures in their order; raises OSError or ValueError if a part is damaged."""
+    """Yield the pictures in their order; raises OSError or ValueError if a part is damaged."""
     picture = last.copy()
     # Going back, what each step covers is what going forward brings again.
     forward: list[tuple[int, int, Picture]] = []
@@ -116,7 +116,7 @@ def _box(after: Picture, picture: Picture) -> tuple[int, int, int, int]:
 
 
 def _unused_colour(picture: Picture, among: NDArray[np.bool_]) -> tuple[int, int, int]:
-    """The first colour, from black on, that no pixel `among` those of the picture has."""
+    """Return the first colour, from black on, that no pixel `among` those of the picture has."""
     red, green, blue = (picture[..., channel] for channel in range(3))
     for level in range(256):
         alike = among & (red == level)

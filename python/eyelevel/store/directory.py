@@ -49,11 +49,12 @@ class StoredTrial:
     record: JsonMapping
 
     def frames(self) -> Frames:
-        """The load's frames; none if nothing was captured. Raises StoreError when damaged."""
+        """Return the load's frames; none if nothing was captured. Raises StoreError when
+        damaged."""
         return read_trial_frames(self.path.parent.parent, self.path.name)
 
     def step_frames(self) -> tuple[Frames, ...]:
-        """The frames of each step after the load."""
+        """Return the frames of each step after the load."""
         steps = self.record.get("after_load", ())
         files = [self.path / step_frames_file(number) for number in range(1, len(steps) + 1)]
         return tuple(read_frames(file, self._pictures) for file in files)
@@ -64,7 +65,7 @@ class StoredTrial:
 
 
 def step_frames_file(number: int) -> str:
-    """The file of the frames of a step after the load; the first is 1."""
+    """Return the file of the frames of a step after the load; the first is 1."""
     return f"after-load-{number}.npz"
 
 
@@ -76,12 +77,12 @@ def read_trial(directory: Path, name: str) -> StoredTrial:
 
 
 def read_trial_frames(directory: Path, name: str) -> Frames:
-    """A trial's frames alone, by its hash; as `StoredTrial.frames`."""
+    """Return a trial's frames alone, by its hash; as `StoredTrial.frames`."""
     return read_frames(directory / TRIALS / name / FRAMES_FILE, directory / PICTURES)
 
 
 def read_record_file(folder: str) -> bytes:
-    """A trial's record as it lies in `folder`, compressed; raises StoreError without one."""
+    """Return a trial's record as it lies in `folder`, compressed; raises StoreError without one."""
     file = f"{folder}/{RECORD_FILE}"
     return read_bytes(file, Source(file, RECORD_LIMIT, StoreError))
 
@@ -92,7 +93,7 @@ def has_record(folder: Path) -> bool:
 
 
 def parse_record(compressed: bytes, name: str, file: Path | str) -> JsonObject:
-    """The record of `file`'s bytes, checked against the schema, its hash and `name`.
+    """Return the record of `file`'s bytes, checked against the schema, its hash and `name`.
 
     Raises StoreError as `read_trial` does.
     """
@@ -118,7 +119,7 @@ def parse_record(compressed: bytes, name: str, file: Path | str) -> JsonObject:
 
 
 def list_committed(directory: Path) -> set[str]:
-    """The hashes of all trials that are there, from one listing of the directory."""
+    """Return the hashes of all trials that are there, from one listing of the directory."""
     try:
         with os.scandir(directory / TRIALS) as entries:
             return {entry.name for entry in entries if not entry.name.startswith(".")}
@@ -233,7 +234,7 @@ def _check_together(record: JsonMapping, subject: str) -> None:
 
 
 def json_bytes(value: JsonMapping) -> bytes:
-    """A line of JSON."""
+    """Return a line of JSON."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode() + b"\n"
 

@@ -70,7 +70,7 @@ class Frames:
         return cls([frame.at_ms for frame in kept], parts, lambda: last)
 
     def last(self) -> Picture:
-        """The last frame's picture; not for a load without frames. Raises StoreError."""
+        """Return the last frame's picture; not for a load without frames. Raises StoreError."""
         return self._last()
 
     def __len__(self) -> int:
@@ -97,8 +97,8 @@ class Frames:
         return [there[index] for index in wanted]
 
     def sources_at(self, times_ms: Sequence[float]) -> list[str]:
-        """The digest of what each of the same pictures is decoded from, without decoding it: equal
-        ones are equal pictures, in whatever loads."""
+        """Return the digest of what each of the same pictures is decoded from, without decoding it:
+        equal ones are equal pictures, in whatever loads."""
         digest = hashlib.sha256((self._last_name or picture_name(self._last())).encode())
         sources = [digest.hexdigest()]
         for part in reversed(self._parts):
@@ -111,7 +111,7 @@ class Frames:
         return [max(0, bisect_right(self.at_ms, time_ms) - 1) for time_ms in times_ms]
 
     def to_bytes(self, last: str) -> bytes:
-        """The content of a frames file; the same frames give the same bytes.
+        """Return the content of a frames file; the same frames give the same bytes.
 
         `last` is the name of the last frame's picture (`eyelevel.store.pictures`).
         """
@@ -143,7 +143,7 @@ _NAME = re.compile(r"[0-9a-f]{20}")
 
 
 def read_frames(path: Path, pictures: Path) -> Frames:
-    """The frames of a file; none if the file is absent (a load without capture).
+    """Return the frames of a file; none if the file is absent (a load without capture).
 
     `pictures`: the folder of the run's last pictures.
     """
@@ -180,7 +180,7 @@ def read_frames(path: Path, pictures: Path) -> Frames:
 
 
 def name_of_last(content: bytes, file: str) -> str:
-    """The name of the last picture, from a frames file's content. Raises StoreError."""
+    """Return the name of the last picture, from a frames file's content. Raises StoreError."""
     source = Source(file, FRAMES, StoreError)
     last = read_arrays(io.BytesIO(content), {"last": _ARRAYS["last"]}, source)["last"].tobytes()
     name = last.decode("ascii", errors="replace")

@@ -26,17 +26,18 @@ def canonical_json(value: object) -> str:
 
 
 def content_hash(value: object) -> str:
-    """The first 20 hex digits of SHA-256 over the canonical JSON of `value`."""
+    """Return the first 20 hex digits of SHA-256 over the canonical JSON of `value`."""
     return short_hash(canonical_json(value))
 
 
 def short_hash(text: str) -> str:
-    """The first 20 hex digits of SHA-256 over a text, for one that is canonical JSON already."""
+    """Return the first 20 hex digits of SHA-256 over a text, for one that is canonical JSON
+    already."""
     return hashlib.sha256(text.encode()).hexdigest()[:HASH_HEX_DIGITS]
 
 
 def whole_floats_as_integers(value: object) -> object:
-    """A copy of a JSON value in which every whole-numbered float is an integer."""
+    """Return a copy of a JSON value in which every whole-numbered float is an integer."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):

@@ -67,7 +67,7 @@ def read_machine(file: Path) -> JsonObject:
 
 
 def parse_machine(content: bytes, machine: str, file: str) -> JsonObject:
-    """The content of a machine's `file`, checked; raises StoreError as `read_machine`."""
+    """Return the content of a machine's `file`, checked; raises StoreError as `read_machine`."""
     document = parse_object(content, Source(file, DOCUMENT, StoreError))
     if document.get("version") != MACHINE_VERSION:
         raise StoreError(

@@ -53,7 +53,8 @@ def pack(
     logs: Mapping[str, bytes] = MappingProxyType({}),
     is_known: Callable[[str], bool] = lambda _: False,
 ) -> PackedTrial:
-    """The bytes of a trial; the same trial gives the same. `is_known`: of the names of pictures.
+    """Return the bytes of a trial; the same trial gives the same. `is_known`: of the names of
+    pictures.
 
     Raises StoreError for a record that breaks the schema, so that what could not be read is never
     written.

@@ -21,7 +21,7 @@ _NAME_DIGITS = 20
 
 
 def picture_name(picture: Picture) -> str:
-    """A picture's name: its pixels'."""
+    """Return a picture's name: its pixels'."""
     size = "x".join(map(str, picture.shape)).encode()
     return hashlib.sha256(size + b":" + picture.tobytes()).hexdigest()[:_NAME_DIGITS]
 

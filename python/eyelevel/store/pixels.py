@@ -22,7 +22,7 @@ HASTY_EFFORT = {"method": 0, "quality": 0}
 
 
 def encode_webp(picture: Picture, effort: dict[str, int]) -> bytes:
-    """The picture without loss."""
+    """Return the picture without loss."""
     buffer = io.BytesIO()
     Image.fromarray(picture).save(buffer, "WEBP", lossless=True, **effort)
     return buffer.getvalue()

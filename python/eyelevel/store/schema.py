@@ -216,7 +216,7 @@ def trial_hash(
     seed: int,
     browser: JsonObject,
 ) -> str:
-    """The identity of a trial: the hash of everything that determines it.
+    """Return the identity of a trial: the hash of everything that determines it.
 
     The names of network and stack are part of it, so that two names for the same settings (an A/A
     comparison) stay two trials.
@@ -237,7 +237,7 @@ def trial_hash(
 
 
 def hash_of_key(trial: JsonObject) -> str:
-    """The hash that a record's `trial` must carry, computed from its other keys."""
+    """Return the hash that a record's `trial` must carry, computed from its other keys."""
     names = (
         "site_digest",
         "network",

@@ -147,7 +147,7 @@ def _several(count: int, what: str) -> str:
 
 
 def _check_bounds(units: Mapping[str, object], unit: str, number: int, source: Source) -> str:
-    """The unit, if it is not one too many."""
+    """Return the unit, if it is not one too many."""
     if unit not in units and len(units) == UNITS_MAX:
         raise source.refusal(f"more than {UNITS_MAX} units", str(number), _FILTER)
     return unit

@@ -82,7 +82,7 @@ class DelayRate:
         return RateSeries(self.at_ms, mbit_s)
 
     def delay_steps(self, name: str) -> tuple[float, NDArray[np.float64]] | None:
-        """The delay in even steps and their length in ms, as long in all as the series.
+        """Return the delay in even steps and their length in ms, as long in all as the series.
 
         Where times are uneven a step is about as long as their median, and has the last value that
         was measured by its middle.
@@ -151,7 +151,7 @@ def _rows(content: bytes, source: Source) -> _Rows:
 
 
 def parse_delay_rate(content: bytes, source: Source) -> DelayRate:
-    """The series. Raises the source's error with its line."""
+    """Return the series. Raises the source's error with its line."""
     rows = _rows(content, source)
     line = rows.line
     columns = rows.columns

@@ -251,7 +251,8 @@ def _rate(opportunities_ms: NDArray[np.int64]) -> str:
 
 
 def _stem(name: str) -> str:
-    """The file's name as a word of a stage: without folders, one suffix of text, and spaces."""
+    """Return the file's name as a word of a stage: without folders, one suffix of text, and
+    spaces."""
     last = name.rpartition("/")[2]
     base = re.sub(r"\.(csv|txt|trace|light)$", "", last, flags=re.IGNORECASE)
     return re.sub(r"[^A-Za-z0-9._-]", "-", base).lstrip(".") or "link"

@@ -43,7 +43,7 @@ class Light:
 
 
 def parse_light(content: bytes, source: Source) -> Light:
-    """The trains. Raises the source's error with the line of the first that is wrong."""
+    """Return the trains. Raises the source's error with the line of the first that is wrong."""
     text = lines_without_ends(content)
     if not text or text.translate(None, b"0123456789. \n"):
         raise _no_train(text, source)
@@ -70,7 +70,8 @@ def parse_light(content: bytes, source: Source) -> Light:
 
 
 def _of_piece(text: bytes, done: int, source: Source) -> Light | None:
-    """The trains of some lines, the first of which is behind `done` others; None if one is none."""
+    """Return the trains of some lines, the first of which is behind `done` others; None if one is
+    none."""
     signs = np.frombuffer(text + b"\n", np.uint8)
     ends = np.flatnonzero(signs <= _SPACE)
     # No number between two signs, or before the first one.

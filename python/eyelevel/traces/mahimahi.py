@@ -17,7 +17,7 @@ MS_MAX = int(LIMITS["opportunity_ms"].max)  # 30 days: a later opportunity is a 
 
 
 def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
-    """The opportunities that `text` lists; `name` is the file's for messages.
+    """Return the opportunities that `text` lists; `name` is the file's for messages.
 
     Raises TraceError for a line that is no whole number, is less than the one before or beyond 30
     days, and for a trace without duration: what the path refuses, with the same remedies.
@@ -79,7 +79,7 @@ def _check_order(values: NDArray[np.int64], content: bytes, name: str) -> None:
 
 
 def format_mahimahi(opportunities_ms: NDArray[np.int64]) -> str:
-    """The text of a trace."""
+    """Return the text of a trace."""
     return whole_lines(opportunities_ms).decode("ascii")
 
 

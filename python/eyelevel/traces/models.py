@@ -62,7 +62,8 @@ class Generator:
 
 
 def cellular(random: Generator, duration_ms: int) -> NDArray[np.float64]:
-    """A cellular link, after the model behind Sprout: relative rate in each millisecond, 0 to 1.
+    """Return a cellular link, after the model behind Sprout: relative rate in each millisecond, 0
+    to 1.
 
     Winstein, Sivaraman and Balakrishnan 2013 (Stochastic forecasts achieve high throughput and low
     delay over cellular networks, NSDI, section 3.1): packets leave in a Poisson process whose rate
@@ -86,7 +87,7 @@ def cellular(random: Generator, duration_ms: int) -> NDArray[np.float64]:
 
 
 def satellite(random: Generator, duration_ms: int) -> NDArray[np.float64]:
-    """A low-orbit satellite link: relative rate in each millisecond.
+    """Return a low-orbit satellite link: relative rate in each millisecond.
 
     Mohan et al. 2024 (A multifaceted look at Starlink performance, WWW, arXiv:2310.09242): links
     are configured anew all over the network every 15 s, and throughput changes from one such
@@ -117,7 +118,7 @@ def satellite(random: Generator, duration_ms: int) -> NDArray[np.float64]:
 
 
 def wifi(random: Generator, duration_ms: int) -> NDArray[np.float64]:
-    """A Wi-Fi link: relative rate in each millisecond.
+    """Return a Wi-Fi link: relative rate in each millisecond.
 
     Two things shape it. The channel: a finite-state Markov chain that moves to a neighbouring state
     only (Wang and Moayeri 1995, IEEE Transactions on Vehicular Technology 44), here over the eight

@@ -51,5 +51,5 @@ def format_rates(series: RateSeries) -> str:
 
 
 def _shortest(value: float) -> str:
-    """The shortest decimals that are read as this number again."""
+    """Return the shortest decimals that are read as this number again."""
     return repr(value).removesuffix(".0")

@@ -22,7 +22,8 @@ class RateSeries:
 
 
 def opportunities_of(series: RateSeries, name: str) -> NDArray[np.int64]:
-    """The trace that sends what `series` does: an opportunity whenever 1500 bytes have gathered.
+    """Return the trace that sends what `series` does: an opportunity whenever 1500 bytes have
+    gathered.
 
     No opportunity is earlier than the bytes that it carries. Their number is the series' total,
     rounded; they are spread evenly over it, and the last falls on the series' end, since a trace is

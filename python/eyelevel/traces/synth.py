@@ -24,7 +24,7 @@ _COURSES: dict[str, tuple[Course, bool]] = {
 
 
 def synthesise(spec: SynthSpec) -> NDArray[np.int64]:
-    """The opportunities in milliseconds; the same for the same settings on every machine.
+    """Return the opportunities in milliseconds; the same for the same settings on every machine.
 
     The mean is `rate_bit_s_mean` to half an opportunity. Raises TraceError for settings that make
     no sense.

@@ -67,7 +67,7 @@ class Bulk:
 def bulk_site(
     folder: Path, body_bytes: int, scheme: str = "https", *, late_bytes: int = 0
 ) -> tuple[Path, str]:
-    """A recording of one body that does not compress, and its URL; with `late_bytes` also of
+    """Return a recording of one body that does not compress, and its URL; with `late_bytes` also of
     `LATE_URL`, a body of that size."""
     url = f"{scheme}://{HOST}/object"
     bodies = [(url, body_bytes), *([(LATE_URL, late_bytes)] if late_bytes else [])]

@@ -67,7 +67,8 @@ def validate_path(
 
 
 def short_validation() -> dict[str, JsonObject]:
-    """The checks in brief, about five seconds: what a run notes at its start, by their names.
+    """Return the checks in brief, about five seconds: what a run notes at its start, by their
+    names.
 
     `passed` is None if nothing bounds the number on this machine.
     """
@@ -197,7 +198,8 @@ def _exact(experiment: str, machine: str, seen: Seen) -> Check:
 def busy_rate_bit_s(
     sent_ns: NDArray[np.int64], received_ns: NDArray[np.int64], wire_bytes: int, rate_bit_s: int
 ) -> float:
-    """The rate at which packets came that had waited, so that the link had no pause before them.
+    """Return the rate at which packets came that had waited, so that the link had no pause before
+    them.
 
     On a loaded machine a sender may be suspended for longer than the queue lasts: such pauses are
     its own and not the link's. A packet has waited if it took over two transmissions longer.

@@ -82,12 +82,12 @@ class Flow:
         return cls(network.name, network.loss_down, control, size, tcp, quic, ratio, theory)
 
     def as_json(self) -> JsonObject:
-        """The documented shape (docs/reference/yardstick.md)."""
+        """Return the documented shape (docs/reference/yardstick.md)."""
         return asdict(self) | {"ratio": self.ratio.as_json()}
 
     @classmethod
     def of_json(cls, found: JsonMapping) -> Self:
-        """The reverse of `as_json`. Raises KeyError or TypeError for another shape."""
+        """Return the reverse of `as_json`. Raises KeyError or TypeError for another shape."""
         sides = {
             name: FlowSide(**{**found[name], "runs": tuple(found[name]["runs"])})
             for name in ("tcp", "quic")

@@ -35,7 +35,7 @@ def build() -> JsonObject:
 
 
 def read_cell(determined_by: JsonMapping) -> Cell | None:
-    """The cell that was measured with these settings by this build; None: there is none."""
+    """Return the cell that was measured with these settings by this build; None: there is none."""
     kept = _read(folder() / f"{_key(determined_by)}.json")
     return kept[1] if kept else None
 

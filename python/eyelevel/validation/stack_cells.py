@@ -78,12 +78,12 @@ class Cell:
         return cls(network, loss, control, tcp, quic, ratio_of(quic.runs, tcp.runs), few)
 
     def as_json(self) -> JsonObject:
-        """The documented shape (docs/reference/yardstick.md)."""
+        """Return the documented shape (docs/reference/yardstick.md)."""
         return asdict(self) | {"ratio": self.ratio.as_json()}
 
     @classmethod
     def of_json(cls, found: JsonMapping) -> Self:
-        """The reverse of `as_json`. Raises KeyError or TypeError for another shape."""
+        """Return the reverse of `as_json`. Raises KeyError or TypeError for another shape."""
         sides = {
             name: Side(**{**found[name], "runs": tuple(found[name]["runs"])})
             for name in ("tcp", "quic")
@@ -92,7 +92,7 @@ class Cell:
 
 
 def ratio_of(quic: Sequence[float], tcp: Sequence[float]) -> Estimate:
-    """The ratio of geometric means with Welch's interval on logarithms."""
+    """Return the ratio of geometric means with Welch's interval on logarithms."""
     if not all(goodput > 0 for goodput in (*quic, *tcp)):
         return undetermined("a run moved nothing")
     if min(len(quic), len(tcp)) < 2:

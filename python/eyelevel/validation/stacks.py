@@ -46,13 +46,13 @@ HEADER_NETWORK = Network("headers", 100_000_000, 100_000_000, 10.0, 200.0)
 
 
 def presets() -> list[Network]:
-    """The networks of Wolsing et al. 2019."""
+    """Return the networks of Wolsing et al. 2019."""
     return [NETWORKS_BY_NAME[name] for name in PRESETS]
 
 
 def fast_presets() -> list[Network]:
-    """The networks of the table that are faster than the papers', and each without its course, at
-    its mean rate: a transfer sees the first seconds of a course alone."""
+    """Return the networks of the table that are faster than the papers', and each without its
+    course, at its mean rate: a transfer sees the first seconds of a course alone."""
     networks = [NETWORKS_BY_NAME[name] for name in FAST_PRESETS]
     even = [replace(n, name=f"{n.name}-even", synth_down=None, synth_up=None) for n in networks]
     return [*networks, *even]
@@ -64,7 +64,7 @@ def body_bytes(network: Network) -> int:
 
 
 def grid() -> list[Network]:
-    """The grid of one-way loss and round trip, each direction losing alike."""
+    """Return the grid of one-way loss and round trip, each direction losing alike."""
     return [
         Network(
             f"{rtt:g}ms-{loss:.1%}",
@@ -81,7 +81,8 @@ def grid() -> list[Network]:
 
 
 def network_of(name: str) -> Network:
-    """A preset network or a cell of the grid; NetworkError with the nearest name otherwise."""
+    """Return a preset network or a cell of the grid; NetworkError with the nearest name
+    otherwise."""
     known = NETWORKS_BY_NAME | {network.name: network for network in (*fast_presets(), *grid())}
     if name in known:
         return known[name]
@@ -173,7 +174,7 @@ def _run(network: Network, name: str, site: tuple[Path, str], seed: int) -> Bulk
 
 @cache
 def header_share(name: str) -> float:
-    """The body's share in the bytes on the wire over a fast path without loss."""
+    """Return the body's share in the bytes on the wire over a fast path without loss."""
     with temporary_folder("validate") as folder:
         site = bulk_site(folder, body_bytes(HEADER_NETWORK))
         transferred = _run(HEADER_NETWORK, name, site, 0)
@@ -181,7 +182,7 @@ def header_share(name: str) -> float:
 
 
 def _order(network: Network, pair: Pair) -> int:
-    """The cell's place in a table of all."""
+    """Return the cell's place in a table of all."""
     names = [network.name for network in (*presets(), *fast_presets(), *grid())]
     place = names.index(network.name) if network.name in names else len(names)
     return place * len(PAIRS) + PAIRS.index(pair)

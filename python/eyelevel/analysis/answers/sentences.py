@@ -62,7 +62,7 @@ class Answer(NamedTuple):
 
 
 def answers(contents: StudyResults) -> list[Answer]:
-    """The answer's sentences, those over all networks of a plan with weights last.
+    """Return the answer's sentences, those over all networks of a plan with weights last.
 
     Of an unfinished run they describe, and no more; if no block is complete they say why.
     """
@@ -134,7 +134,7 @@ def further_answers(contents: StudyResults) -> list[str]:
 
 
 def _by_comparison(gains: Sequence[NetworkGain], metric: str) -> list[list[NetworkGain]]:
-    """The metric's gains, those of one comparison together."""
+    """Return the metric's gains, those of one comparison together."""
     of_pair: dict[object, list[NetworkGain]] = {}
     for gain in gains:
         if gain.metric == metric:
@@ -239,7 +239,7 @@ def _basis(gain: NetworkGain, sites: int) -> str:
 
 
 def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> list[Answer]:
-    """A sentence a finding."""
+    """Return a sentence a finding."""
     sentences = []
     asked, effect = gains[0].comparison, format_percent(smallest_effect, signed=False)
     for finding, opening in FINDINGS.items():
@@ -258,7 +258,7 @@ def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> l
 
 
 def _range(gains: Sequence[NetworkGain]) -> str:
-    """The least and the largest gain of many networks, or why there is none."""
+    """Return the least and the largest gain of many networks, or why there is none."""
     values = [gain.gain.value for gain in gains if gain.gain.value is not None]
     reasons = Counter(gain.gain.reason for gain in gains if not gain.gain.determined)
     clauses = []

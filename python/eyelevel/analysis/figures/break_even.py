@@ -64,13 +64,13 @@ def break_even_points(contents: StudyResults) -> pl.DataFrame:
 
 
 def break_even_chart(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
-    """The map of both; see `eyelevel.figures.break_even`."""
+    """Return the map of both; see `eyelevel.figures.break_even`."""
     across, up = _axes(rows)
     return break_even_map(rows, break_even_points(contents), (across, up))
 
 
 def _axes(rows: pl.DataFrame) -> tuple[str, ...]:
-    """The two things in which the networks differ most often."""
+    """Return the two things in which the networks differ most often."""
     levels = {name: rows[name].n_unique() for name in AXES}
     ordered = sorted((name for name in AXES if levels[name] > 1), key=lambda name: -levels[name])
     return tuple(ordered[:2])

@@ -35,7 +35,7 @@ class Filmstrips:
     left_out: int = 0
 
     def as_data(self) -> JsonObject:
-        """The data block of the page."""
+        """Return the data block of the page."""
         return {"pictures": self.pictures, "strips": self.strips}
 
 
@@ -79,7 +79,7 @@ def filmstrips(contents: StudyResults) -> Filmstrips:
 def strips_of(
     contents: StudyResults, site: str, network: str
 ) -> dict[str, list[tuple[float, str]]]:
-    """The pictures of each stack's typical load at even times: seconds and data URLs."""
+    """Return the pictures of each stack's typical load at even times: seconds and data URLs."""
     if not contents.planned.browser.capture:
         return {}
     frames = _frames_of(contents, typical_loads(contents, [site]).get((site, network), {}))
@@ -161,7 +161,7 @@ class _Pictures:
         self.total_bytes = 0
 
     def numbers(self, frames: Frames, times_ms: Sequence[float]) -> list[int]:
-        """The thumbnail of what was on the screen at each time."""
+        """Return the thumbnail of what was on the screen at each time."""
         sources = frames.sources_at(times_ms)
         if not self._by_source.keys() >= set(sources):
             for source, frame in zip(sources, frames.at(times_ms), strict=True):
@@ -205,7 +205,7 @@ def _times(end_ms: float) -> list[float]:
 
 
 def _changes(at_ms: Sequence[float]) -> list[float]:
-    """The moments of a load's frames, thinned evenly; always the first and the last."""
+    """Return the moments of a load's frames, thinned evenly; always the first and the last."""
     count = min(CHANGES_MAX, len(at_ms))
     if count < 2:
         return list(at_ms)

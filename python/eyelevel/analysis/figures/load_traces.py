@@ -16,8 +16,8 @@ SILENCE_PX_MIN = 0.002  # of the load: shorter ones are below a pixel
 
 
 def downlink_levels(contents: StudyResults) -> pl.DataFrame:
-    """The first site: `network`, `site`, `stack`, `hash`, `at_s`, `kilobytes` of the typical load
-    of every stack. Empty if records have no timeline."""
+    """Return the first site: `network`, `site`, `stack`, `hash`, `at_s`, `kilobytes` of the typical
+    load of every stack. Empty if records have no timeline."""
     rows = [
         (network, site, stack, trial, at_ms / 1e3, level / 1e3)
         for network, site, stack, trial, downlink in _typical(contents)
@@ -28,7 +28,7 @@ def downlink_levels(contents: StudyResults) -> pl.DataFrame:
 
 
 def downlink_figure(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
-    """The chart of `downlink_levels`, each network's panel under the name of its site."""
+    """Return the chart of `downlink_levels`, each network's panel under the name of its site."""
     title = pl.format("{} on {}", "site", "network").alias("network")
     silences = [
         (network, site, stack, start / 1e3, end / 1e3)

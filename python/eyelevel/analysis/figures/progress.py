@@ -95,7 +95,7 @@ def _panel(
 
 
 def _mean_curve(loads: pl.DataFrame, grid_ms: Floats) -> Floats:
-    """The mean share at each time, over sites of the means over a site's loads."""
+    """Return the mean share at each time, over sites of the means over a site's loads."""
     weighted = loads.with_columns(
         weight=1 / pl.len().over("site") / pl.col("site").n_unique(),
         rise=pl.col("share").list.diff().list.eval(pl.element().fill_null(0.0)),

@@ -61,7 +61,7 @@ def single_origin(contents: StudyResults) -> pl.DataFrame:
 
 
 def partner_of(stack: Stack, stacks: Sequence[Stack], references: Sequence[str]) -> str | None:
-    """The stack over TCP that a stack over QUIC is compared with; None of one over TCP.
+    """Return the stack over TCP that a stack over QUIC is compared with; None of one over TCP.
 
     The tuned one with its congestion controller, as in the paper; else a tuned one, `tcp+` first;
     else a reference of the plan. It must have TLS 1.3, whose handshakes take one round trip more

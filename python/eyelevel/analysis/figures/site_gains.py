@@ -57,7 +57,8 @@ def site_gains(contents: StudyResults) -> pl.DataFrame:
 
 
 def _count_sites(contents: StudyResults) -> set[str]:
-    """The grid of the plan, over which Das has his means; without one all that are shaped."""
+    """Return the grid of the plan, over which Das has his means; without one all that are
+    shaped."""
     names = {network.name for network in contents.planned.networks}
     return {*whole_grid(contents.planned.networks)["network"]} or names - {UNSHAPED} or names
 

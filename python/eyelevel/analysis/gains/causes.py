@@ -30,12 +30,13 @@ class NetworkSplit(Compared):
 
 
 def rtts_ms_of(plan: JsonMapping) -> dict[str, float]:
-    """The least round trip of each network of a plan, by its name."""
+    """Return the least round trip of each network of a plan, by its name."""
     return {each["name"]: float(each["rtt_ms_min"]) for each in plan["networks"]}
 
 
 def split_causes(kept: pl.DataFrame, plan: JsonMapping) -> tuple[NetworkSplit, ...]:
-    """The parts of the primary metric's difference over all sites, by network and comparison.
+    """Return the parts of the primary metric's difference over all sites, by network and
+    comparison.
 
     `kept` has the kept blocks with their counterfactuals. A repetition counts if a network and
     its lossless twin both have the block; a timeout counts as its limit. Of a study that
@@ -132,7 +133,8 @@ def _values(kept: pl.DataFrame, metric: str) -> _Values:
 def without_twins(
     plan: JsonMapping, table: pl.DataFrame, blocks: Blocks
 ) -> tuple[JsonObject, pl.DataFrame, Blocks]:
-    """The study without its counterfactuals, which are no answers: plan, trials and blocks."""
+    """Return the study without its counterfactuals, which are no answers: plan, trials and
+    blocks."""
     causes = plan["causes"]
     stacks = {name for twins in causes["stacks"].values() for name in twins.values()}
     networks = set(causes["networks"].values())

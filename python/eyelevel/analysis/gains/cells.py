@@ -179,7 +179,7 @@ def compare_networks(
     planned: Sequence[Key] = (),
     pools: Pools | None = None,
 ) -> list[NetworkGain]:
-    """The gain over `sites` by network, comparison and metric.
+    """Return the gain over `sites` by network, comparison and metric.
 
     `pools`: with what else the stacks of a network were loaded, for the error of `gain`.
 
@@ -215,7 +215,7 @@ def network_gains(
     primary_metric: str | None = None,
     pools: Pools | None = None,
 ) -> list[NetworkGain]:
-    """The same without any correction, for a look that claims nothing."""
+    """Return the same without any correction, for a look that claims nothing."""
     # What is planned stays in the answer without any cell: left out, it would look never asked.
     grouped: dict[Key, list[Cell]] = {key: [] for key in planned}
     for cell in cells:

@@ -50,7 +50,8 @@ class ExclusionEffect(Compared):
 
 
 def restore_excluded(table: pl.DataFrame, metric: str) -> pl.DataFrame:
-    """The trials of every block on one machine, as if none had failed: `metric` as it was measured.
+    """Return the trials of every block on one machine, as if none had failed: `metric` as it was
+    measured.
 
     `table` is the study's (`eyelevel.analysis.run_files.read_table`).
     """

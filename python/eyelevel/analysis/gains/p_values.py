@@ -36,7 +36,7 @@ class GainTests:
 def gain_tests(
     gains: Sequence[NetworkGain], smallest_effect: float, may_stop: str | None = None
 ) -> list[GainTests]:
-    """The tests of each of `gains`, in their order.
+    """Return the tests of each of `gains`, in their order.
 
     `smallest_effect`: of interest, as a share above 0. `may_stop`: the primary metric of a study
     that may stop early; its gains have anytime-valid p values, and neither of these.
@@ -60,5 +60,5 @@ def gain_tests(
 
 
 def family_of(metric: str) -> str:
-    """The name of a metric's family of comparisons."""
+    """Return the name of a metric's family of comparisons."""
     return f"{metric}, all networks and comparisons"

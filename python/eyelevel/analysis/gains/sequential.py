@@ -40,7 +40,8 @@ def sequential_gains(
     sites: Collection[str],
     horizon: Horizon,
 ) -> list[NetworkGain]:
-    """The gain by network and comparison with an interval that holds at all looks of `horizon`.
+    """Return the gain by network and comparison with an interval that holds at all looks of
+    `horizon`.
 
     One value a repetition: the mean over sites of log(value / reference), centred by site where
     blocks are lost (`eyelevel.stats.paired_gains.repetition_values`). So the gain is the geometric
@@ -151,7 +152,7 @@ def comparison_states(
 
 
 def blocks_needed(gain: NetworkGain, rule: Rule) -> int | None:
-    """The blocks of a study that decides this comparison in four of five cases.
+    """Return the blocks of a study that decides this comparison in four of five cases.
 
     By its values so far. None if the interval is unknown, or if 1,000 blocks are too few.
     """
@@ -162,7 +163,7 @@ def blocks_needed(gain: NetworkGain, rule: Rule) -> int | None:
 
 
 def _error(gain: Estimate, rule: Rule) -> float:
-    """The standard error of the mean log ratio, from its interval."""
+    """Return the standard error of the mean log ratio, from its interval."""
     assert gain.low is not None and gain.high is not None
     return (math.log1p(gain.high) - math.log1p(gain.low)) / 2 / rule.reaches(gain.n)[0]
 

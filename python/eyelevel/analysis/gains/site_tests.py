@@ -47,7 +47,7 @@ class SiteTests(Compared):
 def site_tests(
     kept: pl.DataFrame, cells: Sequence[Cell], comparisons: Sequence[Comparison]
 ) -> list[SiteTests]:
-    """The tests of each of `cells`, in their order, from the kept blocks (`select_blocks`).
+    """Return the tests of each of `cells`, in their order, from the kept blocks (`select_blocks`).
 
     `comparisons`: all of the plan. They take about 6 ms a cell of 30 blocks and five stacks: choose
     the cells.
@@ -113,6 +113,6 @@ def _all_pairs(runs: Mapping[str, Floats], reference: str) -> dict[str, PairDiff
 
 
 def _alone(stack: str, x: Floats, reference: str, r: Floats) -> PairDifference:
-    """The undetermined pair of a stack that is not of the family, with its own reason."""
+    """Return the undetermined pair of a stack that is not of the family, with its own reason."""
     (pair,) = games_howell({stack: x, reference: r})
     return pair if pair.p is None else PairDifference(stack, reference, reason="too few values")

@@ -11,7 +11,7 @@ NAMED_MAX = 3  # networks without an interval; more would bury what is said
 
 
 def weighted_gain(gains: Sequence[NetworkGain], weights: Mapping[str, float]) -> Estimate:
-    """The mean over networks of one stack's gains, each counting by its weight.
+    """Return the mean over networks of one stack's gains, each counting by its weight.
 
     The weights are taken as known; errors of different networks add in squares, the interval is
     Student's t with Welch and Satterthwaite's degrees of freedom. Undetermined as soon as one

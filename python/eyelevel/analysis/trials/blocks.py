@@ -120,7 +120,8 @@ def _reason(
 
 
 def with_timeouts(metric: str) -> pl.Expr:
-    """The metric's column: infinite if the page did not finish, null if it has no such metric."""
+    """Return the metric's column: infinite if the page did not finish, null if it has no such
+    metric."""
     late = pl.col("outcome").is_in(CENSORED)
     return pl.when(late).then(math.inf).otherwise(pl.col(metric)).alias(metric)
 
@@ -132,7 +133,7 @@ def limit_of(metric: str) -> pl.Expr:
 
 
 def up_to_limit(metric: str) -> pl.Expr:
-    """The metric's column for a mean: a timeout counts as its limit, as in
+    """Return the metric's column for a mean: a timeout counts as its limit, as in
     `eyelevel.stats.censoring.timeouts`."""
     return with_timeouts(metric).clip(upper_bound=limit_of(metric))
 
@@ -140,7 +141,8 @@ def up_to_limit(metric: str) -> pl.Expr:
 def loads_by_site(
     kept: pl.DataFrame, sites: Collection[tuple[str, str]], metrics: Sequence[str]
 ) -> dict[tuple[str, str], Loads]:
-    """The loads of each (network, site) of `sites` that has kept blocks (`select_blocks`)."""
+    """Return the loads of each (network, site) of `sites` that has kept blocks
+    (`select_blocks`)."""
     schema = {"network": pl.String, "site": pl.String}
     names = pl.DataFrame(sorted(sites), schema=schema, orient="row")
     rows = (

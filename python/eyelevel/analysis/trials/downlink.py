@@ -77,7 +77,7 @@ def downlink_of(record: JsonMapping) -> Downlink | None:
 
 
 def measures_of(record: JsonMapping) -> tuple[float | None, ...]:
-    """The values of MEASURES; the used share is null where the downlink has no rate."""
+    """Return the values of MEASURES; the used share is null where the downlink has no rate."""
     downlink = downlink_of(record)
     if downlink is None:
         return (None,) * len(MEASURES)

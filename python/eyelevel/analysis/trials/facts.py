@@ -71,7 +71,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
 
 
 def facts_of(record: JsonMapping) -> tuple[object, ...]:
-    """The values of TRIAL_COLUMNS and then of FACT_COLUMNS."""
+    """Return the values of TRIAL_COLUMNS and then of FACT_COLUMNS."""
     trial = record["trial"]
     of_trial = [trial[name] if name in trial else record[name] for name in TRIAL_COLUMNS]
     fetched = [item for item in record["objects"] if item["from"] == "network"]
@@ -192,7 +192,7 @@ def _cross_traffic(record: JsonMapping) -> str | None:
 
 
 def _lateness(record: JsonMapping, key: str) -> float | None:
-    """The worst lateness of reads and releases, in both directions."""
+    """Return the worst lateness of reads and releases, in both directions."""
     ways = [record["path"][way] for way in ("down", "up")] if record["path"] else []
     seen = [timing[key] for way in ways for timing in (way, way["arrival"])]
     return max((timing for timing in seen if timing is not None), default=None)
@@ -203,7 +203,8 @@ Spans = Sequence[tuple[float, float]]
 
 
 def unexplained_gap_ms(gaps_ms: Spans, tasks_ms: Spans) -> float:
-    """The most by which a gap of the page's own timer exceeds the long tasks in it; 0 without gaps.
+    """Return the most by which a gap of the page's own timer exceeds the long tasks in it; 0
+    without gaps.
 
     It says that the renderer did not run though nothing in the page kept it busy. It has no fixed
     bound: loads on an idle but slow machine had gaps of 115 to 222 ms without a long task, since

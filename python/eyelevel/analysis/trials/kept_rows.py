@@ -48,12 +48,13 @@ def _stamp(file: str) -> str:
 
 
 def read_kept(directory: Path, columns: Columns) -> pl.DataFrame:
-    """The rows that were kept by this very code; none where it was another's or is damaged."""
+    """Return the rows that were kept by this very code; none where it was another's or is
+    damaged."""
     return read_parts([directory / TABLE_FILE, *parts_of(directory)], columns)
 
 
 def parts_of(directory: Path) -> list[Path]:
-    """The files of rows that are not in the table yet."""
+    """Return the files of rows that are not in the table yet."""
     return sorted((directory / ROWS).glob("*.parquet"))
 
 

@@ -22,8 +22,8 @@ this includes the earlier visit, which cannot be separated."""
 
 
 def limits_of(record: JsonMapping) -> tuple[float | None, ...]:
-    """The values of LIMITS; None where no connection tells, as of somebody else's servers, or
-    none of this load alone."""
+    """Return the values of LIMITS; None where no connection tells, as of somebody else's servers,
+    or none of this load alone."""
     if outlives_visits(record):
         return (None,) * len(LIMITS)
     in_force = [told["in_force"] for told in record["connections"]]

@@ -30,7 +30,8 @@ MEASURED: tuple[Measured, ...] = (
 
 
 def measured_rows(table: pl.DataFrame, stacks: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """An aspect and its median over the `ok` loads of each stack; a dash where there is none."""
+    """Return an aspect and its median over the `ok` loads of each stack; a dash where there is
+    none."""
     counted = table.filter(pl.col("outcome") == "ok")
     rows = []
     for measured in MEASURED:

@@ -43,7 +43,7 @@ Judged = Mapping[str, tuple[str, str]]
 
 
 def judge_table(table: pl.DataFrame) -> pl.DataFrame:
-    """The table of facts; `outcome` and `outcome_detail` are now the judged ones."""
+    """Return the table of facts; `outcome` and `outcome_detail` are now the judged ones."""
     table = judge_disturbances(table)
     for rule in (_find_missed, _different, _find_timer_gaps):
         judged = rule(table.filter(pl.col("outcome") == "ok"))

@@ -56,7 +56,7 @@ class Columns:
         )
 
     def row(self, record: JsonMapping, frames: Callable[[], Frames]) -> Row:
-        """A trial's values, in the schema's order but for SOURCE_COLUMNS."""
+        """Return a trial's values, in the schema's order but for SOURCE_COLUMNS."""
         found = self.measure(record, frames()) if _has_loaded(record) else Measured({})
         metrics = (found.metrics.get(name) for name in self.names)
         progress = zip(*found.progress, strict=True) if found.progress else (None, None)

@@ -39,7 +39,8 @@ CHUNK_TRIALS = 2500  # bounds what a process holds at once
 
 
 def trials_table(directory: Path, columns: Columns, processes: int = 1) -> pl.DataFrame:
-    """The tidy table of all committed trials, in the order of their hashes, outcomes as recorded.
+    """Return the tidy table of all committed trials, in the order of their hashes, outcomes as
+    recorded.
 
     A load that did not end has nulls in every metric column, a timed-out one included: what it
     showed until the limit is not how long the page takes. One that ended and failed a rule has its
@@ -106,7 +107,7 @@ def _read(
     *,
     are_unchanged: bool,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows of these trials: those of `kept` that are right, and the others, computed.
+    """Return the rows of these trials: those of `kept` that are right, and the others, computed.
 
     `are_unchanged`: size and time of a record are enough to say that it is the one of its row.
     """
@@ -156,7 +157,7 @@ def _map_column(work: Sequence[_Work], processes: int) -> Iterator[pl.DataFrame]
 
 
 def _rows(work: _Work) -> pl.DataFrame:
-    """The rows of those trials whose sources differ from the known ones."""
+    """Return the rows of those trials whose sources differ from the known ones."""
     directory, columns, wanted, are_unchanged = work
     trials = os.fspath(directory / TRIALS)
     rows = []

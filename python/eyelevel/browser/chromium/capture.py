@@ -36,7 +36,7 @@ class FrameCapture(Protocol):
         """End; afterwards `frames` is complete."""
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
-        """The pictures, each different from the one before; the start's picture is at 0."""
+        """Return the pictures, each different from the one before; the start's picture is at 0."""
 
     def final_picture_matches(self, deadline: float) -> bool | None:
         """Return whether a picture taken now equals the last one; None if none can be taken."""
@@ -110,7 +110,7 @@ class Screencast:
             self._devtools.call("Page.stopScreencast", {}, self._session_id, deadline)
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
-        """The frames by display time."""
+        """Return the frames by display time."""
         return self._pictures.frames(navigation_start_s)
 
     @property
@@ -167,7 +167,7 @@ class TraceScreenshots:
         return None
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
-        """The screenshots by their time in the trace."""
+        """Return the screenshots by their time in the trace."""
         return self._pictures.frames(navigation_start_s)
 
     @property

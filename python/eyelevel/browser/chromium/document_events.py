@@ -52,7 +52,7 @@ class DocumentEvents:
                 self._largest_wall_s.append(event["time"])
 
     def since(self, start_s: float, answer: PageAnswer) -> BrowserEvents:
-        """The newest document's moments from its navigation start, `start_s`.
+        """Return the newest document's moments from its navigation start, `start_s`.
 
         Of events that come more than once (loads of a document that is written anew, candidates for
         the largest paint) it is the one nearest to what the page told.

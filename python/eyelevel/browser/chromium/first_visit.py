@@ -122,7 +122,7 @@ class FirstVisit:
         return failed
 
     def _find_unreached(self) -> list[str]:
-        """A URL of each secure host to which no object of the visit opened a connection."""
+        """Return a URL of each secure host to which no object of the visit opened a connection."""
         hosts: dict[str, str] = {}
         for item in self._network.objects(0.0):
             if item.source == "network" and item.url.startswith("https://") and not item.failed:

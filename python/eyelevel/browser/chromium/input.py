@@ -69,7 +69,7 @@ class DevToolsInput:
         return self._lifecycle_s.get("load"), self._lifecycle_s.get("firstContentfulPaint")
 
     def prepare(self, step: Step) -> Act:
-        """The act of the step; raises CommandError if it cannot be done."""
+        """Return the act of the step; raises CommandError if it cannot be done."""
         if step.verb == "script":
             parameters = {"expression": step.argument, "userGesture": True, "returnByValue": False}
             return lambda fail: self._send(fail)("Runtime.evaluate", parameters)
@@ -90,7 +90,7 @@ class DevToolsInput:
         return send
 
     def _place_of(self, selector: str) -> tuple[float, float]:
-        """The middle of an element, scrolled into view; CommandError if there is none."""
+        """Return the middle of an element, scrolled into view; CommandError if there is none."""
         root = self._call("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
         element = self._call("DOM.querySelector", {"nodeId": root, "selector": selector})
         if not element["nodeId"]:

@@ -52,7 +52,7 @@ def netlog_arguments(profile: Path) -> list[str]:
 
 
 def read_netlog(profile: Path) -> bytes:
-    """The network log, compressed; empty if Chromium wrote none.
+    """Return the network log, compressed; empty if Chromium wrote none.
 
     A browser that did not end by itself leaves the log without its end, which is added.
     """
@@ -64,7 +64,7 @@ def read_netlog(profile: Path) -> bytes:
 
 
 def _read_strangers(path: Path) -> bytes:
-    """A file of the browser's own folder, in which it may have laid a link or a pipe."""
+    """Return a file of the browser's own folder, in which it may have laid a link or a pipe."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -73,7 +73,7 @@ def _read_strangers(path: Path) -> bytes:
 
 
 def with_its_end(text: bytes) -> bytes:
-    """A network log as whole JSON: cut after its last whole event if it was broken off."""
+    """Return a network log as whole JSON: cut after its last whole event if it was broken off."""
     try:
         json.loads(text)
     except ValueError:
@@ -99,7 +99,7 @@ class Logs:
         self._trace.handle_event(method, parameters)
 
     def collect(self, devtools: DevTools, browser: Chromium) -> dict[str, bytes]:
-        """The logs by file name; the browser is closed first if it writes a network log.
+        """Return the logs by file name; the browser is closed first if it writes a network log.
 
         A log that cannot be read is absent: it says nothing about the load.
         """

@@ -353,7 +353,7 @@ def _take_response(request: _Request, response: JsonObject, arrived_s: float) ->
 
 
 def _initiator(initiator: JsonObject, redirected_from: str | None) -> str | None:
-    """The URL of the initiator; of a script, that of the frame on top of its stack."""
+    """Return the URL of the initiator; of a script, that of the frame on top of its stack."""
     url: str | None = redirected_from or initiator.get("url")
     stack = initiator.get("stack")
     while url is None and stack:
@@ -364,7 +364,8 @@ def _initiator(initiator: JsonObject, redirected_from: str | None) -> str | None
 
 
 def _since(timing: JsonObject, name: str) -> float | None:
-    """A DevTools ResourceTiming field as monotonic seconds; its negative values mean "not"."""
+    """Return a DevTools ResourceTiming field as monotonic seconds; its negative values mean
+    "not"."""
     offset_ms = timing.get(name, -1)
     return None if offset_ms < 0 else timing["requestTime"] + offset_ms / 1e3
 

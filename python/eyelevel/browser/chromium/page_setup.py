@@ -71,7 +71,8 @@ def _calls(
 
 
 def mobile_agent(settings: LoadSettings, version: JsonObject) -> JsonObject:
-    """The user agent of a phone and its client hints, which would otherwise be the machine's."""
+    """Return the user agent of a phone and its client hints, which would otherwise be the
+    machine's."""
     agent = settings.user_agent or mobile_user_agent(version["userAgent"])
     hints = {
         "platform": "Android",

@@ -153,7 +153,7 @@ def browser_arguments(
     is_visited_before: bool = False,
     as_recorded: bool = False,
 ) -> list[str]:
-    """The browser's arguments without its executable.
+    """Return the browser's arguments without its executable.
 
     `quic_origins` are `host:port`; listed origins have no TCP fallback.
     """
@@ -234,6 +234,7 @@ class Chromium(BrowserProgram):
 
 
 def _high_pipe() -> tuple[int, int]:
-    """A pipe whose ends are above the descriptors 0 to 4 that the child's are copied onto."""
+    """Return a pipe whose ends are above the descriptors 0 to 4 that the child's are copied
+    onto."""
     read_end, write_end = os.pipe()
     return move_high(read_end), move_high(write_end)

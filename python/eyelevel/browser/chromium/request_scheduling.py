@@ -72,11 +72,11 @@ class Scheduling:
     requests: tuple[ScheduledRequest, ...]
 
     def held_back(self) -> tuple[ScheduledRequest, ...]:
-        """The requests that did not start at once."""
+        """Return the requests that did not start at once."""
         return tuple(request for request in self.requests if request.trigger is not None)
 
     def waits_ms(self, request: ScheduledRequest) -> Waits | None:
-        """A request's time in the scheduler in three parts; None if it never left."""
+        """Return a request's time in the scheduler in three parts; None if it never left."""
         if request.started_ms is None:
             return None
         same_host = [other for other in self.requests if other.host == request.host]
@@ -91,7 +91,8 @@ class Scheduling:
         return Waits(*(later - sooner for sooner, later in pairwise(times_ms)))
 
     def in_flight_max(self) -> dict[str, int]:
-        """The most requests of low priority that were under way at once, by host; "" in all."""
+        """Return the most requests of low priority that were under way at once, by host; "" in
+        all."""
         low = [request for request in self.requests if request.priority in DELAYABLE]
         changes: list[tuple[float, int, str]] = []
         for request in low:
@@ -172,7 +173,7 @@ class _EventTimes:
 
 
 def _of_source(events: Sequence[JsonMapping], names: _Names) -> ScheduledRequest | None:
-    """The request of one source of events; None if its beginning is not in the log."""
+    """Return the request of one source of events; None if its beginning is not in the log."""
     times, begin = _EventTimes(), None
     for event in events:
         name, phase = names.types.get(event["type"], ""), names.phases[event["phase"]]

@@ -36,7 +36,7 @@ TIMER_SCRIPT = f"""
 def read_timings(
     devtools: DevTools, page: str, main_frame: str, javascript: bool, deadline: float
 ) -> PageAnswer:
-    """The checked answer of `SCRIPT` in our world of the page with the session `page`.
+    """Return the checked answer of `SCRIPT` in our world of the page with the session `page`.
 
     `javascript` says whether the page's scripts ran; if not, they are let run meanwhile, since
     nothing would answer. The events of the largest paint come before this returns.

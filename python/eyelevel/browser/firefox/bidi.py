@@ -118,7 +118,7 @@ class WebSocket:
             raise BrowserGoneError(f"the browser closed its WebSocket: {error}") from error
 
     def receive(self, deadline: float) -> str | None:
-        """The next message; None if none came until `deadline`, of `time.monotonic()`."""
+        """Return the next message; None if none came until `deadline`, of `time.monotonic()`."""
         try:
             message = self._connection.recv(timeout=max(deadline - time.monotonic(), 0.0))
         except TimeoutError:

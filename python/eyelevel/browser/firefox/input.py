@@ -84,7 +84,7 @@ class BiDiInput:
         return None
 
     def prepare(self, step: Step) -> Act:
-        """The act of the step; raises CommandError if it cannot be done."""
+        """Return the act of the step; raises CommandError if it cannot be done."""
         context = {"context": self._tab.context}
         if step.verb == "script":
             parameters = {"expression": step.argument, "target": context, "awaitPromise": False}
@@ -108,7 +108,7 @@ class BiDiInput:
         return act
 
     def _place_of(self, selector: str) -> tuple[int, int]:
-        """The middle of an element, scrolled into view; CommandError if there is none."""
+        """Return the middle of an element, scrolled into view; CommandError if there is none."""
         deadline = time.monotonic() + FIND_TIMEOUT_S
         context = {"context": self._tab.context}
         find = {**context, "locator": {"type": "css", "value": selector}, "maxNodeCount": 1}

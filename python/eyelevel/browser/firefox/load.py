@@ -283,7 +283,7 @@ def _still_moving(frames: Sequence[Frame], ended_ms: float) -> bool:
 
 
 def _fit(size_px: tuple[int, int], most_px: tuple[int, int]) -> tuple[int, int]:
-    """A picture's size scaled down to the largest one, of even sides."""
+    """Return a picture's size scaled down to the largest one, of even sides."""
     factor = min(1.0, most_px[0] / size_px[0], most_px[1] / size_px[1])
     width, height = (max(2, round(length * factor / 2) * 2) for length in size_px)
     return width, height

@@ -144,7 +144,7 @@ WINDOW_WIDTH_PX_MIN = 500
 
 
 def window_px(settings: LoadSettings) -> tuple[int, int]:
-    """The window's size on the screen, device pixels, for the page's viewport."""
+    """Return the window's size on the screen, device pixels, for the page's viewport."""
     width, height = settings.viewport_px
     scale = settings.device_scale
     return (

@@ -232,7 +232,7 @@ def write_private(file: Path, content: bytes) -> None:
 
 
 def _authority(cookie: bytes) -> bytes:
-    """An entry for any address and any display number."""
+    """Return an entry for any address and any display number."""
     parts = (b"", b"", b"MIT-MAGIC-COOKIE-1", cookie)
     lengths_and_parts = b"".join(struct.pack(">H", len(part)) + part for part in parts)
     return struct.pack(">H", FAMILY_WILD) + lengths_and_parts

@@ -79,7 +79,7 @@ class FirefoxTab:
         self._bidi.call("browsingContext.close", {"context": self.context}, deadline)
 
     def place_px(self, deadline: float) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The page's corner on the screen and its size, device pixels.
+        """Return the page's corner on the screen and its size, device pixels.
 
         Raises `BrowserStartError` if the viewport is not the one that was asked for.
         """
@@ -105,7 +105,7 @@ class FirefoxTab:
         self._rule = rule
 
     def timings(self, deadline: float) -> tuple[PageAnswer, BrowserEvents]:
-        """The last document's checked answer of `SCRIPT`, and the events to hold it against.
+        """Return the last document's checked answer of `SCRIPT`, and the events to hold it against.
 
         Raises the errors of `BiDi.call` and `PageAnswerError`.
         """
@@ -129,7 +129,7 @@ class FirefoxTab:
         )
 
     def evaluate(self, expression: str, deadline: float, world: str = "") -> str:
-        """The text that an expression gives in the page, or in the sandbox of that name.
+        """Return the text that an expression gives in the page, or in the sandbox of that name.
 
         Raises `CommandError` if it threw.
         """
@@ -187,7 +187,8 @@ class FirefoxTab:
 
 
 def text_answer(reply: JsonObject) -> str:
-    """The text that a script gave. Raises `CommandError` if it threw or gave something else."""
+    """Return the text that a script gave. Raises `CommandError` if it threw or gave something
+    else."""
     if reply["type"] != "success":
         thrown = reply.get("exceptionDetails", {}).get("text", "no reason given")
         raise CommandError(f"the page threw: {first_line(thrown)}")

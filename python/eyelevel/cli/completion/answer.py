@@ -63,7 +63,7 @@ def _find_matches(words: JsonMapping, before: Sequence[str], current: str) -> Fo
 
 
 def _node(commands: JsonMapping, before: Sequence[str]) -> tuple[JsonMapping | None, Sequence[str]]:
-    """The command that the words are of, and what of them is behind its name."""
+    """Return the command that the words are of, and what of them is behind its name."""
     places = [at for at, word in enumerate(before) if not word.startswith("-")]
     if not places or before[places[0]] not in commands:
         return (None if not places else {}), ()

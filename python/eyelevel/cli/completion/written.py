@@ -64,12 +64,12 @@ ours."""
 
 
 def words() -> JsonObject:
-    """The content of the file."""
+    """Return the content of the file."""
     return {"names": _names(), "commands": _commands()}
 
 
 def text() -> str:
-    """The file, an option a line: changes of several meet in few lines."""
+    """Return the file, an option a line: changes of several meet in few lines."""
     return json.dumps(words(), indent=1, ensure_ascii=False) + "\n"
 
 
@@ -114,7 +114,7 @@ def _command(command: Any, path: str) -> JsonObject:
 
 
 def _takes(parameter: Any, path: str) -> str:
-    """A kind of names, words with bars between, `files`, or nothing that is known."""
+    """Return a kind of names, words with bars between, `files`, or nothing that is known."""
     name = parameter.name
     if known := NAMES.get(f"{path} {name}") or NAMES.get(name):
         return known

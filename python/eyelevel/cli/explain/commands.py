@@ -128,8 +128,8 @@ def _row_json(columns: Sequence[str], row: ExplainedRow) -> JsonObject:
 def _of_run(
     directory: Path,
 ) -> tuple[Network, list[str], list[JsonObject], list[ExplainedRow], Mapping[str, Stack]]:
-    """The first network of a run, its stacks, what was measured of their level, their rows, what
-    its loads measured included, and the stacks as planned."""
+    """Return the first network of a run, its stacks, what was measured of their level, their rows,
+    what its loads measured included, and the stacks as planned."""
     contents = read_contents(directory)
     loaded = set(contents.table["stack"])
     stacks = [stack for stack in contents.stacks if stack in loaded]

@@ -105,7 +105,7 @@ def _read(path: Path) -> StoredTrial:
 
 
 def only_trial(folder: Path) -> Path:
-    """The trial of a folder that `eyelevel load --out` made with one load."""
+    """Return the trial of a folder that `eyelevel load --out` made with one load."""
     within = sorted(path for path in (folder / "trials").glob("*") if has_record(path))
     if len(within) == 1:
         return within[0]

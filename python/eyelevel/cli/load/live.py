@@ -99,7 +99,7 @@ def report_once() -> Callable[[str], None]:
 def live_loads(
     page: LivePage, stack: Stack, runs: int, seed: int, settings: Browser, wait: HostWait
 ) -> tuple[Sequence[Trial], Callable[[Trial], TrialResult]]:
-    """The trials, and what runs one."""
+    """Return the trials, and what runs one."""
     check_live(page.url, stack, settings)
     if settings.of_recording:
         raise PlanError(

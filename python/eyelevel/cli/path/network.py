@@ -56,7 +56,8 @@ def from_csv(
 
 
 def read_users(file: Path, rate: str | None = None) -> list[WeightedNetwork]:
-    """The networks that a file of users describes; NetworkError names file, place and remedy.
+    """Return the networks that a file of users describes; NetworkError names file, place and
+    remedy.
 
     `rate`: down, of networks from CrUX, which has none.
     """

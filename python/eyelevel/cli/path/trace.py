@@ -29,7 +29,7 @@ CSV_SUFFIX = ".csv"
 
 
 def read_trace(file: Path) -> NDArray[np.int64]:
-    """The opportunities in milliseconds; TraceError with file, line and remedy."""
+    """Return the opportunities in milliseconds; TraceError with file, line and remedy."""
     source = Source(str(file), TRACE, TraceError)
     content = read_bytes(file, source)
     form = form_of(str(file), content)

@@ -12,7 +12,7 @@ from eyelevel.probes.target_list import Key, key_of, list_row, read_finished_tar
 
 
 def resumable(out: Path | None, parquet: Path | None) -> Path:
-    """The file to go on with. Raises ProbeError."""
+    """Return the file to go on with. Raises ProbeError."""
     if out is None:
         raise ProbeError("--resume needs --out, the file to continue")
     if parquet is not None:

@@ -94,7 +94,8 @@ def _print_datasets(analysis: Analysis) -> None:
 
 
 def parts_of_name(name: str, width: int) -> str:
-    """A file's name in lines that end behind a separator, of this width where its parts allow that.
+    """Return a file's name in lines that end behind a separator, of this width where its parts
+    allow that.
 
     None of it is left out: a name that is cut short names no file.
     """

@@ -70,7 +70,7 @@ def _loads(directory: Path) -> pl.DataFrame:
 
 
 def _steps(directory: Path, loads: pl.DataFrame) -> dict[str, list[JsonObject]]:
-    """The steps after each load that counts, by its hash; loads without are left out."""
+    """Return the steps after each load that counts, by its hash; loads without are left out."""
     by_hash = {}
     for name in loads.filter(outcome="ok")["hash"]:
         trial = read_trial(directory, name)

@@ -32,7 +32,7 @@ class Summary:
     path: Path
 
     def as_json(self) -> JsonObject:
-        """The documented shape (docs/reference/report.md)."""
+        """Return the documented shape (docs/reference/report.md)."""
         return {"report": str(self.path), **summary_of(self.contents)}
 
 
@@ -103,7 +103,7 @@ def print_summary(summary: Summary) -> None:
 
 
 def _cell(gain: NetworkGain | None) -> str:
-    """A gain with its interval in whole percents: three stacks fit a terminal of 80 columns.
+    """Return a gain with its interval in whole percents: three stacks fit a terminal of 80 columns.
 
     Of a score, and where a load's value is 0, the difference stands in its place.
     """

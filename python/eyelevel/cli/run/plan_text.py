@@ -76,7 +76,8 @@ def read_plan(
 
 
 def _over_recordings(text: str, name: str, folder: str) -> str:
-    """A preset's text with recordings of its operators' links, as `load --traces` takes them."""
+    """Return a preset's text with recordings of its operators' links, as `load --traces` takes
+    them."""
     tables = []
     for network in parse_toml(text, Source(name, PLAN, plan_error))["networks"]:
         base = network if isinstance(network, str) else network["name"]

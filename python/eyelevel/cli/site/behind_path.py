@@ -28,7 +28,7 @@ def record_behind(words: NetworkWords, arguments: Sequence[str]) -> NoReturn:
 
 
 def without(given: Container[str], arguments: Sequence[str]) -> list[str]:
-    """The arguments of a command line without these options and their values."""
+    """Return the arguments of a command line without these options and their values."""
     left: list[str] = []
     rest = iter(arguments)
     for word in rest:

@@ -165,7 +165,7 @@ def record(
 
 
 def _folder_of(given: Sequence[str]) -> Path | None:
-    """The folder of static files that is given in the place of a page."""
+    """Return the folder of static files that is given in the place of a page."""
     folders = [Path(word) for word in given if not is_page_url(word) and Path(word).is_dir()]
     if folders and len(given) > 1:
         raise RecordError(f"{folders[0]} is a folder: give it alone, it is recorded as one page")
@@ -247,7 +247,7 @@ def _record_visits(
 
 
 def _as_webp(png: bytes, file: Path) -> str | None:
-    """A tenth of the PNG's size, for people to compare a replay with."""
+    """Return a tenth of the PNG's size, for people to compare a replay with."""
     if not png:
         return None
     open_picture(png).save(file, quality=WEBP_QUALITY)
@@ -315,7 +315,8 @@ def _print(info: JsonMapping) -> None:
 
 
 def _way_out(sentence: str) -> str:
-    """The option that opens a server which a page was refused; none for what failed otherwise."""
+    """Return the option that opens a server which a page was refused; none for what failed
+    otherwise."""
     _, is_refusal, rest = sentence.partition(REFUSED)
     return f"; `--allow {rest.split(' ')[0]}` if it is meant" if is_refusal else ""
 

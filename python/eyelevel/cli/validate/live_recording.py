@@ -25,7 +25,7 @@ def recording_of(
     upstream_ca: Path | None = None,
     allow: Sequence[str] = (),
 ) -> RecordedSite:
-    """The recording `against`, else the one in `out`, which is made if it is missing.
+    """Return the recording `against`, else the one in `out`, which is made if it is missing.
 
     Raises PlanError where it is of another page, whose times would be told as this one's, or of an
     error page.

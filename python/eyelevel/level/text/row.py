@@ -27,7 +27,7 @@ class RowText:
     unit: str
 
     def with_unit(self, told: str) -> str:
-        """A number with its unit; what is none stays as it is."""
+        """Return a number with its unit; what is none stays as it is."""
         return f"{told} {self.unit}" if self.unit and told[-1:].isdigit() else told
 
 

@@ -6,6 +6,6 @@ from eyelevel.json_types import JsonMapping
 
 
 def cumulative_layout_shift(record: JsonMapping) -> float | None:
-    """The largest session of shifts, a score from 0; None if the page did not say."""
+    """Return the largest session of shifts, a score from 0; None if the page did not say."""
     value: float | None = record["navigation"]["cumulative_layout_shift"]
     return value

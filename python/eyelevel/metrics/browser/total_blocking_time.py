@@ -22,6 +22,6 @@ def total_blocking_time(record: JsonMapping) -> float | None:
 
 
 def _blocking_ms(start_ms: float, length_ms: float, painted_ms: float) -> float:
-    """A task under way at the first paint counts from there on, as Lighthouse clips it."""
+    """Return a task under way at the first paint counts from there on, as Lighthouse clips it."""
     after_ms = start_ms + length_ms - max(start_ms, painted_ms)
     return max(after_ms - LONG_TASK_MS, 0.0)

@@ -7,6 +7,6 @@ from eyelevel.metrics.network.objects import find_fetched_objects
 
 
 def connection_count(record: JsonMapping) -> float | None:
-    """A count; None if the browser gave its connections no numbers."""
+    """Return a count; None if the browser gave its connections no numbers."""
     numbers = {item["connection"] for item in find_fetched_objects(record)} - {None}
     return float(len(numbers)) if numbers else None

@@ -9,7 +9,7 @@ from eyelevel.json_types import JsonMapping
 
 
 def handshake_count(record: JsonMapping) -> float:
-    """A count, 0 for cleartext."""
+    """Return a count, 0 for cleartext."""
     later = _find_opened_by_steps(record)
     done = [
         connection
@@ -20,7 +20,7 @@ def handshake_count(record: JsonMapping) -> float:
 
 
 def _find_opened_by_steps(record: JsonMapping) -> set[int]:
-    """The connections that steps after the load opened: they carried no request before."""
+    """Return the connections that steps after the load opened: they carried no request before."""
     steps = record.get("after_load")
     if not steps:
         return set()

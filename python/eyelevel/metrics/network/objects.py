@@ -6,7 +6,8 @@ from eyelevel.json_types import JsonMapping
 
 
 def object_count(record: JsonMapping) -> float:
-    """A count; redirects count one by one, answers from a cache or a service worker do not."""
+    """Return a count; redirects count one by one, answers from a cache or a service worker do
+    not."""
     return float(len(find_fetched_objects(record)))
 
 

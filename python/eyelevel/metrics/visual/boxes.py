@@ -48,7 +48,7 @@ def find_changed_boxes(
 def map_of_each(
     pictures: Iterable[NDArray[np.uint8]], map_of: MapOf, reach_pixels: int
 ) -> Iterator[Luma]:
-    """The map of each picture, of its size; the one array is renewed in place.
+    """Yield the map of each picture, of its size; the one array is renewed in place.
 
     `reach_pixels` is how far away a pixel still influences the map.
     """
@@ -77,7 +77,7 @@ def renew(whole: Luma, changed: Box, reach_pixels: int, map_of: Callable[[Box], 
 
 
 def _runs(different: NDArray[np.bool_], gap: int, depth: int) -> list[slice]:
-    """The ranges of true values; `depth` neighbours are one place."""
+    """Return the ranges of true values; `depth` neighbours are one place."""
     places = np.flatnonzero(different) // depth
     if not len(places):
         return []

@@ -78,7 +78,7 @@ def visual_history(frames: Iterable[tuple[float, Picture]]) -> VisualHistory:
 def _histogram_after(
     counts: NDArray[np.int64], before: Picture, picture: Picture, changed: Sequence[Box]
 ) -> NDArray[np.int64]:
-    """The histogram of `picture`, counted in what changed alone if that is less."""
+    """Return the histogram of `picture`, counted in what changed alone if that is less."""
     if 2 * sum(picture[box].size for box in changed) > picture.size:
         return histogram(picture)
     for box in changed:
@@ -89,7 +89,7 @@ def _histogram_after(
 def _brightness_after(
     small: NDArray[np.uint8], picture: Picture, changed: Sequence[Box]
 ) -> NDArray[np.uint8]:
-    """The grey picture with those blocks computed again in which something changed."""
+    """Return the grey picture with those blocks computed again in which something changed."""
     small, block = small.copy(), _block_px(picture)
     for box in changed:
         rows, columns = (slice(side.start // block, -(-side.stop // block)) for side in box)
@@ -118,7 +118,8 @@ def _block_px(picture: Picture) -> int:
 
 
 def _mean_of_blocks(picture: Picture, block: int) -> NDArray[np.uint8]:
-    """The mean of each whole block; what is left over at the right and below counts for nothing."""
+    """Return the mean of each whole block; what is left over at the right and below counts for
+    nothing."""
     height, width = (length // block * block for length in picture.shape[:2])
     whole = np.ascontiguousarray(picture[:height, :width])
     return np.asarray(Image.fromarray(whole).convert("L").reduce(block), np.uint8)

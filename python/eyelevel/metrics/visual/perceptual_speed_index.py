@@ -29,7 +29,7 @@ def perceptual_speed_index(history: VisualHistory) -> float | None:
 
 
 def index_from_first_change(at_ms: Sequence[float], shares: Sequence[float]) -> float:
-    """The whole time up to the first change, then the integral of the missing share.
+    """Return the whole time up to the first change, then the integral of the missing share.
 
     `at_ms` are the times of the changes, from navigation start, `shares` what was reached at each.
     """

@@ -40,7 +40,7 @@ def similarity_map(first: Luma, second: Luma) -> Luma:
 
 
 def similarity_to(final: Luma) -> Callable[[Luma, Box], Luma]:
-    """A function like `similarity_map` for boxes of pictures, each against `final`.
+    """Return a function like `similarity_map` for boxes of pictures, each against `final`.
 
     What depends on `final` alone is computed once.
     """
@@ -83,7 +83,7 @@ def similarity_to(final: Luma) -> Callable[[Luma, Box], Luma]:
 
 
 def gaussian(pixels: int, sigma: float) -> Luma:
-    """A window's weights, of sum 1."""
+    """Return a window's weights, of sum 1."""
     offsets = np.arange(pixels) - (pixels - 1) / 2
     weights: Luma = np.exp(-(offsets**2) / (2 * sigma**2))
     normalised: Luma = weights / weights.sum()

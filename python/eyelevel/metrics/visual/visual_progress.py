@@ -48,7 +48,8 @@ def visual_progress(history: VisualHistory) -> list[tuple[float, float]]:
 
 
 def thin_progress(history: VisualHistory) -> Progress:
-    """The steps of visual progress that a curve needs, the first at 0; none if nothing changed.
+    """Return the steps of visual progress that a curve needs, the first at 0; none if nothing
+    changed.
 
     At most STEPS_MAX: the smallest are left out, so that no share is off by more than they are.
     """
@@ -63,7 +64,7 @@ def thin_progress(history: VisualHistory) -> Progress:
 
 
 def _steps(progress: Sequence[tuple[float, float]], least: float) -> list[tuple[float, float]]:
-    """The first, the last, and each that is `least` away from the one kept before it."""
+    """Return the first, the last, and each that is `least` away from the one kept before it."""
     kept = list(progress[:1])
     for step in progress[1:-1]:
         if abs(step[1] - kept[-1][1]) >= least:

@@ -35,7 +35,7 @@ def question_plan(
     blocks_max: int = BLOCKS_MAX,
     users: str = "",
 ) -> str:
-    """The TOML text of a sequential plan that compares a stack with itself changed.
+    """Return the TOML text of a sequential plan that compares a stack with itself changed.
 
     `change`: `http3` (the tuned TCP stack against QUIC), `STACK→STACK`, `KEY=VALUE` or
     `KEY=OLD→NEW` of a stack's keys (`iw` and `cc` for short), or `rtt:HOST=OLD→NEW` of an origin's
@@ -65,7 +65,7 @@ def question_plan(
 
 
 def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
-    """The two stacks' names, and how a plan writes both."""
+    """Return the two stacks' names, and how a plan writes both."""
     if base not in STACKS_BY_NAME:
         raise PlanError([f"--base: {unknown('stack', base, STACKS_BY_NAME)}"])
     word = change.strip()

@@ -13,7 +13,7 @@ _HOST_LENGTH_MAX = 30
 
 
 def stacks_of_origin(word: str, given: list[str], base: str) -> tuple[str, str, list[str]]:
-    """The two stacks' names and their TOML: `base` with each of the two round trips.
+    """Return the two stacks' names and their TOML: `base` with each of the two round trips.
 
     `word`: `rtt:HOST`, or several hosts with commas between, which share an address; `given`: OLD
     and NEW, or NEW alone, which is then compared with the network's round trip alone. Raises

@@ -14,7 +14,7 @@ from eyelevel.plan.stack_terms import (
 def parse_comparisons(
     parsed: PlanKeys, stacks: Sequence[str], report: Report
 ) -> tuple[Comparison, ...]:
-    """The declared ones in their order; what is wrong with them is reported at its place.
+    """Return the declared ones in their order; what is wrong with them is reported at its place.
 
     A stack that somebody else's server serves may be named without its mark.
     """

@@ -47,7 +47,7 @@ def check_text(plan: Plan, source: str, mean_rate_bit_s: Callable[[str], int]) -
 
 
 def _difference(has: object, would: object, key: str = "") -> tuple[str, object, object] | None:
-    """The first key in which they differ, and both values."""
+    """Return the first key in which they differ, and both values."""
     if isinstance(has, Mapping) and isinstance(would, Mapping):
         for name in sorted({*has, *would}):
             inner = f"{key}.{name}" if key else str(name)

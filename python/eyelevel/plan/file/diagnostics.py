@@ -35,7 +35,7 @@ _REFUSED_KEYS = {
 
 
 def explain_mistake(found: object) -> tuple[Path, str]:
-    """The place and the message of one validation error."""
+    """Return the place and the message of one validation error."""
     path: Path = tuple(found["loc"])
     key = path[-1]
     if found["type"] in ("extra_forbidden", "unexpected_keyword_argument"):

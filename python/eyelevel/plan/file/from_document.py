@@ -70,7 +70,8 @@ def _name_uses(place: int, table: JsonObject, network: Network, traces: dict[str
 
 
 def _of_link(network: Network, way: str) -> str | None:
-    """The digest of the trace of a network's own link, which comes first down and last up."""
+    """Return the digest of the trace of a network's own link, which comes first down and last
+    up."""
     digests: list[str] = []
 
     def note(digest: str) -> str:

@@ -105,7 +105,7 @@ _Keys = TypeVar("_Keys", bound=Table)
 def _with_settings(
     name: str, keys: type[_Keys], settings: type[Any], *, optional: bool, **further: Any
 ) -> type[_Keys]:
-    """The table with a key for each setting that a plan can set."""
+    """Return the table with a key for each setting that a plan can set."""
     keys_of: JsonObject = {}
     for key, words in about(settings).items():
         annotation = annotations_of(settings)[key]
@@ -136,6 +136,6 @@ PlanFile = _with_settings(
 
 
 def read_plan_file(data: JsonMapping) -> PlanKeys:
-    """The file's keys, checked; raises pydantic's ValidationError."""
+    """Return the file's keys, checked; raises pydantic's ValidationError."""
     # As JSON, whose arrays are tuples and whose objects are dataclasses in strict mode, too.
     return PlanFile.model_validate_json(json.dumps(data, default=str))

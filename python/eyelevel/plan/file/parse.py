@@ -44,7 +44,7 @@ class Known(TypedDict, total=False):
 
 
 def parse_plan(text: str, file: str, **known: Unpack[Known]) -> Plan:
-    """The plan that the TOML `text` describes; `file` is its name for messages.
+    """Return the plan that the TOML `text` describes; `file` is its name for messages.
 
     Raises PlanError with every problem, each with file and line.
     """

@@ -16,8 +16,8 @@ ON_TOP = ("down", "up")
 
 
 def take_words(changes: JsonObject, *, has_base: bool) -> tuple[dict[str, str], bool]:
-    """The words among a table's keys that say what the path does, which are taken out of them, and
-    whether they are all of it.
+    """Return the words among a table's keys that say what the path does, which are taken out of
+    them, and whether they are all of it.
 
     Raises KeyedError for a round trip that two keys give.
     """

@@ -43,7 +43,7 @@ class Readers:
 
 
 def network_of(table: NetworkKeys, readers: Readers | None, trace_files: dict[str, str]) -> Network:
-    """The network that a table describes; ValueError says what is wrong with it.
+    """Return the network that a table describes; ValueError says what is wrong with it.
 
     The files of its traces are noted in `trace_files` by their digests.
     """
@@ -111,7 +111,8 @@ def _list_keys(keys: Iterable[str]) -> str:
 def _read_recorded_traces(
     folder: str, base: Network | None, changes: JsonMapping, readers: Readers | None
 ) -> JsonObject:
-    """The keys of both directions' traces, as a folder has them of the operator's link `base`."""
+    """Return the keys of both directions' traces, as a folder has them of the operator's link
+    `base`."""
     if base is None:
         raise ValueError('`traces` needs to know whose recordings are meant: `base = "att-lte"`')
     if doubled := [key for key in ("trace_down", "trace_up") if key in changes]:
@@ -154,7 +155,7 @@ def _course(
 
 
 def stack_of(table: StackKeys) -> Stack:
-    """The stack that a table describes; ValueError says what is wrong with it."""
+    """Return the stack that a table describes; ValueError says what is wrong with it."""
     changes = _changes(table)
     if table.base is None:
         raise ValueError(f"a stack needs a preset as `base`; known: {', '.join(STACKS_BY_NAME)}")
@@ -173,8 +174,8 @@ def stack_of(table: StackKeys) -> Stack:
 
 
 def _window_of_transport(base: Stack, changes: JsonMapping) -> JsonObject:
-    """A client's first window where the transport is another than the preset's: over QUIC it is the
-    browser's, and over TCP it stays as large."""
+    """Return a client's first window where the transport is another than the preset's: over QUIC it
+    is the browser's, and over TCP it stays as large."""
     over_quic = replace(base, **changes).over_quic
     if base.over_quic == over_quic:
         return {}

@@ -23,7 +23,8 @@ def line_numbers(text: str) -> dict[Path, int]:
 
 
 def line_of(lines: dict[Path, int], path: Path) -> int:
-    """The line of `path`, or of its nearest parent that stands in the text; 1 for the whole."""
+    """Return the line of `path`, or of its nearest parent that stands in the text; 1 for the
+    whole."""
     for length in range(len(path), 0, -1):
         if path[:length] in lines:
             return lines[path[:length]]
@@ -53,7 +54,8 @@ class _Walk:
             yield prefix, line
 
     def _resolve(self, keys: Path, tables: dict[Path, int]) -> Path:
-        """A header's keys as a path: an array of tables on the way means its last element."""
+        """Return a header's keys as a path: an array of tables on the way means its last
+        element."""
         path: Path = ()
         for key in keys[:-1]:
             path = (*path, key)

@@ -24,7 +24,7 @@ _KEY = ["host", "address", "chain"]
 def attribute_cdns(
     tables: Sequence[pl.DataFrame], marks: Marks | None = None
 ) -> list[pl.DataFrame]:
-    """The tables with `cdn` and `cdn_by` (`cname`, `server`, `address` or `unknown`).
+    """Return the tables with `cdn` and `cdn_by` (`cname`, `server`, `address` or `unknown`).
 
     A row's CDN is told by its own CNAMEs; else by what the host's answers from this address in any
     of the tables name as `Server`, if they agree; else it is of the group of addresses that its
@@ -75,7 +75,7 @@ def _name_cdn(rows: pl.DataFrame, marks: Marks) -> dict[Key, tuple[str, str]]:
 
 
 def _by_server(rows: pl.DataFrame, marks: Marks) -> dict[tuple[str, str], str]:
-    """The CDN that a host's answers from an address name; none where they name several."""
+    """Return the CDN that a host's answers from an address name; none where they name several."""
     answers = rows.drop_nulls(["address", "server"]).select("host", "address", "server").unique()
     named: dict[tuple[str, str], set[str]] = defaultdict(set)
     for host, address, server in answers.iter_rows():

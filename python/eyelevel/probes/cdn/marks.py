@@ -22,7 +22,7 @@ class Marks:
     servers: dict[str, str] = field(default_factory=dict)
 
     def of_names(self, names: Iterable[str]) -> str | None:
-        """The CDN of the last name in a chain of CNAMEs that is in the table.
+        """Return the CDN of the last name in a chain of CNAMEs that is in the table.
 
         The last, since a chain may lead from one CDN to the one that serves; of two suffixes of
         one name the longer.
@@ -35,7 +35,7 @@ class Marks:
         return found
 
     def of_server(self, value: str) -> str | None:
-        """The CDN whose servers call themselves this."""
+        """Return the CDN whose servers call themselves this."""
         lower = value.strip().lower()
         exact = self.servers.get(lower)
         begun = (
@@ -47,7 +47,7 @@ class Marks:
 
 
 def read_marks(own: Path | None = None) -> Marks:
-    """The shipped table; the user's lines come first. Raises ProbeError naming a line."""
+    """Return the shipped table; the user's lines come first. Raises ProbeError naming a line."""
     marks = Marks()
     for path in (SHIPPED, *([own] if own else [])):
         source = Source(str(path), CDN_MARKS, ProbeError)

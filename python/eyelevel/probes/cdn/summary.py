@@ -35,7 +35,7 @@ class ByCdn:
     """One row per CDN and comparison: quantiles and shares of A - B, the median host, a verdict."""
 
     def as_json(self) -> JsonObject:
-        """The documented shape (docs/reference/probe.md)."""
+        """Return the documented shape (docs/reference/probe.md)."""
         return {
             "cdns": self.cdns,
             "cdn_connected": self.connected,

@@ -27,7 +27,7 @@ def warn_of_unmeasured_loads(contents: StudyResults) -> list[Warning]:
 
 
 def warn_of_other_intervals(contents: StudyResults) -> list[Warning]:
-    """A comparison whose interval is not the one by which its loads ended."""
+    """Return a comparison whose interval is not the one by which its loads ended."""
     if not contents.stopped or contents.declared or contents.sites_chosen:
         return []
     widths = {

@@ -162,7 +162,7 @@ NAMED_MAX = 3  # comparisons; more would bury what they say
 
 
 def without_verdict(contents: StudyResults) -> list[Warning]:
-    """A heading and a sentence on what would decide the comparisons that have no verdict."""
+    """Return a heading and a sentence on what would decide the comparisons that have no verdict."""
     found = estimate_needed(contents)
     if not found:
         return []

@@ -20,7 +20,8 @@ Rows = Sequence[tuple[str, Sequence[str]]]
 
 
 def connection_page(timelines: Sequence[Timeline], names: Sequence[str], summary: Rows) -> str:
-    """The whole page as text; `names` are those of the timelines, `summary` one row a fact."""
+    """Return the whole page as text; `names` are those of the timelines, `summary` one row a
+    fact."""
     domain = (start_ms(timelines), end_ms(timelines))
     figures: list[tuple[str, Markup, JsonObject]] = []
     for number, timeline in enumerate(timelines, start=1):

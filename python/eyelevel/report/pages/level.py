@@ -11,7 +11,7 @@ from eyelevel.report.shell import shell
 
 
 def level_page(level: JsonMapping) -> str:
-    """The whole page as text; `level` is as `--json` and `environment.json` have it."""
+    """Return the whole page as text; `level` is as `--json` and `environment.json` have it."""
     title = f"Are {level['first']} and {level['second']} level?"
     main = element(
         "main",

@@ -21,7 +21,7 @@ EXPLAINED = (
 
 
 def section(found: ByCdn) -> Markup:
-    """The whole section."""
+    """Return the whole section."""
     shown = found.cdns[:CDNS_SHOWN]
     names = {row["cdn"] for row in shown}
     untold = next((row for row in found.cdns if row["cdn"] == UNKNOWN), None)

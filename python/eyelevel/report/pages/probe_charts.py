@@ -31,7 +31,8 @@ def charts_of(analysis: Analysis) -> list[Chart]:
 
 
 def _curves_of_times(table: pl.DataFrame, labels: Mapping[str, str]) -> list[Chart]:
-    """A chart a file, or a vantage point if there are too many files (figures 4.1 to 4.24)."""
+    """Return a chart a file, or a vantage point if there are too many files (figures 4.1 to
+    4.24)."""
     charts: list[Chart] = []
     good = table.filter(pl.col("failure").is_null() & ~pl.col("resumed")).drop_nulls("family")
     keys = ["family", "vantage"] if are_merged(table) else ["file", "family", "vantage"]

@@ -13,7 +13,7 @@ TIMES = {"connection_ms": "connection time", "first_byte_ms": "time to the first
 
 
 def found(conditions: Iterable[JsonMapping]) -> list[Markup]:
-    """A sentence for each comparison that has pairs enough for an interval."""
+    """Return a sentence for each comparison that has pairs enough for an interval."""
     sentences = []
     for row in conditions:
         if row["median_host_ms"]["low"] is None:
@@ -25,7 +25,7 @@ def found(conditions: Iterable[JsonMapping]) -> list[Markup]:
 
 
 def section(conditions: Sequence[JsonMapping]) -> list[Markup]:
-    """The whole section; nothing where no protocol was measured under two conditions."""
+    """Return the whole section; nothing where no protocol was measured under two conditions."""
     if not conditions:
         return []
     columns = ("A - B", "over", "time", "pairs", "hosts", "A alone", "B alone", "median host")

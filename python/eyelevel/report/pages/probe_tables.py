@@ -12,7 +12,7 @@ from eyelevel.report.html import Markup, element, join, table
 
 
 def datasets(analysis: Analysis) -> Markup:
-    """A row a file, as table 3.1 of the thesis."""
+    """Return a row a file, as table 3.1 of the thesis."""
     labels = file_labels(analysis.table["file"].unique(maintain_order=True))
     rows = (
         (
@@ -64,7 +64,7 @@ def _difference_row(name: str, row: JsonMapping) -> Iterable[object]:
 
 
 def with_interval(estimate: JsonMapping, form: str) -> Markup:
-    """The value, and its interval in small type if it has one."""
+    """Return the value, and its interval in small type if it has one."""
     if estimate["value"] is None:
         return join(["none"])
     low, high = estimate["low"], estimate["high"]

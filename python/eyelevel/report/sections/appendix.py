@@ -11,7 +11,8 @@ COLUMNS = [
 
 
 def appendix_section(contents: StudyResults) -> Markup:
-    """The yardstick's cells that were measured when the run began, or how to measure them."""
+    """Return the yardstick's cells that were measured when the run began, or how to measure
+    them."""
     cells = contents.environment.get("stacks_validated") or []
     if not cells:
         text = (

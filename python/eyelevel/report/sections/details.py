@@ -128,7 +128,7 @@ def _flat(values: JsonMapping, prefix: str = "") -> list[tuple[str, object]]:
 
 
 def _lateness(contents: StudyResults) -> list[tuple[str, object]]:
-    """The worst packet lateness that a counted load saw."""
+    """Return the worst packet lateness that a counted load saw."""
     rows: list[tuple[str, object]] = []
     for key, name in (("lateness_us_p99", "p99"), ("lateness_us_max", "largest")):
         values_us = contents.blocks.kept[key].drop_nulls().to_list()

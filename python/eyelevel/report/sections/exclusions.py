@@ -74,7 +74,7 @@ def _finding_changes(contents: StudyResults, effect: ExclusionEffect) -> bool:
 
 
 def exclusions_table(contents: StudyResults) -> Markup:
-    """A row a comparison; nothing where no pair is excluded."""
+    """Return a row a comparison; nothing where no pair is excluded."""
     effects = [each for each in contents.exclusions if each.network not in contents.too_disturbed]
     if not effects:
         return Markup("")
@@ -101,7 +101,7 @@ def exclusions_table(contents: StudyResults) -> Markup:
 
 
 def exclusions_json(contents: StudyResults) -> list[JsonObject]:
-    """The same for machines: an object a comparison."""
+    """Return the same for machines: an object a comparison."""
     counts = ("blocks", "blocks_excluded", "blocks_with_values", "failed", "failed_reference")
     return [
         {

@@ -7,7 +7,7 @@ from eyelevel.report.page_data import PageData
 
 
 def figures_section(contents: StudyResults, data: PageData) -> Markup:
-    """The section; its charts go to `data`."""
+    """Return the section; its charts go to `data`."""
     parts, absent = [], []
     for figure in FIGURES:
         if figure.name in (*TRACES, *SECTIONS):

@@ -197,7 +197,7 @@ def _gains(contents: StudyResults) -> GainsSection:
 
 
 def _bounds_json(gain: NetworkGain) -> JsonObject | None:
-    """The one-sided bounds of a primary gain of a study that may stop early."""
+    """Return the one-sided bounds of a primary gain of a study that may stop early."""
     bounds = gain.one_sided
     return None if bounds is None else {"low": bounds.low, "high": bounds.high}
 

@@ -34,7 +34,8 @@ BY_WAYS_ALONE = (
 
 
 def not_level(contents: StudyResults) -> list[Warning]:
-    """A heading and a sentence for each pair that the report compares and that is unequal."""
+    """Return a heading and a sentence for each pair that the report compares and that is
+    unequal."""
     warnings = []
     for level in find_compared_levels(contents):
         if sentence := unequal_sentence(level, ASPECTS_MAX):
@@ -140,7 +141,7 @@ def _row(entry: Entry) -> list[object]:
 
 
 def level_json(contents: StudyResults) -> JsonObject:
-    """The same for machines."""
+    """Return the same for machines."""
     return {"levels": list(find_compared_levels(contents))}
 
 

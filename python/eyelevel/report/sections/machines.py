@@ -139,7 +139,7 @@ def _format_share(value: float | None) -> str:
 
 
 def machines_json(contents: StudyResults) -> JsonObject:
-    """The same for machines; both lists are empty of a run on one."""
+    """Return the same for machines; both lists are empty of a run on one."""
     return {
         "machines": [
             {

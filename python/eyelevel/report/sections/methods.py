@@ -110,7 +110,7 @@ def _some(count: int, what: str) -> str:
 
 
 def methods_section(contents: StudyResults) -> Markup:
-    """The paragraph and the references, each to be copied."""
+    """Return the paragraph and the references, each to be copied."""
     return titled_section(
         "cite",
         "To cite",

@@ -53,7 +53,7 @@ def other_sites_details(contents: StudyResults) -> Markup:
 
 
 def other_sites_json(contents: StudyResults) -> JsonObject:
-    """The same for machines: an object a network and comparison."""
+    """Return the same for machines: an object a network and comparison."""
     return {
         "other_sites": [
             {

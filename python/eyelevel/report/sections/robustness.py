@@ -70,7 +70,8 @@ def _has_answer(tests: SiteTests, place: int) -> bool:
 
 
 def robustness_json(contents: StudyResults) -> JsonObject:
-    """The same for machines: an object a comparison, what is undetermined null with its reason."""
+    """Return the same for machines: an object a comparison, what is undetermined null with its
+    reason."""
     return {
         "site_tests": [
             {

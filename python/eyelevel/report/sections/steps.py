@@ -48,7 +48,7 @@ def steps_section(contents: StudyResults) -> Markup:
 
 
 def steps_json(contents: StudyResults) -> JsonObject:
-    """The same for machines."""
+    """Return the same for machines."""
     return {"after_load": [_step_json(step) for step in contents.steps]}
 
 

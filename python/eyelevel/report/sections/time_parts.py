@@ -103,8 +103,8 @@ class PartsSection:
 
 
 def time_parts(contents: StudyResults) -> Markup:
-    """The primary metric's tables, or those of Largest Contentful Paint if nobody saw what it
-    waited for; empty without such loads."""
+    """Return the primary metric's tables, or those of Largest Contentful Paint if nobody saw what
+    it waited for; empty without such loads."""
     divided, parts = {
         SPEED_INDEX.whole: (SPEED_INDEX, contents.speeds),
         _FIRST: (FIRST_PAINT, contents.first_paints),
@@ -316,7 +316,7 @@ def _number_in_words(counts: tuple[int, int]) -> str:
 
 
 def _name_of(url: str) -> str:
-    """The last part of an object's path, else its host."""
+    """Return the last part of an object's path, else its host."""
     split = urlsplit(url)
     return split.path.rstrip("/").rpartition("/")[2] or split.netloc
 

@@ -127,7 +127,7 @@ def _comparisons(count: int) -> str:
 
 
 def censored_as_json(contents: StudyResults) -> JsonObject:
-    """The same for machines: an object a comparison."""
+    """Return the same for machines: an object a comparison."""
     return {
         "timeouts_censored": [
             {

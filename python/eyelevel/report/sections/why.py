@@ -58,7 +58,7 @@ class WhySection:
 
 
 def why_section(contents: StudyResults) -> Markup:
-    """The sentences; nothing where there are none."""
+    """Return the sentences; nothing where there are none."""
     section = _section(contents)
     return render("why", section) if section.sentences else Markup("")
 
@@ -71,7 +71,7 @@ def _section(contents: StudyResults) -> WhySection:
 
 
 def why_details(contents: StudyResults, data: PageData) -> Markup:
-    """The parts by network and comparison; and what typical loads were like."""
+    """Return the parts by network and comparison; and what typical loads were like."""
     parts = [*_causes(contents), time_parts(contents), *_traces(contents, data)]
     if not any(parts):
         return Markup("")
@@ -79,7 +79,7 @@ def why_details(contents: StudyResults, data: PageData) -> Markup:
 
 
 def why_json(contents: StudyResults) -> JsonObject:
-    """The sentences, and the parts of each difference, for machines."""
+    """Return the sentences, and the parts of each difference, for machines."""
     return {
         **_section(contents).as_json(),
         "causes": [_causes_json(split) for split in contents.splits],
@@ -139,8 +139,8 @@ def explain_causes(contents: StudyResults) -> list[str]:
 
 
 def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:
-    """The largest part of each difference whose interval excludes zero, in words; else that none
-    does: the largest of parts that may all be noise is no cause."""
+    """Return the largest part of each difference whose interval excludes zero, in words; else that
+    none does: the largest of parts that may all be noise is no cause."""
     sentences = []
     for network_split in splits:
         parts = {NAMES[name]: part for name, part in network_split.split.causes.items()}
@@ -202,7 +202,7 @@ def _format_rtts(value: float, rtt_ms: float) -> str:
 
 
 def _traces(contents: StudyResults, data: PageData) -> list[Markup]:
-    """The table of the downlink's medians, and the charts of typical loads."""
+    """Return the table of the downlink's medians, and the charts of typical loads."""
     medians = downlink_medians(contents)
     parts = [_traces_table(medians), _traces_note()] if medians.height else []
     charts = (data.place(figure) for figure in FIGURES if figure.name in TRACES)

@@ -55,7 +55,7 @@ def resolve(needed: Mapping[str, Input]) -> tuple[dict[str, str], list[Input]]:
 
 
 def content_of(needed: Input) -> bytes:
-    """The file where the client has it. Raises InputChangedError if it is another by now."""
+    """Return the file where the client has it. Raises InputChangedError if it is another by now."""
     try:
         content = Path(needed.path).read_bytes()
     except OSError as error:

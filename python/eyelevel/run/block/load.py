@@ -67,7 +67,7 @@ class Missing:
 
 
 def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | Missing:
-    """The trials one after another, each packed; nothing is loaded if files are missing.
+    """Return the trials one after another, each packed; nothing is loaded if files are missing.
 
     Raises TooLargeError as soon as they are more than BLOCK_BYTES_MAX.
     """

@@ -81,7 +81,7 @@ def _open(name: str, place: str | None) -> tuple[RecordedSite | None, str]:
 
 
 def _places(source: JsonMapping) -> Iterator[str]:
-    """The sites of a plan's text, what patterns match now in their places."""
+    """Yield the sites of a plan's text, what patterns match now in their places."""
     for site in source.get("sites", ()):
         yield from [site] if is_synthetic(site) else matching(site) or [site]
 
@@ -133,7 +133,7 @@ _SOURCE_TREE = Path(__file__).parents[4]
 
 
 def locks() -> dict[str, bytes]:
-    """The content of each lock by its file's name.
+    """Return the content of each lock by its file's name.
 
     `installed.txt` has the Python packages of this environment as pip writes them.
     """

@@ -112,7 +112,8 @@ class _Packed:
         return digests
 
     def plan(self) -> tuple[Plan, tuple[str, ...]]:
-        """The plan, checked as a plan file is and against its own text; digests of its sites."""
+        """Return the plan, checked as a plan file is and against its own text; digests of its
+        sites."""
         where = f"{self._source.name}: {PLAN_MEMBER}"
         document = parse_object(
             self._whole(PLAN_MEMBER, PLAN_DOCUMENT.bytes_max),

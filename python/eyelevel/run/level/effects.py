@@ -36,7 +36,7 @@ def measure_effects(first: Stack, second: Stack, on_step: Callable[[Step], None]
 
 
 def _switch_setting(stack: Stack, switch: JsonMapping) -> Stack | None:
-    """The stack with the setting changed; None if it cannot have it, or has it already."""
+    """Return the stack with the setting changed; None if it cannot have it, or has it already."""
     if all(getattr(stack, name) == value for name, value in switch.items()):
         return None
     switches = ", ".join(f"{name}={value}" for name, value in switch.items())

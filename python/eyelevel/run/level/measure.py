@@ -198,7 +198,8 @@ class _Work:
         self.out_of_time = False
 
     def next(self, budget_left_s: float, limit_left_s: float) -> tuple[Scenario, int] | None:
-        """The scenario and side with the fewest runs; after the least of all, unknown ones."""
+        """Return the scenario and side with the fewest runs; after the least of all, unknown
+        ones."""
         wanted = [
             (self._count(scenario.name, side), place, scenario, side)
             for place, scenario in enumerate(self._scenarios)
@@ -237,7 +238,7 @@ class _Work:
     def step(
         self, scenario: Scenario, stack: Stack, budget_left_s: float, limit_left_s: float
     ) -> Step:
-        """The one that is about to be."""
+        """Return the one that is about to be."""
         missing = self._missing()
         runs_min = SAMPLES_MIN * len(missing)
         needed = sum(count for _, count in missing)

@@ -85,7 +85,7 @@ class RunError(LabError):
 def run_scenario(
     scenario: Scenario, stack: Stack, recordings: Recordings, seed: int
 ) -> dict[str, Value]:
-    """The values of one run; raises LabError if there are none."""
+    """Return the values of one run; raises LabError if there are none."""
     if scenario.kind == "page":
         return _page(scenario, stack, recordings, seed)
     if scenario.kind == "bulk":

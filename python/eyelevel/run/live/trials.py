@@ -18,7 +18,7 @@ LIVE = Network("live", 0, 0, 0.0, 0.0, stages_down=(), stages_up=())
 
 
 def live_site(url: str, beside: Site | None = None) -> Site:
-    """A page as a trial's site: its host's name, and its URL in the place of a recording.
+    """Return a page as a trial's site: its host's name, and its URL in the place of a recording.
 
     `beside`: the recording with whose replays it is loaded in turns, whose name and size it has.
     """

@@ -42,7 +42,7 @@ def read_retired(directory: Path) -> dict[str, dict[int, str]]:
 
 
 def read_fleet(directory: Path, *, allow_heterogeneous: bool) -> Fleet:
-    """The machines that have loads, or might. Raises StoreError at a damaged file."""
+    """Return the machines that have loads, or might. Raises StoreError at a damaged file."""
     fleet = Fleet(allow_heterogeneous)
     for document in read_machines(directory).values():
         if document["class"] is not None:

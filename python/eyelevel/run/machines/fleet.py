@@ -119,7 +119,7 @@ class Fleet:
                    self._refused.values())  # fmt: skip
 
     def first(self) -> str:
-        """The name of the machine whose facts others are held against; empty without any."""
+        """Return the name of the machine whose facts others are held against; empty without any."""
         return next((each.name for each in self._of_class(FIRST_CLASS)), "")
 
     def _again(self, evidence: Evidence) -> Verdict:
@@ -192,7 +192,7 @@ class Fleet:
 
 
 def differing(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
-    """The first fact that differs, in words; empty if none does."""
+    """Return the first fact that differs, in words; empty if none does."""
     for name in (*expected, *(name for name in found if name not in expected)):
         theirs, its = expected.get(name, "unknown"), found.get(name, "unknown")
         if theirs != its:

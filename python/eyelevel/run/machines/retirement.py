@@ -73,10 +73,10 @@ class SlotLosses:
         self._in_a_row.pop((machine, number), None)
 
     def on_lost(self, machine: str, number: int, count: int, block: int) -> list[int]:
-        """The slot is lost, with a block; the numbers of slots that are to take no further one.
+        """Record that a slot was lost with a block; return the numbers of slots to retire.
 
-        They are all `count` of its machine if each was lost with its last block, too: then it is
-        the machine, and there is one thing to say.
+        These are all `count` slots of the machine if each was lost with its last block: then the
+        machine is at fault, and one message covers them.
         """
         losses = self._in_a_row[machine, number]
         losses.append(block)

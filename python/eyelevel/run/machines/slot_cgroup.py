@@ -63,7 +63,7 @@ def enter_group() -> bool:
 
 
 def _ours(own: Path, mounted: Sequence[Path]) -> Path | None:
-    """The folder of the group that this process is in."""
+    """Return the folder of the group that this process is in."""
     with suppress(OSError):
         for line in own.read_text(encoding="ascii").splitlines():
             if line.startswith("0::/"):

@@ -93,7 +93,7 @@ class Served:
 
 
 def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
-    """The servers of a list that are here, and of the others how to get them.
+    """Return the servers of a list that are here, and of the others how to get them.
 
     `ours+5ms` is ours behind a path whose round trip is 5 ms longer, `aioquic+retry` validates
     addresses; one named twice is there twice. Raises ProbeError naming one that is not known.

@@ -80,7 +80,8 @@ def running(
 
 
 def rows_of(visit: Visit, network: Composed, site: Path, config: JsonMapping) -> list[JsonObject]:
-    """A resumed and a full attempt, as the prober writes them, with what a row of a visit has more.
+    """Return a resumed and a full attempt, as the prober writes them, with what a row of a visit
+    has more.
 
     `config`: what spec/probe.md asks for beside targets and protocols. Raises LabError.
     """
@@ -98,7 +99,7 @@ def rows_of(visit: Visit, network: Composed, site: Path, config: JsonMapping) ->
 
 
 def _longer(path: JsonMapping, delay_ms: float) -> JsonMapping:
-    """The path with so much more round trip, half of it each way."""
+    """Return the path with so much more round trip, half of it each way."""
     if not delay_ms:
         return path
     half = {"stage": "delay", "delay_ms": delay_ms / 2}

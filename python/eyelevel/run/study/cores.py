@@ -43,7 +43,7 @@ class Processors:
 
 
 def whole_cores(usable: Collection[int], cpus: Path = CPUS) -> tuple[frozenset[int], ...]:
-    """The `usable` processors by core, in the order of their numbers."""
+    """Return the `usable` processors by core, in the order of their numbers."""
     cores: dict[frozenset[int], frozenset[int]] = {}
     for number in sorted(usable):
         siblings = _siblings(number, cpus)
@@ -56,7 +56,7 @@ def quota(
     mounted: Sequence[Path] = CGROUP_MOUNTS,
     mounted_v1: Sequence[Path] = CPU_CONTROLLER_MOUNTS,
 ) -> float | None:
-    """The least quota of our control group and of those that it is in; None without one."""
+    """Return the least quota of our control group and of those that it is in; None without one."""
     quotas: list[float] = []
     with contextlib.suppress(OSError):
         for line in own.read_text(encoding="ascii").splitlines():

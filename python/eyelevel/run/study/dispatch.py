@@ -111,7 +111,7 @@ class Dispatch:
     def take_results(
         self, slot: str, trials: Collection[str], *, is_last: bool = True
     ) -> list[Trial]:
-        """A slot returned trials (by hash); those that are to be committed, in their order.
+        """Return a slot returned trials (by hash); those that are to be committed, in their order.
 
         What is committed already is not, whoever returns it: of a slot that was thought lost the
         answer may come late, and the block's second run after it. `is_last`: the slot is free.
@@ -128,7 +128,7 @@ class Dispatch:
         return taken
 
     def lose(self, slot: str, *, is_blamed: bool = True, why: str = "") -> GivenUp | None:
-        """A slot is gone, with what it did; what is given up is to be committed as failed.
+        """Remove a lost slot; return the block to commit as failed, or None.
 
         `is_blamed`: whether its block may have been why. `why`: as far as it is known.
         """
@@ -213,7 +213,7 @@ class Dispatch:
             self._closed += 1
 
     def _take_block(self, machine: str) -> int | None:
-        """The first waiting block that is for this machine, which waits no more."""
+        """Return the first waiting block that is for this machine, which waits no more."""
         for_others = []
         while (number := self._next_waiting()) is not None:
             heapq.heappop(self._waiting)
@@ -235,7 +235,7 @@ class Dispatch:
         )
 
     def _next_waiting(self) -> int | None:
-        """The first block that waits for a slot; what was decided or came late drops out."""
+        """Return the first block that waits for a slot; what was decided or came late drops out."""
         while self._waiting:
             number = self._waiting[0]
             left = self._left.get(number)

@@ -16,7 +16,7 @@ _VERSION_TIMEOUT_S = 20.0
 
 
 def describe(browser: Browser) -> JsonObject:
-    """The content of `environment.json`: machine, kernel, versions, privileges.
+    """Return the content of `environment.json`: machine, kernel, versions, privileges.
 
     Raises BrowserStartError if the browser is not there.
     """

@@ -226,7 +226,8 @@ def _size(folder: Path) -> int:
 
 
 def _deviations(plan: Plan, document: JsonObject, table: pl.DataFrame) -> dict[str, float]:
-    """The scatter of a site's block in an earlier run, by network, if its sites were independent.
+    """Return the scatter of a site's block in an earlier run, by network, if its sites were
+    independent.
 
     It is that of a repetition's mean over the sites, times the root of their number: what disturbs
     a stack on all sites of a repetition is in it.

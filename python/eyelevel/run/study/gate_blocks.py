@@ -38,7 +38,7 @@ SEED = 11
 def gate_blocks(
     conditions: Sequence[Condition], plan: Plan, deviation: float, like: StudyResults | None = None
 ) -> int | None:
-    """The fewest blocks with which 90 % of runs pass all conditions if the stacks are equal.
+    """Return the fewest blocks with which 90 % of runs pass all conditions if the stacks are equal.
 
     By the loads of an earlier run, where it has those that are asked about, and enough of them, a
     gain with its network's pooled error; else blocks scatter by `deviation`, independently over

@@ -229,7 +229,7 @@ class _Run:
 
 
 def todo(trials: Sequence[Trial], directory: Path) -> list[Trial]:
-    """The trials that are not committed under `directory` yet, in their order."""
+    """Return the trials that are not committed under `directory` yet, in their order."""
     absent = set(missing(directory, [trial.hash for trial in trials]))
     return [trial for trial in trials if trial.hash in absent]
 

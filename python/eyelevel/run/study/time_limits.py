@@ -45,7 +45,7 @@ def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
 
 
 def describe_limits(plan: Plan, sites: Sequence[RecordedSite]) -> str:
-    """The time limits of the plan's loads, in words."""
+    """Return the time limits of the plan's loads, in words."""
     limits = {
         (site.name, network.name): plan.browser.limit_of(site.body_bytes(), network)
         for site in sites

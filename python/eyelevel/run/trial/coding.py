@@ -49,7 +49,8 @@ class Coding:
         return self._work.result() if self._work else NO_PICTURES
 
     def judged(self, outcome: str, detail: str) -> tuple[Pictures, str, str]:
-        """The result with the load's outcome: one that was good is not without its pictures."""
+        """Return the result with the load's outcome: one that was good is not without its
+        pictures."""
         try:
             return self.result(), outcome, detail
         except BrowserMessageError as error:
@@ -84,7 +85,8 @@ SIZE_PX = (32, 18)
 
 
 def final_picture(last: NDArray[np.uint8] | None) -> str | None:
-    """The last frame in 32 x 18 shades of grey, hexadecimal, row by row; None without one."""
+    """Return the last frame in 32 x 18 shades of grey, hexadecimal, row by row; None without
+    one."""
     if last is None:
         return None
     small = Image.fromarray(last).convert("L").resize(SIZE_PX, Image.Resampling.BOX)

@@ -13,7 +13,7 @@ def cross_traffic_record(
     load_ms: float | None = None,
     objects: Sequence[JsonMapping] = (),
 ) -> JsonObject:
-    """The record's `cross_traffic` (spec/run-record.md).
+    """Return the record's `cross_traffic` (spec/run-record.md).
 
     `summary` is the lab's; `load_ms` the time from `navigation_start_ns` (CLOCK_MONOTONIC) to the
     page's load event, None if it had none.

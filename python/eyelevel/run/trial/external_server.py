@@ -35,7 +35,7 @@ def find_opened_paths(server: ExternalServer) -> list[tuple[str, Path]]:
 
 
 def with_server(base: Stack, name: str, server: ExternalServer) -> Stack:
-    """The stack of this server in the place of ours, marked as in plans."""
+    """Return the stack of this server in the place of ours, marked as in plans."""
     return replace(base, name=f"{name}@external", external_server=server)
 
 
@@ -115,7 +115,7 @@ def _running(server: ExternalServer, place: Place, lab: Lab, stack: Stack) -> It
 
 
 def _absolute(command: Sequence[str]) -> tuple[list[str], list[Path]]:
-    """The command with absolute paths of the files that it names, and those files."""
+    """Return the command with absolute paths of the files that it names, and those files."""
     absolute, shown = [], []
     for word in command:
         if _names_file(word):

@@ -28,7 +28,7 @@ _NOT_REACHED = ("net::ERR_ADDRESS_UNREACHABLE", "net::ERR_INTERNET_DISCONNECTED"
 
 
 def judge(load: Observed) -> tuple[str, str]:
-    """The outcome and one sentence about it; the sentence is empty for `ok`."""
+    """Return the outcome and one sentence about it; the sentence is empty for `ok`."""
     for outcome, rule in _RULES:
         detail = rule(load)
         if detail:
@@ -120,7 +120,7 @@ def _find_misses(load: Observed) -> str:
 
 
 def _timeout(load: Observed) -> str:
-    """A page that did not come whole took longer than any limit: its lost object never came."""
+    """Return why the load timed out: it reached its limit, or the page itself was lost."""
     if load.ended == "timeout":
         return load.detail
     if _is_page_lost(load):

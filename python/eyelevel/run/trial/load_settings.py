@@ -15,7 +15,8 @@ PICTURE_PX = (640, 360)
 
 
 def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> LoadSettings:
-    """The load of `url`, else of the recording's own page; raises LabError where it names none."""
+    """Return the load of `url`, else of the recording's own page; raises LabError where it names
+    none."""
     target = url or lab.ready.main_url
     if target is None:
         raise LabError("the recording names no page to open; give its URL")
@@ -60,7 +61,7 @@ def on_screen(settings: LoadSettings, trial: Trial, otherwise: Screen) -> LoadSe
 
 
 def _picture_px(screen: Screen) -> tuple[int, int]:
-    """A phone held upright has an upright picture, of as many pixels at most."""
+    """Return the largest width and height of a frame, in the orientation of the viewport."""
     longer, shorter = PICTURE_PX
     width, height = screen.viewport_px
     return (longer, shorter) if width >= height else (shorter, longer)

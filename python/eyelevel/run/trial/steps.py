@@ -8,7 +8,7 @@ from eyelevel.store.frames import Frame, Frames
 
 
 def step_frames(steps: Sequence[StepLoad]) -> tuple[Frames, ...]:
-    """The pictures of each step."""
+    """Return the pictures of each step."""
     return tuple(
         Frames.of([Frame.of_image(frame.at_ms, frame.image) for frame in step.frames])
         for step in steps
@@ -16,7 +16,7 @@ def step_frames(steps: Sequence[StepLoad]) -> tuple[Frames, ...]:
 
 
 def after_load_record(steps: Sequence[StepLoad], frames: Sequence[Frames]) -> list[JsonObject]:
-    """The record's `after_load`."""
+    """Return the record's `after_load`."""
     return [
         {
             **step.as_record(),

@@ -22,7 +22,8 @@ _COLOURS = ("#264653", "#2a9d8f", "#e9c46a", "#f4a261", "#e76f51")
 
 
 def make_synthetic(site: SyntheticSite | LikeSite) -> Path:
-    """The recording of `site`, kept in the user's cache; raises LabError if it cannot be packed.
+    """Return the recording of `site`, kept in the user's cache; raises LabError if it cannot be
+    packed.
 
     It is written under a name of its own and renamed: two commands at once cannot spoil it.
     """
@@ -94,6 +95,6 @@ def _picture(site: SyntheticSite, number: int) -> str:
 
 
 def _pad_number(text: str, site: SyntheticSite, before: str, after: str) -> str:
-    """The text with a comment at its end, of `object_bytes` if it is not longer itself."""
+    """Return the text with a comment at its end, of `object_bytes` if it is not longer itself."""
     room = site.object_bytes - len(text) - len(before) - len(after)
     return f"{text}{before}{'x' * room}{after}" if room > 0 else text

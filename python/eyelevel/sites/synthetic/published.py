@@ -78,7 +78,7 @@ PUBLISHED: dict[str, Published] = {
 
 
 def quantile(points: Quantiles, share: float) -> float:
-    """The value with `share` of the sites below, 0 to 1, exclusive.
+    """Return the value with `share` of the sites below, 0 to 1, exclusive.
 
     Between two given points, and beyond the outermost as far as they stand for 500 sites, the
     logarithm of the value runs straight over the normal distribution's quantiles: a normal

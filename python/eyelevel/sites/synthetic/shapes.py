@@ -132,7 +132,8 @@ def _kinds(like: Published, count: int, random: Random) -> list[str]:
 def _sizes(
     like: Published, kinds: Sequence[str], total: float, largest: float, random: Random
 ) -> list[int]:
-    """A normal distribution in the logarithm with the sum `total`; larger types are rather larger.
+    """Return a normal distribution in the logarithm with the sum `total`; larger types are rather
+    larger.
 
     The document counts as a style sheet of text. The largest object, never the document, has at
     least the share `largest` of the bytes.
@@ -164,7 +165,8 @@ def _depth(like: Published, kind: str, random: Random) -> int:
 
 
 def _parent(objects: Sequence[ObjectShape], kind: str, depth: int, random: Random) -> int:
-    """An object one depth above that can ask for this type, or the deepest there is above it."""
+    """Return an object one depth above that can ask for this type, or the deepest there is above
+    it."""
     for above in range(depth - 1, 1, -1):
         parents = [
             place
@@ -195,7 +197,7 @@ def _roomy(objects: Sequence[ObjectShape]) -> list[ObjectShape]:
 
 
 def markup_bytes(kind: str, children: int) -> int:
-    """The least bytes of an object that asks for so many others."""
+    """Return the least bytes of an object that asks for so many others."""
     if kind == "document":
         return 300 + 90 * children
     if not children:

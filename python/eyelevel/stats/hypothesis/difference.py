@@ -30,14 +30,15 @@ class DifferenceTest:
 def test_result(
     statistic: float, p: float, degrees_of_freedom: tuple[float, ...] = ()
 ) -> DifferenceTest:
-    """The test's answer; undetermined if a library gave no number."""
+    """Return the test's answer; undetermined if a library gave no number."""
     if not (math.isfinite(statistic) and math.isfinite(p)):
         return DifferenceTest(reason="the test gave no number")
     return DifferenceTest(float(statistic), float(p), degrees_of_freedom)
 
 
 def as_groups(groups: Sequence[ArrayLike]) -> list[Floats]:
-    """The groups as arrays; raises ValueError for a missing value, which a caller must drop."""
+    """Return the groups as arrays; raises ValueError for a missing value, which a caller must
+    drop."""
     arrays = [np.asarray(group, dtype=float) for group in groups]
     if any(np.isnan(group).any() for group in arrays):
         raise ValueError("drop runs without a value first")

@@ -38,7 +38,7 @@ def range_survival(q: float, groups: int, freedom: float) -> float:
 
 
 def range_quantile(confidence: float, groups: int, freedom: float) -> float:
-    """The q that a studentised range stays below with chance `confidence`."""
+    """Return the q that a studentised range stays below with chance `confidence`."""
     level = 1 - confidence
     if groups == 2:
         return float(np.sqrt(2) * scipy.special.stdtrit(freedom, 1 - level / 2))

@@ -8,7 +8,8 @@ HTTP_ERROR = 400
 
 
 def error_page(objects: Iterable[JsonMapping]) -> str:
-    """The first of the main frame's documents that is an error, in a sentence; empty if none is.
+    """Return the first of the main frame's documents that is an error, in a sentence; empty if none
+    is.
 
     Where the browser does not tell frames (Firefox), the page is what the first document's
     redirects lead to.

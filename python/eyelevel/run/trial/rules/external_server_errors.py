@@ -11,7 +11,7 @@ BLOCKED = "MissingAllowOriginHeader"
 
 
 def external_server_error(objects: Iterable[JsonMapping]) -> str:
-    """The first object that it did not serve, in a sentence; empty if it served all."""
+    """Return the first object that it did not serve, in a sentence; empty if it served all."""
     for item in objects:
         if (item["status"] or 0) >= HTTP_ERROR:
             return f"the external server answered {item['status']} for {item['url']}"

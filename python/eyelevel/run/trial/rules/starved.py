@@ -51,7 +51,7 @@ def describe_suspension(host: JsonMapping) -> str:
 
 
 def _late(late: JsonMapping, bound_us: float, direction: str, what: str) -> str:
-    """A path that reads late has no processor, even if its releases are in time again."""
+    """Return why packets count as late in one direction; empty if they do not."""
     p99, latest = late["lateness_us_p99"] or 0.0, late["lateness_us_max"] or 0.0
     if p99 > LATENESS_US_P99_MAX:
         return f"packets {direction} were {what} {p99 / 1e3:.1f} ms late at the 99th percentile"

@@ -88,8 +88,8 @@ def _wrong_connection_type(load: Observed) -> str:
 
 
 def _wrong_visit(load: Observed) -> str:
-    """A repeat visit must have had use of the first one's tickets; a first has none unless the
-    stack gives them out; the page of a warm visit came over a connection that was there."""
+    """Return a repeat visit must have had use of the first one's tickets; a first has none unless
+    the stack gives them out; the page of a warm visit came over a connection that was there."""
     if load.browser.visit == "warm":
         page = next((item for item in load.objects if item["resource_type"] == "Document"), None)
         new = page is not None and page["connect_ms"] is not None
