@@ -1,14 +1,14 @@
 """Analyse a study: from the records of a run to the numbers in its report.
 
 `study.read_contents` does all of it for a directory. `trials` turns each record into one row and
-judges it beside the others; `gains` compares the rows of the kept blocks, stack against reference,
-by site, network and metric; `figures` takes from both what the papers' figures are drawn from. On
-these stand the verdicts: `gate` for one run, `two_runs` for two, `phrases` for people; `claims`
-says where a stack may be called faster or slower at all. `decisions` says what a study that may
-stop early has decided, and `decided_gains` what it then saw.
+applies post-hoc exclusions; `gains` compares the rows of the kept blocks, stack against reference,
+by site, network and metric; `figures` computes the data of the papers' figures from both. The
+verdicts build on these: `gate` for one run, `two_runs` for two, `phrases` in words; `claims`
+decides where a stack may be called faster or slower at all. `decisions` has the decisions of a
+study that may stop early, `decided_gains` the gains at those decisions.
 
-Computing only: no HTML (`eyelevel.report`), no mathematics that knows neither stacks nor sites
+Computation only: no HTML (`eyelevel.report`), no mathematics without stacks or sites
 (`eyelevel.stats`), no metric of a single load (`eyelevel.metrics`), nothing that starts a load.
-Records are read through `eyelevel.store` and never written; a study that goes on asks the same
-functions as the report does, so that both always say the same.
+Records are read through `eyelevel.store` and never written. A running study calls the same
+functions as the report, so that the two cannot disagree.
 """

@@ -1,6 +1,6 @@
 """Choose the comparisons of a run: those of its plan, or others, chosen post hoc.
 
-So are the sites and the metric that figures are of.
+The sites of a report and the metric of its figures can be chosen here, too.
 """
 
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ def read_comparisons(plan: JsonMapping) -> Comparisons:
 def post_hoc_comparisons(
     plan: JsonObject, reference: str | None, pairs: Sequence[str] = ()
 ) -> tuple[JsonObject, Comparisons]:
-    """Return the plan with other comparisons, and what it declares if these are not they.
+    """Return the plan with other comparisons, and the plan's own if these differ from them.
 
-    `reference`: every other stack against this one; `pairs`: each STACK/REFERENCE, in their order.
+    `reference`: compare every other stack with this one; `pairs`: STACK/REFERENCE each, in order.
 
-    Raises PlanError for an unknown stack, and for a study that may stop early: it stopped by what
-    its own comparisons showed, so that the loads of others are chosen, too.
+    Raises PlanError for an unknown stack, and for a study that may stop early: its own comparisons
+    decided when it stopped, so that the loads of any other are a biased selection.
     """
     if reference is None and not pairs:
         return plan, ()
@@ -63,7 +63,7 @@ def post_hoc_comparisons(
 
 
 def check_figure_metric(metric: str) -> None:
-    """Raise PlanError for a metric that figures cannot draw; an empty name is no choice."""
+    """Raise PlanError for a metric that figures cannot draw; an empty name stands for no choice."""
     if metric and metric not in PRIMARY_METRICS:
         raise PlanError([f"--metric: {unknown('time', metric, PRIMARY_METRICS)}"])
 
@@ -71,8 +71,8 @@ def check_figure_metric(metric: str) -> None:
 def restrict_to_sites(plan: JsonObject, sites: Sequence[str]) -> JsonObject:
     """Return the plan with these sites alone, in its own order.
 
-    Raises PlanError for an unknown site, and for a study that may stop early: it stopped by what
-    all of its sites showed together.
+    Raises PlanError for an unknown site, and for a study that may stop early: all of its sites
+    together decided when it stopped.
     """
     known = [site["name"] for site in plan["sites"]]
     for name in sites:

@@ -31,13 +31,12 @@ _TYPES: Mapping[str, str] = {
 
 
 def stacks_planned(plan: Plan) -> list[Stack]:
-    """Return the plan's stacks with what each has of the browser, its own or the plan's."""
+    """Return the plan's stacks with their browser settings, which are their own or the plan's."""
     return [with_browser(stack, browser_for(plan.browser, stack)) for stack in plan.stacks]
 
 
 def describe_smallest_effect(plan: Plan) -> str:
-    """Return the plan's smallest effect of interest and its reason; says so if the plan gives
-    none."""
+    """Return the plan's smallest effect of interest with its reason, if it has one."""
     effect = plan.smallest_effect_of_interest
     share = format_percent(effect, signed=False)
     if plan.smallest_effect_reason:
@@ -48,7 +47,7 @@ def describe_smallest_effect(plan: Plan) -> str:
 
 
 def describe_conditions(plan: Plan) -> str:
-    """Return the conditions of the loads; empty if everything was as recorded."""
+    """Return the unusual conditions of the loads as one clause; empty if there are none."""
     browser = plan.browser
     clauses = _describe_values({stack.name: stack.visit for stack in stacks_planned(plan)}, _VISITS)
     clauses += _describe_values(
@@ -90,7 +89,7 @@ def describe_conditions(plan: Plan) -> str:
 
 
 def _describe_values(by_stack: Mapping[str, str | None], meanings: Mapping[str, str]) -> list[str]:
-    """Return one clause per unusual setting; where stacks differ in it, the clause names them."""
+    """Return one clause per unusual setting; it names the stacks unless all of them have it."""
     clauses = []
     for kind, clause in meanings.items():
         names = [name for name, setting in by_stack.items() if setting == kind]

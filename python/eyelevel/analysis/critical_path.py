@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from eyelevel.json_types import JsonMapping
 
-# Kinds whose content makes the browser request further objects.
+# Resource types that make the browser request further objects.
 _REQUESTERS = ("Document", "Stylesheet", "Script")
 
 
@@ -14,14 +14,14 @@ def critical_path(
 ) -> list[int]:
     """Return the positions of the objects on the critical path of a paint, in loading order.
 
-    `objects`: a record's (spec/run-record.md). `paint_ms`: the paint in ms after navigation start.
-    `url`: the painted resource, such as Largest Contentful Paint's, if there is one.
+    `objects`: as in a record (spec/run-record.md). `paint_ms`: the paint in ms after navigation
+    start. `url`: the painted resource, such as Largest Contentful Paint's, if there is one.
 
-    The path ends with that resource, else with the last object before the paint that blocks
-    rendering, or the document. It leads back from each object to the one that became available
-    last before it was requested: a document with its first byte, since it is parsed while it
-    arrives, and a stylesheet or script with its last. Records do not name the initiator of a
-    request, so a predecessor is the latest that timing allows, not one that was observed.
+    The path ends with that resource, else with the last render-blocking object before the paint, or
+    the document. It leads back from each object to the one that became available last before it was
+    requested: a document with its first byte, since it is parsed while it arrives, and a stylesheet
+    or script with its last. Records do not name the initiator of a request, so a predecessor is the
+    latest that timing allows, not one that was observed.
     """
     last = _last_before(objects, paint_ms, url)
     path: list[int] = []
@@ -82,7 +82,7 @@ class ObjectWaits:
 
     place: int
     connection: object
-    """The browser's number of its connection; where it gives none (Firefox), when that opened."""
+    """The connection's number in the browser; in Firefox, which gives none, the time it opened."""
     connections_ms: float
     first_byte_ms: float
     bytes_ms: float
@@ -95,7 +95,7 @@ class ObjectWaits:
 
 @dataclass(frozen=True, slots=True)
 class PathWaits:
-    """The time until a paint, divided by what its critical path waited for; it adds up.
+    """The time until a paint, divided into the waits of its critical path and a rest.
 
     `handshakes`: how many connections the path waited for. `rest_ms` is the browser's own time:
     name lookups, queues, parsing, scripts, layout and paint.
@@ -111,7 +111,7 @@ class PathWaits:
 def path_waits(
     objects: Sequence[JsonMapping], paint_ms: float, url: str | None = None
 ) -> PathWaits:
-    """Return the waits on the critical path of a paint (`critical_path` has the arguments)."""
+    """Return the waits on the critical path of a paint (arguments as for `critical_path`)."""
     waits = object_waits(objects, paint_ms, url)
     connections_ms = sum(each.connections_ms for each in waits)
     first_byte_ms = sum(each.first_byte_ms for each in waits)
@@ -130,13 +130,13 @@ def object_waits(
 ) -> list[ObjectWaits]:
     """Return the waits for each object on the path, in loading order.
 
-    An object counts from its start until the next one on the path starts, so that no instant
-    counts twice. It waits for its connection also where another object opened that.
+    An object counts from its start until the next one on the path starts, so that no instant counts
+    twice. It also waits for a connection that another object opened.
     """
     path = critical_path(objects, paint_ms, url)
     ends_ms = [objects[place]["started_ms"] for place in path[1:]]
     waits, from_ms = [], 0.0
-    for place, end_ms in zip(path, [*ends_ms, paint_ms], strict=False):  # no path has no end
+    for place, end_ms in zip(path, [*ends_ms, paint_ms], strict=False):  # an empty path has no end
         item = objects[place]
 
         sending_ms = item["started_ms"] if item["sending_ms"] is None else item["sending_ms"]
@@ -169,7 +169,7 @@ def _overlap_ms(
 
 
 def _connect_ms(objects: Sequence[JsonMapping], connection: object) -> Sequence[float] | None:
-    """Return when a connection was opened, as seen by the object that opened it."""
+    """Return the start and end of a connection's opening, in ms, or None if no object has them."""
     if connection is None:
         return None
     return next(

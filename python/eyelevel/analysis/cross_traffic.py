@@ -1,5 +1,4 @@
-"""Analyse the flows that share the path with pages: their rates, their fairness, and their cost to
-the page."""
+"""Analyse the flows that share the path with pages: their rates, their fairness, their cost."""
 
 import json
 from dataclasses import dataclass
@@ -16,13 +15,15 @@ from eyelevel.stats.ratio_of_means import harm_of_gain
 
 NOT_SETTINGS = ("name", "cross_traffic")
 TWINS = ("alone", "beside")
-"""A load without and with cross traffic, in the roles of reference and stack."""
+"""Names for loads without and with cross traffic, which are compared as stack and reference."""
 
 
 @dataclass(frozen=True)
 class Harm:
-    """The cost of a network's cross traffic for a stack's metric; `alone`: the network without
-    it."""
+    """The cost of a network's cross traffic for a stack's metric, an estimate as a share.
+
+    `alone` is the same network without cross traffic.
+    """
 
     network: str
     alone: str
@@ -32,7 +33,7 @@ class Harm:
 
 
 def twins(plan: JsonMapping) -> dict[str, str | None]:
-    """Return for each network with cross traffic the plan's same network without it, or None."""
+    """Return the plan's twin of each network with cross traffic: the same without it, or None."""
     settings = {
         network["name"]: {k: v for k, v in network.items() if k not in NOT_SETTINGS}
         for network in plan["networks"]
@@ -47,8 +48,8 @@ def twins(plan: JsonMapping) -> dict[str, str | None]:
 def harms(contents: StudyResults) -> list[Harm]:
     """Return the harm over sites, by network with a twin, stack and metric.
 
-    It is the gain of the loads without cross traffic against those beside it, as a report's own
-    gains are (`eyelevel.analysis.gains.cells`), seen from the other side.
+    It is the gain of the loads without cross traffic against those with it
+    (`eyelevel.analysis.gains.cells`), seen from the other side.
     """
     harms_found = []
     for network, alone in twins(contents.plan).items():
@@ -66,7 +67,7 @@ def harms(contents: StudyResults) -> list[Harm]:
 
 
 def flows_of(contents: StudyResults) -> list[JsonObject]:
-    """Return medians over the counted loads for each network with cross traffic and stack."""
+    """Return medians over the counted loads, by network with cross traffic and by stack."""
     flows = []
     for network in twins(contents.plan):
         for stack in contents.stacks:
@@ -78,7 +79,7 @@ def flows_of(contents: StudyResults) -> list[JsonObject]:
 
 
 def _pair_loads(kept: pl.DataFrame, network: str, alone: str, stack: str) -> pl.DataFrame:
-    """Loads of one stack over both networks, a block of the two for each site and repetition."""
+    """Pair one stack's loads on both networks as blocks, one per site and repetition."""
     loads = kept.filter((pl.col("stack") == stack) & pl.col("network").is_in([network, alone]))
     named = loads.with_columns(
         stack=pl.when(pl.col("network") == network)

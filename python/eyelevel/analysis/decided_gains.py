@@ -1,4 +1,4 @@
-"""The primary gains of a study that may stop early: each as its own last look saw it."""
+"""The primary gains of a study that may stop early, each as of its own last interim analysis."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,10 +22,10 @@ def decided_gains(
     stopped: JsonMapping | None,
     blocks: Callable[[int], pl.DataFrame],
 ) -> list[NetworkGain]:
-    """`gains` with those of the primary metric by confidence sequences.
+    """Replace the primary metric's gains by those from confidence sequences.
 
-    A comparison that was decided (`stopped`: `stop.json`) has the blocks up to then, another all of
-    them. `blocks` gives the trials of those that are compared, up to a repetition.
+    A comparison that was decided (`stopped`: `stop.json`) has the blocks up to its decision, any
+    other all of them. `blocks` returns the compared trials up to a repetition.
     """
     decided = last_repetitions(stopped)
     last = {
@@ -44,7 +44,7 @@ def decided_gains(
 
 
 def last_repetitions(stopped: JsonMapping | None) -> dict[Key, int]:
-    """Return after which repetition each comparison was decided that was, by a `stop.json`."""
+    """Return the repetition at which each comparison was decided; open ones are absent."""
     return {
         (each["network"], Comparison(each["stack"], each["reference"])): each["repetition"]
         for each in (stopped["comparisons"] if stopped else ())
@@ -55,8 +55,10 @@ def last_repetitions(stopped: JsonMapping | None) -> dict[Key, int]:
 def _gains_of(
     kept: pl.DataFrame, plan: Plan, sites: Sequence[str], keys: Sequence[Key]
 ) -> dict[Key, NetworkGain]:
-    """Return the gains of these comparisons. Analyses that accompany a gain keep only its value:
-    their intervals do not allow for interim analyses."""
+    """Return the gains of these comparisons, by network and comparison.
+
+    Accompanying analyses keep only their values: their intervals do not allow for interim analyses.
+    """
     metric, networks = plan.primary_metric, networks_compared(plan)
     every = sequential_gains(kept, metric, plan.comparisons, networks, sites, horizon_of(plan))
     sequential = {(gain.network, gain.comparison): gain for gain in every}

@@ -1,9 +1,9 @@
 """The decisions of a study that may stop early, and the repetitions after which they were made.
 
-Its interim analyses and its final answer are one sequence: each analysis sees a closed prefix of
-the records, every block up to a repetition as these records alone judge it, and its decisions are
-final. So when the study stops and what it reports depends on the records alone: not on how fast
-they came, nor on whether they were made in one run, nor on when anybody looked.
+Its interim analyses and its final answer are one sequence: each analysis reads a closed prefix of
+the records, every block up to a repetition, judged by these records alone, and its decisions are
+final. So the records alone determine when the study stops and what it reports, whatever the pace of
+the loads, the number of runs and the times of analysis.
 """
 
 import math
@@ -35,7 +35,7 @@ STOP_VERSION = 3
 FIRST_LOOK = StopRule.blocks_min
 LOST_MAX = 0.2
 """The share of a short study's blocks that may be lost before it has no interval at its end."""
-NAMED_MAX = 3  # comparisons of one kind; more are counted
+NAMED_MAX = 3  # comparisons with the same decision; more are counted
 _SAID: dict[State, str] = {
     "clear sign": "a clear sign",
     "clear sign, less than matters": "a clear sign of a difference that is too small to matter",
@@ -46,7 +46,7 @@ _SAID: dict[State, str] = {
 
 
 def networks_compared(plan: Plan) -> list[str]:
-    """Return the networks on which is compared: all but counterfactuals."""
+    """Return the names of the networks that are compared: all except counterfactuals."""
     twins = plan.causes.networks.values() if plan.causes else ()
     return [network.name for network in plan.networks if network.name not in twins]
 
@@ -58,8 +58,7 @@ def horizon_of(plan: Plan) -> Horizon:
 
 
 def rule_of(plan: Plan) -> Rule:
-    """Return the rule by which a plan's comparisons are decided, each with its share of the
-    level."""
+    """Return the rule that decides a plan's comparisons, each with its share of the level."""
     assert plan.stop is not None
     family = max(1, len(plan.comparisons) * len(networks_compared(plan)))
     return Rule(
@@ -71,7 +70,7 @@ def rule_of(plan: Plan) -> Rule:
 
 
 def judge_prefix(facts: pl.DataFrame, primary_metric: str) -> pl.DataFrame:
-    """Return the table of facts with judged outcomes, metrics only of the loads that count.
+    """Return the facts with judged outcomes, and with metrics only for the loads that count.
 
     The column MEASURED has the primary metric of every load that ended.
     """
@@ -87,8 +86,7 @@ def judge_prefix(facts: pl.DataFrame, primary_metric: str) -> pl.DataFrame:
 def up_to(
     table: pl.DataFrame, repetition: int, ends: Mapping[str, int] | None = None
 ) -> pl.DataFrame:
-    """Return the trials up to a repetition, and of a network whose loads ended (`ends`) up to that
-    end."""
+    """Return the trials up to a repetition, and up to its end for each network in `ends`."""
     prefix = table.filter(pl.col("repetition") <= repetition)
     for network, end in (ends or {}).items():
         prefix = prefix.filter((pl.col("network") != network) | (pl.col("repetition") <= end))
@@ -100,8 +98,9 @@ def blocks_until(
 ) -> Blocks:
     """Return the blocks of the closed prefix up to a repetition, judged by that prefix alone.
 
-    `facts`: of all trials as recorded, later ones too. Loads after a network's end are not part of
-    the study. Only the columns that decide are read: a study has tens of interim analyses.
+    `facts`: all trials as recorded, later ones included. Loads after a network's end (`ends`) are
+    not part of the study. Only columns that matter here are read: a study has tens of interim
+    analyses.
     """
     needed = {*COMPARED_BY, *JUDGED_BY, plan.primary_metric}
     facts = facts.select(name for name in facts.columns if name in needed)
@@ -111,7 +110,7 @@ def blocks_until(
 
 
 class Decisions:
-    """The decisions of a study's interim analyses so far; `analyse` makes them in their order."""
+    """The decisions of a study's interim analyses so far; `analyse` makes them in order."""
 
     def __init__(self, plan: Plan, sites: Collection[str]) -> None:
         assert plan.stop is not None
@@ -138,15 +137,14 @@ class Decisions:
 
     @property
     def ended(self) -> bool:
-        """Whether everything is decided."""
+        """Whether all comparisons are decided."""
         return len(self._decided) == len(self._networks) * len(self._plan.comparisons)
 
     @property
     def ends(self) -> dict[str, int]:
-        """Return the repetition after which each network's loads ended: all of its comparisons are
-        decided.
+        """The repetition after which each network's loads end: all its comparisons are decided.
 
-        A counterfactual network ends with the one whose twin it is.
+        A counterfactual network ends with its twin. Networks that go on are absent.
         """
         ends: dict[str, int] = {}
         for network in self._networks:
@@ -161,11 +159,14 @@ class Decisions:
 
     @property
     def reason(self) -> str:
-        """Return what was decided and after how many blocks, in words; empty if nothing was."""
+        """The decisions and the blocks they took, in words; empty if nothing is decided."""
         return describe_decisions(list(self._decided.values()), self._plan.blocks)
 
     def as_json(self) -> JsonObject:
-        """`stop.json`; of what is open nothing but that it is: how it stands is the last look's."""
+        """Return the content of `stop.json`.
+
+        Open comparisons have no width: only the last analysis reports how they stand.
+        """
         states = [
             state if state.repetition is not None else replace(state, width=None)
             for state in self._states.values()

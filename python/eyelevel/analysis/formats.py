@@ -7,28 +7,28 @@ from eyelevel.stats.estimate import Estimate
 NO_BREAK = "\N{NO-BREAK SPACE}"
 MINUS = "\N{MINUS SIGN}"
 P_LEAST = 1e-10
-"""No assumption holds so well that a smaller p value could be told from it."""
+"""The smallest p value that is printed: assumptions never hold well enough for smaller ones."""
 
 
 def with_minus(text: str) -> str:
-    """Return numbers in a text with the sign that is as wide as a plus."""
+    """Replace each hyphen in a number's text by the minus sign, which is as wide as a plus."""
     return text.replace("-", MINUS)
 
 
 def format_number(value: float, form: str) -> str:
-    """Return a number by a format such as `+.2f`; zero has no sign."""
+    """Format a number, such as by `+.2f`, with a minus sign; zero has no sign."""
     text = f"{value:{form}}"
     return f"{0:{form.removeprefix('+')}}" if float(text) == 0 else with_minus(text)
 
 
 def format_percent(share: float, signed: bool = True) -> str:
-    """Return a share as percent with one decimal: `−12.3 %`."""
+    """Format a share as percent with one decimal: `−12.3 %`."""
     text = format_number(share * 100, "+.1f" if signed else ".1f")
     return f"{text.replace('inf', '∞')}{NO_BREAK}%"
 
 
 def format_ms(value: float | None, limit_s: float) -> str:
-    """Return a duration as a reader wants it; an infinite one is slower than the limit."""
+    """Format a duration for readers; an infinite one is slower than the limit."""
     if value is None:
         return "none"
     if math.isinf(value):
@@ -37,34 +37,33 @@ def format_ms(value: float | None, limit_s: float) -> str:
 
 
 def format_signed_ms(value: float, limit_s: float) -> str:
-    """Return a difference of times."""
+    """Format a difference of times with its sign."""
     if math.isinf(value):
         return "unbounded"
     return ("+" if value > 0 else "") + format_ms(value, limit_s)
 
 
 def format_signed(value: float, metric: str) -> str:
-    """Return a difference in a metric's own unit: milliseconds, or a score without one."""
+    """Format a difference in the metric's own unit: milliseconds, or a score without one."""
     if metric.endswith("_ms"):
         return format_signed_ms(value, math.inf)
     return format_number(value, "+.3f")
 
 
 def format_interval(estimate: Estimate, signed: bool = True) -> str:
-    """Return the bounds of a share in words, or that there are none."""
+    """Format the bounds of a share, or state that there are none."""
     if estimate.low is None or estimate.high is None:
         return "no interval"
     return f"{format_percent(estimate.low, signed)} to {format_percent(estimate.high, signed)}"
 
 
 def format_change(share: float) -> str:
-    """Return a gain in words, for a reader who has not learned which sign is better: `12.3 %
-    faster`."""
+    """Format a gain in words, with its direction instead of a sign: `12.3 % faster`."""
     return f"{format_percent(abs(share), signed=False)} {_way(share)}".rstrip()
 
 
 def format_change_interval(estimate: Estimate) -> str:
-    """Return an interval's bounds in words, the nearer to zero first if both are on one side."""
+    """Format an interval's bounds in words, the nearer to zero first if both are on one side."""
     low, high = estimate.low, estimate.high
     if low is None or high is None:
         return "no interval"
@@ -79,15 +78,15 @@ def format_change_interval(estimate: Estimate) -> str:
 
 
 def _way(share: float) -> str:
-    """Return the direction of a change as `format_percent` shows it; empty for zero."""
+    """Return "faster" or "slower" as `format_percent` rounds the change; empty for zero."""
     return "" if round(share * 100, 1) == 0 else "faster" if share < 0 else "slower"
 
 
 def format_p(p: float) -> str:
-    """Two digits; of the least ones nothing is known but that they are small."""
+    """Format a p value with two digits; the smallest are `1e-10 or less`."""
     return f"{P_LEAST:g} or less" if p <= P_LEAST else f"{p:.2g}"
 
 
 def format_p_equation(p: float) -> str:
-    """Return p for a sentence: `p = 0.03`."""
+    """Format a p value for a sentence: `p = 0.03`."""
     return f"p ≤ {P_LEAST:g}" if p <= P_LEAST else f"p = {p:.2g}"

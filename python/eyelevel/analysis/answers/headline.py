@@ -17,9 +17,9 @@ from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.disturbance import briefly
 from eyelevel.plan.comparisons import Comparison
 
-NETWORKS_NAMED_MAX = 3  # of one finding; more are counted
+NETWORKS_NAMED_MAX = 3  # per finding; more are counted
 
-# What follows a clause that named both stacks; a finding that is not here is stated whole.
+# Later clauses, after the stacks have been named; other findings use their full sentence.
 _FURTHER = {
     "faster": "{stack} was faster",
     "slower": "{stack} was slower",
@@ -47,7 +47,7 @@ class Verdict:
     network: str
     finding: str
     claim: str
-    """`faster`, `slower` or empty: the class that colours it."""
+    """`faster`, `slower` or empty; also the CSS class that colours it."""
     size: str
     interval: str
 
@@ -82,8 +82,8 @@ def comparison_verdicts(contents: StudyResults) -> tuple[ComparisonVerdicts, ...
 def headline(contents: StudyResults) -> str:
     """Return one line that answers the title: the first comparison's findings by network.
 
-    Networks with the same finding stand together, in the plan's order of the first of them, and
-    what was found comes before what is open.
+    Networks with the same finding share a clause, in the plan's order of the first of them;
+    findings come before open questions.
     """
     if not contents.cells:
         return why_no_answer(contents, briefly=True)
@@ -105,14 +105,14 @@ def headline(contents: StudyResults) -> str:
 def headline_network(contents: StudyResults) -> str:
     """Return the first network that the headline names; empty without a comparison.
 
-    It has a verdict if any network has one: what a reader is shown of it is what was found.
+    It has a verdict if any network has one, so that examples for readers show a finding.
     """
     first = next(iter(_group_by_finding(contents).values()), None) if contents.comparisons else None
     return first[0].network if first else ""
 
 
 def _group_by_finding(contents: StudyResults) -> dict[str, list[NetworkGain]]:
-    """Return the first comparison's gains by their finding, those that leave it open last."""
+    """Group the first comparison's gains by finding, open questions last."""
     by_finding: dict[str, list[NetworkGain]] = {}
     of = (contents.comparisons[0], contents.primary_metric)
     for gain in contents.gains:

@@ -14,7 +14,7 @@ from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL
 from eyelevel.stats.censoring.slow_loads import SLOW_TIMES
 from eyelevel.stats.censoring.timeouts import Bound, Timeouts
 
-SENTENCES_MAX = 3  # of one comparison; on more networks they are counted
+SENTENCES_MAX = 3  # per comparison; on more networks they are counted
 
 _BOUNDS: dict[Bound, str] = {
     "at least": "a longer one could only raise the gain",
@@ -25,7 +25,7 @@ _BOUNDS: dict[Bound, str] = {
 
 
 def timeout_sentences(gains: Sequence[NetworkGain]) -> list[str]:
-    """Return how many loads timed out and what that does to gains; empty if none did."""
+    """Return sentences on how many loads timed out and what that means for gains."""
     late = [(gain, gain.timeouts) for gain in gains if gain.timeouts and gain.timeouts.any]
     if len(late) > SENTENCES_MAX:
         own, other, loads = (
@@ -63,16 +63,15 @@ def _timeout_sentence(gain: NetworkGain, counts: Timeouts) -> str:
 
 
 def format_limit(counts: Timeouts) -> str:
-    """Return the time limit of loads, the least and the largest if sites differ: `within 60 s`."""
+    """Return the time limit of loads, such as `within 60 s`, or its range if sites differ."""
     low, high = (limit / 1000 for limit in (counts.limit_min, counts.limit_max))
-    if math.isinf(high):  # of a metric that is no time
+    if math.isinf(high):  # the metric is not a time
         return "in time"
     return f"within {low:g} s" if low == high else f"within {low:g} to {high:g} s"
 
 
 def slow_sentences(gains: Sequence[NetworkGain]) -> list[str]:
-    """Return the sentences about rare slow loads that are a finding after the family's
-    correction."""
+    """Return sentences on rare slow loads that are significant after the family's correction."""
     sentences = []
     for gain in gains:
         slow, p = gain.slow_loads, gain.p_slow_holm

@@ -1,4 +1,4 @@
-"""The answer in sentences: one a declared comparison and network, each to be quoted alone."""
+"""The answer in sentences: one per declared comparison and network, each fit to be quoted alone."""
 
 import math
 from collections import Counter
@@ -26,8 +26,8 @@ from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials import disturbance
 from eyelevel.stats.estimate import Estimate
 
-SENTENCES_MAX = 8  # of all comparisons: beyond it the first alone has one a network
-NETWORKS_NAMED_MAX = 3  # of one comparison: more would bury the answer, and the table has them
+SENTENCES_MAX = 8  # in all; beyond it only the first comparison has one per network
+NETWORKS_NAMED_MAX = 3  # per comparison: more would bury the answer, and the table has them
 
 FINDINGS = {
     "faster": "{stack} was faster than {reference}",
@@ -50,8 +50,10 @@ _SMALL = [finding for finding in FINDINGS if "matter" in finding]
 
 
 class Answer(NamedTuple):
-    """A sentence of the answer: its claim (`faster`, `slower` or none), and its text in two parts,
-    of which the first is what one keeps."""
+    """A sentence of the answer, its text in two parts: the statement, and the evidence for it.
+
+    `claim` is `faster`, `slower` or empty.
+    """
 
     head: str
     rest: str = ""
@@ -62,9 +64,10 @@ class Answer(NamedTuple):
 
 
 def answers(contents: StudyResults) -> list[Answer]:
-    """Return the answer's sentences, those over all networks of a plan with weights last.
+    """Return the answer's sentences; those over all networks of a plan with weights come last.
 
-    Of an unfinished run they describe, and no more; if no block is complete they say why.
+    An unfinished run is only described, without findings. Without a complete block, the one
+    sentence says why there is none.
     """
     if not contents.cells:
         return [Answer(why_no_answer(contents)), *_over_networks(contents)]
@@ -86,15 +89,15 @@ def answer(
 ) -> list[Answer]:
     """Return one sentence per comparison and network, with its basis and certainty.
 
-    Of more than NETWORKS_NAMED_MAX networks a comparison has one sentence a finding, and so has
-    every comparison but the first where there are many. Timeouts and slow loads, where there is
-    something to say of them, follow it.
+    A comparison on more than NETWORKS_NAMED_MAX networks has one sentence per finding. If there
+    would be more than SENTENCES_MAX, so has every comparison except the first. Sentences on
+    timeouts and slow loads follow their comparison.
     """
     sentences: list[Answer] = []
     by_comparison = _by_comparison(gains, metric)
     many = sum(map(len, by_comparison)) > SENTENCES_MAX
     for primary in by_comparison:
-        # The first one is what the plan asks first.
+        # The plan's first comparison is its main question.
         if len(primary) > NETWORKS_NAMED_MAX or (many and primary is not by_comparison[0]):
             sentences += _many(primary, smallest_effect, sites)
         else:
@@ -124,8 +127,7 @@ def description(gains: Sequence[NetworkGain], metric: str, sites: int) -> list[A
 
 
 def further_answers(contents: StudyResults) -> list[str]:
-    """Return the sentences that accompany each comparison's own: timeouts, slow loads, weighted
-    means."""
+    """Return the sentences that supplement the answer: timeouts, slow loads, weighted means."""
     sentences: list[str] = []
     if contents.cells and not contents.unfinished:
         for primary in _by_comparison(contents.gains, contents.primary_metric):
@@ -134,7 +136,7 @@ def further_answers(contents: StudyResults) -> list[str]:
 
 
 def _by_comparison(gains: Sequence[NetworkGain], metric: str) -> list[list[NetworkGain]]:
-    """Return the metric's gains, those of one comparison together."""
+    """Group the metric's gains by comparison, in order of appearance."""
     of_pair: dict[object, list[NetworkGain]] = {}
     for gain in gains:
         if gain.metric == metric:
@@ -156,7 +158,7 @@ def _sentence(gain: NetworkGain, smallest_effect: float, sites: int) -> Answer:
         own, other = counts.pairs - counts.count, counts.pairs - counts.count_reference
         clauses.insert(0, f"{own} and {other} of {counts.pairs}")
     elif finding == "no clear difference" and gain.gain.excludes_zero:
-        # The interval is of this one comparison; the verdict allows for all of them.
+        # The interval is for this comparison alone; the verdict is corrected for all of them.
         clauses.append("clear on its own, but not after correction for all comparisons")
     clauses.append(_basis(gain, sites))
     rest = "; ".join(clause for clause in clauses if clause)
@@ -166,7 +168,8 @@ def _sentence(gain: NetworkGain, smallest_effect: float, sites: int) -> Answer:
 def _size(gain: NetworkGain, claimed: bool = False) -> str:
     """Return the difference in ms and as a share, with its interval; empty without a value.
 
-    A claim has said which way before; without one, every number says it: no sign has to be known.
+    A `claimed` gain's sentence already states the direction. Without a claim each number has its
+    own, so that no reader needs to know which sign is better.
     """
     estimate = gain.gain
     if estimate.value is None:
@@ -181,9 +184,9 @@ def _size(gain: NetworkGain, claimed: bool = False) -> str:
 
 
 def bounds_in_words(gain: NetworkGain, finding: str) -> str:
-    """Return the one-sided bounds that show that a gain is too small to matter; else nothing.
+    """Return the one-sided bounds that show that a gain is too small to matter, else "".
 
-    The interval may reach further than these bounds of a study that may stop early.
+    In a study that may stop early the interval may extend beyond these bounds.
     """
     if finding not in _SMALL or not gain.one_sided:
         return ""
@@ -194,7 +197,7 @@ def bounds_in_words(gain: NetworkGain, finding: str) -> str:
 
 
 def size_in_words(gain: NetworkGain, claimed: bool) -> str:
-    """Return the difference in ms and as a share, without its interval; the gain has a value."""
+    """Return a determined gain's difference in ms and as a share, without its interval."""
     estimate = gain.gain
     share = _share(estimate, claimed)
     difference = gain.difference.value
@@ -215,7 +218,7 @@ def _share(estimate: Estimate, claimed: bool) -> str:
 
 
 def interval_in_words(estimate: Estimate, claimed: bool) -> str:
-    """Return the bounds; of a claim by how much faster or slower, the larger bound last."""
+    """Return the bounds in words; for a claim as amounts without sign, the larger last."""
     if not claimed:
         return format_change_interval(estimate)
     faster = (estimate.value or 0.0) < 0
@@ -239,7 +242,7 @@ def _basis(gain: NetworkGain, sites: int) -> str:
 
 
 def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> list[Answer]:
-    """Return a sentence a finding."""
+    """Return one sentence per finding."""
     sentences = []
     asked, effect = gains[0].comparison, format_percent(smallest_effect, signed=False)
     for finding, opening in FINDINGS.items():
@@ -258,7 +261,7 @@ def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> l
 
 
 def _range(gains: Sequence[NetworkGain]) -> str:
-    """Return the least and the largest gain of many networks, or why there is none."""
+    """Return the least and the largest of many gains, and the commonest reason for having none."""
     values = [gain.gain.value for gain in gains if gain.gain.value is not None]
     reasons = Counter(gain.gain.reason for gain in gains if not gain.gain.determined)
     clauses = []
@@ -279,9 +282,9 @@ def _join(parts: Sequence[str]) -> str:
 
 
 def why_no_answer(contents: StudyResults, *, briefly: bool = False) -> str:
-    """Return what ended most of the loads that do not count.
+    """Return a sentence on why nothing could be compared: the outcome that most excluded loads had.
 
-    Of a busy machine it may be given `briefly`.
+    `briefly` shortens the reason of a busy machine.
     """
     if contents.too_disturbed:
         network, reason = next(iter(contents.too_disturbed.items()))
@@ -306,8 +309,7 @@ def why_no_answer(contents: StudyResults, *, briefly: bool = False) -> str:
 
 
 def _over_networks(contents: StudyResults) -> list[Answer]:
-    """Return one sentence per comparison about its gain over all networks, if the plan has
-    weights."""
+    """Return one sentence per comparison on its weighted gain; empty if the plan has no weights."""
     weights, metric = contents.plan.get("weights"), contents.primary_metric
     if not weights:
         return []

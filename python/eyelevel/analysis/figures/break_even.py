@@ -11,12 +11,11 @@ from eyelevel.networks.presets import UNSHAPED
 
 AXES = ("rtt_ms", "rate_mbit_s", "loss_percent")
 STEPS = 2000
-"""Points between the outermost networks at which an interval's ends are looked for."""
+"""The number of points between the outermost networks at which an interval's ends are sought."""
 
 
 def break_even_rows(contents: StudyResults) -> pl.DataFrame:
-    """Return one row per network and comparison: the primary gain, its 95 % interval and what is
-    claimed.
+    """Return one row per network and comparison: the gain, its 95 % interval and its finding.
 
     Empty if the networks do not differ in two of AXES.
     """
@@ -41,10 +40,10 @@ def break_even_rows(contents: StudyResults) -> pl.DataFrame:
 def break_even_points(contents: StudyResults) -> pl.DataFrame:
     """Return where each comparison's gain crosses zero along the first axis, the other two fixed.
 
-    Between networks the gain and the bounds of its interval are taken as straight lines. The
-    interval of a crossing is where zero lies between the bounds; it ends at the
-    outermost network if they never exclude zero there. `between_claims`: networks on both sides of
-    it have a verdict, faster and slower; what else crosses zero may be noise.
+    Between networks the gain and the bounds of its interval are interpolated linearly. The interval
+    of a crossing is where zero lies between the bounds; it ends at the outermost network if they
+    never exclude zero there. `between_claims`: the networks on both sides of it have verdicts, one
+    faster and one slower; any other crossing may be noise.
     """
     rows = break_even_rows(contents)
     if not rows.height:
@@ -64,13 +63,13 @@ def break_even_points(contents: StudyResults) -> pl.DataFrame:
 
 
 def break_even_chart(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
-    """Return the map of both; see `eyelevel.figures.break_even`."""
+    """Return the map of rows and crossings; see `eyelevel.figures.break_even`."""
     across, up = _axes(rows)
     return break_even_map(rows, break_even_points(contents), (across, up))
 
 
 def _axes(rows: pl.DataFrame) -> tuple[str, ...]:
-    """Return the two things in which the networks differ most often."""
+    """Return the two of AXES in which the networks differ most often."""
     levels = {name: rows[name].n_unique() for name in AXES}
     ordered = sorted((name for name in AXES if levels[name] > 1), key=lambda name: -levels[name])
     return tuple(ordered[:2])

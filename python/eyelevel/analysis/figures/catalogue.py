@@ -1,4 +1,4 @@
-"""The papers' figures from a run: one table of them, each with what it is drawn from."""
+"""The papers' figures from a run: one table of them, each with its rows and its chart."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ from eyelevel.json_types import JsonObject
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure: its rows, and its chart of them (rows may be empty: then there is no chart)."""
+    """A figure: the function for its rows, and the one for its chart, which needs rows."""
 
     name: str
     title: str
@@ -58,11 +58,10 @@ class PaperFigure:
 
 
 def cell_rows(contents: StudyResults) -> pl.DataFrame:
-    """Return one row per site, network, comparison and metric that was compared, with the site's
-    attributes.
+    """Return one row per site, network, comparison and metric, with the site's attributes.
 
-    `ratio_of_means`, the papers' gain, and `difference_ms` are null if they are undetermined,
-    as with a timeout: a share of sites that leaves these out would favour the stack that timed out.
+    `ratio_of_means`, the papers' gain, and `difference_ms` are null if they are undetermined, as
+    with a timeout: a share of sites that leaves these out would favour the stack that timed out.
     """
     return _rows_of([cell for cell in contents.cells if cell.pairs], contents)
 
@@ -96,7 +95,7 @@ def _rows_of(cells: Sequence[Cell], contents: StudyResults) -> pl.DataFrame:
     sites = contents.blocks.kept.group_by("site").agg(
         pl.col("origins", "objects", "encoded_bytes").median()
     )
-    # A network without delay has no round trips to count in.
+    # Without delay, differences cannot be expressed in round trips.
     rtts = pl.when(pl.col("rtt_ms") > 0).then(
         pl.col("difference_ms").cast(pl.Float64) / pl.col("rtt_ms")
     )
@@ -112,7 +111,7 @@ def _drawn_rows(contents: StudyResults) -> pl.DataFrame:
 
 
 def _differences(contents: StudyResults) -> pl.DataFrame:
-    """Mean differences over sites in ms ("-131.3 ms SI", Wolsing et al. 2019, section 4)."""
+    """Return mean differences over sites in ms ("-131.3 ms SI", Wolsing et al. 2019, section 4)."""
     rows = [
         {
             "network": gain.network,
@@ -306,7 +305,7 @@ TABLES: tuple[PaperTable, ...] = (
 )
 
 TRACES = ("downlink", "downlink-medians")
-"""The figures that describe loads and not the causes of a difference; not in the papers."""
+"""The figures that describe loads rather than causes of differences; not in the papers."""
 
 SECTIONS = ("waterfall",)
-"""Figures that the page has as sections of their own."""
+"""The figures that have sections of their own on the page."""

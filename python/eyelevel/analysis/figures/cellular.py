@@ -16,16 +16,17 @@ from eyelevel.traces.spec import SynthSpec
 from eyelevel.traces.synth import synthesise
 
 QUANTILES = {"median": 0.5, "p95": 0.95}
-"""The quantiles in the thesis's section 6.3."""
+"""The quantiles of the thesis's section 6.3."""
 
 RATE_BIN_MS = 500
 
 
 def varying_links(networks: Sequence[Network]) -> pl.DataFrame:
-    """`network`, `link`, `course`, `rtt_ms`: the networks whose rate varies, by link.
+    """Return the networks whose rate varies: `network`, `link`, `course`, `rtt_ms`.
 
-    Networks that differ in their round trip alone are of one link, as his Verizon's 30, 120 and 300
-    ms. It is called by what their names share. Links are in the plan's order, each by round trip.
+    Networks that differ in their round trip alone share a link, as the thesis's Verizon at 30, 120
+    and 300 ms; its name is the part that theirs share. Links are in the plan's order, each by round
+    trip.
     """
     of_link: dict[str, list[Network]] = {}
     for network in networks:
@@ -34,7 +35,7 @@ def varying_links(networks: Sequence[Network]) -> pl.DataFrame:
     shared = [_shared_name(members) for members in of_link.values()]
     parts = [places(()).with_columns(link=pl.lit(""), course=pl.lit(""))]
     for number, members in enumerate(of_link.values()):
-        earlier = shared[:number].count(shared[number])  # other links, though of the same words
+        earlier = shared[:number].count(shared[number])  # different links may share a name
         name = f"{shared[number]}-{earlier + 1}" if earlier else shared[number]
         named = {"link": pl.lit(name), "course": pl.lit(members[0].course())}
         parts.append(places(members).sort("rtt_ms").with_columns(**named))
@@ -42,7 +43,7 @@ def varying_links(networks: Sequence[Network]) -> pl.DataFrame:
 
 
 def varying_networks(contents: StudyResults) -> pl.DataFrame:
-    """Figure 6-1: sites' median load times where a link's rate varies."""
+    """Return figure 6-1: sites' median load times where a link's rate varies."""
     links = varying_links(contents.planned.networks)
     medians = site_medians(contents)
     if not medians.height:
@@ -52,7 +53,7 @@ def varying_networks(contents: StudyResults) -> pl.DataFrame:
 
 
 def controllers(contents: StudyResults) -> pl.DataFrame:
-    """Figures 6-3 and 6-4: stacks of one HTTP version and several congestion controllers."""
+    """Return figures 6-3 and 6-4: stacks of one HTTP version, several congestion controllers."""
     kinds: dict[str, dict[str, str]] = {}
     for stack in contents.planned.stacks:
         of_version = kinds.setdefault(stack.protocol, {})
@@ -64,12 +65,12 @@ def controllers(contents: StudyResults) -> pl.DataFrame:
 
 
 def cellular_quantiles(contents: StudyResults) -> pl.DataFrame:
-    """Section 6.3: medians and 95th percentiles over sites, by link, round trip and comparison.
+    """Return the quantiles over sites (section 6.3), by link, round trip and comparison.
 
-    `median_s`, `p95_s` with those of the reference: quantiles of the sites' median loads, by the
-    inverse distribution; null where it is a timeout. `median_change`, `p95_change`: the stack's
-    over the reference's, less one, with a 95 % interval that takes the sites as drawn from others
-    like them (`quantile_gain` over sites, which stay in pairs).
+    `median_s`, `p95_s` and the reference's: quantiles of the sites' median loads, by the inverse
+    distribution; null if the quantile is a timeout. `median_change`, `p95_change`: the stack's over
+    the reference's, less one, with a 95 % interval that treats the sites as a sample
+    (`quantile_gain` over sites, which stay in pairs).
     """
     rows = varying_networks(contents)
     if not rows.height:
@@ -91,7 +92,7 @@ def cellular_quantiles(contents: StudyResults) -> pl.DataFrame:
 
 
 def rates_over_time(contents: StudyResults) -> pl.DataFrame:
-    """Figure 6-2: the rates of made links in bins of half a second, each course once.
+    """Return figure 6-2: the rates of synthetic links in bins of half a second, each course once.
 
     A recorded trace's file is not part of a run; `eyelevel trace info FILE` describes it.
     """

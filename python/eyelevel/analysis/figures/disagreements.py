@@ -6,12 +6,11 @@ from eyelevel.analysis.figures.filmstrips import strips_of
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
 
-SHOWN_MAX = 3  # of the widest disagreements: a strip of ten pictures has some 60 kB
+SHOWN_MAX = 3  # for the widest disagreements: a strip of ten frames has some 60 kB
 
 
 def disagreements(contents: StudyResults) -> pl.DataFrame:
-    """Return one row per site, network and comparison with intervals that exclude zero on both
-    sides.
+    """Return the sites, by network and comparison, with intervals on both sides of zero.
 
     The intervals are those of single sites, 95 % and not corrected for their number: a list of
     where to look. `spread` is the distance of the outermost ratios of means; the widest come first.
@@ -39,7 +38,7 @@ def disagreements(contents: StudyResults) -> pl.DataFrame:
 
 
 def disagreement_strips(contents: StudyResults) -> pl.DataFrame:
-    """Return the pictures of the widest disagreements: one row per stack and moment."""
+    """Return the frames of the widest disagreements: one row per stack and moment."""
     rows = []
     for row in disagreements(contents).head(SHOWN_MAX).iter_rows(named=True):
         strips = strips_of(contents, row["site"], row["network"])

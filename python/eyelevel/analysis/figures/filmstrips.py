@@ -1,6 +1,6 @@
-"""Filmstrips: the loads of one typical block a site and network, all on one time axis.
+"""Filmstrips: the loads of one typical block per site and network, all on one time axis.
 
-Each strip has pictures at even times, and for the slider the moments of its load's own changes.
+Each strip has frames at even times, and for the slider the moments at which its load changed.
 """
 
 import base64
@@ -18,17 +18,17 @@ from eyelevel.store.directory import read_trial_frames
 from eyelevel.store.frames import Frame, Frames
 from eyelevel.store.pictures import picture_name
 
-COLUMNS_MAX = 10  # as many pictures of 100 pixels fit side by side on a laptop
-WIDTH_PX = 360  # what two of them side by side have on a laptop
+COLUMNS_MAX = 10  # frames of 100 pixels that fit side by side on a laptop
+WIDTH_PX = 360  # the width for two of them side by side on a laptop
 QUALITY = 60
 PICTURE_BYTES_MAX = 5_000_000  # keeps the page below 8 MB with Vega's 0.9 MB and the tables
-CHANGES_MAX = 24  # pictures of one load that the slider passes
+CHANGES_MAX = 24  # frames of one load that the slider shows
 NICE_STEPS_MS = [m * 10**e for e in range(1, 6) for m in (1, 2, 2.5, 5)]
 
 
 @dataclass
 class Filmstrips:
-    """The data for the page's script: each picture once, and the times of each strip's frames."""
+    """The data for the page's script: each image once, and the times of each strip's frames."""
 
     pictures: list[str] = field(default_factory=list)
     strips: list[JsonObject] = field(default_factory=list)
@@ -40,11 +40,10 @@ class Filmstrips:
 
 
 def filmstrips(contents: StudyResults) -> Filmstrips:
-    """Return strips of all sites and networks, in the plan's order, until the byte limit is
-    reached.
+    """Return the strips of sites and networks in the plan's order, up to PICTURE_BYTES_MAX.
 
     The strips of a site and network are of one block (`typical_loads`). A site and network without
-    frames has none; `left_out` counts those that the limit kept away.
+    frames has none; `left_out` counts those that exceeded the limit.
     """
     result = Filmstrips()
     typical = typical_loads(contents) if contents.planned.browser.capture else {}
@@ -79,7 +78,7 @@ def filmstrips(contents: StudyResults) -> Filmstrips:
 def strips_of(
     contents: StudyResults, site: str, network: str
 ) -> dict[str, list[tuple[float, str]]]:
-    """Return the pictures of each stack's typical load at even times: seconds and data URLs."""
+    """Return the frames of each stack's typical load at even times, as seconds and data URLs."""
     if not contents.planned.browser.capture:
         return {}
     frames = _frames_of(contents, typical_loads(contents, [site]).get((site, network), {}))
@@ -98,11 +97,11 @@ def strips_of(
 def typical_loads(
     contents: StudyResults, sites: Sequence[str] | None = None
 ) -> dict[tuple[str, str], dict[str, JsonObject]]:
-    """Return the rows of the typical block by stack, by site and network; of all sites or of these.
+    """Return the rows of the typical block, by site and network and then by stack.
 
-    The loads that stand together are of one block, so that what disturbed one disturbed all. It is
-    the block whose differences between the compared stacks are nearest to their medians over the
-    blocks; of equally near ones, that whose own values are.
+    All loads of a strip are from one block, so that a disturbance affects all of them. It is the
+    block whose differences between the compared stacks are nearest to their medians over the
+    blocks; among equally near ones, the block whose values are. `sites` None: all of them.
     """
     metric, wanted = contents.drawn_metric, contents.sites if sites is None else sites
     rows = contents.blocks.kept.select(
@@ -123,7 +122,7 @@ _BLOCK = ["site", "network", "repetition"]
 
 
 def _typical_blocks(contents: StudyResults, values: pl.DataFrame, metric: str) -> pl.DataFrame:
-    """Return the block of each site and network by which all stacks are shown."""
+    """Return the typical block of each site and network."""
     wide = values.pivot(on="stack", index=_BLOCK, values=metric)
     logs = {name: pl.col(name).log() for name in contents.stacks if name in wide.columns}
     differences = [
@@ -134,7 +133,7 @@ def _typical_blocks(contents: StudyResults, values: pl.DataFrame, metric: str) -
     ranked = wide.select(
         *_BLOCK,
         absent=pl.sum_horizontal(pl.lit(0), *(pl.col(name).is_null() for name in logs)),
-        # Rounded, so that the last bits of equal distances do not choose.
+        # Rounded, so that the last bits of equal distances do not decide.
         apart=_distance(differences).round(9),
         away=_distance(list(logs.values())).round(9),
     )
@@ -150,9 +149,11 @@ def _distance(values: Sequence[pl.Expr]) -> pl.Expr:
 
 
 class _Pictures:
-    """Thumbnails, each picture once. A load is decoded only if one of its pictures was in no load
-    before it: where few pictures differ many loads have the same, and where many do the limit of
-    bytes is reached."""
+    """Thumbnails, each image once.
+
+    A load is decoded only if it has an image that no earlier load had. That is rare where images
+    differ little; where they differ much, the byte limit is reached soon.
+    """
 
     def __init__(self, thumbnails: list[str]) -> None:
         self._thumbnails = thumbnails
@@ -161,7 +162,7 @@ class _Pictures:
         self.total_bytes = 0
 
     def numbers(self, frames: Frames, times_ms: Sequence[float]) -> list[int]:
-        """Return the thumbnail of what was on the screen at each time."""
+        """Return the number of the thumbnail that was on the screen at each time."""
         sources = frames.sources_at(times_ms)
         if not self._by_source.keys() >= set(sources):
             for source, frame in zip(sources, frames.at(times_ms), strict=True):
@@ -179,8 +180,7 @@ class _Pictures:
 
 
 def _frames_of(contents: StudyResults, loads: JsonMapping) -> dict[str, Frames]:
-    """Return the frames by stack, for loads that have any; their records were read for the
-    table."""
+    """Return the frames by stack, of loads that have any."""
     directory = contents.directory
     frames = {stack: read_trial_frames(directory, row["hash"]) for stack, row in loads.items()}
     return {stack: stack_frames for stack, stack_frames in frames.items() if stack_frames}
@@ -198,14 +198,14 @@ def _strip(contents: StudyResults, row: JsonObject) -> JsonObject:
 
 
 def _times(end_ms: float) -> list[float]:
-    """Even steps of a round length, the last at or after the end."""
+    """Return even steps of a round length, in ms; the last is at or after the end."""
     step = next((s for s in NICE_STEPS_MS if s * COLUMNS_MAX >= end_ms), NICE_STEPS_MS[-1])
     count = max(1, min(COLUMNS_MAX, -int(-end_ms // step)))
     return [step * number for number in range(1, count + 1)]
 
 
 def _changes(at_ms: Sequence[float]) -> list[float]:
-    """Return the moments of a load's frames, thinned evenly; always the first and the last."""
+    """Return the times of a load's frames, thinned evenly; always the first and the last."""
     count = min(CHANGES_MAX, len(at_ms))
     if count < 2:
         return list(at_ms)

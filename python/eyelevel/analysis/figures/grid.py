@@ -13,14 +13,14 @@ from eyelevel.networks.presets import UNSHAPED
 
 RATES_MBIT_S = (1.0, 14.0, 24.0)
 RTTS_MS = (30.0, 120.0, 300.0)
-"""The axes of figure 5-1; another grid has its lowest, middle and highest in their place."""
+"""The axes of figure 5-1; for other grids, the lowest, middle and highest values replace them."""
 
 
 def improvements(contents: StudyResults) -> pl.DataFrame:
-    """Figure 5-2: (reference - stack) / reference of the medians over sites, by rate and RTT.
+    """Return figure 5-2: (reference - stack) / reference of medians over sites, by rate and RTT.
 
-    There is none if half of the sites never came over either stack. `claimed`: the gain's verdict
-    says the same, faster or slower; all else has no colour.
+    Cells without a finite value are absent, as where half of the sites timed out over a stack.
+    `claimed`: the gain's verdict has the same direction; all others are drawn without colour.
     """
     medians = site_medians(contents)
     grid = whole_grid(contents.planned.networks)
@@ -51,7 +51,7 @@ def improvements(contents: StudyResults) -> pl.DataFrame:
 
 
 def nine_networks(contents: StudyResults) -> pl.DataFrame:
-    """Figure 5-1: sites' median load times on three rates by three RTTs, and unshaped.
+    """Return figure 5-1: sites' median load times on three rates by three RTTs, and unshaped.
 
     The optimal time of a site is the smallest of the stacks' medians on the unshaped network.
     """
@@ -74,13 +74,13 @@ def nine_networks(contents: StudyResults) -> pl.DataFrame:
 
 
 def grid_of(networks: Sequence[Network]) -> pl.DataFrame:
-    """`network`, `rate_mbit_s`, `rtt_ms`: the networks that span a grid, else no rows.
+    """Return the networks that span a grid, if there is one: `network`, `rate_mbit_s`, `rtt_ms`.
 
-    They are alike in all but rate and round trip: in loss, in the rate up as a share of that down,
+    They are alike in all but rate and round trip: in loss, in the ratio of the rates up and down,
     and in their queue, a time or one round trip. Each shares its rate with one at another round
-    trip, and its round trip with one at another rate; `dsl` beside a grid has no place in it. Of
-    several grids it is the largest; of two as large, as of two networks at one place, there is none
-    to draw.
+    trip, and its round trip with one at another rate, so that a lone `dsl` is not part of a grid.
+    Of several grids it is the largest; there is none if two are as large, or if two networks have
+    the same place.
     """
     alike: dict[object, list[Network]] = {}
     for network in networks:
@@ -96,7 +96,7 @@ def grid_of(networks: Sequence[Network]) -> pl.DataFrame:
 
 
 def _keep_crossed(grid: pl.DataFrame) -> pl.DataFrame:
-    """Return the networks that share their rate and their round trip with others of the result."""
+    """Drop networks until each shares its rate, and its round trip, with another that remains."""
     while True:
         rates, rtts = pl.col("rate_mbit_s").n_unique(), pl.col("rtt_ms").n_unique()
         kept = grid.filter((rates.over("rtt_ms") > 1) & (rtts.over("rate_mbit_s") > 1))
@@ -106,7 +106,7 @@ def _keep_crossed(grid: pl.DataFrame) -> pl.DataFrame:
 
 
 def whole_grid(networks: Sequence[Network]) -> pl.DataFrame:
-    """`grid_of`, without rates that lack round trips of others, as figure 5-1's 24 Mbit/s."""
+    """Return `grid_of` without rates that lack some round trips, as figure 5-1's 24 Mbit/s does."""
     grid = grid_of(networks)
     rtts = pl.col("rtt_ms").n_unique().over("rate_mbit_s")
     return grid.filter(rtts == rtts.max())

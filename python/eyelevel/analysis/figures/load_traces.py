@@ -1,4 +1,4 @@
-"""Rows of what typical loads were like in time, on the downlink."""
+"""Rows of the traces of typical loads: the bytes on the downlink over time."""
 
 import numpy as np
 import polars as pl
@@ -10,14 +10,16 @@ from eyelevel.analysis.trials.limits import LIMITS
 from eyelevel.figures.load_traces import downlink_chart
 from eyelevel.json_types import JsonObject
 
-NETWORKS_MAX = 6  # of one figure, in the plan's order
-POINTS_MAX = 160  # of a load: what a panel of 420 pixels can show
-SILENCE_PX_MIN = 0.002  # of the load: shorter ones are below a pixel
+NETWORKS_MAX = 6  # per figure, in the plan's order
+POINTS_MAX = 160  # per load: the resolution of a panel of 420 pixels
+SILENCE_PX_MIN = 0.002  # as a share of the load: shorter ones are below a pixel
 
 
 def downlink_levels(contents: StudyResults) -> pl.DataFrame:
-    """Return the first site: `network`, `site`, `stack`, `hash`, `at_s`, `kilobytes` of the typical
-    load of every stack. Empty if records have no timeline."""
+    """Return the downlink of the first site's typical loads, with no rows without timelines.
+
+    The columns are `network`, `site`, `stack`, `hash`, `at_s` and `kilobytes`.
+    """
     rows = [
         (network, site, stack, trial, at_ms / 1e3, level / 1e3)
         for network, site, stack, trial, downlink in _typical(contents)
@@ -28,7 +30,7 @@ def downlink_levels(contents: StudyResults) -> pl.DataFrame:
 
 
 def downlink_figure(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
-    """Return the chart of `downlink_levels`, each network's panel under the name of its site."""
+    """Return the chart of `downlink_levels`; each panel has the title of its site and network."""
     title = pl.format("{} on {}", "site", "network").alias("network")
     silences = [
         (network, site, stack, start / 1e3, end / 1e3)
@@ -51,8 +53,7 @@ def downlink_figure(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
 
 
 def downlink_medians(contents: StudyResults) -> pl.DataFrame:
-    """Return medians of MEASURES and LIMITS over sites' medians of counted loads, by network and
-    stack."""
+    """Return medians of MEASURES and LIMITS over sites' medians, by network and stack."""
     medians = pl.col(*MEASURES, *LIMITS).median()
     by_site = contents.blocks.kept.group_by("network", "stack", "site").agg(medians)
     known = by_site.filter(pl.any_horizontal(pl.col(*MEASURES, *LIMITS).is_not_null()))

@@ -10,17 +10,17 @@ from eyelevel.networks.network import Network
 
 
 def places(networks: Sequence[Network]) -> pl.DataFrame:
-    """`network`, `rate_mbit_s` (down), `rtt_ms`: where networks stand over rate and round trip."""
+    """Return the networks' coordinates: `network`, `rate_mbit_s` (down), `rtt_ms`."""
     rows = [(each.name, each.down_mbit_s, float(each.rtt_ms_min)) for each in networks]
     columns = {"network": pl.String, "rate_mbit_s": pl.Float64, "rtt_ms": pl.Float64}
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def site_medians(contents: StudyResults) -> pl.DataFrame:
-    """Return one row per network, site and stack: the median of its loads in s, infinite for a
-    timeout's.
+    """Return the median load in seconds per network, site and stack; a timeout counts as infinite.
 
-    A site that a stack does not bring stays among that stack's sites, or it would look better.
+    A site that times out with a stack stays among that stack's sites: dropping it would favour the
+    stack.
     """
     metric = contents.drawn_metric
     return (
@@ -32,7 +32,7 @@ def site_medians(contents: StudyResults) -> pl.DataFrame:
 
 
 def single_objects(contents: StudyResults) -> pl.DataFrame:
-    """Return quartiles of the load time of synthetic sites of one object."""
+    """Return quartiles of the load times of synthetic sites of one object, by size and stack."""
     metric = pl.col("page_load_time_ms")
     kept = contents.blocks.kept.filter(
         metric.is_not_null() & pl.col("site").str.starts_with("synthetic-1x")

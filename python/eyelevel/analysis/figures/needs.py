@@ -1,4 +1,4 @@
-"""Explain which networks, stacks, sites or pictures a figure lacks in a run."""
+"""Explain which networks, stacks, sites or frames a figure lacks in a run."""
 
 from eyelevel.analysis.figures.cellular import varying_links
 from eyelevel.analysis.report_metrics import title_of
@@ -43,11 +43,11 @@ _OF_METRIC = {
     "grid-cdf", "heat-map", "cellular-cdf", "congestion-cdf", "cellular-quantiles", "break-even",
     "break-even-points", "reproducibility", "origins", "objects", "bytes", "attributes", "extremes",
 }  # fmt: skip
-"""The figures that are drawn of one metric."""
+"""The figures that show a single metric."""
 
 
 def why_not(name: str, contents: StudyResults) -> str:
-    """Return in one line what figure or table `name` needs, and what the run has of it."""
+    """Return in one line what figure or table `name` needs and the run lacks."""
     kept = contents.blocks.kept
     if kept.is_empty():
         return "no block of the run is complete"

@@ -1,6 +1,6 @@
 """Rows of progress curves: the visual progress over time, of typical loads and on average.
 
-They come from the progress that is kept with each load's metrics, so that no picture is read.
+They come from the progress that is stored with each load's metrics, so that no image is read.
 """
 
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ from eyelevel.analysis.study import StudyResults
 from eyelevel.figures.distribution import ALL_SITES
 from eyelevel.stats.estimate import Floats
 
-PANELS_MAX = 24  # of one figure, in the plan's order: eight rows of three
-POINTS = 80  # of a mean curve: what a panel of 200 pixels can show
-LOADS_SHARE = 0.95  # of the loads have shown everything where the axis ends
+PANELS_MAX = 24  # per figure, in the plan's order: eight rows of three
+POINTS = 80  # per mean curve: the resolution of a panel of 200 pixels
+LOADS_SHARE = 0.95  # the share of loads that are visually complete where the axis ends
 
 _ROWS = {
     "network": pl.String, "site": pl.String, "stack": pl.String,
@@ -24,12 +24,12 @@ _ROWS = {
 
 
 def mean_progress(contents: StudyResults, points: int = POINTS) -> pl.DataFrame:
-    """`network`, `site`, `stack`, `seconds`, `share`: the mean over loads at even times.
+    """Return the mean progress over loads at even times.
 
-    Site ALL_SITES is the mean over the sites' means. Single sites follow while all panels are at
-    most PANELS_MAX. A block counts if every stack's load has pictures: one in which a load timed
-    out counts for none. The area above a curve is its loads' mean Speed Index, but for what comes
-    after the axis ends.
+    The columns are `network`, `site`, `stack`, `seconds`, `share`. Site ALL_SITES is the mean over
+    the sites' means. Single sites follow if all panels are at most PANELS_MAX. A block counts if
+    every stack's load has frames; a block with a timeout does not count. The area above a curve is
+    its loads' mean Speed Index, except for what comes after the axis ends.
     """
     loads = _complete_blocks(contents)
     single = (len(contents.sites) + 1) * len(contents.networks) <= PANELS_MAX
@@ -45,8 +45,11 @@ def mean_progress(contents: StudyResults, points: int = POINTS) -> pl.DataFrame:
 
 
 def typical_progress(contents: StudyResults) -> pl.DataFrame:
-    """Return `network`, `site`, `stack`, `hash`, `seconds`, `share`: one row per step of each
-    stack's typical load, up to PANELS_MAX pairs of site and network in the plan's order."""
+    """Return the steps of the typical loads' progress, up to PANELS_MAX pairs of site and network.
+
+    The columns are `network`, `site`, `stack`, `hash`, `seconds`, `share`; pairs are in the plan's
+    order.
+    """
     typical, rows, panels = typical_loads(contents), [], 0
     for site in contents.sites:
         for network in contents.networks:
@@ -63,7 +66,7 @@ def typical_progress(contents: StudyResults) -> pl.DataFrame:
                 steps = zip(row["progress_at_ms"], row["progress_share"], strict=True)
                 key = (network, site, stack, row["hash"])
                 rows += [(*key, at_ms / 1e3, share) for at_ms, share in steps]
-                if row["progress_at_ms"][-1] < end_ms:  # what is complete stays so
+                if row["progress_at_ms"][-1] < end_ms:  # a complete picture stays complete
                     rows.append((*key, end_ms / 1e3, 1.0))
     names = ["network", "site", "stack", "hash", "seconds", "share"]
     schema = {name: pl.String if index < 4 else pl.Float64 for index, name in enumerate(names)}
@@ -101,7 +104,7 @@ def _mean_curve(loads: pl.DataFrame, grid_ms: Floats) -> Floats:
         rise=pl.col("share").list.diff().list.eval(pl.element().fill_null(0.0)),
     )
     steps = weighted.select("at_ms", "rise", "weight").explode("at_ms", "rise").cast(pl.Float64)
-    # From the first time of the grid on that is not before it a rise is in the curve.
+    # A rise counts from the first grid time that is not before it.
     place = np.searchsorted(grid_ms, steps["at_ms"].to_numpy(), "left")
     rises = (steps["rise"] * steps["weight"]).to_numpy()
     summed: Floats = np.bincount(place, rises, minlength=len(grid_ms) + 1).astype(float)

@@ -14,7 +14,7 @@ from eyelevel.stats.estimate import Estimate
 
 TUNED = ("tcp+", "tcp+bbr")
 METRICS = ("first_visual_change_ms", "page_load_time_ms")
-"""The paper's: the earliest and the latest; the plan's primary one is beside them."""
+"""The paper's metrics, the earliest and the latest; the plan's primary one is added to them."""
 
 _SCHEMA = {
     "network": pl.String,
@@ -34,7 +34,7 @@ _SCHEMA = {
 
 
 def single_origin(contents: StudyResults) -> pl.DataFrame:
-    """QUIC - (TCP+ - 1 RTT), one row a single-origin site, network, stack over QUIC and metric.
+    """Return QUIC - (TCP+ - 1 RTT), one row per single-origin site, network, QUIC stack and metric.
 
     The differences are of loads in pairs by block (Hodges and Lehmann, with their 95 % interval;
     the paper gives differences of means): a page of one origin waits for one handshake, which is
@@ -61,11 +61,11 @@ def single_origin(contents: StudyResults) -> pl.DataFrame:
 
 
 def partner_of(stack: Stack, stacks: Sequence[Stack], references: Sequence[str]) -> str | None:
-    """Return the stack over TCP that a stack over QUIC is compared with; None of one over TCP.
+    """Return the TCP stack that a QUIC stack is compared with, or None; None for a TCP stack.
 
-    The tuned one with its congestion controller, as in the paper; else a tuned one, `tcp+` first;
-    else a reference of the plan. It must have TLS 1.3, whose handshakes take one round trip more
-    than QUIC's.
+    It is the tuned one with the same congestion controller, as in the paper; else another tuned
+    one, `tcp+` first; else a reference of the plan. It must have TLS 1.3, whose handshakes take one
+    round trip more than QUIC's.
     """
     if not stack.over_quic:
         return None

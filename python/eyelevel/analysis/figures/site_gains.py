@@ -1,4 +1,4 @@
-"""Das 2014, table 5.1 and what section 5.2 says of it: which sites gain, and what foretells it."""
+"""Table 5.1 and section 5.2 of Das 2014: which sites gain, and which attributes predict it."""
 
 import math
 
@@ -21,7 +21,7 @@ CHANGE = "lowest over highest"
 def site_attributes(contents: StudyResults) -> pl.DataFrame:
     """Return one row per site, medians of its counted loads: `origins` and ATTRIBUTES.
 
-    `https_share` is of bytes, over the stacks that have TLS: the largest of the stacks' medians.
+    `https_share` is the share of bytes over TLS: the largest of the stacks' medians.
     """
     secure = (1 - pl.col("cleartext_share")).median()
     by_stack = contents.blocks.kept.group_by("site", "stack").agg(secure.alias("https_share"))
@@ -33,13 +33,12 @@ def site_attributes(contents: StudyResults) -> pl.DataFrame:
 
 
 def site_gains(contents: StudyResults) -> pl.DataFrame:
-    """Return one row per comparison and site: `ratio_of_means`, the mean over the networks that
-    count.
+    """Return the mean `ratio_of_means` over networks by comparison and site, with site attributes.
 
-    `networks` says of how many, and `networks_undetermined` how many of these have none; null if
-    one has, as over the others it would be another gain.
+    `networks` counts the networks that are averaged, `networks_undetermined` those without a gain.
+    With any of these the mean is null, as that over the others would be another gain.
     """
-    primary, counted = contents.drawn_metric, _count_sites(contents)
+    primary, counted = contents.drawn_metric, _networks_averaged(contents)
     cells = [
         (str(cell.comparison), cell.site, cell.ratio_of_means.value)
         for cell in contents.cells
@@ -56,20 +55,18 @@ def site_gains(contents: StudyResults) -> pl.DataFrame:
     return gains.join(site_attributes(contents), on="site", how="left")
 
 
-def _count_sites(contents: StudyResults) -> set[str]:
-    """Return the grid of the plan, over which Das has his means; without one all that are
-    shaped."""
+def _networks_averaged(contents: StudyResults) -> set[str]:
+    """Return the networks to average over: the plan's grid, as in Das; else all shaped ones."""
     names = {network.name for network in contents.planned.networks}
     return {*whole_grid(contents.planned.networks)["network"]} or names - {UNSHAPED} or names
 
 
 def extremes(contents: StudyResults) -> pl.DataFrame:
-    """Return table 5.1: by comparison the ten sites of the lowest and of the highest gains, and
-    three rows more: the attributes' means of either, and the lowest's as multiples of the
-    highest's.
+    """Return table 5.1: by comparison the ten sites with the lowest and the highest gains.
 
-    Of less than twenty sites each half. A site with an undetermined gain has no place: ten of these
-    follow, and `sites_undetermined` counts all.
+    With fewer than twenty sites, either group is half of them. Up to ten sites with undetermined
+    gains follow; `sites_undetermined` counts all of these. Three rows are last: the attributes'
+    means of either group, and the lowest's as multiples of the highest's.
     """
     every = site_gains(contents)
     parts = []
@@ -120,11 +117,10 @@ def _over(one: float | None, other: float | None) -> float | None:
 
 
 def attribute_lines(contents: StudyResults) -> pl.DataFrame:
-    """Return by comparison how well each attribute alone predicts the gains of sites, the best
-    first.
+    """Return how well each attribute alone predicts sites' gains, by comparison, the best first.
 
-    A line of ln(1 + `site_gains`'s ratio of means) on log2 of the attribute (the https share as
-    it is): `change` is the share by which times change, against the reference's, with each
+    Each is a line of ln(1 + `site_gains`'s ratio of means) on log2 of the attribute (the https
+    share as it is). `change` is the share by which times change, against the reference's, with each
     doubling (from none to all https). Sites without a gain are left out and counted.
     """
     every = site_gains(contents)
@@ -139,11 +135,11 @@ def attribute_lines(contents: StudyResults) -> pl.DataFrame:
 
 
 def lines_of(sites: pl.DataFrame) -> pl.DataFrame:
-    """`attribute_lines` of one comparison's sites, the best first; no rows where none has a line.
+    """Return `attribute_lines` for one comparison's sites, the best first; no rows without a line.
 
-    `best` is the largest `r_squared_held_out`, if it is above zero and its slope is told from none
-    at 5 % after Bonferroni over the attributes: of sites that owe nothing to any of five, the
-    largest is above zero in more than half of studies
+    `best` is the largest `r_squared_held_out`, if it is above zero and its slope is significant at
+    5 % after Bonferroni over the attributes: of five attributes that are unrelated to the gains,
+    the largest is above zero in more than half of studies
     (docs/decisions/0030-descriptive-analyses.md).
     """
     table = pl.DataFrame([_line(sites, name) for name in ATTRIBUTES], infer_schema_length=None)

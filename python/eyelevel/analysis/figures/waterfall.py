@@ -1,4 +1,4 @@
-"""Waterfalls: what a load requested and when, with the critical path of its largest paint."""
+"""Waterfalls: the requests of a load over time, with the critical path of its largest paint."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,31 +15,30 @@ from eyelevel.json_types import JsonMapping, JsonObject
 Span = tuple[float, float]
 
 PHASES = ("queued", "dns", "connect", "tls", "wait", "receive")
-"""The phases in a request's order. QUIC connects and agrees on keys at once: all of that is
-`tls`."""
+"""The phases of a request in order. QUIC connects and agrees on keys at once, all as `tls`."""
 
 LINES = {
     "first_contentful_paint_ms": "FCP",
     "largest_contentful_paint_ms": "LCP",
     "page_load_time_ms": "load",
 }
-"""The page's moments that a waterfall marks, by their keys in a record's navigation."""
+"""The moments of the page that a waterfall marks, by their keys in a record's navigation."""
 
 
 @dataclass(frozen=True)
 class RequestBar:
-    """One object's bar: its phases in ms after navigation start; a phase it lacks is absent."""
+    """One object's bar: its phases in ms after navigation start, without those that are empty."""
 
     url: str
     name: str
-    """The label of a bar: the path's last part, or the host of a front page."""
+    """The label of the bar: the path's last part, or the host of a front page."""
     started_ms: float
     ended_ms: float
     phases: Mapping[str, Span]
     is_critical: bool
 
     def as_json(self) -> JsonObject:
-        """Return the bar for programs."""
+        """Return the bar as JSON."""
         phases = {name: list(span) for name, span in self.phases.items()}
         return {
             "url": self.url,
@@ -57,18 +56,18 @@ class Waterfall:
     stack: str
     trial: str
     lines: Mapping[str, float]
-    """LINES' moments in ms, by their short names; a page without one lacks it."""
+    """The moments in LINES, in ms, by their short names; without those that the page lacks."""
     bars: tuple[RequestBar, ...]
     left_out: int
-    """How many later objects are not among the bars."""
+    """The number of later objects that have no bar."""
 
     @property
     def ended_ms(self) -> float:
-        """Return when the last bar or line ends."""
+        """The time at which the last bar or line ends, in ms."""
         return max([*self.lines.values(), *(bar.ended_ms for bar in self.bars)], default=0.0)
 
     def as_json(self) -> JsonObject:
-        """Return the load for programs."""
+        """Return the load as JSON."""
         return {
             "stack": self.stack,
             "trial": self.trial,
@@ -89,11 +88,11 @@ class WaterfallPair:
 
     @property
     def ended_ms(self) -> float:
-        """Return the end of the axis that both share, above zero."""
+        """The end of the axis that both share, in ms, above zero."""
         return max([1.0, *(load.ended_ms for load in self.loads)])
 
     def as_json(self) -> JsonObject:
-        """Return the loads for programs."""
+        """Return the two loads as JSON."""
         return {
             "site": self.site,
             "network": self.network,
@@ -102,14 +101,14 @@ class WaterfallPair:
         }
 
 
-OBJECTS_MAX = 60  # of a load; what comes later is rarely what people wait for
+OBJECTS_MAX = 60  # per load; later ones rarely affect what users wait for
 
 
 def waterfall_pair(contents: StudyResults) -> WaterfallPair | None:
     """Return the first comparison's typical block on the headline's network.
 
-    It is of the first site, or else of the first network, that has loads of both stacks; None
-    where no block has, or where no object came over the network.
+    It is that of the first site with loads of both stacks there, or else on the next network that
+    has one; None if no block has both, or if neither load has a bar.
     """
     if not contents.comparisons:
         return None
@@ -130,8 +129,10 @@ def waterfall_pair(contents: StudyResults) -> WaterfallPair | None:
 
 
 def waterfall_rows(contents: StudyResults) -> pl.DataFrame:
-    """Return the pair as rows of `load`, `place`, `name`, `phase`, `start_s`, `end_s`,
-    `is_critical`; the moments of LINES have a `place` of null and no duration."""
+    """Return the pair as rows: `load`, `place`, `name`, `phase`, `start_s`, `end_s`, `is_critical`.
+
+    The moments of LINES have a null `place` and no duration.
+    """
     pair = waterfall_pair(contents)
     rows: list[tuple[object, ...]] = []
     for load in pair.loads if pair else ():
