@@ -82,14 +82,3 @@ def data_block(identity: str, value: object) -> Markup:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     safe = escape_control_characters_in_json(text).replace("<", "\\u003c")
     return Markup(f'<script type="application/json" id="{identity}">{safe}</script>')
-
-
-def options(values: Iterable[tuple[str, str]], chosen: str) -> Markup:
-    """Return the options of a select: value and text."""
-    return join(
-        Markup(
-            f'<option value="{escape(value)}"{" selected" if value == chosen else ""}>'
-            f"{escape(text)}</option>"
-        )
-        for value, text in values
-    )

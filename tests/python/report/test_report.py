@@ -15,7 +15,7 @@ from eyelevel.plan.presets import preset_text
 from eyelevel.report.first_screen.opening import opening, opening_json
 from eyelevel.report.first_screen.overview import overview_section
 from eyelevel.report.first_screen.warnings import warnings
-from eyelevel.report.html import data_block, element, options, table, with_code
+from eyelevel.report.html import data_block, element, table, with_code
 from eyelevel.report.page import build_report, summary_of
 from eyelevel.report.page_data import PageData
 from eyelevel.report.sections.appendix import appendix_section
@@ -323,7 +323,6 @@ def test_no_text_of_a_page_steers_a_terminal_or_the_direction_of_writing():
     for part in (
         table("c", ["x"], [[said]]),
         element("p", said, title=said),
-        options([(said,) * 2], ""),
     ):
         assert part.replace("\n", "").isprintable()
         assert "a\\x1b]0;x\\x07b\\x9b\\u202ec\\u2028" in part

@@ -1,5 +1,9 @@
 """Charts of gains and of all counted loads, by network, which the page's script draws."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
 import polars as pl
 
 from eyelevel.analysis.claims import is_claimed
@@ -15,74 +19,50 @@ from eyelevel.figures.distribution import (
 )
 from eyelevel.figures.gain_chart import gain_chart
 from eyelevel.json_types import JsonObject
-from eyelevel.report.html import Markup, element, options, titled_section
+from eyelevel.report.html import Markup
 from eyelevel.report.page_data import PageData
+from eyelevel.report.templates import render
 
 ALL_NETWORKS = "all networks"
+
+Choice = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class ChartsSection:
+    """What the template shows around the charts: a choice is its values with their texts."""
+
+    networks: Sequence[str]
+    stacks: Sequence[str]
+    metrics: Choice
+    primary: str
+    network_choices: Choice
+    site_choices: Choice
+    curves_left_out: str
+    networks_max: int = NETWORKS_MAX
+    """Of more networks, only so many are shown at once."""
 
 
 def charts_section(contents: StudyResults, data: PageData) -> Markup:
     """Two charts a network, and what chooses among them."""
     data.specifications |= _specifications(contents)
-    metrics = options(
-        ((name, title_of(name)) for name in contents.metrics), contents.primary_metric
-    )
-    sites = options(((name, name) for name in (ALL_SITES, *contents.sites)), ALL_SITES)
-    figures = []
-    for index, network in enumerate(contents.networks):
-        figures.append(
-            element(
-                "figure",
-                element("figcaption", network),
-                _chart(
-                    f"gain-{index}",
-                    (
-                        f"Chart: gains with their intervals on {network}; the numbers are in "
-                        "the table"
-                    ),
-                ),
-                _chart(
-                    f"curve-{index}", f"Chart: cumulative distributions of the loads on {network}"
-                ),
-                data_network=network,
-                **({} if index < NETWORKS_MAX else {"hidden": ""}),
-            )
-        )
     few = len(contents.networks) <= NETWORKS_MAX
-    all_networks = [(ALL_NETWORKS, ALL_NETWORKS)] if few else []
-    networks = options(
-        (*all_networks, *((name, name) for name in contents.networks)),
-        ALL_NETWORKS if all_networks else contents.networks[0],
-    )
-    return titled_section(
+    return render(
         "charts",
-        "Charts",
-        element(
-            "div",
-            element("label", "metric ", element("select", metrics, id="metric")),
-            element("label", "network ", element("select", networks, id="network")),
-            element("label", "site ", element("select", sites, id="site")),
-            element(
-                "span",
-                *map(_legend, range(len(contents.stacks)), contents.stacks),
-                class_="legend",
-                role="group",
-                aria_label="stacks shown",
-            ),
-            class_="controls",
-        ),
-        element("div", *figures, class_="pair"),
-        element(
-            "p",
-            "Top: the gain over all sites with its interval. A dot has its stack's colour if "
-            "the verdict is faster or slower, and is grey otherwise; intervals far wider than "
-            "the gains end in an arrow. Bottom: the share of counted loads that were "
-            "at least that fast; a curve that ends below the top has timeouts. "
-            f"{_curves_left_out(contents)}"
-            "The choices made here also filter the rows of “Site by site”.",
-            class_="note",
+        ChartsSection(
+            networks=contents.networks,
+            stacks=contents.stacks,
+            metrics=[(name, title_of(name)) for name in contents.metrics],
+            primary=contents.primary_metric,
+            network_choices=_named([ALL_NETWORKS] * few, contents.networks),
+            site_choices=_named([ALL_SITES], contents.sites),
+            curves_left_out=_curves_left_out(contents),
         ),
     )
+
+
+def _named(*names: Sequence[str]) -> Choice:
+    return [(name, name) for name in chain(*names)]
 
 
 def _curves_left_out(contents: StudyResults) -> str:
@@ -151,14 +131,3 @@ def _extents(gains: pl.DataFrame) -> dict[str, tuple[float, float]]:
             "metric", as_dict=True, maintain_order=True
         ).items()
     }
-
-
-def _chart(identity: str, label: str) -> Markup:
-    return element("div", id=identity, class_="chart", role="img", aria_label=label)
-
-
-def _legend(index: int, stack: str) -> Markup:
-    swatch = element("span", class_=f"swatch stack-{index % 8}", aria_hidden="true")
-    return element(
-        "button", swatch, stack, class_="key", type="button", data_stack=stack, aria_pressed="true"
-    )
