@@ -38,6 +38,7 @@ from eyelevel.plan.steps import STEPS_MAX, Step, parse_step
 from eyelevel.settings import Units
 from eyelevel.sites.cleartext import make_secure
 from eyelevel.sites.recorded import site_info
+from eyelevel.sites.served_command import serve_command
 from eyelevel.sites.served_folder import serve_folder
 
 LOAD_TIMEOUT_S = 120.0
@@ -69,6 +70,14 @@ def record(
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="The WACZ to write.")] = Path("site.wacz"),
+    serve: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND",
+            help="Run this server until the page is recorded, such as `npm start`; it gets the "
+            "URL's port as PORT.",
+        ),
+    ] = None,
     wait_idle: Annotated[
         str, typer.Option(help="End a visit once nothing has been requested for this long.")
     ] = WAIT_IDLE,
@@ -114,7 +123,14 @@ def record(
     for url in urls or ():
         if folder is None and not is_page_url(url):
             raise RecordError(f"`{url}` is not a page's URL; write it as `{EXAMPLE}`")
+    if serve is not None and (folder is not None or len(urls or ()) != 1):
+        raise RecordError("--serve: give the one URL at which the command serves the page")
     if words.given():
+        if serve is not None:
+            raise RecordError(
+                "--serve: the path's network does not reach this machine's loopback; record "
+                "without a network, and give `load`, `ask` or a plan the network"
+            )
         if proxy is not None:
             raise RecordError(
                 "--proxy: no client outside the path could reach it; start both inside "
@@ -126,11 +142,17 @@ def record(
     except ValueError as error:
         raise RecordError(str(error)) from error
     check_file(out)
+    url_of_server = urls[0] if serve is not None and urls else ""
+    # Stacks with TLS can be compared on https pages alone.
+    is_ours_over_http = folder is not None or url_of_server.startswith("http:")
     with ExitStack() as stack:
         made, resolve = out, []
         if folder is not None:
             its = stack.enter_context(serve_folder(folder))
             urls, resolve = [its.url], [its.resolve]
+        elif serve is not None:
+            stack.enter_context(serve_command(serve, url_of_server))
+        if is_ours_over_http:
             made = stack.enter_context(folder_beside(out)) / out.name
         recorder = Recorder(
             made,
@@ -150,7 +172,7 @@ def record(
         else:
             written = _record_clients(recorder)
         info = written["info"]
-        if folder is not None:
+        if is_ours_over_http:
             twin = made.with_name(f"secure-{out.name}")
             make_secure(made, twin)
             twin.rename(out)
@@ -159,8 +181,9 @@ def record(
         print_json(info)
     else:
         _print(info)
-        if folder is not None:
-            hints.print(f"served {folder} as {info['main_url']}, over https", markup=False)
+        if is_ours_over_http:
+            served = folder if folder is not None else url_of_server
+            hints.print(f"served {served} as {info['main_url']}, over https", markup=False)
     end_at("site", out, as_json=as_json)
 
 

@@ -1,0 +1,127 @@
+"""A server of the user's own, started for as long as its page is recorded."""
+
+import contextlib
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+from eyelevel.errors import ExpectedError
+from eyelevel.from_outside.words import escape_control_characters
+
+START_TIMEOUT_S = 60.0
+"""The limit for a server's start, the build that some begin with included."""
+STOP_TIMEOUT_S = 5.0
+"""How long a server may take to end after SIGTERM."""
+POLL_S = 0.05
+TAIL_BYTES = 4096
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class ServedCommandError(ExpectedError):
+    """A server that could not be started for a recording."""
+
+
+@contextmanager
+def serve_command(command: str, url: str, timeout_s: float = START_TIMEOUT_S) -> Iterator[None]:
+    """Run a server until the context ends; enter it once the server accepts connections.
+
+    The command is split as a shell would, but no shell runs it. It gets the URL's port as PORT and
+    a process group of its own, which is ended as a whole. Raises ServedCommandError.
+    """
+    place = _place_of(url)
+    if _accepts(place):
+        raise ServedCommandError(
+            f"--serve: {place[0]}:{place[1]} already accepts connections, so `{command}` could not "
+            "be what is recorded; stop what runs there, or leave out --serve"
+        )
+    with tempfile.TemporaryFile() as output:
+        try:
+            process = subprocess.Popen(
+                shlex.split(command),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "PORT": str(place[1])},
+                start_new_session=True,
+            )
+        except (OSError, ValueError, IndexError) as error:
+            raise ServedCommandError(
+                f"--serve: `{command}` did not start: {error}; give a command as in a terminal"
+            ) from error
+        try:
+            _wait_until_listening(process, command, place, timeout_s, output.fileno())
+            yield
+        finally:
+            _end(process)
+
+
+def _place_of(url: str) -> tuple[str, int]:
+    """Return the host and port of a page on this machine."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").rstrip(".")
+    if host not in LOOPBACK and not host.endswith(".localhost"):
+        raise ServedCommandError(
+            f"--serve: {url} is not on this machine; give the URL at which the command serves, "
+            "such as http://localhost:3000/, or record it without --serve"
+        )
+    return host, parts.port or _DEFAULT_PORTS[parts.scheme]
+
+
+def _accepts(place: tuple[str, int]) -> bool:
+    host, port = place
+    # A name below `localhost` is loopback by RFC 6761, whatever the resolver has.
+    host = "localhost" if host.endswith(".localhost") else host
+    with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=1.0):
+        return True
+    return False
+
+
+def _wait_until_listening(
+    process: subprocess.Popen[bytes],
+    command: str,
+    place: tuple[str, int],
+    timeout_s: float,
+    output: int,
+) -> None:
+    deadline_s = time.monotonic() + timeout_s
+    while not _accepts(place):
+        if process.poll() is not None:
+            raise ServedCommandError(
+                f"--serve: `{command}` ended with status {process.returncode} before it listened "
+                f"on port {place[1]}{_excerpt(output)}"
+            )
+        if time.monotonic() > deadline_s:
+            raise ServedCommandError(
+                f"--serve: `{command}` did not listen on {place[0]}:{place[1]} within "
+                f"{timeout_s:.0f} s; give the URL at which it serves{_excerpt(output)}"
+            )
+        time.sleep(POLL_S)
+
+
+def _excerpt(output: int) -> str:
+    """Return the last line with an error that the command printed, or its last line, as the end of
+    a message."""
+    size = os.fstat(output).st_size
+    printed = os.pread(output, TAIL_BYTES, max(0, size - TAIL_BYTES)).decode(errors="replace")
+    lines = [line.strip() for line in printed.split("\n") if line.strip()]
+    errors = [line for line in lines if re.match(r"\w*Error\b|error\b", line)]
+    last = (errors or lines or [""])[-1]
+    return f"; it printed: {escape_control_characters(last[:200])}" if last else ""
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the command's process group, also what its first process has left behind."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_TIMEOUT_S)
