@@ -29,16 +29,15 @@ from eyelevel.stats.sequential import Horizon
 
 GateStatus = Literal["passed", "failed", "inconclusive"]
 Status = Literal[GateStatus, "agrees", "disagrees", "cannot tell", "no verdict"]
-"""The verdicts of one run are the first three, those of two runs (`eyelevel.analysis.two_runs`)
-all; "no verdict" also for an interrupted run."""
+"""The verdicts. One run has the first three, two runs (`eyelevel.analysis.two_runs`) have all; an
+interrupted run has "no verdict"."""
 
 AnyVerdict = TypeVar("AnyVerdict", bound="Verdict")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one condition on one network (for a budget: of one site), or on one
-    comparison."""
+    """The verdict on one condition or comparison, on one network (a budget's: and one site)."""
 
     name: str
     status: Status
@@ -51,20 +50,20 @@ class Verdict:
     """The interval's confidence, so that all of the family's hold together in 95 %; for a gain in a
     study that may stop early, that of each bound alone."""
     blocks_needed: int | None = None
-    """Blocks that would decide an inconclusive condition, if the estimate is the truth."""
+    """The blocks that would decide an inconclusive condition, if the estimate is the truth."""
 
     def as_json(self) -> dict[str, object]:
-        """Return the documented shape (docs/reference/report.md)."""
+        """Return the JSON of a report (docs/reference/report.md)."""
         return asdict(self) | {"estimate": self.estimate.as_json()}
 
 
 def evaluate(conditions: Sequence[Condition], contents: StudyResults) -> list[Verdict]:
-    """Return one verdict per question. All are one family: their intervals hold together in 95 % of
-    runs.
+    """Return one verdict per question; all intervals hold together in 95 % of runs.
 
-    Bonferroni (Dunn, JASA 56, 1961): neither a false failure nor a false pass grows with their
-    number, and what is shown decides. Holm's steps reject more, but their intervals end at the
-    limit itself if they reject (Strassburger and Bretz, Statistics in Medicine 27, 2008).
+    The questions are one family, corrected by Bonferroni (Dunn, JASA 56, 1961): neither a false
+    failure nor a false pass grows with their number, and the interval shown is the one that
+    decides. Holm's steps reject more, but their intervals end at the limit itself if they reject
+    (Strassburger and Bretz, Statistics in Medicine 27, 2008).
     """
     asked_for = questions(conditions, contents.networks, contents.sites)
     confidence = family_confidence(len(asked_for))
@@ -78,8 +77,7 @@ def evaluate(conditions: Sequence[Condition], contents: StudyResults) -> list[Ve
 
 
 def unless_unfinished(verdicts: Sequence[AnyVerdict], *runs: StudyResults) -> list[AnyVerdict]:
-    """Return the verdicts, each replaced by "no verdict" with the reason if a run is interrupted or
-    goes on."""
+    """Replace all verdicts by "no verdict", with the reason, if one of `runs` is incomplete."""
     if not (because := next((run.unfinished for run in runs if run.unfinished), "")):
         return list(verdicts)
     return [
@@ -94,7 +92,7 @@ def unless_unfinished(verdicts: Sequence[AnyVerdict], *runs: StudyResults) -> li
 
 
 def family_confidence(questions: int) -> float:
-    """Return each interval's confidence, so that all hold together in 95 %."""
+    """Return the confidence of each interval, so that all of them hold together in 95 %."""
     return 1 - SIGNIFICANCE_LEVEL / max(1, questions)
 
 
@@ -154,7 +152,7 @@ def pool_of(asked: Question, contents: StudyResults) -> Pool | None:
 def _blocks_of_two(
     estimate: Estimate, condition: Condition, confidence: float, horizon: Horizon | None
 ) -> int | None:
-    """Return how many blocks without `stop` would decide it, more than there are."""
+    """Return how many blocks of a study without `stop` would decide it; None if that is unknown."""
     share = condition.quantile
     fewest = BLOCKS_MIN if share is None else repetitions_min(share)
     if horizon:
@@ -164,7 +162,7 @@ def _blocks_of_two(
     error = estimate.standard_error * math.sqrt(estimate.n)
     distance = abs(math.log1p(estimate.value) - math.log1p(condition.limit))
     if share is None:
-        # A sequence is wider than the interval of so many blocks at once, which may do with fewer.
+        # Fewer could be enough than there are: a confidence sequence is wider than an interval.
         return blocks_to_part(error, distance, confidence, fewest=estimate.n + 1)
     return blocks_to_decide(error, distance, share, confidence)
 
@@ -207,8 +205,10 @@ def _subject(asked: Question) -> str:
 
 
 def format_timeouts(*counted: tuple[Timeouts, str]) -> str:
-    """Return how many loads of either stack timed out, and when, if a gain counts them as
-    limits."""
+    """Return a clause on the loads that timed out, for gains that count them as their limit.
+
+    `counted`: the timeouts, and when they happened, such as " before".
+    """
     said = "".join(
         f"; {counts.count} of {counts.pairs} loads against {counts.count_reference} of "
         f"{counts.pairs} timed out{when}"
@@ -221,7 +221,7 @@ def format_timeouts(*counted: tuple[Timeouts, str]) -> str:
 def explain_inconclusive(
     status: Status, gain: Estimate | None, blocks: int | None, *, may_stop: bool = False
 ) -> str:
-    """Return an inconclusive verdict's addition: a gain's side of 0, and the blocks it takes."""
+    """Return a clause for an inconclusive verdict: its sign if certain, and the blocks needed."""
     if status != "inconclusive":
         return ""
     side = ""

@@ -1,4 +1,4 @@
-"""The conditions of a gate: how they are written, and which loads they ask about."""
+"""The conditions of a gate: how they are written, and which loads they refer to."""
 
 import re
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _EXAMPLES = (
 
 
 BLOCKS_MIN = 2
-"""A gain's error takes a second block."""
+"""The fewest blocks with which a gain has an error."""
 
 SHORT_NAMES = {
     "fcp": "first_contentful_paint_ms",
@@ -38,16 +38,16 @@ SHORT_NAMES = {
 
 
 class GateError(ExpectedError):
-    """A condition that cannot be read or asks for what the run has not."""
+    """A condition that cannot be read, or that refers to something the run lacks."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition: of two stacks, or with `reference` None a budget of one.
+    """One condition on two stacks, or with `reference` None a budget of one.
 
-    Of two stacks, `quantile` None is a report's gain, over pairs of loads. It holds beyond `limit`
-    on the side of `above`: a signed share of the reference, or an amount in the metric's unit.
-    `network` None: each of the plan's.
+    For two stacks, `quantile` None stands for a report's gain, over pairs of loads. The condition
+    is met beyond `limit` on the side of `above`: a signed share of the reference, or an amount in
+    the metric's unit. `network` None: each of the plan's.
     """
 
     text: str
@@ -63,7 +63,7 @@ class Condition:
 def parse_condition(
     text: str, stacks: list[str], metrics: list[str], networks: list[str]
 ) -> Condition:
-    """Read `STACK.METRIC[.pN] worse than STACK by X% [on NETWORK]`, or `... above 2.5 s ...`.
+    """Parse `STACK.METRIC[.pN] worse than STACK by X% [on NETWORK]`, or `... above 2.5 s ...`.
 
     A metric may be named without its unit, or by SHORT_NAMES. Raises GateError.
     """
@@ -98,7 +98,7 @@ def parse_condition(
 
 
 def check_conditions(conditions: Sequence[Condition], blocks: int, *, may_stop: bool) -> None:
-    """Refuse what no run of so many blocks can answer; raises GateError."""
+    """Raise GateError for a condition that no run with this many blocks can decide."""
     for each in conditions:
         if each.quantile is None:
             fewest, what, instead = BLOCKS_MIN, "a gain", ""
@@ -120,7 +120,7 @@ def check_conditions(conditions: Sequence[Condition], blocks: int, *, may_stop: 
 
 @dataclass(frozen=True)
 class Question:
-    """A condition on one network; a budget is asked of each site, a comparison over all."""
+    """A condition on one network; a budget has one question per site, a comparison one for all."""
 
     condition: Condition
     network: str
@@ -141,7 +141,7 @@ def questions(
 
 
 def pair_loads(question: Question, contents: StudyResults) -> tuple[Floats, Floats, list[float]]:
-    """Return the loads of both stacks, as `loads_of` does, and what a timeout stands for."""
+    """Return both stacks' loads as `loads_of` does, and the least value of a timeout by site."""
     condition = question.condition
     assert condition.reference is not None
     values, reference = (
@@ -152,8 +152,7 @@ def pair_loads(question: Question, contents: StudyResults) -> tuple[Floats, Floa
 
 
 def loads_of(question: Question, stack: str, contents: StudyResults) -> Floats:
-    """Return sites x repetitions of the kept blocks; not-a-number for none, infinity for a
-    timeout."""
+    """Return sites x repetitions of the kept blocks: NaN for no load, infinity for a timeout."""
     sites = contents.sites if question.site is None else [question.site]
     kept = contents.blocks.kept
     return loads_by_repetition(kept, question.network, stack, question.condition.metric, sites)

@@ -4,14 +4,14 @@ from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.stats.hypothesis.equivalence import gain_equivalence
 
 SIGNIFICANCE_LEVEL = 0.05
-FEW_BLOCKS = 10  # below it, a report warns of what so few runs cannot show
+FEW_BLOCKS = 10  # below it, a report warns of what few runs cannot show
 
 
 def verdict(gain: NetworkGain, smallest_effect: float) -> str:
     """Return the finding of one primary comparison, from the closed list.
 
-    That one stack leaves more loads unfinished comes before every finding that does not point the
-    same way: a stack whose pages do not finish is not called faster.
+    A difference in unfinished loads takes precedence over any finding in another direction: a stack
+    whose pages do not finish is not called faster.
     """
     found = _of_gain(gain, smallest_effect)
     counts = gain.timeouts
@@ -39,11 +39,11 @@ def _of_gain(gain: NetworkGain, smallest_effect: float) -> str:
 
 
 def _is_alike(gain: NetworkGain, smallest_effect: float) -> bool:
-    """Return whether two one-sided tests place the gain within the smallest effect, after the
-    correction.
+    """Return whether the gain is shown to be smaller than the smallest effect, after correction.
 
-    Bonferroni's over the family. A study of a fixed number of blocks also needs its whole 95 %
-    interval there; of one that may stop early the one-sided bounds allow for family and looks.
+    The test is two one-sided tests, corrected over the family by Bonferroni. In a study with a
+    fixed number of blocks the whole 95 % interval must lie within the effect, too; in one that may
+    stop early the one-sided bounds already allow for the family and the interim analyses.
     """
     bounds = gain.one_sided or gain.gain
     low, high = bounds.low, bounds.high

@@ -32,18 +32,19 @@ def title_of(metric: str) -> str:
 
 
 def report_metrics(primary_metric: str, drawn: str = "") -> list[str]:
-    """Return a report's metrics: the primary one first, and last the one that figures draw."""
+    """Return a report's metrics: the primary one first, the one that figures draw last."""
     return list(dict.fromkeys([primary_metric, *REPORT_METRICS, *([drawn] if drawn else [])]))
 
 
 def without_absent(metrics: Sequence[str], primary_metric: str, kept: pl.DataFrame) -> list[str]:
-    """Return the metrics less those of VITALS that no load has, such as Firefox's."""
+    """Return the metrics without those of VITALS that no load has, such as in Firefox."""
     absent = {name for name in VITALS if kept.height and kept[name].null_count() == kept.height}
     return [name for name in metrics if name == primary_metric or name not in absent]
 
 
 TESTED_MAX = 400
-"""The most comparisons that get the further tests: each takes 6 ms, and more would not be read."""
+"""The most comparisons that get the further tests: each takes 6 ms, and readers skip longer
+lists."""
 
 
 def select_cells(
@@ -61,8 +62,8 @@ def select_cells(
 def select_timed_out(cells: Sequence[Cell], primary_metric: str, rows_max: int) -> list[Cell]:
     """Return the primary metric's cells with timed-out loads, at most `rows_max`.
 
-    If there are more, those with the most timeouts come first. A load that timed out has done so by
-    every metric.
+    If there are more, those with the most timeouts come first. One metric is enough: a load that
+    timed out did so for all.
     """
     late = [
         cell

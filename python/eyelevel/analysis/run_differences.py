@@ -1,19 +1,22 @@
-"""Find the differences between two runs: what only one has, and the conditions of their loads."""
+"""Find the differences between two runs: parts that only one has, and the loads' conditions."""
 
 from collections.abc import Mapping, Sequence
 
 from eyelevel.analysis.study import StudyResults
 from eyelevel.json_types import JsonMapping
 
-NAMED_MAX = 8  # of one line: a corpus that was recorded anew has hundreds of sites
+NAMED_MAX = 8  # per line: a corpus that was recorded anew has hundreds of sites
 
-# Of the environment: a difference in one of these is a reason for a gain of its own.
+# Keys of the environment that can change a gain by themselves.
 _COMPARED = ("cpu", "cores", "machine", "versions", "data_plane", "realtime_allowed", "confined")
 
 
 def run_differences(old: StudyResults, new: StudyResults) -> list[str]:
-    """Return the differences between two runs, one line each: first what only one has and is not
-    compared, then what may change a gain."""
+    """Return the differences between two runs, one line each.
+
+    Parts that only one run has, and that are not compared, come first, then conditions that may
+    change a gain.
+    """
     return [
         *_list_left_out(old.plan, new.plan),
         *_conditions(old.plan["browser"], new.plan["browser"]),

@@ -1,4 +1,4 @@
-"""The files of a run's directory as the analysis needs them, each checked once."""
+"""The files of a run's directory, each checked when it is read."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ from eyelevel.store.stopped import STOPPED
 
 
 def check_run(directory: Path) -> None:
-    """Raise StoreError if no run is in `directory`."""
+    """Raise StoreError if there is no run in `directory`."""
     if not (directory / PLAN_FILE).exists():
         raise StoreError(
             f"reading {directory}: there is no run, since it has no {PLAN_FILE}; "
@@ -35,9 +35,9 @@ def check_run(directory: Path) -> None:
 
 
 def read_plan_document(directory: Path) -> JsonObject:
-    """Return a run's `plan.json`, as JSON has it, whose every setting is known here.
+    """Return a run's `plan.json` as JSON, after `check_plan`.
 
-    Raises StoreError when it is absent or damaged, PlanError when another eyelevel wrote it.
+    Raises StoreError if it is absent or damaged, PlanError if another version of eyelevel wrote it.
     """
     check_run(directory)
     document = read_document(directory, PLAN_FILE)
@@ -46,10 +46,9 @@ def read_plan_document(directory: Path) -> JsonObject:
 
 
 def check_plan(document: JsonMapping, source: str) -> Plan:
-    """Return the plan of a `plan.json`, whose every setting is known here; `source` names it in
-    messages.
+    """Return the typed plan of a `plan.json`; `source` names it in messages.
 
-    Raises PlanError.
+    Raises PlanError for a setting or metric that this version does not have.
     """
     plan = plan_of_document(document, source=source)
     if plan.primary_metric not in METRICS_BY_NAME:
@@ -68,10 +67,10 @@ def read_facts(
     measured_by: Measure = measure,
     processes: int = 1,
 ) -> tuple[int, pl.DataFrame]:
-    """Return the number of records, and the table of the plan's trials with their own outcomes.
+    """Return the number of records, and the table of the plan's trials with recorded outcomes.
 
-    The table is kept beside the records when its metrics are those of `eyelevel.metrics`. Raises
-    StoreError for a damaged record.
+    The table is cached in the run's directory if its metrics are those of `eyelevel.metrics`.
+    Raises StoreError for a damaged record.
     """
     columns = kept_columns() if measured_by is measure else columns_of(measured_by)
     every = trials_table(directory, columns, processes)
@@ -89,17 +88,17 @@ class GrowingFacts:
         self._planned = planned_hashes(plan)
 
     def read(self) -> pl.DataFrame:
-        """Return the table of the plan's trials with their own outcomes, by now."""
+        """Return the present table of the plan's trials with recorded outcomes."""
         return self._table.read().join(self._planned, on="hash", how="semi", maintain_order="left")
 
 
 def kept_columns() -> Columns:
-    """Return the columns of a run's rows as computed by this code."""
+    """Return the columns of a run's cached rows, with this code's version."""
     return columns_of(measure, code_version())
 
 
 def columns_of(measured_by: Measure, version: str | None = None) -> Columns:
-    """Return all metrics, as `measured_by` finds them."""
+    """Return the columns with all metrics, measured by `measured_by`."""
     return Columns(tuple(METRICS_BY_NAME), measured_by, version)
 
 
@@ -114,13 +113,12 @@ ROW_CODE = ("eyelevel.analysis.trials", "eyelevel.metrics", "eyelevel.store")
 
 @cache
 def code_version() -> str:
-    """Return a hash of ROW_CODE with its rooms; kept rows of other code are not used."""
+    """Return a hash of ROW_CODE with its subpackages; rows cached by other code are not used."""
     return hash_of_code([files(package) for package in ROW_CODE])
 
 
 def hash_of_code(folders: Iterable[Traversable]) -> str:
-    """Return a hash of all Python files in `folders` and in the folders below these, by path and
-    text."""
+    """Return a hash of all Python files in `folders` and below, by path and content."""
     digest = hashlib.sha256()
     for folder in folders:
         for path, file in _python_files(folder, folder.name):
@@ -142,7 +140,7 @@ def planned_hashes(plan: JsonMapping) -> pl.DataFrame:
 
 
 def read_stopped(directory: Path) -> JsonMapping | None:
-    """`stop.json`, checked, if something was decided before all blocks.
+    """Return the checked `stop.json`; None if nothing was decided early.
 
     Raises StoreError if it is damaged or of another version.
     """
@@ -152,7 +150,10 @@ def read_stopped(directory: Path) -> JsonMapping | None:
 
 
 def check_stopped(stopped: JsonMapping, file: Path | str) -> JsonMapping:
-    """Check the content of `file`. Raises StoreError as `read_stopped` does."""
+    """Check a `stop.json` that was read from `file`, and return it.
+
+    Raises StoreError if it is damaged or of another version.
+    """
     if (version := stopped.get("version")) != STOP_VERSION:
         raise StoreError(
             f"reading {file}: version {excerpt(version)}, but this "
@@ -163,7 +164,7 @@ def check_stopped(stopped: JsonMapping, file: Path | str) -> JsonMapping:
 
 
 def read_environment(directory: Path) -> JsonMapping:
-    """`environment.json`, checked; StoreError without it."""
+    """Return the checked `environment.json`. Raises StoreError if it is absent or damaged."""
     if not (directory / ENVIRONMENT_FILE).exists():
         raise StoreError(
             f"reading {directory}: it has no {ENVIRONMENT_FILE}, so what it ran on is unknown; "
@@ -174,6 +175,9 @@ def read_environment(directory: Path) -> JsonMapping:
 
 
 def check_environment(environment: JsonMapping, file: Path | str) -> JsonMapping:
-    """Check the content of `file`. Raises StoreError as `read_environment` does."""
+    """Check an `environment.json` that was read from `file`, and return it.
+
+    Raises StoreError if it is damaged.
+    """
     check_document(ENVIRONMENT, environment, file)
     return environment

@@ -1,5 +1,4 @@
-"""Choose the questions for two runs: the comparisons that both have, against a stack that stayed
-alike."""
+"""Choose the questions for two runs: comparisons of both against an unchanged stack."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -12,8 +11,7 @@ from eyelevel.plan.comparisons import against_one
 
 @dataclass(frozen=True)
 class RunQuestion:
-    """A question about the change of one comparison's gain, or the reason why it cannot be
-    answered."""
+    """A question on the change of one comparison's gain, or the reason that it has no answer."""
 
     network: str
     stack: str
@@ -26,7 +24,7 @@ class RunQuestion:
 
 
 def sites_of_both(old: StudyResults, new: StudyResults) -> list[str]:
-    """Return the sites that both runs have, of the same recording."""
+    """Return the sites that both runs have with the same recording."""
     before, now = (
         {site["name"]: site["digest"] for site in run.plan["sites"]} for run in (old, new)
     )
@@ -38,9 +36,9 @@ def run_questions(
 ) -> list[RunQuestion]:
     """Return one question per network and comparison of NEW's plan whose stack both runs have.
 
-    With `control_stack` each stack is compared with that one. If no two stacks are compared, each
-    stack stands for itself, without an answer. Raises GateError if the runs have nothing in common,
-    or if one of them has no such stack.
+    With `control_stack` each stack is compared with that one. If no two stacks are compared, there
+    is one question without an answer per stack. Raises GateError if the runs have nothing in
+    common, or if one of them lacks the control stack.
     """
     networks = [name for name in new.networks if name in old.networks]
     stacks = [name for name in new.stacks if name in old.stacks]
@@ -62,14 +60,14 @@ def run_questions(
 
 
 def _pairs(new: StudyResults, control_stack: str | None) -> list[tuple[str, str]]:
-    """Return stacks and what they are compared with, in the order of the plan."""
+    """Return the stacks with their references, in the order of the plan."""
     if control_stack is not None:
         return [(asked.stack, asked.reference) for asked in against_one(control_stack, new.stacks)]
     return [(asked.stack, asked.reference) for asked in new.comparisons]
 
 
 def _unanswerable(old: StudyResults, new: StudyResults, reference: str | None) -> str:
-    """Return why a stack is no stand-in for what changed from run to run; empty if it is one."""
+    """Return why a stack cannot serve as the control of two runs; empty if it can."""
     if reference is None:
         return "no other stack is in both runs"
     before, now = (

@@ -13,26 +13,27 @@ ONE_PLAN = "load what you compare as two stacks of one plan, whose loads share b
 
 @dataclass(frozen=True, kw_only=True)
 class RunVerdict(Verdict):
-    """The verdict on one comparison on one network: `estimate` is the change of its gain between
-    two runs."""
+    """The verdict on one comparison on one network.
+
+    `estimate` is the change of its gain between two runs.
+    """
 
     network: str
     stack: str
     reference: str | None
-    """The reference; None if the stack is not compared and so has no verdict."""
+    """The reference; None if the stack is compared with none and so has no verdict."""
     gain_before: Estimate
     gain_now: Estimate
 
     def as_json(self) -> dict[str, object]:
-        """Return the documented shape (docs/reference/report.md)."""
+        """Return the JSON of a report (docs/reference/report.md)."""
         gains = {name: getattr(self, name).as_json() for name in ("gain_before", "gain_now")}
         return super().as_json() | gains
 
 
 @dataclass(frozen=True)
 class RunComparison:
-    """The verdicts on two runs, one per network and comparison, and the differences between the
-    runs, one line each."""
+    """The verdicts on two runs, and the differences between the runs, one line each."""
 
     metric: str
     verdicts: tuple[RunVerdict, ...]
@@ -40,9 +41,10 @@ class RunComparison:
 
     @property
     def assumption(self) -> str:
-        """Return the assumption of the verdicts on stacks, as a sentence; empty without one.
+        """The assumption behind the verdicts on stacks, as a sentence; empty without one.
 
-        Whether gains agree rests on nothing of the kind: a stack that moved is what is asked about.
+        Verdicts on whether gains agree need no such assumption: any change of a stack is part of
+        them.
         """
         judged = [each for each in self.verdicts if each.status in get_args(GateStatus)]
         found = dict.fromkeys(each.reference for each in judged if each.reference)
@@ -55,9 +57,10 @@ class RunComparison:
 
     @property
     def level(self) -> str:
-        """Return the confidence of the intervals as a sentence if it is not 95 %; otherwise empty.
+        """A sentence on the confidence of the intervals if it is not 95 %, otherwise empty.
 
-        The same gain has a narrower one in its run's report, which asks nothing of two runs.
+        In a run's own report the interval of the same gain is narrower: it is not corrected for the
+        questions on two runs.
         """
         found = [each.confidence for each in self.verdicts if each.estimate.determined]
         if not found or found[0] <= CONFIDENCE:

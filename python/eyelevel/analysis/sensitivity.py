@@ -24,7 +24,7 @@ class NetworkError:
     deviation: float
 
     def effect(self, family: int) -> float:
-        """Return what `smallest_effect` does, by this error."""
+        """Return the smallest effect, as a share, that this error allows to find in a family."""
         return smallest_effect(self.error, self.freedom, family)
 
 
@@ -36,21 +36,22 @@ class Sensitivity:
     effect: float
 
     def as_json(self) -> JsonObject:
-        """Return the documented shape (docs/reference/report.md)."""
+        """Return the JSON of a report (docs/reference/report.md)."""
         return {"network": self.network, "effect": self.effect}
 
 
 def smallest_effect(error: float, freedom: float, family: int) -> float:
     """Return the share by which a stack must be faster for 80 % of runs to call it so.
 
-    `error` is of its log gain. Of a `family` of comparisons this one alone differs, so that it has
-    to pass the first of Holm's steps (`benchmarks.statistics.sensitivity`).
+    `error` is that of its log gain, with `freedom` degrees of freedom. Of a `family` of comparisons
+    only this one differs, so that it has to pass the first of Holm's steps
+    (`benchmarks.statistics.sensitivity`).
     """
     return -math.expm1(-detectable_effect(error, freedom, SIGNIFICANCE_LEVEL / max(1, family)))
 
 
 def error_of_network(gains: Sequence[NetworkGain], network: str) -> NetworkError | None:
-    """Return what the gains of one metric on a network have in common; None without an error."""
+    """Return the error shared by a network's gains of one metric; None without an error."""
     of_logs = [
         (each.standard_error / (1 + each.value), each.degrees_of_freedom, each.n)
         for each in (gain.gain for gain in gains if gain.network == network)
@@ -68,8 +69,10 @@ def error_of_network(gains: Sequence[NetworkGain], network: str) -> NetworkError
 
 
 def sensitivities(contents: StudyResults) -> list[Sensitivity]:
-    """Return each network's sensitivity; none for a study that may stop early, which continues
-    until it decides."""
+    """Return each network's sensitivity; empty for a study that may stop early.
+
+    Such a study continues until it decides.
+    """
     if contents.may_stop:
         return []
     gains = [gain for gain in contents.gains if gain.metric == contents.primary_metric]

@@ -1,4 +1,4 @@
-"""Everything that a report says, computed from a run's directory alone."""
+"""Read and analyse a run: all results of a report, from the run's directory alone."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -88,17 +88,17 @@ from eyelevel.store.machines import read_machines
 
 @dataclass(frozen=True)
 class StudyResults:
-    """A run, read and compared.
+    """The results of a run, read and compared.
 
-    `table` has one row a trial of the plan with its judged outcome; `foreign` counts the records
-    that the plan does not name, which are left out; `timeout_rates` and `failure_rates` test
-    whether stacks differ in how often loads time out, and in how often the instrument fails.
+    `table` has one row per trial of the plan with its judged outcome; `foreign` counts records that
+    the plan does not name, which are left out; `timeout_rates` and `failure_rates` test whether
+    stacks differ in how often loads time out, and in how often the instrument fails.
     """
 
     directory: Path
     plan: JsonMapping
     environment: JsonMapping
-    """The environment of the machines that made its loads
+    """The joint environment of the machines that made loads
     (`eyelevel.analysis.trials.run_environments`)."""
     table: pl.DataFrame
     foreign: int
@@ -109,28 +109,28 @@ class StudyResults:
     timeout_rates: RateTest
     failure_rates: RateTest
     stopped: JsonMapping | None = None
-    """`stop.json` of a study in which something was decided before all its blocks."""
+    """The content of `stop.json`, if a comparison was decided before all blocks were loaded."""
     splits: tuple[NetworkSplit, ...] = ()
-    """The analyses of counterfactuals, which are in no other field."""
+    """The parts of differences by counterfactuals, which no other field includes."""
     steps: tuple[StepCells, ...] = ()
-    """Each step after the load, by stack."""
+    """The comparisons of each step after the load."""
     unfinished: str = ""
-    """How far a run is that was broken off or goes on, which has no verdict."""
+    """The progress of an incomplete run, which has no verdict; empty if it is complete."""
     declared: tuple[Comparison, ...] = ()
     """The plan's comparisons, if those compared here were chosen post hoc."""
     drawn: str = ""
-    """The metric of maps and curves that was asked for in the place of the primary one."""
+    """The metric that maps and curves use instead of the primary one; empty: the primary one."""
     run_environments: tuple[RunEnvironment, ...] = ()
-    """Those machines, each for itself."""
+    """The environments of the machines that made loads, one by one."""
     machine_documents: Mapping[str, JsonMapping] = field(default_factory=dict)
     """The documents of a cluster's machines, by ID."""
     sites_chosen: bool = False
-    """Whether only some of the plan's sites are here, chosen afterwards: nothing is claimed."""
+    """Whether the sites are a post-hoc selection of the plan's, so that there are no verdicts."""
     too_disturbed: Mapping[str, str] = field(default_factory=dict)
-    """Why the machine leaves a network without an answer, by the names of those that have none."""
+    """Reasons why a disturbed machine leaves a network without an answer, by network."""
 
     def trial(self, name: str) -> StoredTrial:
-        """Return the record of one trial by its hash."""
+        """Return the record of a trial by its hash."""
         return read_trial(self.directory, name)
 
     @cached_property
@@ -142,15 +142,14 @@ class StudyResults:
 
     @cached_property
     def site_tests(self) -> tuple[SiteTests, ...]:
-        """The further tests of the comparisons that the page shows, `TESTED_MAX` at most."""
+        """The further tests of the comparisons on the page, at most TESTED_MAX."""
         several = [cell for cell in self.cells if cell.pairs > 1]
         chosen = select_cells(several, self.primary_metric, TESTED_MAX, TESTED_MAX)
         return tuple(site_tests(self.blocks.kept, chosen, self.comparisons))
 
     @cached_property
     def exclusions(self) -> tuple[ExclusionEffect, ...]:
-        """Return how excluded loads would change the primary gains; empty if none is in a
-        comparison."""
+        """The effects of excluded loads on the primary gains; empty if none was excluded."""
         if not any(block.failed for block in self.blocks.excluded):
             return ()
         metric = self.primary_metric
@@ -168,29 +167,28 @@ class StudyResults:
 
     @cached_property
     def censored(self) -> tuple[CensoredCell, ...]:
-        """Return the comparisons with timed-out loads, `TESTED_MAX` at most, analysed as
-        censored."""
+        """The comparisons with timed-out loads, analysed as censored; at most TESTED_MAX."""
         several = [cell for cell in self.cells if cell.pairs > 1 and math.isfinite(cell.limit)]
         chosen = select_timed_out(several, self.primary_metric, TESTED_MAX)
         return tuple(censored_cells(chosen))
 
     @cached_property
     def paints(self) -> tuple[NetworkParts, ...]:
-        """Largest Contentful Paint in its parts."""
+        """Largest Contentful Paint, divided into its parts, by network and comparison."""
         return self._divide(LARGEST_PAINT)
 
     @cached_property
     def speeds(self) -> tuple[NetworkParts, ...]:
-        """Speed Index, divided into what the parts of the picture waited for."""
+        """Speed Index, divided into waits, by network and comparison."""
         return self._divide(SPEED_INDEX)
 
     @cached_property
     def first_paints(self) -> tuple[NetworkParts, ...]:
-        """The first paint, divided into what it waited for."""
+        """The first paint, divided into waits, by network and comparison."""
         return self._divide(FIRST_PAINT)
 
     def visible_parts(self, network: str, asked: Comparison) -> list[VisiblePart]:
-        """Return the largest visible part of each site."""
+        """Return the largest visible part of the sites in which it moved most."""
         return visible_parts(self.blocks.kept, network, asked, self._stops)
 
     def _divide(self, divided: Divided) -> tuple[NetworkParts, ...]:
@@ -203,9 +201,9 @@ class StudyResults:
         )
 
     def _with_error_of_gain(self, parts: NetworkParts, metric: str) -> NetworkParts:
-        """Return the parts of a time whose difference is one of `gains` with that one's interval.
+        """Return the parts of a time, its difference replaced by that of the same gain in `gains`.
 
-        Where blocks lack a part, the two are not of the same loads.
+        If blocks lack a part, the two are of different loads, and nothing is replaced.
         """
         of = (parts.network, parts.comparison, metric)
         for gain in self.gains:
@@ -221,27 +219,27 @@ class StudyResults:
 
     @cached_property
     def planned(self) -> Plan:
-        """The plan with its settings as they are typed; its sites by their names."""
+        """The typed plan, with sites by name only."""
         return plan_of_document(self.plan, is_part=True)
 
     @property
     def limit_s(self) -> float:
-        """Return the time limit of a load, in s."""
+        """The time limit of a load, in s."""
         return self.planned.browser.limit_s
 
     @property
     def primary_metric(self) -> str:
-        """The metric that the plan declared."""
+        """The primary metric of the plan."""
         return str(self.plan["primary_metric"])
 
     @property
     def drawn_metric(self) -> str:
-        """The metric of maps and curves; claims are of the primary one alone."""
+        """The metric of maps and curves; only the primary one has verdicts."""
         return self.drawn or self.primary_metric
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """Return the plan's comparisons in order: the first is the headline's."""
+        """The plan's comparisons in order; the first is the headline's."""
         return read_comparisons(self.plan)
 
     @property
@@ -251,22 +249,22 @@ class StudyResults:
 
     @property
     def may_stop(self) -> bool:
-        """Whether the study may stop when it has seen enough."""
+        """Whether the study may stop before its last block."""
         return bool(self.plan.get("stop"))
 
     @property
     def trials_planned(self) -> int:
-        """How many loads the plan has; of a network that stopped, until then."""
+        """The number of loads in the plan, without those after a network's early end."""
         return len(self.plan["trials"])
 
     @property
     def blocks_planned(self) -> int:
-        """How many blocks these are."""
+        """The number of blocks in the plan, without those after a network's early end."""
         return len({trial["block"] for trial in self.plan["trials"]})
 
     @property
     def limit_ms(self) -> float:
-        """Return the time limit of a load in ms, the unit of metrics."""
+        """The time limit of a load in ms, the unit of metrics."""
         return 1000 * self.limit_s
 
     def network(self, name: str) -> Network:
@@ -275,7 +273,7 @@ class StudyResults:
 
     @cached_property
     def sites_models(self) -> tuple[NetworkModel, ...]:
-        """Return the primary metric's gains expected on other sites; empty below five sites."""
+        """The primary metric's gains expected on other sites; empty with fewer than five sites."""
         models = models_over_sites(
             self.cells,
             self.primary_metric,
@@ -287,42 +285,43 @@ class StudyResults:
 
     @cached_property
     def machines(self) -> tuple[MachineRow, ...]:
-        """Return the loads of each machine; empty if there is only one."""
+        """The loads of each machine; empty if there is only one."""
         return machine_rows(self.table, self.machine_documents)
 
     @cached_property
     def between_machines(self) -> tuple[BetweenMachines, ...]:
-        """Return how much the primary metric's gains depend on the machine; empty if there is only
-        one."""
+        """How much the primary metric's gains depend on the machine; empty if there is only one."""
         return between_machines(
             self.blocks.kept, self.cells, self.primary_metric, self.comparisons, self.networks
         )
 
     @cached_property
     def drift(self) -> Drift | None:
-        """Whether the primary metric's differences drift; None if nothing is compared."""
+        """The drift of the primary metric's differences; None if nothing is compared."""
         return drift_of(self.cells, self.primary_metric, self.comparisons)
 
     @property
     def stacks(self) -> list[str]:
-        """The stacks' names, those first that others are held against."""
+        """The names of the stacks, references first."""
         return references_first(self.comparisons, [stack["name"] for stack in self.plan["stacks"]])
 
     @property
     def networks(self) -> list[str]:
-        """The networks' names in the plan's order."""
+        """The names of the networks in the plan's order."""
         return [network["name"] for network in self.plan["networks"]]
 
     @property
     def sites(self) -> list[str]:
-        """The sites' names in the plan's order."""
+        """The names of the sites in the plan's order."""
         return [site["name"] for site in self.plan["sites"]]
 
 
 def _to_be_run(plan: JsonObject, facts: pl.DataFrame, ends: Mapping[str, int]) -> pl.DataFrame:
-    """Return the facts of what was run of a study that stopped, whose plan loses the rest: what
-    was not to be run any more is not missing. `ends`: the last repetition of each network that
-    has one."""
+    """Drop from plan and facts the trials after early ends, and return the remaining facts.
+
+    Otherwise they would count as missing. `ends`: the last repetition of each network that ended
+    early.
+    """
     plan["trials"] = [
         trial
         for trial in plan["trials"]
@@ -340,15 +339,15 @@ def read_contents(
     metric: str = "",
     sites: Sequence[str] = (),
 ) -> StudyResults:
-    """Read and compare the run in `directory`.
-
-    Raises StoreError for a missing or damaged file, PlanError for a plan of another eyelevel.
+    """Read and analyse the run in `directory`.
 
     `processes`: how many read records at once (`eyelevel.analysis.trials.table.trials_table`).
-    `against`: every other stack is compared with this one, whatever the plan asks.
-    `pairs`: these alone are compared, each STACK/REFERENCE.
-    `metric`: a time that maps and curves are of, in the place of the primary metric.
-    `sites`: these alone count; an empty sequence is all of them.
+    `against`: the stack that every other one is compared with, instead of the plan's comparisons.
+    `pairs`: the only comparisons, STACK/REFERENCE each. `metric`: a time that maps and curves use
+    instead of the primary metric. `sites`: the only sites that count; empty: all.
+
+    Raises StoreError for a missing or damaged file, PlanError for a plan of another version or for
+    a choice that the plan does not allow.
     """
     plan, declared = post_hoc_comparisons(read_plan_document(directory), against, pairs)
     check_figure_metric(metric)
@@ -424,7 +423,7 @@ def read_contents(
 
 
 def _unless_disturbed(gain: NetworkGain, reasons: Mapping[str, str]) -> NetworkGain:
-    """Return the gain, of a network in `reasons` undetermined for that reason."""
+    """Return the gain, undetermined if `reasons` has its network."""
     if (reason := reasons.get(gain.network)) is None:
         return gain
     of = (gain.network, gain.stack, gain.reference, gain.metric)

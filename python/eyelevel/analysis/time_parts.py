@@ -1,7 +1,7 @@
 """Differences of a time, divided into its parts, by comparison and network.
 
 Largest Contentful Paint has web.dev's four parts; Speed Index, the first paint and the largest
-visible part have what they waited for (`eyelevel.analysis.trials.waits`).
+visible part are divided into waits (`eyelevel.analysis.trials.waits`).
 """
 
 from collections import Counter
@@ -33,7 +33,7 @@ PARTS = {
     "lcp_resource_load_duration_ms": "resource load duration",
     "lcp_element_render_delay_ms": "element render delay",
 }
-"""The parts' names in the field, in their order in time, by the metric of each."""
+"""The parts' usual names, in their order in time, by metric."""
 
 WAITED_FOR = dict(
     zip(
@@ -46,7 +46,7 @@ WAITED_FOR = dict(
 
 @dataclass(frozen=True, eq=False)
 class Divided:
-    """A time and its parts, columns of the trials' table; `of`: the column with what it is of."""
+    """A time and its parts, as columns of the trials' table; `of`: the column with its element."""
 
     whole: str
     parts: Mapping[str, str]
@@ -54,7 +54,7 @@ class Divided:
 
     @property
     def times(self) -> tuple[str, ...]:
-        """Return the columns, the whole first."""
+        """The names of the columns, that of the whole time first."""
         return (self.whole, *self.parts)
 
 
@@ -72,7 +72,7 @@ LARGEST_PART = _divide(PART_MS, PART_WAITS)
 class Stops:
     """The interim analyses of a study that may stop early, and when its comparisons were decided.
 
-    Undecided comparisons are absent from the repetitions.
+    `decided` has repetitions; open comparisons are absent.
     """
 
     horizon: Horizon
@@ -81,7 +81,7 @@ class Stops:
 
 @dataclass(frozen=True)
 class TimePart:
-    """Milliseconds: means over sites of the sites' means, and their difference within blocks."""
+    """The means over sites of the sites' means, and the difference within blocks, in ms."""
 
     mean: float
     mean_reference: float
@@ -92,10 +92,10 @@ class TimePart:
 class NetworkParts(Compared):
     """A time of one comparison on one network, and its parts.
 
-    All are of the same blocks, so `parts` add up to `whole`: the means, and the differences.
-    `blocks_without` is how many kept blocks are left out, because a load timed out or does not
-    tell all parts; a site without any other is one of `sites_without`. In `blocks_of_two` of the
-    blocks that count the two loads had different elements as their largest.
+    All are of the same blocks, so that `parts` add up to `whole`, the means as well as the
+    differences. `blocks_without` counts kept blocks that are left out, because a load timed out or
+    lacks a part; `sites_without` have no other blocks. In `blocks_of_two` of the remaining blocks
+    the two loads had different largest elements.
     """
 
     network: str
@@ -121,8 +121,8 @@ def compare_parts(
     """Return the parts of each comparison and network with a block in which both loads have them.
 
     The differences are those of `eyelevel.stats.paired_gains.difference_over_sites`, in
-    milliseconds; of a study that may stop early their intervals are confidence sequences, each of
-    which holds whenever the study stops, and count the blocks up to the comparison's decision.
+    milliseconds. In a study that may stop early their intervals are confidence sequences, each
+    valid whenever the study stops, over the blocks up to the comparison's decision.
     """
     found = []
     of = (divided.of,) if divided.of else ()
@@ -146,7 +146,7 @@ def compare_parts(
 
 @dataclass(frozen=True)
 class _Interval:
-    """The rule by which differences have intervals; without a horizon that of a single look."""
+    """The settings of intervals: confidence sequences with a `horizon`, t intervals without one."""
 
     horizon: Horizon | None
     significance_level: float
@@ -184,13 +184,13 @@ def _part(x: Floats, r: Floats, interval: _Interval) -> TimePart:
     mean, mean_reference = (float(np.nanmean(side, axis=1).mean()) for side in (x, r))
     level = interval.significance_level
     difference = difference_over_sites(x, r, 1 - level)
-    if interval.horizon and difference.determined:  # what has no spread has none by any rule
+    if interval.horizon and difference.determined:  # without spread, no rule gives an interval
         difference = confidence_sequence(repetition_values(x - r), level, interval.horizon)
     return TimePart(mean, mean_reference, difference)
 
 
 def _by_site(known: pl.DataFrame, columns: Sequence[str]) -> Floats:
-    """Return columns x sites x repetitions, not-a-number where there is no block."""
+    """Return columns x sites x repetitions; not-a-number if there is no block."""
     (sites, row), (repetitions, column) = (
         np.unique(known[name].to_numpy(), return_inverse=True) for name in ("site", "repetition")
     )
@@ -200,8 +200,8 @@ def _by_site(known: pl.DataFrame, columns: Sequence[str]) -> Floats:
 
 
 NAMED_SHARE_MIN = 0.75
-"""The part of a site's loads in which an object may have brought the largest visible part, for it
-to be named: in the others, the browser took longer than usual to show it."""
+"""An object is named as the largest visible part if this share of a site's loads allows it. In the
+others, the browser took longer than usual to show it."""
 
 
 SITES_MAX = 2
@@ -212,8 +212,9 @@ SITES_MAX = 2
 class VisiblePart:
     """The largest part of a site's picture that appears at once, with either stack.
 
-    `share` of the picture, the median; `url` of what brought it; empty: the first paint; None: no
-    object did so in most loads. `times` are when it appeared, in parts.
+    `share` is its median share of the picture. `url` is the object that it came with; empty: the
+    first paint; None: no single object in most loads. `times` has the times at which it appeared,
+    in parts.
     """
 
     site: str
@@ -225,10 +226,10 @@ class VisiblePart:
 def visible_parts(
     kept: pl.DataFrame, network: str, asked: Comparison, stops: Stops | None = None
 ) -> list[VisiblePart]:
-    """Return the largest visible part of the sites in which it moved most, SITES_MAX at most.
+    """Return the largest visible parts of the sites in which they moved most, at most SITES_MAX.
 
-    The largest of many differences is large by chance, too: intervals are Bonferroni's over all
-    sites of the comparison.
+    The largest of many differences is large by chance, too: intervals are corrected by Bonferroni
+    over all sites of the comparison.
     """
     loads = kept.filter(
         pl.col("network") == network,
@@ -256,8 +257,10 @@ def visible_parts(
 
 
 def _find_carrier(told: pl.Series) -> str | None:
-    """Return the object that most loads name; `told` has one line per object that it may have
-    been."""
+    """Return the object that most loads name, or None.
+
+    `told` has the possible objects of each load, one per line.
+    """
     loads = [of.split("\n") for of in told.drop_nulls()]
     counts = Counter(url for urls in loads for url in urls)
     if not counts:
@@ -267,7 +270,7 @@ def _find_carrier(told: pl.Series) -> str | None:
 
 
 def handshakes_of(kept: pl.DataFrame, network: str, stack: str) -> tuple[int, int] | None:
-    """Return the fewest and the most handshakes that sites' first paints wait for, typical loads.
+    """Return the fewest and the most handshakes before the first paint, over the sites' medians.
 
     None if no load has them.
     """

@@ -1,4 +1,4 @@
-"""Two runs of the same sites, networks and stacks: how did each comparison's gain change?"""
+"""Compare two runs of the same sites, networks and stacks by the changes of their gains."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -40,12 +40,12 @@ def compare_runs(
 ) -> RunComparison:
     """Decide whether a stack became slower from `old` to `new`, over the sites that both have.
 
-    Each comparison of NEW's plan (with `control_stack`: each stack against that one) is taken
-    within each run, and fails if its gain became worse by more than `limit`, by the whole interval;
-    it passes if the whole interval lies short of that. The intervals of all hold together in 95 %
-    (Bonferroni). Without a reference that is the same in both runs there is no verdict. Only what
-    both runs have is compared; the rest is among the differences. Raises GateError if the runs have
-    nothing in common.
+    Each comparison of NEW's plan (with `control_stack`: each stack against that one) is made within
+    each run. It fails if the whole interval of its gain's change is beyond `limit`, and passes if
+    the whole interval is short of it. The intervals of all hold together in 95 % (Bonferroni).
+    Without a reference that is the same in both runs there is no verdict. Parts that only one run
+    has are not compared but listed as differences. Raises GateError if the runs have nothing in
+    common.
     """
     unfinished = old.unfinished or new.unfinished
 
@@ -88,7 +88,7 @@ def rerun_agrees(
 
 
 def agreement(change: Estimate, limit: float) -> Agreement:
-    """Agrees if the whole interval is within the limit on both sides, disagrees if beyond it."""
+    """Return "agrees" if the whole interval is within `limit` of 0, "disagrees" if beyond it."""
     if change.low is None or change.high is None:
         return "cannot tell"
     if -limit < change.low and change.high < limit:
@@ -140,8 +140,10 @@ def _compare(
 
 
 def _loads(run: StudyResults, asked: RunQuestion, metric: str, sites: Sequence[str]) -> Loads:
-    """Return the loads of the stack and its reference; without an answer, those of the stack
-    alone."""
+    """Return the loads of the stack and its reference, or those of the stack alone.
+
+    The reference counts as 1 if the question has no answer.
+    """
     kept, network = run.blocks.kept, asked.network
     limits = limits_by_site(kept, network, metric, sites)
     values = loads_by_repetition(kept, network, asked.stack, metric, sites)
@@ -152,8 +154,10 @@ def _loads(run: StudyResults, asked: RunQuestion, metric: str, sites: Sequence[s
 
 
 def _without_interval(own: GainChange, reason: str) -> GainChange:
-    """Return a stack's own times without an interval, which would leave out the differences between
-    runs."""
+    """Return the change of a stack's own times without an interval.
+
+    An interval would leave out the differences between runs.
+    """
     change = undetermined(reason, own.change.n, own.change.value)
     return replace(own, before=undetermined(reason), now=undetermined(reason), change=change)
 

@@ -1,4 +1,4 @@
-"""The comparisons that a study that may stop early left undecided, and what would decide them."""
+"""The comparisons that a study left undecided although it may stop early, and what they need."""
 
 from dataclasses import dataclass
 
@@ -15,11 +15,11 @@ from eyelevel.plan.comparisons import Compared
 
 @dataclass(frozen=True)
 class Undecided(Compared):
-    """One comparison without a verdict, and the study that would give one in four of five cases.
+    """One comparison without a verdict, and the size of a study that would probably give one.
 
-    `blocks`: how many blocks that study has; `more_blocks`, `more_minutes`: those beyond the blocks
-    that count here, and the time of their loads. None if 1,000 blocks are too few, or if the
-    comparison has no interval.
+    `blocks`: how many blocks decide it in four of five cases; `more_blocks`, `more_minutes`: those
+    beyond the blocks that count here, and the time of their loads. None if 1,000 blocks are too
+    few, or if the comparison has no interval.
     """
 
     network: str
@@ -31,7 +31,7 @@ class Undecided(Compared):
     more_minutes: float | None
 
     def as_json(self) -> JsonObject:
-        """Return the documented shape (docs/reference/report.md)."""
+        """Return the JSON of a report (docs/reference/report.md)."""
         minutes = None if self.more_minutes is None else round(self.more_minutes, 1)
         return {
             "blocks": self.blocks,
@@ -57,7 +57,7 @@ def estimate_needed(contents: StudyResults) -> list[Undecided]:
 
 
 def _block_minutes(table: pl.DataFrame) -> dict[str, float]:
-    """Return the mean time of a repetition's loads by network, over all of its sites and stacks."""
+    """Return the mean time of a repetition in minutes by network, over all sites and stacks."""
     times = table.group_by("network").agg(
         pl.col("wall_ms").sum() / pl.col("repetition").n_unique() / 60_000
     )

@@ -1,15 +1,14 @@
-"""Describe cells of the yardstick, our QUIC against the kernel's TCP, in words: for command and
-report.
+"""Describe cells of the yardstick, our QUIC against the kernel's TCP, in words and tables.
 
-A cell is a dictionary as `environment.json` keeps it under `stacks_validated`.
+A cell is a dictionary, as in `stacks_validated` of `environment.json`.
 """
 
 from eyelevel.json_types import JsonMapping
 
 RATIO_AIM = (0.9, 1.1)
-"""The aimed ratio on networks without loss."""
+"""The desired ratio on networks without loss."""
 LATENESS_US_P99_MAX = 1000.0
-"""The bound of loads: a path that is later is not the path that was asked for."""
+"""The bound that loads have, too: a path with more is not the path that was planned."""
 
 EXPLANATION = (
     "Why the stacks differ on lossy networks: which packets are lost is random and differs "
@@ -22,8 +21,12 @@ EXPLANATION = (
 
 
 def row(cell: JsonMapping) -> list[str]:
-    """Network, control, both goodputs in Mbit/s, ratio, interval, repeated packets in percent and
-    the 95th percentile of the queueing delay in ms, the last two as TCP / QUIC."""
+    """Return a cell's table row.
+
+    It has network, congestion control, both goodputs in Mbit/s, ratio, interval, retransmitted
+    packets in percent and the 95th percentile of the queueing delay in ms, the last two as TCP /
+    QUIC.
+    """
     sides = (cell["tcp"], cell["quic"])
     return [
         cell["network"],
@@ -55,8 +58,11 @@ FLOW_EXPLANATION = (
 
 
 def flow_row(flow: JsonMapping) -> list[str]:
-    """Network, control, bytes, both times in ms, ratio, interval, what theory says of the three,
-    and the packets that were repeated, TCP / QUIC."""
+    """Return a short flow's table row.
+
+    It has network, congestion control, bytes, both times in ms, ratio, interval, the theoretical
+    values of the three, and retransmitted packets as TCP / QUIC.
+    """
     sides = (flow["tcp"], flow["quic"])
     theory = " / ".join(f"{side['theory_ms']:.0f}" for side in sides)
     return [
@@ -76,7 +82,7 @@ def flow_notes(flow: JsonMapping) -> list[str]:
 
 
 def _of_the_machine(measured: JsonMapping) -> list[str]:
-    """Return remarks on the machine's influence on a cell or flow."""
+    """Return remarks on disturbances by the machine."""
     sides = (measured["tcp"], measured["quic"])
     lost = sum(side["lost_outside_packets"] for side in sides)
     late = max(side["lateness_us_p99"] or 0.0 for side in sides) > LATENESS_US_P99_MAX
@@ -87,7 +93,7 @@ def _of_the_machine(measured: JsonMapping) -> list[str]:
 
 
 def _format_ratio(ratio: JsonMapping) -> tuple[str, str]:
-    """Return the value, and its interval."""
+    """Format the value of a ratio, and its interval."""
     value, low, high = ratio["value"], ratio["low"], ratio["high"]
     return (
         "-" if value is None else f"{value:.3f}",

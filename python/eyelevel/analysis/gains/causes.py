@@ -1,5 +1,4 @@
-"""What a plan's counterfactuals say: a difference split into its causes, and the study without
-their twins."""
+"""Counterfactuals: differences divided into their causes, and the study without its twins."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -30,17 +29,16 @@ class NetworkSplit(Compared):
 
 
 def rtts_ms_of(plan: JsonMapping) -> dict[str, float]:
-    """Return the least round trip of each network of a plan, by its name."""
+    """Return the least round trip of each network of a plan, in ms, by name."""
     return {each["name"]: float(each["rtt_ms_min"]) for each in plan["networks"]}
 
 
 def split_causes(kept: pl.DataFrame, plan: JsonMapping) -> tuple[NetworkSplit, ...]:
-    """Return the parts of the primary metric's difference over all sites, by network and
-    comparison.
+    """Return the parts of the primary metric's differences, by network and comparison.
 
-    `kept` has the kept blocks with their counterfactuals. A repetition counts if a network and
-    its lossless twin both have the block; a timeout counts as its limit. Of a study that
-    may stop early the parts have no interval, which would not allow for stopping.
+    They are over all sites. `kept` has the kept blocks with their counterfactuals. A repetition
+    counts if a network and its lossless twin both have the block; a timeout counts as its limit. In
+    a study that may stop early the parts have no interval, as it would not allow for stopping.
     """
     causes = plan["causes"]
     values = _values(kept, plan["primary_metric"])
@@ -106,7 +104,7 @@ def _split(
 def _differences(
     values: _Values, sites: list[str], network: str, pair: Sequence[str]
 ) -> dict[tuple[str, int], float]:
-    """One stack's value less the other's by site and repetition, where both have one."""
+    """Return the stack's value less the reference's, by site and repetition that have both."""
     found = {}
     for site in sites:
         one, other = (values.get((site, network, stack), {}) for stack in pair)
@@ -133,8 +131,7 @@ def _values(kept: pl.DataFrame, metric: str) -> _Values:
 def without_twins(
     plan: JsonMapping, table: pl.DataFrame, blocks: Blocks
 ) -> tuple[JsonObject, pl.DataFrame, Blocks]:
-    """Return the study without its counterfactuals, which are no answers: plan, trials and
-    blocks."""
+    """Return plan, trials and blocks without counterfactuals, which are no results themselves."""
     causes = plan["causes"]
     stacks = {name for twins in causes["stacks"].values() for name in twins.values()}
     networks = set(causes["networks"].values())

@@ -1,4 +1,4 @@
-"""A whole study: every comparison of its plan, by site, network and metric."""
+"""The comparisons of a study: by site, network and metric, and over the sites."""
 
 import math
 from collections.abc import Sequence
@@ -34,10 +34,10 @@ _ANOVA_OF_ONE = anova_of_two([0.0], [0.0])
 class Cell(Compared):
     """One stack against its reference on one site, network and metric, over the kept blocks.
 
-    `without_value` counts the pairs that were left out because a load has no such metric. `loads`
-    has the pairs: repetitions, values and the reference's, infinite for a timeout; in `gain` it is
-    `limit`, in the metric's unit. Statistics are computed when they are asked for: gains over sites
-    need none of them, and a report shows a part of a large study's.
+    `without_value` counts pairs that are left out because a load lacks the metric. `loads` has the
+    pairs: repetitions, the stack's values and the reference's, infinite for a timeout; `gain`
+    counts a timeout as `limit`, in the metric's unit. Statistics are computed on demand: gains over
+    sites need none of them, and a report shows only some of a large study's.
     """
 
     network: str
@@ -54,34 +54,34 @@ class Cell(Compared):
 
     @cached_property
     def median(self) -> float | None:
-        """Infinite if half of the loads timed out."""
+        """The stack's median; infinite if half of the loads timed out."""
         return median(self.loads[1])
 
     @cached_property
     def median_reference(self) -> float | None:
-        """The same of the reference."""
+        """The reference's median; infinite if half of the loads timed out."""
         return median(self.loads[2])
 
     @cached_property
     def gain(self) -> Estimate:
-        """The geometric mean's."""
+        """The relative change of the geometric mean, with its interval."""
         late = too_many(max(self.timeouts, self.timeouts_reference), self.pairs)
         _, x, r = self.loads
         return _gain((up_to_limit(x, self.limit), up_to_limit(r, self.limit)), late)
 
     @cached_property
     def ratio_of_means(self) -> Estimate:
-        """The papers' (`eyelevel.stats.ratio_of_means`)."""
+        """The papers' gain (`eyelevel.stats.ratio_of_means`)."""
         return performance_gain(*self.loads[1:])
 
     @cached_property
     def difference(self) -> Estimate:
-        """Within blocks, in the metric's unit."""
+        """The Hodges-Lehmann difference within blocks, in the metric's unit."""
         return hodges_lehmann(*self.loads[1:])
 
     @cached_property
     def anova(self) -> Anova:
-        """The papers' test."""
+        """The papers' analysis of variance."""
         return anova_of_two(*self.loads[1:])
 
 
@@ -89,10 +89,10 @@ class Cell(Compared):
 class NetworkGain(Compared):
     """One stack's gain against its reference on one network and metric, over the sites.
 
-    `gain` is the geometric mean's; `median`, of a typical repetition, and `difference`, in the
-    metric's unit, stand beside it; `ratio_of_means` is the papers'. `slow_loads` is of the primary
-    metric. `gain` and `difference` count a timeout as its limit, `timeouts` says how many there
-    are. The corrected p values are of families over all networks and comparisons.
+    `gain` is that of the geometric mean; `median` is that of a typical repetition, `difference` is
+    in the metric's unit, and `ratio_of_means` is the papers' gain. `slow_loads` exists for the
+    primary metric only. `gain` and `difference` count a timeout as its limit; `timeouts` counts
+    them. The corrected p values are of families over all networks and comparisons.
     """
 
     network: str
@@ -109,17 +109,17 @@ class NetworkGain(Compared):
     timeouts: Timeouts | None = None
     p_timeouts_holm: float | None = None
     one_sided: Estimate | None = None
-    """Of a study that may stop early: bounds of which each alone holds at the comparison's level,
-    by which it is decided whether a difference is smaller than matters."""
+    """One-sided bounds for whether a difference is too small to matter, for studies that may stop
+    early. Each holds alone at the comparison's level."""
     family: int = 1
-    """How many tests are corrected together, of the primary metric on all networks."""
+    """How many tests of the primary metric, on all networks, are corrected together."""
 
     @property
     def is_absolute(self) -> bool:
-        """Return whether its difference is reported in the place of a ratio.
+        """Whether the difference is reported instead of a ratio.
 
-        A load's value may be 0, and then there is no ratio. Of a score it misleads: a layout shift
-        of 0.002 against 0.001 is no "+100 %" that anyone would see.
+        With a value of 0 there is no ratio, and for scores it would mislead: a layout shift of
+        0.002 against 0.001 is no visible "+100 %".
         """
         return self.metric.endswith("_score") or (
             self.gain.value is None and self.gain.reason == NO_RATIO
@@ -127,21 +127,21 @@ class NetworkGain(Compared):
 
     @property
     def signs_disagree(self) -> bool:
-        """Whether mean and median point in opposite directions: there is no verdict then."""
+        """Whether mean and median point in opposite directions, so that there is no verdict."""
         return (self.gain.value or 0.0) * (self.median.value or 0.0) < 0
 
     @property
     def timeouts_differ(self) -> bool:
-        """Whether one stack leaves more loads unfinished, after the correction."""
+        """Whether the stacks differ in unfinished loads, after correction."""
         return self.p_timeouts_holm is not None and self.p_timeouts_holm <= SIGNIFICANCE_LEVEL
 
 
 def compare_cells(
     kept: pl.DataFrame, metrics: Sequence[str], comparisons: Sequence[Comparison]
 ) -> list[Cell]:
-    """Every cell of the study, from the kept loads (`select_blocks`), in a fixed order.
+    """Return every cell of the study, from the kept loads (`select_blocks`), in a fixed order.
 
-    A pair is two loads of one block, whatever became of the block's other loads.
+    A pair is two loads of one block, whatever happened to the block's other loads.
     """
     rows = kept.sort("network", "site", "stack", "block")
     values, limits = _values(rows, metrics), _limits(rows, metrics)
@@ -181,12 +181,12 @@ def compare_networks(
 ) -> list[NetworkGain]:
     """Return the gain over `sites` by network, comparison and metric.
 
-    `pools`: with what else the stacks of a network were loaded, for the error of `gain`.
+    `pools`: the errors that a network's stacks share, for the error of `gain`.
 
-    Undetermined if a site has no cell; so is each of the `planned` that has none at all. For the
-    primary metric the p values of gains and of timeouts are corrected after Holm as one family over
-    all networks and comparisons (`eyelevel.stats.families.holm_of_attainable`), those of slow loads
-    as a family of their own; other metrics are descriptive.
+    A gain is undetermined if a site has no cell, and so are the `planned` ones without any cell.
+    For the primary metric the p values of gains and of timeouts are corrected after Holm as one
+    family over all networks and comparisons (`eyelevel.stats.families.holm_of_attainable`), those
+    of slow loads as a family of their own; other metrics are descriptive.
     """
     gains = network_gains(cells, sites, planned, primary_metric, pools)
     primary = [index for index, gain in enumerate(gains) if gain.metric == primary_metric]
@@ -199,7 +199,7 @@ def compare_networks(
     ]
     adjusted, members = holm_of_attainable([*of_gains, *of_timeouts], SIGNIFICANCE_LEVEL)
     halves = adjusted[: len(primary)], adjusted[len(primary) :]
-    # Gains without a p value count, too, where an interval is corrected for the family.
+    # The family counts gains without a p value too, where their interval is corrected for it.
     family = len(primary) + members - sum(p is not None for p, _ in of_gains)
     for index, p, p_late, p_slow in zip(primary, *halves, slow, strict=True):
         gains[index] = replace(
@@ -215,8 +215,8 @@ def network_gains(
     primary_metric: str | None = None,
     pools: Pools | None = None,
 ) -> list[NetworkGain]:
-    """Return the same without any correction, for a look that claims nothing."""
-    # What is planned stays in the answer without any cell: left out, it would look never asked.
+    """Return gains as `compare_networks` does, but uncorrected, for uses without claims."""
+    # A planned comparison without cells is reported, too: its absence would look like no plan.
     grouped: dict[Key, list[Cell]] = {key: [] for key in planned}
     for cell in cells:
         key = (cell.network, cell.stack, cell.reference, cell.metric)
@@ -260,7 +260,7 @@ def _over_sites(
         slow_loads=slow_loads(x, r) if primary else None,
         timeouts=late,
     )
-    if found.is_absolute:  # the difference stands in the place of the gain, not beside it
+    if found.is_absolute:  # the difference replaces the gain
         return found
     return replace(found, difference=beside_gain(found.difference, found.gain))
 
@@ -285,9 +285,9 @@ def _cell(key: tuple[str, str, str, str, str], loads: Loads, limit: float = math
 
 
 def _of_one_pair(x: float, r: float) -> dict[str, Estimate | Anova]:
-    """What the four computations answer to one pair, without their cost: half a million of them.
+    """Return the four statistics of a single pair, at no cost: there may be half a million pairs.
 
-    A test holds it to the computations themselves.
+    A test compares them with the general computations.
     """
     gain = undetermined("one block shows no spread", 1, x / r - 1)
     return {
@@ -299,10 +299,10 @@ def _of_one_pair(x: float, r: float) -> dict[str, Estimate | Anova]:
 
 
 def _values(rows: pl.DataFrame, metrics: Sequence[str]) -> Floats:
-    """Rows x metrics: infinity for a timeout, not-a-number where a load has no value."""
+    """Return rows x metrics: infinity for a timeout, not-a-number if a load has no value."""
     return rows.select(with_timeouts(name).fill_null(np.nan) for name in metrics).to_numpy()
 
 
 def _limits(rows: pl.DataFrame, metrics: Sequence[str]) -> Floats:
-    """Rows x metrics: what a timeout is at least."""
+    """Return rows x metrics: the least value that a timeout stands for."""
     return rows.select("block", *map(limit_of, metrics)).drop("block").to_numpy()

@@ -1,4 +1,4 @@
-"""Whether the primary metric's differences drift from repetition to repetition."""
+"""Test whether the primary metric's differences drift from repetition to repetition."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, Floats
 class Drift:
     """The lag-1 autocorrelation of the differences, over all comparisons and networks.
 
-    `noticed_share`: how often so many repetitions would show a drift of DRIFT_SHARE of one stack's
-    variance that lasts DRIFT_LENGTH repetitions.
+    `noticed_share`: the power of the test with this many repetitions, against a drift that is
+    DRIFT_SHARE of one stack's variance and lasts DRIFT_LENGTH repetitions.
     """
 
     autocorrelation: Estimate
@@ -31,11 +31,11 @@ class Drift:
 
     @property
     def seen(self) -> bool:
-        """Return whether a report warns of it, which it does wrongly in at most 5 % of runs."""
+        """Whether a report warns of drift; it does so wrongly in at most 5 % of runs."""
         return self.autocorrelation.p is not None and self.autocorrelation.p <= SIGNIFICANCE_LEVEL
 
     def as_json(self) -> JsonObject:
-        """Return the documented shape (docs/reference/report.md)."""
+        """Return the JSON of a report (docs/reference/report.md)."""
         return {
             "autocorrelation": self.autocorrelation.as_json(),
             "noticed_share": self.noticed_share,
@@ -45,10 +45,10 @@ class Drift:
 
 
 def drift_of(cells: Sequence[Cell], metric: str, comparisons: Sequence[Comparison]) -> Drift | None:
-    """Return what the cells of a metric show; None if nothing is compared.
+    """Return the drift of a metric's differences; None if nothing is compared.
 
-    A repetition counts by the mean over sites of their log ratios' distances from their own means,
-    a timeout as its limit. A comparison in which a value is 0 has no ratios, and is left out.
+    The value of a repetition is the mean over sites of the log ratios, each centred by its site; a
+    timeout counts as its limit. Comparisons with a value of 0 have no ratios and are left out.
     """
     by_comparison: dict[tuple[str, Comparison], list[Cell]] = {}
     for cell in cells:
@@ -66,7 +66,7 @@ def drift_of(cells: Sequence[Cell], metric: str, comparisons: Sequence[Compariso
 
 
 def _differences(cells: Sequence[Cell], repetitions: int) -> Floats:
-    """Return one value a repetition, not-a-number where there is none."""
+    """Return one value per repetition; not-a-number if there is none."""
     sums, counts = np.zeros((2, repetitions))
     for cell in cells:
         places, x, r = cell.loads

@@ -1,8 +1,8 @@
-"""What exclusions do: each primary gain with the pairs that the instrument's rules leave out.
+"""The effect of exclusions: each primary gain with and without the excluded pairs.
 
-Whether a load is excluded depends on how it went, so that an exclusion may take away what is being
-measured. A load that failed a rule but ended all the same has a value: with it the gain can be
-computed again, and the difference shows how much hangs on the rules.
+Whether a load is excluded depends on how it went, so that exclusions may remove the very effect
+that is measured. A load that failed a rule but ended has a value all the same: the gain is computed
+again with it, and the change shows how much depends on the rules.
 """
 
 from collections.abc import Sequence
@@ -15,19 +15,19 @@ from eyelevel.plan.comparisons import Compared
 from eyelevel.store.outcomes import CENSORED, OUTCOMES_BY_NAME
 
 MEASURED = "primary_measured"
-"""The column of the primary metric's value whatever the outcome; null where the load never ended,
-and of one that did not finish."""
+"""The column of the primary metric's value whatever the outcome; null for loads that did not
+end."""
 
 EXCLUDING = tuple(name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.excludes_load)
 
 
 @dataclass(frozen=True)
 class ExclusionEffect(Compared):
-    """One comparison's gain over the pairs that are compared, and over all that have values.
+    """One comparison's gain over the compared pairs, and over all pairs with values.
 
-    Of a network's `blocks` so many are `blocks_excluded` since a load of one of the two stacks
-    failed, and of these `blocks_with_values` have values of both; `failed` and `failed_reference`
-    are the loads that failed.
+    Of a network's `blocks`, a load of the two stacks failed in `blocks_excluded`; in
+    `blocks_with_values` of these both loads have values all the same. `failed` and
+    `failed_reference` count the failed loads.
     """
 
     network: str
@@ -44,16 +44,16 @@ class ExclusionEffect(Compared):
 
     @property
     def moved(self) -> float:
-        """By how much the gain moves, as a share; 0 where one of them is undetermined."""
+        """The distance between the two gains, as a share; 0 if one of them is undetermined."""
         before, after = self.gain.gain.value, self.gain_with_excluded.gain.value
         return 0.0 if before is None or after is None else abs(after - before)
 
 
 def restore_excluded(table: pl.DataFrame, metric: str) -> pl.DataFrame:
-    """Return the trials of every block on one machine, as if none had failed: `metric` as it was
-    measured.
+    """Return the trials with failed loads counted as `ok` and `metric` as it was measured.
 
-    `table` is the study's (`eyelevel.analysis.run_files.read_table`).
+    Blocks on several machines remain left out. `table` is the study's
+    (`eyelevel.analysis.run_files.read_table`).
     """
     late = pl.col("outcome").is_in(CENSORED)
     on_one_machine = pl.col("machine").n_unique().over("block") == 1
@@ -68,7 +68,7 @@ def exclusion_effects(
     gains: Sequence[NetworkGain],
     gains_with_excluded: Sequence[NetworkGain],
 ) -> list[ExclusionEffect]:
-    """One a gain of whose pairs a load failed, in the order of `gains`."""
+    """Return one effect per gain with failed loads, in the order of `gains`."""
     failed = pl.col("outcome").is_in(EXCLUDING)
     with_value = pl.col(MEASURED).is_not_null() | pl.col("outcome").is_in(CENSORED)
     loads = table.with_columns(failed=failed, there=with_value)

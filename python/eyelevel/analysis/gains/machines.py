@@ -1,4 +1,4 @@
-"""The machine as a factor: what each loaded, and how much gains hang on where loads were made."""
+"""The machine as a factor: the loads of each, and how much gains depend on it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,15 +24,17 @@ from eyelevel.stats.machines import (
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 ALARM_SHARE = 0.5
-"""Of the smallest effect of interest: machines that deviate by more may turn a finding."""
+"""A share of the smallest effect of interest. Machines that deviate by more may turn a finding."""
 
 FAILED = tuple(name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.fault == "instrument")
 
 
 @dataclass(frozen=True)
 class MachineRow:
-    """One machine of a run: its loads, how many of them failed by the instrument's fault, and its
-    class; `reason`: why it is not of the first one, or none of its slots takes blocks any more."""
+    """One machine of a run: its loads, its failures by the instrument's fault, and its class.
+
+    `reason`: why it is not of the first class, or why its slots were retired.
+    """
 
     machine: str
     name: str
@@ -46,7 +48,7 @@ class MachineRow:
 class BetweenMachines(Compared):
     """One comparison on one network: `model` has the machines in the order of `machines`.
 
-    `p_holm`: of one gain on all machines, over all networks and comparisons.
+    `p_holm` tests one gain for all machines, corrected over all networks and comparisons.
     """
 
     network: str
@@ -59,17 +61,17 @@ class BetweenMachines(Compared):
 
     @property
     def alarms(self) -> bool:
-        """Whether machines do not give one gain."""
+        """Whether the gain differs between machines, after correction."""
         return self.p_holm is not None and self.p_holm <= SIGNIFICANCE_LEVEL
 
     @property
     def farthest(self) -> tuple[str, OfMachine] | None:
-        """The machine that differs most from the others, and what is known of it."""
+        """The machine that differs most from the others, with its estimate, if there is one."""
         place = largest_distance(self.model.machines)
         return None if place is None else (self.machines[place], self.model.machines[place])
 
     def exceeds(self, smallest_effect: float) -> bool:
-        """Whether machines deviate by more than half of what matters."""
+        """Return whether machines deviate by more than ALARM_SHARE of the smallest effect."""
         deviation = self.model.deviation_machines
         return deviation is not None and deviation > ALARM_SHARE * smallest_effect
 
@@ -77,9 +79,9 @@ class BetweenMachines(Compared):
 def machine_rows(
     table: pl.DataFrame, documents: Mapping[str, JsonMapping]
 ) -> tuple[MachineRow, ...]:
-    """One a machine that loaded anything, by name; empty if there is one alone.
+    """Return one row per machine that made loads, by name; empty if there is only one.
 
-    `documents`: of machines by ID (`eyelevel.store.machines`).
+    `documents`: machine documents by ID (`eyelevel.store.machines`).
     """
     counted = table.group_by("machine", MACHINE_CLASS).agg(
         pl.len().alias("loads"), pl.col("outcome").is_in(FAILED).sum().alias("failures")
@@ -111,9 +113,9 @@ def between_machines(
     comparisons: Sequence[Comparison],
     networks: Sequence[str],
 ) -> tuple[BetweenMachines, ...]:
-    """One a network and comparison, from its cells and the kept blocks; none of one machine.
+    """Return one result per network and comparison; empty if there is only one machine.
 
-    A timeout counts as its limit.
+    `kept` has the kept blocks. A timeout counts as its limit.
     """
     blocks = kept.group_by("network", "site", "repetition").agg(
         pl.col("machine").first().fill_null(""), pl.col("started_at").min()

@@ -1,4 +1,4 @@
-"""The mixed model over sites of every network and comparison of a study."""
+"""The mixed model over sites for every network and comparison of a study."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ NAMED_MAX = 3
 
 @dataclass(frozen=True)
 class NetworkModel(Compared):
-    """What the mixed model says of one stack on one network, for sites like the study's."""
+    """The mixed model's estimate for one stack on one network, for sites like the study's."""
 
     network: str
     stack: str
@@ -30,11 +30,11 @@ def models_over_sites(
     networks: Sequence[str],
     sites: Sequence[str],
 ) -> list[NetworkModel]:
-    """One model a network and comparison, from the cells; none of fewer than five sites.
+    """Return one model per network and comparison; empty if there are fewer than five sites.
 
     The p values are not corrected for the number of networks and comparisons. A timeout counts as
-    its limit. Undetermined if a site has no complete block: sites that cannot be measured are
-    seldom like the others.
+    its limit. A model is undetermined if a site has no complete block: sites that cannot be
+    measured are seldom like the others.
     """
     if len(sites) < SITES_MIN:
         return []

@@ -1,4 +1,4 @@
-"""The p values of a study's gains: corrected both ways, and of equivalence."""
+"""The p values of a study's gains: corrected by Benjamini and Hochberg, and of equivalence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ MAY_STOP = "the study could stop at any block, and these do not allow for that"
 
 
 def value_alone(estimate: Estimate) -> Estimate:
-    """Of a study that may stop early: an interval that does not allow for stopping is no answer."""
+    """Return an estimate without its interval, which would not allow for early stopping."""
     return undetermined(estimate.reason or MAY_STOP, estimate.n, estimate.value)
 
 
 @dataclass(frozen=True)
 class GainTests:
-    """One gain with its p values; each None where it cannot be, equivalence with its reason.
+    """One gain with its p values; each is None if it does not exist, equivalence with its reason.
 
     `family` names the comparisons that `p_benjamini_hochberg` is corrected over: those of one
-    metric over all networks and comparisons, as Holm's of the primary metric. `members`: how many
-    of them have a p value.
+    metric over all networks and comparisons, as in Holm's correction of the primary metric.
+    `members`: how many of them have a p value.
     """
 
     gain: NetworkGain
@@ -39,7 +39,7 @@ def gain_tests(
     """Return the tests of each of `gains`, in their order.
 
     `smallest_effect`: of interest, as a share above 0. `may_stop`: the primary metric of a study
-    that may stop early; its gains have anytime-valid p values, and neither of these.
+    that may stop early. Its gains have anytime-valid p values instead of these two.
     """
     families: dict[str, list[float | None]] = {}
     for gain in gains:

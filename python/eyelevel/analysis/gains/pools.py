@@ -18,7 +18,7 @@ Pools = Mapping[tuple[str, str], Pool]
 
 
 def pools_of(kept: pl.DataFrame, metrics: Sequence[str], sites: Collection[str]) -> Pools:
-    """Return what the loads of each network and metric share, from the kept ones of these sites."""
+    """Return the pooled errors of the kept loads of `sites`, by network and metric."""
     rows = kept.filter(pl.col("site").is_in(list(sites)))
     columns = [with_timeouts(metric).fill_null(np.nan) for metric in metrics]
     pools = {}
@@ -42,6 +42,6 @@ def pools_of(kept: pl.DataFrame, metrics: Sequence[str], sites: Collection[str])
 def pool_for(
     pools: Pools | None, network: str, stack: str, reference: str, metric: str
 ) -> Pool | None:
-    """Return what two stacks share with others; None if either has an error of its own."""
+    """Return the pool that two stacks share; None if either has an error of its own."""
     found = None if pools is None else pools.get((network, metric))
     return found if found is not None and found.shared_by(stack, reference) else None

@@ -1,4 +1,4 @@
-"""A study's primary gains by a confidence sequence, and where each comparison stands."""
+"""A study's primary gains by a confidence sequence, and the state of each comparison."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -26,8 +26,8 @@ from eyelevel.stats.stopping_rule import (
 
 FAMILY_LEVEL = 0.05
 TIMEOUTS_SHARE = 0.1
-"""Of the family's level for the tests of how many loads did not finish; the gains have the rest. It
-costs them 3 % more blocks, and finds 25 % against none in ten repetitions of ten sites
+"""The tests of unfinished loads get this share of the family's level, the gains the rest. It costs
+gains 3 % more blocks, and finds 25 % against none in ten repetitions of ten sites
 (`benchmarks.statistics.lost_objects`)."""
 GAINS_LEVEL = (1 - TIMEOUTS_SHARE) * FAMILY_LEVEL
 
@@ -40,17 +40,17 @@ def sequential_gains(
     sites: Collection[str],
     horizon: Horizon,
 ) -> list[NetworkGain]:
-    """Return the gain by network and comparison with an interval that holds at all looks of
-    `horizon`.
+    """Return the gain by network and comparison, with an interval valid at all interim analyses.
 
-    One value a repetition: the mean over sites of log(value / reference), centred by site where
-    blocks are lost (`eyelevel.stats.paired_gains.repetition_values`). So the gain is the geometric
-    mean's, less one. The family's level is shared (Bonferroni): `p_holm` and `p_timeouts_holm` have
+    A repetition has one value: the mean over sites of log(value / reference), centred by site where
+    blocks are lost (`eyelevel.stats.paired_gains.repetition_values`). So the gain is that of the
+    geometric mean. The family's level is shared (Bonferroni): `p_holm` and `p_timeouts_holm` have
     the p values corrected for their parts of it, `one_sided` the bounds that each hold at the
-    gain's part alone. `median` is the median repetition's median site, without an interval. `kept`
-    has the kept loads. Assumes what `confidence_sequence` does of these values. A timeout counts as
-    its limit. Undetermined with too many of them, with a value of 0, which has no ratio, or while a
-    site has fewer than two blocks.
+    gain's part alone. `median` is the median repetition's median site, without an interval.
+
+    `kept` has the kept loads; `horizon` the interim analyses. A timeout counts as its limit. The
+    assumptions are those of `confidence_sequence`. A gain is undetermined with too many timeouts,
+    with a value of 0, which has no ratio, or while a site has fewer than two blocks.
     """
     family = len(networks) * len(comparisons)
     pairs = _pairs(kept, metric, comparisons)
@@ -68,7 +68,7 @@ def sequential_gains(
                 None if each is None else min(1.0, each * family / share)
                 for each, share in ((on_log.p, 1 - TIMEOUTS_SHARE), (late.p, TIMEOUTS_SHARE))
             )
-            # No error: a t interval made from it would not hold at a stopping time.
+            # Without an error: a t interval made from it would not hold at a stopping time.
             gain, median = replace(as_gain(on_log), standard_error=None), _median(medians)
             one_sided = replace(as_gain(bounds), p=None, standard_error=None)
             found = NetworkGain(*of, metric, gain, p, median, timeouts=late, p_timeouts_holm=p_late)
@@ -79,8 +79,10 @@ def sequential_gains(
 def _on_log(
     x: Floats, r: Floats, limits: Floats, significance_level: float, horizon: Horizon
 ) -> tuple[Estimate, Estimate, Floats]:
-    """Return the confidence sequence of the mean log ratio, the same with one-sided bounds, and
-    each repetition's median site."""
+    """Return the mean log ratio with two-sided and with one-sided bounds, and medians of sites.
+
+    The medians are one per repetition.
+    """
 
     def without(reason: str, value: float | None = None) -> tuple[Estimate, Estimate, Floats]:
         lacking = undetermined(reason, n, value)
@@ -92,7 +94,7 @@ def _on_log(
         return without("no complete block is left")
     if (own <= 0).any() or (other <= 0).any():
         return without("a load's value is 0, so there is no ratio")
-    with np.errstate(invalid="ignore"):  # of two timeouts of a metric that is no time
+    with np.errstate(invalid="ignore"):  # two timeouts of a metric that is not a time
         ratios = np.log(own) - np.log(other)
     medians = np.nanmedian(ratios, axis=0)
     if np.isinf(own).any() or np.isinf(other).any():
@@ -109,9 +111,9 @@ def _on_log(
 
 @dataclass(frozen=True)
 class ComparisonState(Compared):
-    """Where one comparison stands: its `state`, its interval's width as a share.
+    """The state of one comparison: decided how, and its interval's width as a share.
 
-    `repetition`: after which it was decided, None while it is open.
+    `repetition`: the one after which it was decided; None while it is open.
     """
 
     network: str
@@ -125,10 +127,10 @@ class ComparisonState(Compared):
 def comparison_states(
     gains: Sequence[NetworkGain], rule: Rule, repetition: int, repetitions: int
 ) -> list[ComparisonState]:
-    """Each comparison's state after a repetition; what is undetermined is open.
+    """Return each comparison's state after a repetition; undetermined ones are open.
 
-    Where a load timed out nothing is futile: it spreads the values once, and how many loads time
-    out is an answer, too.
+    A comparison with a timeout is never futile: the timeout widens the interval only once, and the
+    number of timeouts is a result, too.
     """
     states = []
     for each in gains:
@@ -152,9 +154,9 @@ def comparison_states(
 
 
 def blocks_needed(gain: NetworkGain, rule: Rule) -> int | None:
-    """Return the blocks of a study that decides this comparison in four of five cases.
+    """Return the blocks of a study that would decide this comparison in four of five cases.
 
-    By its values so far. None if the interval is unknown, or if 1,000 blocks are too few.
+    It assumes the present values. None if there is no interval, or if 1,000 blocks are too few.
     """
     if gain.gain.value is None or gain.gain.low is None:
         return None
@@ -163,13 +165,13 @@ def blocks_needed(gain: NetworkGain, rule: Rule) -> int | None:
 
 
 def _error(gain: Estimate, rule: Rule) -> float:
-    """Return the standard error of the mean log ratio, from its interval."""
+    """Return the standard error of the mean log ratio, computed from the interval."""
     assert gain.low is not None and gain.high is not None
     return (math.log1p(gain.high) - math.log1p(gain.low)) / 2 / rule.reaches(gain.n)[0]
 
 
 def _median(medians: Floats) -> Estimate:
-    """Of the repetitions' log ratios, as a gain, without an interval: it is looked at often."""
+    """Return the median gain without an interval, which would not allow for interim analyses."""
     value = float(np.median(medians)) if len(medians) else math.nan
     if not math.isfinite(value):
         return undetermined("no complete block is left", len(medians))
@@ -182,7 +184,7 @@ _COMPARISON = ("network", "stack", "reference")
 def _pairs(kept: pl.DataFrame, metric: str, comparisons: Sequence[Comparison]) -> pl.DataFrame:
     """Return every pair of each network and comparison: `own`, `other`, and the load's limit.
 
-    All in one pass, since a study has hundreds of comparisons and tens of looks.
+    One pass serves all: a study has hundreds of comparisons and tens of interim analyses.
     """
     of_stack, of_reference = (
         kept.select(

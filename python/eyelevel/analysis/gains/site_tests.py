@@ -1,4 +1,4 @@
-"""Several tests of one comparison, each with other assumptions than the published ANOVA has."""
+"""Further tests of one comparison, each with other assumptions than the published ANOVA."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,12 +23,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SiteTests(Compared):
-    """What each test says of one comparison on one site, network and metric.
+    """The further tests of one comparison on one site, network and metric.
 
-    `games_howell` allows for all pairs of the stacks that are compared and whose loads all ended;
-    the other tests are of this pair alone. `mean_difference` is over blocks, in the metric's
-    unit, with its bootstrap interval. None of them is corrected for the number of
-    sites, networks or metrics.
+    `games_howell` is corrected for all pairs of the compared stacks whose loads all ended; the
+    other tests are of this pair alone. `mean_difference` is over blocks, in the metric's unit, with
+    its bootstrap interval. None is corrected for the number of sites, networks or metrics.
     """
 
     network: str
@@ -49,8 +48,8 @@ def site_tests(
 ) -> list[SiteTests]:
     """Return the tests of each of `cells`, in their order, from the kept blocks (`select_blocks`).
 
-    `comparisons`: all of the plan. They take about 6 ms a cell of 30 blocks and five stacks: choose
-    the cells.
+    `comparisons`: all of the plan. A cell of 30 blocks and five stacks takes about 6 ms, so that
+    large studies have to select cells.
     """
     wanted: dict[tuple[str, str], dict[str, list[Comparison]]] = {}
     for cell in cells:
@@ -96,10 +95,10 @@ def site_tests(
 
 
 def _all_pairs(runs: Mapping[str, Floats], reference: str) -> dict[str, PairDifference]:
-    """Each stack's pair with the reference, among all stacks that have means and spread.
+    """Return each stack's pair with the reference, among all stacks with means and spread.
 
-    One stack's timeout would else leave all the others without an answer; nothing is claimed of
-    it, so it is not of the family.
+    A stack with a timeout has no mean and is not in the family, or it would leave all other pairs
+    undetermined.
     """
     there = {stack: values[~np.isnan(values)] for stack, values in runs.items()}
     family = {
@@ -113,6 +112,6 @@ def _all_pairs(runs: Mapping[str, Floats], reference: str) -> dict[str, PairDiff
 
 
 def _alone(stack: str, x: Floats, reference: str, r: Floats) -> PairDifference:
-    """Return the undetermined pair of a stack that is not of the family, with its own reason."""
+    """Return the undetermined pair of a stack outside of the family, with its own reason."""
     (pair,) = games_howell({stack: x, reference: r})
     return pair if pair.p is None else PairDifference(stack, reference, reason="too few values")

@@ -1,4 +1,4 @@
-"""Steps after the load, compared as loads are: pairs of the same blocks, step by step."""
+"""Steps after the load, compared as loads are: in pairs of the same blocks, step by step."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +16,14 @@ _KEYS = ("network", "site", "stack", "repetition", "block", "limit_ms", "outcome
 
 @dataclass(frozen=True)
 class StepCells:
-    """One step of the plan: every comparison of the plan, by site, network and metric."""
+    """One step of the plan, and its comparisons by site, network and metric."""
 
     text: str
     cells: tuple[Cell, ...]
 
 
 def compare_steps(directory: Path, plan: JsonMapping, kept: pl.DataFrame) -> tuple[StepCells, ...]:
-    """Every step of the plan over the kept blocks; a load that timed out has no steps.
+    """Return the comparisons of every step over the kept blocks; timed-out loads have no steps.
 
     Raises StoreError for a damaged record.
     """
@@ -44,7 +44,7 @@ def compare_steps(directory: Path, plan: JsonMapping, kept: pl.DataFrame) -> tup
         ]
         measured += [dict.fromkeys(STEP_METRICS)] * (len(texts) - len(measured))
         for step_rows, values in zip(rows, measured, strict=True):
-            # The load was over: what it lacks did not happen, and is not slower than a limit.
+            # The load itself ended: a missing value is absent here, not censored at a limit.
             step_rows.append((*keys[:-1], "ok", *values.values()))
     comparisons = [Comparison.read(asked) for asked in plan["comparisons"]]
     compared = []

@@ -1,4 +1,4 @@
-"""If loads timed out: each site's comparison with the timeouts as values censored at the limit."""
+"""Comparisons with timeouts, analysed as censored at the limit, site by site."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class CensoredCell:
 
 
 def censored_cells(cells: Sequence[Cell]) -> list[CensoredCell]:
-    """Both of each of `cells`, in their order."""
+    """Analyse each of `cells` as censored, in their order."""
     censored = []
     for cell in cells:
         _, x, r = cell.loads

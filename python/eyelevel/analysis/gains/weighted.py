@@ -7,19 +7,18 @@ from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, undetermined
 from eyelevel.stats.ratio_of_means import with_interval
 
-NAMED_MAX = 3  # networks without an interval; more would bury what is said
+NAMED_MAX = 3  # networks without an interval; more would bury the message
 
 
 def weighted_gain(gains: Sequence[NetworkGain], weights: Mapping[str, float]) -> Estimate:
-    """Return the mean over networks of one stack's gains, each counting by its weight.
+    """Return the weighted mean over networks of one stack's gains.
 
-    The weights are taken as known; errors of different networks add in squares, the interval is
-    Student's t with Welch and Satterthwaite's degrees of freedom. Undetermined as soon as one
-    network of `weights` has no gain with an interval: a mean over the others would be of other
-    users.
+    The weights are taken as known; errors of different networks add in squares, and the interval is
+    Student's t with Welch and Satterthwaite's degrees of freedom. It is undetermined if any network
+    of `weights` has no gain with an interval: a mean over the others would be of other users.
 
-    Of a study that may stop early the gains have no errors but intervals that hold together
-    (Bonferroni): the bounds' weighted means are then bounds that hold, too, and wider than need be.
+    In a study that may stop early gains have no errors, but intervals that hold together
+    (Bonferroni). The weighted means of their bounds then hold, too, and are wider than necessary.
     """
     if not gains and not weights:
         return undetermined("there is no complete block to compare yet")
@@ -39,7 +38,7 @@ def weighted_gain(gains: Sequence[NetworkGain], weights: Mapping[str, float]) ->
 
 
 def _lacking(gains: Sequence[NetworkGain], weights: Mapping[str, float]) -> str:
-    """Which networks have no interval and why, a few of them by name; nothing where all have."""
+    """Return the networks without an interval and their reasons; empty if all have one."""
     by_network = {gain.network: gain.gain for gain in gains}
     reasons = {}
     for network in weights:

@@ -1,5 +1,4 @@
-"""Select the blocks that enter the comparison (the exclusion rule), and return their loads' values
-as arrays."""
+"""Select the blocks that are compared (the exclusion rule), and return their values as arrays."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -22,18 +21,15 @@ COMPARED_BY = (
     *("block", "site", "network", "repetition", "stack"),
     *("outcome", "limit_ms", "machine"),
 )
-"""The columns that say, beside a metric, which loads are compared and how."""
+"""The columns that, besides the metric, determine which loads are compared and how."""
 
 ALONE = "one without a cluster"
-"""The name of a machine that no record names."""
+"""The name of a machine whose records name none."""
 
 
 @dataclass(frozen=True)
 class ExcludedBlock:
-    """A block of which loads are left out, and why.
-
-    `failed`: whether a load failed; else one was not run yet, or they were on two machines.
-    """
+    """A block with loads that are left out, and why."""
 
     block: str
     site: str
@@ -41,15 +37,15 @@ class ExcludedBlock:
     repetition: int
     reason: str
     failed: bool = True
-    """Whether a load failed; else one was not run yet, they were on two machines, or their whole
-    network is left out."""
+    """Whether a load failed; otherwise one was not run yet, the loads were on two machines, or the
+    whole network is left out."""
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """The loads that are compared, and the blocks of which loads are not.
+    """The loads that are compared, and the blocks with loads that are not.
 
-    Two loads of a block are a pair, whatever became of the block's other loads.
+    Two loads of a block are a pair, whatever happened to the block's other loads.
     """
 
     kept: pl.DataFrame
@@ -63,12 +59,12 @@ class Blocks:
 
 
 def select_blocks(table: pl.DataFrame, stacks: Collection[str]) -> Blocks:
-    """Keep the loads that no outcome excludes, of blocks that were loaded on one machine.
+    """Select the loads that no outcome excludes, of blocks that were loaded on one machine.
 
-    A failure of the instrument takes the load away, and with it the pairs that it is part of: no
-    stack is favoured by whose load failed, since a comparison has both loads or neither. A block
-    that was loaded on two machines is left out: its stacks differ in more than themselves.
-    `table` has the columns of `eyelevel.analysis.trials.table`.
+    A failure of the instrument removes the load and the pairs that it is part of. This favours no
+    stack: a comparison has both loads or neither. A block that was loaded on two machines is left
+    out, since its stacks differ in more than themselves. `table` has the columns of
+    `eyelevel.analysis.trials.table`.
     """
     excluding = [name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.excludes_load]
     summary = (
@@ -98,7 +94,7 @@ def select_blocks(table: pl.DataFrame, stacks: Collection[str]) -> Blocks:
 
 
 def without_networks(blocks: Blocks, reasons: Mapping[str, str]) -> Blocks:
-    """Return the blocks without those of the networks in `reasons`, which are left out for them."""
+    """Return the blocks without the networks in `reasons`, whose blocks are then excluded."""
     lost = blocks.kept.filter(pl.col("network").is_in(list(reasons)))
     names = ["block", "site", "network", "repetition"]
     left_out = (
@@ -120,29 +116,28 @@ def _reason(
 
 
 def with_timeouts(metric: str) -> pl.Expr:
-    """Return the metric's column: infinite if the page did not finish, null if it has no such
-    metric."""
+    """Return the metric's column: infinite if the page did not finish, null if it has no value."""
     late = pl.col("outcome").is_in(CENSORED)
     return pl.when(late).then(math.inf).otherwise(pl.col(metric)).alias(metric)
 
 
 def limit_of(metric: str) -> pl.Expr:
-    """Return the least value of a timeout by the metric: the load's limit; infinite if it is not a
-    time."""
+    """Return the least value that a timeout stands for: the load's limit, infinity for scores."""
     return (pl.col("limit_ms") if metric.endswith("_ms") else pl.lit(math.inf)).alias(metric)
 
 
 def up_to_limit(metric: str) -> pl.Expr:
-    """Return the metric's column for a mean: a timeout counts as its limit, as in
-    `eyelevel.stats.censoring.timeouts`."""
+    """Return the metric's column for means: a timeout counts as its limit.
+
+    `eyelevel.stats.censoring.timeouts` counts in the same way.
+    """
     return with_timeouts(metric).clip(upper_bound=limit_of(metric))
 
 
 def loads_by_site(
     kept: pl.DataFrame, sites: Collection[tuple[str, str]], metrics: Sequence[str]
 ) -> dict[tuple[str, str], Loads]:
-    """Return the loads of each (network, site) of `sites` that has kept blocks
-    (`select_blocks`)."""
+    """Return the loads of each (network, site) of `sites` with kept blocks (`select_blocks`)."""
     schema = {"network": pl.String, "site": pl.String}
     names = pl.DataFrame(sorted(sites), schema=schema, orient="row")
     rows = (
@@ -178,7 +173,7 @@ def loads_by_repetition(
 ) -> Floats:
     """Return sites x repetitions of the kept loads; not-a-number for none, infinity for a timeout.
 
-    Every stack has a column for each repetition that any stack has, so that pairs stand together.
+    Every stack has a column for each repetition that any stack has, so that pairs are aligned.
     """
     here = kept.filter(pl.col("network") == network, pl.col("site").is_in(sites))
     own = here.filter(pl.col("stack") == stack)
@@ -193,13 +188,13 @@ def loads_by_repetition(
 def limits_by_site(
     kept: pl.DataFrame, network: str, metric: str, sites: Sequence[str]
 ) -> list[float]:
-    """Return the least value of a timeout by site; infinite for a site without loads."""
+    """Return the least value that a timeout stands for, by site; infinite without loads."""
     of_network = kept.filter(pl.col("network") == network).group_by("site")
     limits = dict(of_network.agg(limit_of(metric).max()).rows())
     return [limits.get(site, math.inf) for site in sites]
 
 
 def drop_incomplete(values: Floats, reference: Floats) -> tuple[Floats, Floats]:
-    """Return both without the blocks in which one of them has no value."""
+    """Return both arrays without the blocks in which one of them has no value."""
     there = ~(np.isnan(values) | np.isnan(reference))
     return values[there], reference[there]

@@ -1,10 +1,10 @@
-"""Decides whether the machine left a block of loads alone: the bounds, in one place; pure.
+"""Decide whether the machine disturbed a block of loads: all bounds in one place; pure.
 
-A block is judged as a whole and by what others did to it: the processor time of foreign processes
-and what the hypervisor took. A load's own stack moves neither, so that no stack's slow loads are
-excluded more often than another's. How long a load's own processes waited for a processor, and how
-late its packets were because of that, does depend on its stack: neither excludes a load. Too many
-late packets withhold the answer of the whole network instead (`find_withheld`).
+A block is judged as a unit and by external causes: the processor time of foreign processes and of
+the hypervisor. A load's own stack affects neither, so that no stack's slow loads are excluded more
+often than another's. How long a load's own processes waited for a processor, and how late its
+packets were for that reason, does depend on its stack: neither excludes a load. Too many late
+packets withhold the answer of the whole network instead (`find_withheld`).
 """
 
 from collections.abc import Mapping
@@ -19,29 +19,29 @@ CPU_FOREIGN_SHARE_MAX = 0.10
 the block is starved. At the bound a load takes 1 to 2 % longer, and a gain is off by about 1 %
 (`benchmarks.run.foreign_time`)."""
 CPU_STEAL_SHARE_MAX = 0.02
-"""The largest share that the hypervisor may steal, which stops even the emulated path."""
+"""The largest share of steal time: while the hypervisor steals, even the emulated path stops."""
 
 STARVED_BLOCKS_SHARE_MAX = 0.5
-"""A network that lost more of its blocks to a busy machine has no answer: what is left of it are
-the moments between disturbances, on a machine that is not the one that was asked about."""
+"""The largest share of starved blocks. A network that lost more to a busy machine has no answer:
+the rest are the moments between disturbances, which do not represent the machine."""
 REPETITIONS_MIN = 3
-"""The fewest repetitions; with fewer left a starved network has no answer: two differences have a t
-interval six times as wide as three."""
+"""The fewest repetitions with which a network that lost blocks has an answer: the t interval of two
+differences is six times as wide as that of three."""
 LATE_LOADS_SHARE_MAX = 0.5
-"""The typical load of each stack has to see the network that was asked for."""
+"""The largest share of a stack's loads with late packets: its typical load must have had the
+network that was planned."""
 
 LATE = "late"
-"""The column of loads whose packets were late, whatever became of them."""
+"""The column that marks loads with late packets, whatever their outcome."""
 LATE_PACKETS = "late-packets"
 _DISTURBED = (*COUNTED, "timeout")
-"""The outcomes that a disturbed load may have had; on a starved machine a timeout is not a
-result."""
+"""The outcomes that a disturbance replaces; on a starved machine a timeout is no result, either."""
 
 
 def disturbance(foreign_share: float | None, steal_share: float) -> str:
-    """Return why a machine was too busy for a load, of shares 0 to 1; empty if it was not.
+    """Return why a machine was too busy for a load; empty if it was not.
 
-    None: nobody measured it.
+    The shares are 0 to 1; `foreign_share` None: not measured.
     """
     if steal_share > CPU_STEAL_SHARE_MAX:
         return f"the hypervisor took {steal_share:.1%} of the processor time"
@@ -51,7 +51,7 @@ def disturbance(foreign_share: float | None, steal_share: float) -> str:
 
 
 def judge_alone(record: JsonMapping) -> tuple[str, str]:
-    """Return outcome and detail of a load that is in no block, judged by itself."""
+    """Return outcome and detail of a load outside of any block, judged by itself."""
     outcome, host = record["outcome"], record["host"]
     reason = disturbance(host.get("cpu_foreign_share"), host["cpu_steal_share"])
     if reason and outcome in _DISTURBED:
@@ -60,7 +60,7 @@ def judge_alone(record: JsonMapping) -> tuple[str, str]:
 
 
 def find_disturbed_blocks(table: pl.DataFrame) -> dict[str, str]:
-    """Return why a block is disturbed, for each that is, by name."""
+    """Return the reasons of the disturbed blocks, by name of the block."""
     worst = table.group_by("block", maintain_order=True).agg(
         pl.col("cpu_foreign_share").max(), pl.col("cpu_steal_share").max()
     )
@@ -72,9 +72,10 @@ def find_disturbed_blocks(table: pl.DataFrame) -> dict[str, str]:
 
 
 def judge_disturbances(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the table with all loads of disturbed blocks `starved`, and late ones `ok` elsewhere.
+    """Return the table with all loads of disturbed blocks as `starved`, other late ones as `ok`.
 
-    A block is as disturbed as the worst of its loads. The column LATE has what was late.
+    A block is as disturbed as the worst of its loads. The column LATE marks loads with late
+    packets.
     """
     reasons = pl.DataFrame(
         list(find_disturbed_blocks(table).items()),
@@ -99,7 +100,7 @@ def judge_disturbances(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def find_withheld(table: pl.DataFrame, kept: pl.DataFrame) -> Mapping[str, str]:
-    """Return why a network has no answer because of the machine, for each that has none.
+    """Return why the machine leaves a network without an answer, by network; others are absent.
 
     `table` has the judged loads, `kept` those that are compared.
     """
@@ -129,13 +130,15 @@ def find_withheld(table: pl.DataFrame, kept: pl.DataFrame) -> Mapping[str, str]:
 
 
 def briefly(reason: str) -> str:
-    """Return a reason of `find_withheld` without its figures and remedy, which are elsewhere."""
+    """Return a reason of `find_withheld` without its figures and remedy."""
     return reason.partition(": ")[0]
 
 
 def _late_most(kept: pl.DataFrame) -> Mapping[str, tuple[str, int, int]]:
-    """Return the stack with most late loads, their number and all loads of it, by network, where
-    they are more than LATE_LOADS_SHARE_MAX."""
+    """Return the stack with most late loads, their number and that of its loads, by network.
+
+    Networks within LATE_LOADS_SHARE_MAX are absent.
+    """
     counted = (
         kept.group_by("network", "stack", maintain_order=True)
         .agg(late=pl.col(LATE).sum(), loads=pl.len())

@@ -1,7 +1,7 @@
-"""Analyse what the emulated downlink carried during one load: silences, and bytes in flight.
+"""Analyse the traffic on the emulated downlink during one load: silences, and bytes in flight.
 
-From the path's timeline in a record: packets in intervals of 1 ms, or of as many more as let the
-whole time fit into 512 intervals.
+The path's timeline in a record is its source: packets in intervals of 1 ms, or longer ones so that
+512 intervals are enough.
 """
 
 from dataclasses import dataclass
@@ -26,8 +26,9 @@ MEASURES = {
     "queued, being sent or in flight. A path holds its rate times its "
     "one-way delay, plus its queue.",
 }
-"""The measures of each load, if nothing else shared its path; of the downlink alone, where its
-packets are seen: a sender's unacknowledged bytes include those on the way back."""
+"""The measures of each load, by column; null if cross traffic shared its path. They are of the
+downlink alone, where packets are observed: a sender's unacknowledged bytes include those on the way
+back."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,15 @@ class Downlink:
 
     interval_ms: float
     start_ms: np.ndarray
-    """The start of each interval, from navigation start; the first may lie before it by one."""
+    """The start of each interval, from navigation start; the first may precede it by one
+    interval."""
     received_bytes: np.ndarray
     on_the_way_bytes: np.ndarray
-    """The most at once in the interval."""
+    """The most bytes on the way at once, by interval."""
     load_ms: float
 
     def empty(self) -> list[tuple[float, float]]:
-        """Return when nothing was in flight: starts and ends, ascending."""
+        """Return the times without bytes in flight: starts and ends in ms, ascending."""
         busy = (self.on_the_way_bytes > 0) | (self.received_bytes > 0)
         edges = np.flatnonzero(np.diff(np.concatenate(([False], busy, [False]))))
         changes = self.start_ms[0] + edges * self.interval_ms
@@ -52,8 +54,10 @@ class Downlink:
 
 
 def downlink_of(record: JsonMapping) -> Downlink | None:
-    """Return the downlink of a load; None if the page did not load, or cross traffic shared the
-    path."""
+    """Return the downlink of a load, or None.
+
+    There is none if the page did not load, if no packet came, or if cross traffic shared the path.
+    """
     if record["path"] is None or record["navigation"] is None or record["cross_traffic"]:
         return None
     timeline = record["path"]["down"].get("timeline")  # absent: no packet came
@@ -77,7 +81,7 @@ def downlink_of(record: JsonMapping) -> Downlink | None:
 
 
 def measures_of(record: JsonMapping) -> tuple[float | None, ...]:
-    """Return the values of MEASURES; the used share is null where the downlink has no rate."""
+    """Return the values of MEASURES; the used share is None if the downlink has no rate limit."""
     downlink = downlink_of(record)
     if downlink is None:
         return (None,) * len(MEASURES)

@@ -1,5 +1,4 @@
-"""Test whether stacks differ in how often their loads end badly: by timeouts, by failed
-attempts."""
+"""Test whether stacks differ in how often their loads time out, or their attempts fail."""
 
 from collections.abc import Sequence
 
@@ -10,12 +9,12 @@ from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 
 def event_rates(table: pl.DataFrame, stacks: Sequence[str], fault: str) -> RateTest:
-    """Over the blocks that have a trial of every stack, of outcomes with this `fault`.
+    """Test outcomes with this `fault`, over the blocks that have a trial of every stack.
 
     "result": loads that timed out; "instrument": attempts that failed.
     """
     names = [name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.fault == fault]
-    # A failure that a further attempt mended has happened all the same.
+    # A failed attempt counts even if a retry succeeded.
     again = (pl.col("retried") > 0) if fault == "instrument" else pl.lit(False)
     happened = (
         table.with_columns(event=pl.col("outcome").is_in(names) | again)

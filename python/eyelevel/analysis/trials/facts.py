@@ -1,7 +1,7 @@
-"""Extract what the comparison needs from one record, besides metrics: one row of small columns.
+"""Extract the columns that a comparison needs, besides metrics, from one record.
 
-A study has 150,000 records and a record tens of kilobytes: they are read one by one, and only this
-is kept of each.
+A study has 150,000 records of tens of kilobytes each: they are read one by one, and only this row
+of small columns remains of each.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ TRIAL_COLUMNS: dict[str, pl.DataType] = {
 }
 
 FACT_COLUMNS: dict[str, pl.DataType] = {
-    "missed": pl.String(),  # URLs without their queries, sorted, one a line
+    "missed": pl.String(),  # URLs without their queries, sorted, one per line
     "final_picture": pl.Binary(),  # shades of grey; null: not taken
     "largest_contentful_paint_of": pl.String(),  # URL without its query, else a selector
     "cpu_foreign_share": pl.Float64(),
@@ -42,16 +42,16 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "timer_gap_ms": pl.Float64(),  # not explained by a long task; null: no timer
     "wall_ms": pl.Float64(),  # of the whole trial
     "waited_for_host_ms": pl.Float64(),  # before it, for a quiet machine
-    "lateness_us_p99": pl.Float64(),  # of the worse direction
+    "lateness_us_p99": pl.Float64(),  # in the worse direction
     "lateness_us_max": pl.Float64(),
     "objects": pl.Int64(),  # that came from the network
     "origins": pl.Int64(),
-    "server_addresses": pl.Int64(),  # that objects came from; null: the browser told of none
+    "server_addresses": pl.Int64(),  # that objects came from; null: not reported by the browser
     "encoded_bytes": pl.Int64(),
     "cleartext_share": pl.Float64(),  # of the bytes of answers; null: none came
-    "request_head_bytes": pl.Float64(),  # as coded, mean, with what fills QPACK's table
+    "request_head_bytes": pl.Float64(),  # as encoded, mean, with insertions into QPACK's table
     "response_head_bytes": pl.Float64(),
-    "connections_opened": pl.Float64(),  # as the servers saw them; null: nobody counted
+    "connections_opened": pl.Float64(),  # as the servers counted them; null: not counted
     "unused_connections": pl.Float64(),
     "unused_connection_bytes": pl.Float64(),
     "packets_up_per_down": pl.Float64(),
@@ -59,13 +59,13 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "server_cpu_ms": pl.Float64(),
     "stack_settings": pl.String(),  # canonical JSON
     "versions": pl.String(),  # canonical JSON
-    "limit_ms": pl.Float64(),  # after which it ended as a timeout
-    "retried": pl.Int64(),  # attempts that failed before
-    "retried_because": pl.String(),  # a line for each of them: outcome and detail
+    "limit_ms": pl.Float64(),  # the time limit of the load
+    "retried": pl.Int64(),  # number of failed attempts before
+    "retried_because": pl.String(),  # one line per failed attempt: outcome and detail
     "cross_traffic": pl.String(),  # canonical JSON; null: none
     "machine": pl.String(),  # its ID; null: the run was on one machine
     "slot": pl.Int64(),  # of the machine, from 1 on
-    "browser_cores": pl.Int64(),  # null: all, none was kept for the lab
+    "browser_cores": pl.Int64(),  # null: all, as none was reserved for the lab
     **dict.fromkeys((*MEASURES, *LIMITS), pl.Float64()),
 }
 
@@ -122,14 +122,16 @@ def _count_retries(record: JsonMapping) -> Sequence[JsonMapping]:
 
 
 def _addresses(fetched: Sequence[JsonMapping]) -> int | None:
-    """Return the number of servers' addresses that objects came from, whatever the port."""
+    """Return the number of server addresses that objects came from, whatever the port."""
     return len({item["address"].rsplit(":", 1)[0] for item in fetched if item["address"]}) or None
 
 
 def _head_bytes(record: JsonMapping, heads: str, inserts: str) -> float | None:
-    """Mean over the requests that our servers answered: field sections as HPACK or QPACK coded
-    them, and what QPACK's encoder put into its table beside them. None on a warm visit, whose
-    connections carried the one before it, too."""
+    """Return the mean encoded size of a field section, over the requests that our servers answered.
+
+    It is that of HPACK or QPACK, with the insertions of QPACK's encoder. None on a warm visit,
+    whose connections carried the earlier one, too.
+    """
     if outlives_visits(record):
         return None
     seen = [connection["in_force"] for connection in record["connections"]]
@@ -142,7 +144,7 @@ def _head_bytes(record: JsonMapping, heads: str, inserts: str) -> float | None:
 
 
 def _largest_paint(record: JsonMapping) -> str | None:
-    """Return the largest element, to distinguish loads in which another one was."""
+    """Return the largest element, which may be another one in other loads of the page."""
     navigation = record["navigation"] or {}
     url: str | None = navigation.get("largest_contentful_paint_url")
     element: str | None = navigation.get("largest_contentful_paint_element")
@@ -155,7 +157,7 @@ def _count_unused(record: JsonMapping) -> tuple[float | None, ...]:
 
 
 def _packets_up_per_down(record: JsonMapping) -> float | None:
-    """Mostly acknowledgements: how often the browser sends one."""
+    """Return packets up per packet down, a measure of how often the browser acknowledges."""
     path = record["path"]
     down = path["down"]["packets"] if path else 0
     return path["up"]["packets"] / down if down else None
@@ -169,7 +171,7 @@ def _server_cpu_ms(record: JsonMapping) -> float | None:
 def missed_urls(record: JsonMapping) -> frozenset[str]:
     """Return the missing URLs of a load, without their queries.
 
-    Queries are left aside because pages put random numbers into them.
+    Queries are removed because pages put random numbers into them.
     """
     missed = [item["url"] for item in record["requests"] if item["match"] == "miss"]
     missed += [item["url"] for item in record["objects"] if (item["failed"] or "") in NOT_RECORDED]
@@ -177,7 +179,7 @@ def missed_urls(record: JsonMapping) -> frozenset[str]:
 
 
 def _cross_traffic(record: JsonMapping) -> str | None:
-    """Return goodput and kind of each flow, the fairness indices, and the page's share."""
+    """Return goodput and kind of each flow, the fairness index, and the page's share, as JSON."""
     traffic = record["cross_traffic"]
     if not traffic:
         return None
@@ -192,23 +194,23 @@ def _cross_traffic(record: JsonMapping) -> str | None:
 
 
 def _lateness(record: JsonMapping, key: str) -> float | None:
-    """Return the worst lateness of reads and releases, in both directions."""
+    """Return the worst lateness of packets read and released, over both directions."""
     ways = [record["path"][way] for way in ("down", "up")] if record["path"] else []
     seen = [timing[key] for way in ways for timing in (way, way["arrival"])]
     return max((timing for timing in seen if timing is not None), default=None)
 
 
 Spans = Sequence[tuple[float, float]]
-"""Start and length, milliseconds."""
+"""Starts and lengths, in milliseconds."""
 
 
 def unexplained_gap_ms(gaps_ms: Spans, tasks_ms: Spans) -> float:
-    """Return the most by which a gap of the page's own timer exceeds the long tasks in it; 0
-    without gaps.
+    """Return the most by which a gap of the page's timer exceeds the long tasks in it, in ms.
 
-    It says that the renderer did not run though nothing in the page kept it busy. It has no fixed
-    bound: loads on an idle but slow machine had gaps of 115 to 222 ms without a long task, since
-    Chromium puts timers behind the work of loading. So a load is judged by the page's other loads.
+    It is 0 without gaps. Such an excess shows that the renderer did not run although no task of the
+    page kept it busy. There is no fixed bound: loads on an idle but slow machine had gaps of 115 to
+    222 ms without a long task, since Chromium runs timers after the work of loading. So a load is
+    judged by the page's other loads.
     """
     return max(
         (length - _busy_ms(start, length, tasks_ms) for start, length in gaps_ms), default=0.0
@@ -216,8 +218,11 @@ def unexplained_gap_ms(gaps_ms: Spans, tasks_ms: Spans) -> float:
 
 
 def timer_gap_ms(record: JsonMapping) -> float | None:
-    """Return the timer gap of a record; None if no load came, its browser (Firefox) reports no long
-    tasks, or its processes were watched for suspension."""
+    """Return the unexplained timer gap of a record in ms, or None.
+
+    There is none if the page did not load, if the browser (Firefox) reports no long tasks, or if
+    the load's processes were watched for suspension.
+    """
     navigation = record["navigation"]
     if record["host"].get("suspended") is not None:
         return None

@@ -1,9 +1,9 @@
-"""Keep computed rows beside the records, so that nothing is computed twice.
+"""Cache computed rows in the run's directory, so that nothing is computed twice.
 
 They are never trusted further than their inputs: a row is used again only while the SHA-256 of its
-record's bytes and the size and time of its frames file are the same, and none at all once the code
-that computes it has changed. A run that goes on, and looks at its own records, takes size and time
-of the record for its bytes. Deleting rows costs time and nothing else.
+record's bytes and the size and time of its frames file are unchanged, and none at all once the code
+that computes it has changed. A running study that reads its own records compares size and time of
+the record instead of its bytes. Deleting the rows costs time and nothing else.
 """
 
 import contextlib
@@ -25,7 +25,8 @@ from eyelevel.store.directory import FRAMES_FILE, RECORD_FILE, TRIALS
 
 TABLE_FILE = "trials.parquet"
 ROWS = "rows"
-"""A folder of a run: rows that came with their trials, until a reader puts them into the table."""
+"""The folder of rows that were stored with their trials, until a reader merges them into the
+table."""
 PART_ROWS = 500
 
 
@@ -35,7 +36,7 @@ def stamps_of(trials: str, name: str) -> list[str]:
 
 
 def digest_of(record: bytes) -> str:
-    """Return the digest of a record's file."""
+    """Return the SHA-256 of a record's file, in hexadecimal."""
     return hashlib.sha256(record).hexdigest()
 
 
@@ -48,18 +49,17 @@ def _stamp(file: str) -> str:
 
 
 def read_kept(directory: Path, columns: Columns) -> pl.DataFrame:
-    """Return the rows that were kept by this very code; none where it was another's or is
-    damaged."""
+    """Return the rows that this version of the code cached, if they are not damaged."""
     return read_parts([directory / TABLE_FILE, *parts_of(directory)], columns)
 
 
 def parts_of(directory: Path) -> list[Path]:
-    """Return the files of rows that are not in the table yet."""
+    """Return the files of rows that are not yet merged into the table."""
     return sorted((directory / ROWS).glob("*.parquet"))
 
 
 def read_parts(files: Sequence[Path], columns: Columns) -> pl.DataFrame:
-    """Return the rows in these files, in the form of `read_kept`."""
+    """Return the rows in these files that this version of the code computed."""
     empty = pl.DataFrame(schema=columns.schema())
     if columns.version is None:
         return empty
@@ -77,12 +77,12 @@ def _read(file: Path, empty: pl.DataFrame) -> pl.DataFrame:
 
 
 def has_parts(directory: Path) -> bool:
-    """Return whether there are rows that are not in the table yet."""
+    """Return whether any rows are not yet merged into the table."""
     return any((directory / ROWS).glob("*.parquet"))
 
 
 def keep(directory: Path, table: pl.DataFrame) -> None:
-    """Keep all rows as one table. A directory that is read only can be read all the same."""
+    """Cache all rows as one table, if the directory can be written."""
     with contextlib.suppress(OSError):
         parts = list((directory / ROWS).glob("*.parquet"))
         _write(directory / TABLE_FILE, table)
@@ -91,29 +91,28 @@ def keep(directory: Path, table: pl.DataFrame) -> None:
 
 
 def keep_part(directory: Path, rows: pl.DataFrame) -> None:
-    """Keep rows in a file beside the table; as `keep`."""
+    """Cache rows in a further file, if the directory can be written."""
     with contextlib.suppress(OSError):
         (directory / ROWS).mkdir(exist_ok=True)
         _write(directory / ROWS / f"{rows['hash'][0]}.parquet", rows)
 
 
 def _write(file: Path, table: pl.DataFrame) -> None:
-    """Write a file of rows. Raises OSError, since polars' own error on a full disk does not name
-    the cause."""
+    """Write a file of rows. Raises OSError: polars' own error on a full disk hides the cause."""
     content = BytesIO()
     table.write_parquet(content)
     write_whole(file, content.getvalue())
 
 
 class RowParts:
-    """Rows that come with trials, written in parts of PART_ROWS."""
+    """A writer of rows that arrive with their trials, in files of PART_ROWS."""
 
     def __init__(self, directory: Path, columns: Columns) -> None:
         self._directory, self._columns = directory, columns
         self._rows: list[Row] = []
 
     def add(self, name: str, row: Row, record: bytes) -> None:
-        """Add a committed trial's row; `record`: its file's content. Raises OSError."""
+        """Add a committed trial's row; `record` is the content of its file. Raises OSError."""
         stamps = stamps_of(os.fspath(self._directory / TRIALS), name)
         self._rows.append((*row, digest_of(record), *stamps, self._columns.version))
         if len(self._rows) >= PART_ROWS:

@@ -1,4 +1,4 @@
-"""Find what kept the servers of one load from sending, besides the network: windows and buffers."""
+"""Find the limits, besides the network, that kept the servers of one load from sending."""
 
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.unused_connections import outlives_visits
@@ -17,13 +17,15 @@ LIMITS = {
     "scheduler had let through on any connection and that no packet had "
     "carried yet.",
 }
-"""The limits of connections over their whole lives, as servers report at their end; on a warm visit
-this includes the earlier visit, which cannot be separated."""
+"""The limits of connections over their lifetimes, as servers report them at their end. On a warm
+visit they would include the earlier visit, which cannot be separated."""
 
 
 def limits_of(record: JsonMapping) -> tuple[float | None, ...]:
-    """Return the values of LIMITS; None where no connection tells, as of somebody else's servers,
-    or none of this load alone."""
+    """Return the values of LIMITS, each None if no connection reports it.
+
+    All are None on a warm visit, and external servers report none.
+    """
     if outlives_visits(record):
         return (None,) * len(LIMITS)
     in_force = [told["in_force"] for told in record["connections"]]

@@ -1,5 +1,4 @@
-"""The differences between stacks that can only be measured: one table of columns and their
-names."""
+"""The differences between stacks that can only be measured: one table of columns and titles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ import polars as pl
 
 @dataclass(frozen=True)
 class Measured:
-    """A column of the trials' table as the table of stacks has it."""
+    """A column of the trials' table, with its title and format in the table of stacks."""
 
     aspect: str
     column: str
@@ -30,8 +29,7 @@ MEASURED: tuple[Measured, ...] = (
 
 
 def measured_rows(table: pl.DataFrame, stacks: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Return an aspect and its median over the `ok` loads of each stack; a dash where there is
-    none."""
+    """Return each aspect with its median over the `ok` loads of each stack, or a dash."""
     counted = table.filter(pl.col("outcome") == "ok")
     rows = []
     for measured in MEASURED:

@@ -1,8 +1,7 @@
-"""Decide the outcomes that depend on the other loads of a block or site: pure, over the trials'
-facts.
+"""Decide outcomes that depend on the other loads of a block or site: pure, over trials' facts.
 
-A record's own outcome is committed with it and never changes. What a reader uses is the judged one:
-the record's, or one of these if the record says `ok`; what the machine did is judged first
+A record's own outcome is committed with it and never changes. Readers use the judged one: the
+record's, or one of these if the record has `ok`. Disturbances by the machine are judged first
 (`eyelevel.analysis.trials.disturbance`).
 """
 
@@ -17,21 +16,21 @@ import polars as pl
 from eyelevel.analysis.trials.disturbance import judge_disturbances
 
 PICTURE_DIFFERENCE_MAX = 0.10
-"""Mean difference of two final pictures, of full scale: a page whose hero image is missing differs
-by more, one with another caption in a carousel by less."""
+"""The largest mean difference of two final frames, of full scale: a page without its hero image
+differs by more, one with another caption in a carousel by less."""
 
 LOADS_MIN = 4
-"""Fewer loads have no median worth comparing with."""
+"""The fewest loads whose median is a useful reference."""
 
 TIMER_GAP_RATIO_MAX = 2.0
 TIMER_GAP_MARGIN_MS = 200.0
-"""A page counts as suspended if its timer's gap is above twice the median of its loads over the
-network, whatever the stack, and 200 ms above it. Asked only where nobody watched the load's
-processes for suspensions: a stack that keeps the processors busy stops the timer, too."""
+"""A load counts as suspended if its timer gap is above twice the median of the page's loads on the
+network, whatever the stack, and 200 ms above it. This is tested only if the load's processes were
+not watched for suspension: a stack that keeps the processors busy stops the timer, too."""
 
 MACHINE_CLASS = "machine_class"
-"""The column of a load's class of machines: another kernel, processor or font makes other times and
-pictures, so that a load is judged by the loads of its own class alone."""
+"""The column of a load's machine class. Another kernel, processor or font changes times and images,
+so that a load is judged by loads of its own class alone."""
 
 JUDGED_BY = (
     *("hash", "site", "network", "stack", "block", "outcome", "outcome_detail", MACHINE_CLASS),
@@ -43,7 +42,7 @@ Judged = Mapping[str, tuple[str, str]]
 
 
 def judge_table(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the table of facts; `outcome` and `outcome_detail` are now the judged ones."""
+    """Return the facts with judged `outcome` and `outcome_detail`."""
     table = judge_disturbances(table)
     for rule in (_find_missed, _different, _find_timer_gaps):
         judged = rule(table.filter(pl.col("outcome") == "ok"))
@@ -63,9 +62,10 @@ def judge_table(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _find_missed(loads: pl.DataFrame) -> Judged:
-    """Judge the loads that missed other requests than most of their block did; all without a most.
+    """Judge the loads whose missed requests differ from the most common set of their block.
 
-    The loads that missed the same are pairs of one page, whatever the others missed.
+    If two sets are equally common, all loads are judged. Loads that missed the same requests are
+    pairs of one page, whatever the others missed.
     """
     judged = {}
     differing = loads.filter(pl.col("missed").n_unique().over("block") > 1)
@@ -87,7 +87,7 @@ def _find_missed(loads: pl.DataFrame) -> Judged:
 
 
 def _most_common(sets: Sequence[frozenset[str]]) -> frozenset[str] | None:
-    """Return the set that is there more often than any other; None if there is none."""
+    """Return the set that occurs more often than any other; None if there is a tie."""
     (first, often), *others = Counter(sets).most_common(2)
     return first if not others or often > others[0][1] else None
 
@@ -132,10 +132,10 @@ def _find_timer_gaps(loads: pl.DataFrame) -> Judged:
 def _groups(
     loads: pl.DataFrame, by: Sequence[str], column: str, margin: float | None = None
 ) -> Iterable[tuple[list[str], list[Any]]]:
-    """Hashes and values of `column` by group, each within a class of machines.
+    """Return the hashes and values of `column` by group, each within a machine class.
 
-    With a `margin`, by which a value has to be above its group's median, only the groups whose
-    values are that far apart: of a large study these are few.
+    With a `margin`, return only groups whose values spread by more than it: in a large study these
+    are few, and only they can have a value that far above the median.
     """
     group = [MACHINE_CLASS, *by]
     if margin is not None:

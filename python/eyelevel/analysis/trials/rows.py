@@ -1,5 +1,4 @@
-"""Compute one trial's row: its machine, its facts, one column per metric, the picture's progress,
-and what that waited for."""
+"""Compute one trial's row: its machine, its facts, metrics, visual progress and waits."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,13 +15,13 @@ from eyelevel.store.outcomes import CENSORED
 Measure = Callable[[JsonMapping, Frames], Measured]
 Row = tuple[object, ...]
 
-# Of the loads that ended `ok`: times, and from each on the share of the picture that is there.
+# Of loads that ended `ok`: times, and the visual progress from each on, 0 to 1.
 PROGRESS_COLUMNS: dict[str, pl.DataType] = {
     "progress_at_ms": pl.List(pl.Float32()),
     "progress_share": pl.List(pl.Float32()),
 }
 
-# What a row was computed from.
+# The inputs that a row was computed from.
 SOURCE_COLUMNS: dict[str, pl.DataType] = {
     "record_sha256": pl.String(),
     "record_stamp": pl.String(),
@@ -33,10 +32,9 @@ SOURCE_COLUMNS: dict[str, pl.DataType] = {
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns computed of each finished load: the metrics' names, and the function that
-    measures.
+    """The columns of a run's rows: the metrics' names, and the function that measures a load.
 
-    `version` names the code that computes; None: nothing is kept and nothing kept is used.
+    `version` names the code that computes; None: the cache is neither read nor written.
     """
 
     names: tuple[str, ...]
@@ -44,7 +42,7 @@ class Columns:
     version: str | None = None
 
     def schema(self) -> dict[str, pl.DataType]:
-        """Return every column of the table."""
+        """Return the names and types of all columns."""
         metrics = {name: pl.Float64() for name in self.names}
         return (
             TRIAL_COLUMNS
@@ -56,7 +54,7 @@ class Columns:
         )
 
     def row(self, record: JsonMapping, frames: Callable[[], Frames]) -> Row:
-        """Return a trial's values, in the schema's order but for SOURCE_COLUMNS."""
+        """Return a trial's values, in the schema's order, without SOURCE_COLUMNS."""
         found = self.measure(record, frames()) if _has_loaded(record) else Measured({})
         metrics = (found.metrics.get(name) for name in self.names)
         progress = zip(*found.progress, strict=True) if found.progress else (None, None)
@@ -69,7 +67,7 @@ def _as_list(values: Iterable[float] | None) -> list[float] | None:
 
 
 def _has_loaded(record: JsonMapping) -> bool:
-    """Return whether the page came, so that the load has values, counted or not."""
+    """Return whether the page loaded, so that the load has values, whether or not it counts."""
     outcome, navigation = record["outcome"], record["navigation"]
     if outcome == "ok" or outcome in CENSORED:
         return bool(outcome == "ok")

@@ -16,16 +16,18 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class RunEnvironment:
-    """A machine that made loads. Its ID, `machine`, and its `name` are empty for a run without a
-    cluster. `environment` was taken when it joined, or when the run began there."""
+    """A machine that made loads, with its environment when it joined or when the run began.
+
+    Its ID, `machine`, and its `name` are empty in a run without a cluster.
+    """
 
     machine: str
     name: str
     loads: int
     environment: JsonMapping
     is_measured: bool = True
-    """Whether its path was checked before it made loads; a machine that first only committed is
-    not checked."""
+    """Whether its path was checked before its loads; that of a machine that at first only committed
+    loads is not."""
 
 
 def run_environments(
@@ -49,8 +51,10 @@ def run_environments(
 
 
 def environment_of(own: JsonMapping, machines: Sequence[RunEnvironment]) -> JsonMapping:
-    """Return one environment for all machines: shared values as they are, differing values as
-    lists, and of measurements the worst."""
+    """Return one joint environment for all machines.
+
+    It has shared values as they are, differing values as lists, and the worst of each measurement.
+    """
     if CLIENT not in own and not any(each.machine for each in machines):
         return own
     of_study = {key: own[key] for key in OF_STUDY if key in own}
@@ -101,7 +105,7 @@ def _smallest(environments: Sequence[JsonMapping], key: str) -> object:
 
 
 def _worst_checks(environments: Sequence[JsonMapping], key: str) -> object:
-    """Return for each check the first that failed, otherwise the first."""
+    """Return the first failed result of each check, or its first result if none failed."""
     found: JsonObject = {}
     for each in environments:
         for name, check in each[key].items():
@@ -112,8 +116,10 @@ def _worst_checks(environments: Sequence[JsonMapping], key: str) -> object:
 
 
 def _each_pair(environments: Sequence[JsonMapping], key: str) -> object:
-    """Return for each pair of stacks the first measurement, a complete one if there is any:
-    machines of a class are unequal in the same aspects."""
+    """Return the first complete measurement of each pair of stacks, or its first if none is.
+
+    One is enough: machines of a class are unequal in the same aspects.
+    """
     found: dict[tuple[str, str], JsonMapping] = {}
     for each in environments:
         for level in each[key]:

@@ -1,6 +1,6 @@
 """Read all trials of a run as one tidy table: one row per trial, one column per metric.
 
-Computing metrics from frames is what takes time, so rows are kept beside the records
+Computing metrics from frames takes most of the time, so rows are cached in the run's directory
 (`eyelevel.analysis.trials.kept_rows`).
 """
 
@@ -35,26 +35,27 @@ from eyelevel.store.directory import (
 )
 from eyelevel.store.machines import read_machines
 
-CHUNK_TRIALS = 2500  # bounds what a process holds at once
+CHUNK_TRIALS = 2500  # bounds the memory of a process
 
 
 def trials_table(directory: Path, columns: Columns, processes: int = 1) -> pl.DataFrame:
-    """Return the tidy table of all committed trials, in the order of their hashes, outcomes as
-    recorded.
+    """Return the table of all committed trials, sorted by hash, with outcomes as recorded.
 
-    A load that did not end has nulls in every metric column, a timed-out one included: what it
-    showed until the limit is not how long the page takes. One that ended and failed a rule has its
-    values, by which `eyelevel.analysis.gains.exclusions` says what the rule does. More than one of
-    `processes` need a main module that can be imported, as `multiprocessing` says. Raises
-    StoreError at a damaged record.
+    A load that did not end has nulls in every metric column, a timed-out one included: its values
+    up to the limit are not those of the page. One that ended and failed a rule has its values, from
+    which `eyelevel.analysis.gains.exclusions` computes the rule's effect. More than one of
+    `processes` needs a main module that can be imported, as `multiprocessing` documents. Raises
+    StoreError for a damaged record.
     """
     return _with_classes_of(_whole_table(directory, columns, processes), directory)
 
 
 class GrowingTable:
-    """The table of a running study, for repeated reading: a trial that was read is not read again,
-    since committed trials never change. Records whose rows are kept are not opened either; the
-    report reads them all."""
+    """The table of a running study, for repeated reading.
+
+    Committed trials never change, so that each is read once. Records with cached rows are not
+    opened either; the report reads them all.
+    """
 
     def __init__(self, directory: Path, columns: Columns) -> None:
         self._directory, self._columns = directory, columns
@@ -107,9 +108,9 @@ def _read(
     *,
     are_unchanged: bool,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the rows of these trials: those of `kept` that are right, and the others, computed.
+    """Return the valid rows of `kept` for these trials, and the computed rows of all others.
 
-    `are_unchanged`: size and time of a record are enough to say that it is the one of its row.
+    `are_unchanged`: a record with the size and time of its row is taken as unchanged.
     """
     sources = kept.select("hash", "record_sha256", "record_stamp", "frames_stamp")
     known: dict[str, _Sources] = {row[0]: row[1:] for row in sources.iter_rows()}
@@ -129,9 +130,11 @@ def _read(
 
 
 def with_classes(table: pl.DataFrame, machines: Mapping[str, JsonMapping]) -> pl.DataFrame:
-    """Add the column MACHINE_CLASS: loads with the same value may be compared. A machine that was
-    refused after loads of its own is a class of its own, and so is an unknown one; `machines`:
-    their documents by ID."""
+    """Add the column MACHINE_CLASS: loads with the same value may be compared.
+
+    Machines without a class are classes of their own: unknown ones, and those refused after they
+    made loads. `machines`: their documents by ID.
+    """
     known = {
         name: str(each["class"]) for name, each in machines.items() if each["class"] is not None
     }
@@ -150,14 +153,14 @@ def _map_column(work: Sequence[_Work], processes: int) -> Iterator[pl.DataFrame]
     if processes < 2:
         yield from map(_rows, work)
         return
-    # Not forked: Polars' threads do not survive that.
+    # Spawned, since Polars' threads do not survive a fork.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
         yield from pool.map(_rows, work)
 
 
 def _rows(work: _Work) -> pl.DataFrame:
-    """Return the rows of those trials whose sources differ from the known ones."""
+    """Return the rows of the trials whose sources differ from the known ones."""
     directory, columns, wanted, are_unchanged = work
     trials = os.fspath(directory / TRIALS)
     rows = []

@@ -16,11 +16,11 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.metrics.visual.visual_progress import Progress
 
 KINDS = ("connections", "first_byte", "bytes", "rest")
-"""Names of the waits, in the order of `PathWaits`."""
+"""The names of the waits, in the order of `PathWaits`."""
 
 
 def wait_columns(of: str) -> tuple[str, ...]:
-    """Return the names of the columns with the four parts of one time."""
+    """Return the names of the columns with the four parts of a time."""
     return tuple(f"{of}_{kind}_ms" for kind in KINDS)
 
 
@@ -33,11 +33,11 @@ PART_WAITS = wait_columns("largest_part")
 WAITS_COLUMNS: dict[str, pl.DataType] = {
     **dict.fromkeys((*SPEED_WAITS, PAINT_MS, PAINT_HANDSHAKES, *PAINT_WAITS), pl.Float64()),
     **dict.fromkeys((PART_MS, PART_SHARE, *PART_WAITS), pl.Float64()),
-    PART_OF: pl.String(),  # a line for each object that may have brought it; empty: first paint
+    PART_OF: pl.String(),  # one line per object that may have caused it; empty: first paint
 }
 
 _SHOWN = ("Image", "Media", "Font")
-"""Resource types that appear on the screen, those that fill most of it first."""
+"""Resource types that appear on the screen, those that usually fill most of it first."""
 ARRIVED_MS = (5.0, 150.0)
 """The least and the longest time from an object's last byte to its change of the picture: decoding,
 raster and a frame, and the same on a busy machine."""
@@ -48,17 +48,17 @@ def waits_of(
 ) -> tuple[object, ...]:
     """Return the values of WAITS_COLUMNS.
 
-    A part of the picture is a step of its visual progress. It is held to have come with the
-    picture, or else the font, that was the last to arrive before it; if none did, and up to the
-    first paint, with what rendering waited for. That is the latest that timing allows, not
-    something that was observed. The rest of Speed Index is what remains of it.
+    A part of the picture is a step of its visual progress. It is attributed to the image, or else
+    the font, that was the last to arrive before it. If there is none, and up to the first paint, it
+    is attributed to the requests that rendering waited for. That is the latest that timing allows,
+    not something that was observed. The rest of Speed Index is the browser's own time.
     """
     steps = [(to_ms, share - before) for (_, before), (to_ms, share) in pairwise(progress)]
     painted_ms = (record["navigation"] or {}).get(PAINT_MS)
     if not steps or speed_index_ms is None or painted_ms is None:
         return (None,) * len(WAITS_COLUMNS)
     objects = record["objects"]
-    # A frame is shown some milliseconds before or after the browser says that it painted.
+    # A frame appears some milliseconds before or after the paint that the browser reports.
     painted_ms = max(painted_ms, next((at_ms for at_ms, share in steps if share > 0), 0.0))
     waits: dict[str | None, PathWaits] = {}
     sums = [0.0, 0.0, 0.0]
@@ -88,9 +88,9 @@ def waits_of(
 
 
 def find_sources(objects: Sequence[JsonMapping], at_ms: float, painted_ms: float) -> list[str]:
-    """Return the URLs of what may have changed the picture at `at_ms`, the likeliest first.
+    """Return the URLs that may have changed the picture at `at_ms`, the likeliest first.
 
-    None of a change that comes with the first paint, or some time after anything arrived.
+    Empty for a change with the first paint, or long after the last arrival.
     """
     if at_ms <= painted_ms:
         return []
@@ -113,8 +113,10 @@ def _waits_until(
     painted_ms: float,
     known: dict[str | None, PathWaits],
 ) -> PathWaits:
-    """Return the waits for what changed the picture then; of one object they are always the same,
-    but for the rest, which is not used."""
+    """Return the waits for the object that changed the picture at `at_ms`.
+
+    They are computed once per object: only the rest, which is not used, depends on the time.
+    """
     url = next(iter(find_sources(objects, at_ms, painted_ms)), None)
     if url not in known:
         until_ms = max(at_ms, painted_ms) if url is None else at_ms
