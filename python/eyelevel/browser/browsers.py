@@ -15,15 +15,15 @@ logger = logging.getLogger(__name__)
 
 
 def find_browser(browser: Browser) -> str:
-    """Path of the program that loads; raises `BrowserStartError` if there is none."""
+    """Return the path of the browser's executable; raises `BrowserStartError` if there is none."""
     return find_executable() if browser.is_chromium else find_firefox()
 
 
 def load_page(settings: LoadSettings) -> RawLoad:
-    """Load `settings.url` in a new browser and give back everything that was observed.
+    """Load `settings.url` in a new browser and return its raw observations.
 
-    A failing load is a result (`RawLoad.ended`), not an exception.
-    Raises `BrowserStartError` if no load could even be attempted.
+    A failed load is a result (`RawLoad.ended`), not an exception. Raises `BrowserStartError` if the
+    load could not be attempted.
     """
     load = load_in_chromium if settings.browser.is_chromium else load_in_firefox
     logger.info("loading %s in %s", settings.url, settings.browser.browser)

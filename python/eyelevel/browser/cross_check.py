@@ -1,7 +1,7 @@
 """Compare a page's own timings with the browser's events (pure).
 
-Both come from the browser and from one clock, so they agree but for the time between a moment and
-the sending of its event. A load in which they do not is no measurement.
+Both come from the browser and from one clock, so they agree up to the delay between a moment and
+its event. If they do not, the load is no measurement.
 """
 
 from __future__ import annotations
@@ -12,15 +12,12 @@ from dataclasses import dataclass
 from eyelevel.browser.page_answer import PageAnswer
 
 TOLERANCE_MS = 20.0
-"""The most that two of them may differ; docs/benchmarks.md has what was measured."""
+"""Maximum difference between the two, ms; docs/benchmarks.md has the measurements."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrowserEvents:
-    """A document's moments by the browser's events, milliseconds from its navigation start.
-
-    None: the browser sent no such event.
-    """
+    """A document's event times, milliseconds from its navigation start; None if not sent."""
 
     load_ms: float | None = None
     dom_content_loaded_ms: float | None = None
@@ -30,9 +27,9 @@ class BrowserEvents:
 
 
 def differences_ms(answer: PageAnswer, events: BrowserEvents) -> dict[str, float]:
-    """Return by how much each time reported by both differs, by the names of `Navigation`.
+    """Return the difference of each time that both report, ms, by the field names of `Navigation`.
 
-    The events of loading are sent in or after the page's handlers: a time within these is none.
+    Load events are sent during or after the page's handlers: a time within these counts as 0.
     """
     spans = {
         "page_load_time_ms": (answer["loadStart"], answer["load"], events.load_ms),
@@ -61,9 +58,9 @@ def differences_ms(answer: PageAnswer, events: BrowserEvents) -> dict[str, float
 
 
 def disagreement(answer: PageAnswer, events: BrowserEvents) -> str:
-    """Return in what the two disagree, as one clause; empty if they agree.
+    """Return how the two disagree, as one clause; "" if they agree.
 
-    A load event that one of them has and the other has not is such a thing, too.
+    A load event that only one of them has is a disagreement, too.
     """
     for name, said, seen in (
         ("load event", answer["load"], events.load_ms),
@@ -77,7 +74,7 @@ def disagreement(answer: PageAnswer, events: BrowserEvents) -> str:
 
 
 def too_far_apart(differences: Mapping[str, float]) -> str:
-    """Return a difference above the tolerance, as one clause; empty if there is none."""
+    """Return the first difference above the tolerance, as one clause; "" if there is none."""
     for name, difference_ms in differences.items():
         if difference_ms > TOLERANCE_MS:
             return (

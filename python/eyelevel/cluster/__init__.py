@@ -1,4 +1,4 @@
-"""Loads on many machines, by Dask's `distributed`; the only package that imports it.
+"""Load on many machines, by Dask's `distributed`; the only package that imports it.
 
 `scheduler` parses `--cluster` and starts or reaches the scheduler. `worker` runs on each machine,
 with one process per slot and a nanny that restarts it. `slots` offers these slots to the loop of a

@@ -1,4 +1,4 @@
-"""The shapes of DevTools' answers, as far as they are used; names are the protocol's."""
+"""Types of the DevTools results that we use; field names are the protocol's."""
 
 from typing import (
     Annotated,

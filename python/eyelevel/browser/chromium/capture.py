@@ -1,6 +1,6 @@
-"""Pictures of the loading page: three ways to take them behind one interface.
+"""Frames of the loading page: three capture methods behind one interface.
 
-`docs/decisions/0007-frame-capture.md` says which is the default and what was measured.
+`docs/decisions/0007-frame-capture.md` gives the default and the measurements behind it.
 """
 
 from __future__ import annotations
@@ -14,44 +14,47 @@ from eyelevel.errors import BrowserMessageError, BrowserStartError
 from eyelevel.json_types import JsonObject
 
 FRAMES_IN_FLIGHT_MAX = 120
-"""Frames that Chromium may send unacknowledged. Its default of 3 loses a frame whenever this
-process is late for 50 ms, the last one of a load included; two seconds of frames do not."""
+"""Frames that Chromium may send unacknowledged. With its default of 3 a frame is lost, possibly
+the load's last one, whenever this process is 50 ms late; 120 covers two seconds.
+"""
 
 PICTURES_BYTES_MAX = 1 << 30
-"""Pictures kept of one load; a page that animates without end must not fill the memory."""
+"""Maximum bytes of frames held for one load, so that an endless animation cannot fill the
+memory.
+"""
 
 TRACE_CATEGORY = "disabled-by-default-devtools.screenshot"
 
 
 class FrameCapture(Protocol):
-    """Takes pictures from `start` to `stop`."""
+    """Captures frames from `start` to `stop`."""
 
     def start(self, devtools: DevTools, session_id: str, deadline: float) -> None:
-        """Start capturing; returns when the first picture can be taken."""
+        """Start capturing; returns once the first frame can be captured."""
 
     def handle_event(self, method: str, parameters: JsonObject) -> bool:
-        """Take one event of the page's session; True if the picture changed."""
+        """Handle one event of the page's session; returns whether the displayed frame changed."""
 
     def stop(self, deadline: float) -> None:
-        """End; afterwards `frames` is complete."""
+        """Stop capturing; afterwards `frames` is complete."""
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
-        """Return the pictures, each different from the one before; the start's picture is at 0."""
+        """Return the frames, each different from the one before; the start state is at 0 ms."""
 
     def final_picture_matches(self, deadline: float) -> bool | None:
-        """Return whether a picture taken now equals the last one; None if none can be taken."""
+        """Return whether a new capture equals the last frame; None if none can be taken."""
 
     @property
     def started(self) -> bool:
-        """Whether the empty page's picture has come, or none is awaited."""
+        """Whether the frame of the empty page has arrived, or none is expected."""
 
     @property
     def lost(self) -> int:
-        """Pictures that were not kept because the memory set aside for them was full."""
+        """Number of frames dropped because `PICTURES_BYTES_MAX` was reached."""
 
 
 class Screencast:
-    """`Page.startScreencast` with PNG: lossless, on damage only.
+    """Captures PNG frames by `Page.startScreencast`: lossless, and only when the page is damaged.
 
     A frame's `monotonicTimestamp` is its expected display time in CLOCK_MONOTONIC seconds. Frames
     are encoded in parallel and may arrive out of order.
@@ -64,7 +67,7 @@ class Screencast:
         self._session_id = ""
 
     def start(self, devtools: DevTools, session_id: str, deadline: float) -> None:
-        """Begin with the picture of the empty page."""
+        """Start the screencast; its first frame is the empty page."""
         self._devtools = devtools
         self._session_id = session_id
         width, height = self._picture_px
@@ -78,7 +81,7 @@ class Screencast:
         devtools.call("Page.startScreencast", parameters, session_id, deadline)
 
     def final_picture_matches(self, deadline: float) -> bool | None:
-        """Start again, which gives the current picture in the same way, and compare."""
+        """Restart the screencast, which captures the current frame the same way, and compare."""
         if self._devtools is None or not self._pictures.count:
             return None
         before = self._pictures.last()
@@ -91,7 +94,7 @@ class Screencast:
         return None if after is None else after == before
 
     def handle_event(self, method: str, parameters: JsonObject) -> bool:
-        """Keep a frame and acknowledge it."""
+        """Store a frame and acknowledge it."""
         if method != "Page.screencastFrame" or self._devtools is None:
             return False
         self._devtools.send(
@@ -110,22 +113,22 @@ class Screencast:
             self._devtools.call("Page.stopScreencast", {}, self._session_id, deadline)
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
-        """Return the frames by display time."""
+        """Return the frames in order of display time."""
         return self._pictures.frames(navigation_start_s)
 
     @property
     def started(self) -> bool:
-        """The empty page was painted."""
+        """Whether the empty page was painted."""
         return self._pictures.count > 0
 
     @property
     def lost(self) -> int:
-        """Frames beyond the memory set aside."""
+        """Number of frames dropped because `PICTURES_BYTES_MAX` was reached."""
         return self._pictures.lost
 
 
 class TraceScreenshots:
-    """Tracing's screenshots: JPEG of at most 500 x 500 pixels, no message while the page loads."""
+    """Captures frames by tracing: JPEG, at most 500 x 500 pixels, no messages during the load."""
 
     started = True
 
@@ -136,7 +139,7 @@ class TraceScreenshots:
         self._complete = False
 
     def start(self, devtools: DevTools, session_id: str, deadline: float) -> None:
-        """Do nothing; only a trace of the page's own session holds screenshots."""
+        """Start tracing in the page's session: only such a trace contains screenshots."""
         self._devtools = devtools
         self._session_id = session_id
         configuration = {"includedCategories": [TRACE_CATEGORY], "excludedCategories": ["*"]}
@@ -144,7 +147,7 @@ class TraceScreenshots:
         devtools.call("Tracing.start", parameters, session_id, deadline)
 
     def handle_event(self, method: str, parameters: JsonObject) -> bool:
-        """Keep the pictures, all of which come after `stop` was called."""
+        """Store the frames, all of which arrive after `stop` was called."""
         if method == "Tracing.dataCollected":
             for event in parameters["value"]:
                 picture = event.get("args", {}).get("snapshot")
@@ -163,21 +166,21 @@ class TraceScreenshots:
             pass
 
     def final_picture_matches(self, deadline: float) -> bool | None:
-        """Return None: a trace is read after its end."""
+        """Return None: a trace can only be read after it ended."""
         return None
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
-        """Return the screenshots by their time in the trace."""
+        """Return the frames in order of trace time."""
         return self._pictures.frames(navigation_start_s)
 
     @property
     def lost(self) -> int:
-        """Screenshots beyond the memory set aside."""
+        """Number of frames dropped because `PICTURES_BYTES_MAX` was reached."""
         return self._pictures.lost
 
 
 class NoCapture:
-    """No pictures: the page's own times alone."""
+    """Captures no frames; the load has the page's own timings only."""
 
     started = True
     lost = 0
@@ -186,7 +189,7 @@ class NoCapture:
         """Do nothing."""
 
     def handle_event(self, method: str, parameters: JsonObject) -> bool:
-        """Return False: no event changes a picture."""
+        """Return False: no frame ever changes."""
         return False
 
     def stop(self, deadline: float) -> None:
@@ -197,12 +200,12 @@ class NoCapture:
         return None
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
-        """Return None."""
+        """Return an empty tuple."""
         return ()
 
 
 def capture_of(settings: LoadSettings) -> FrameCapture:
-    """Return the capture that takes the frames of a load."""
+    """Return the frame capture that the settings select."""
     if not settings.browser.capture:
         return NoCapture()
     if settings.method == "trace":
@@ -211,7 +214,7 @@ def capture_of(settings: LoadSettings) -> FrameCapture:
 
 
 class _Pictures:
-    """Pictures as base64 text with their monotonic times, decoded only after the load."""
+    """Frames as base64 text with monotonic times; they are decoded after the load."""
 
     def __init__(self) -> None:
         self._pictures: list[tuple[float, str]] = []
@@ -226,7 +229,9 @@ class _Pictures:
         return max(self._pictures, key=lambda item: item[0])[1] if self._pictures else None
 
     def add(self, at_s: float, picture: str) -> bool:
-        """Keep a picture; True if it differs from the one that came before."""
+        """Store a frame unless it repeats the previous one; returns whether it differs from
+        that.
+        """
         changed = not self._pictures or self._pictures[-1][1] != picture
         if not changed and self._pictures[-1][0] <= at_s:
             return False
@@ -238,9 +243,10 @@ class _Pictures:
         return changed
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
-        """Return frames on the page's clock; of those before the navigation only the last, at 0.
+        """Return the decoded frames on the page's clock; of those before navigation the last, at 0
+        ms.
 
-        The encoders are deterministic: equal pictures are equal texts.
+        The encoders are deterministic, so equal images have equal text.
         """
         kept: list[tuple[float, str]] = []
         for at_s, picture in sorted(self._pictures, key=lambda item: item[0]):

@@ -1,24 +1,24 @@
-"""Errors that the page or the browser wrote to the console, as one line each (pure)."""
+"""Console errors of the page and the browser, one line each (pure)."""
 
 from __future__ import annotations
 
 from eyelevel.json_types import JsonObject
 
 ERRORS_MAX = 100
-"""Console errors kept; a page in an endless loop must not fill the record."""
+"""Maximum number of console errors kept, so that an endless loop cannot fill the record."""
 
 LENGTH_MAX = 1000
-"""Characters kept of each."""
+"""Maximum characters kept of each error."""
 
 
 class ConsoleErrors:
-    """Takes every event; `texts` are the errors in order."""
+    """Collects console errors; `texts` has them in order."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
 
     def handle_event(self, method: str, parameters: JsonObject) -> None:
-        """Keep the event's text if it is an error."""
+        """Store the event's text if it reports an error."""
         reader = _READERS.get(method)
         text = reader(parameters)[:LENGTH_MAX] if reader is not None else ""
         if text and len(self.texts) < ERRORS_MAX:

@@ -30,22 +30,22 @@ from eyelevel.verbosity import Shortened
 logger = logging.getLogger(__name__)
 
 READ_BYTES = 1 << 20
-"""Bytes of one read; a full-size frame arrives in one or two."""
+"""Bytes per read; a full-size frame arrives in one or two reads."""
 
 QUEUE_BYTES_MAX = 256 << 20
-"""Messages that may wait while a command is written."""
+"""Maximum bytes of messages queued while a command is being written."""
 
 FLOODS = tuple(
     f'{{"method":"{method}"'.encode()
     for method in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
 )
-"""How messages begin that a page makes as many of as it likes."""
+"""Message prefixes of events that a page can cause without limit."""
 
 FLOOD_MAX = 10_000
-"""The most such messages of one browser that are read; further ones are counted."""
+"""Maximum number of such messages that are parsed per browser; the rest are only counted."""
 
 WRITE_TIMEOUT_S = 10.0
-"""How long the browser may leave its end of the pipe unread; it reads on a thread of its own."""
+"""Seconds for which the browser may leave its pipe unread; it has a thread for reading."""
 
 Message = JsonObject
 EventHandler = Callable[[str, Message, str], None]
@@ -53,19 +53,21 @@ ReplyHandler = Callable[[Message], None]
 
 
 def navigation_error(reply: Message) -> str:
-    """Return why the page of a `Page.navigate` could not be opened; empty if it could."""
+    """Return the error text of a `Page.navigate` reply, or "" if navigation started."""
     if "error" in reply:
         return refusal_of(reply["error"])
     return str(reply["result"].get("errorText", ""))
 
 
 class DevTools:
-    """Sends commands and hands events to one handler, in the order in which they arrived."""
+    """Sends commands and passes events to one handler, in order of arrival."""
 
     def __init__(
         self, to_browser_fd: int, from_browser_fd: int, messages: Messages = CHROMIUM
     ) -> None:
-        """Over the two pipes; `messages` gives the shapes of what the browser says."""
+        """Wrap the two pipes; `messages` has the types that the browser's messages are checked
+        against.
+        """
         self._messages = messages
         self._out = to_browser_fd
         self._in = from_browser_fd
@@ -87,7 +89,7 @@ class DevTools:
         session_id: str = "",
         on_reply: ReplyHandler | None = None,
     ) -> int:
-        """Send a command without waiting; `on_reply` gets the whole reply when it arrives."""
+        """Send a command without waiting; `on_reply` is called with the reply message."""
         command_id = self._next_id
         self._next_id += 1
         message: Message = {"id": command_id, "method": method, "params": parameters or {}}
@@ -102,14 +104,14 @@ class DevTools:
     def call(
         self, method: str, parameters: Message | None, session_id: str, deadline: float
     ) -> Message:
-        """Send a command and wait for its result; events are handled meanwhile.
+        """Send a command and wait for its result; events are dispatched meanwhile.
 
         Raises `CommandError`, `DeadlineError` or `BrowserGoneError`.
         """
         replies: list[Message] = []
         self.send(method, parameters, session_id, replies.append)
         while not replies:
-            # A page may make messages faster than they are read.
+            # A page can send messages faster than we read them.
             if not self.pump(deadline) or (not replies and time.monotonic() > deadline):
                 raise DeadlineError(
                     f"{method} got no answer in time; the machine may be overloaded"
@@ -120,7 +122,7 @@ class DevTools:
         return result
 
     def pump(self, deadline: float) -> bool:
-        """Handle one message; wait for it until `deadline`. False if none came."""
+        """Dispatch one message, waiting for it until `deadline`; returns False if none arrived."""
         while not self._queue:
             wait_s = deadline - time.monotonic()
             if not select.select([self._in], [], [], max(wait_s, 0.0))[0]:
@@ -133,7 +135,9 @@ class DevTools:
 
     @property
     def dropped(self) -> int:
-        """How many messages about the page's console were too many to be read."""
+        """Number of console messages that were not parsed because there were more than
+        `FLOOD_MAX`.
+        """
         return max(self._flood - FLOOD_MAX, 0)
 
     def _dispatch(self, raw: bytes) -> None:
@@ -183,7 +187,7 @@ class DevTools:
             )
 
     def _write(self, data: bytes) -> None:
-        """Write all of `data`; read meanwhile, lest two full pipes lock each other."""
+        """Write all of `data`, reading meanwhile: two full pipes would deadlock."""
         view = memoryview(data)
         deadline = time.monotonic() + WRITE_TIMEOUT_S
         while view:

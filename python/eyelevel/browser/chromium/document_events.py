@@ -1,7 +1,7 @@
-"""Collect DevTools' events of the newest document, to check its timings (pure).
+"""Collect DevTools' events of the newest document, to cross-check its timings (pure).
 
-Times are CLOCK_MONOTONIC seconds, as Chromium stamps these events, but for paints in the
-performance timeline, which are wall time.
+Times are CLOCK_MONOTONIC seconds, as Chromium stamps these events, except paints in the performance
+timeline, which have wall time.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from eyelevel.browser.page_answer import PageAnswer
 from eyelevel.json_types import JsonObject
 
 EVENTS_MAX = 1000
-"""The most events of one kind for one document; browsers buffer 150 paints."""
+"""Maximum number of events kept per kind and document; browsers buffer 150 paints."""
 
 REPEATED = ("DOMContentLoaded", "load")
-"""Events that come again if the page writes its document anew (`document.open`); its timings have
-the first one's."""
+"""Events that fire again if the page rewrites its document (`document.open`); the page's
+timings have the first one.
+"""
 
 
 class DocumentEvents:
-    """Takes the events of the page's session; `lifecycle_s` are the newest document's own."""
+    """Collects events of the page's session; `lifecycle_s` has those of the newest document."""
 
     def __init__(self, main_frame: str) -> None:
         self.lifecycle_s: dict[str, float] = {}
@@ -30,9 +31,9 @@ class DocumentEvents:
         self._largest_wall_s: list[float] = []
 
     def handle_event(self, method: str, parameters: JsonObject) -> None:
-        """Take one event of the page's session."""
+        """Handle one event of the page's session."""
         if method == "Page.lifecycleEvent" and parameters["frameId"] == self._main_frame:
-            # A document that is written anew begins anew, too; it keeps its name and its timings.
+            # A rewritten document sends `init` again, but keeps its loader id and its timings.
             if parameters["name"] == "init" and parameters["loaderId"] != self._loader:
                 self._loader = parameters["loaderId"]
                 self.lifecycle_s.clear()
@@ -52,10 +53,10 @@ class DocumentEvents:
                 self._largest_wall_s.append(event["time"])
 
     def since(self, start_s: float, answer: PageAnswer) -> BrowserEvents:
-        """Return the newest document's moments from its navigation start, `start_s`.
+        """Return the newest document's event times relative to its navigation start, `start_s`.
 
-        Of events that come more than once (loads of a document that is written anew, candidates for
-        the largest paint) it is the one nearest to what the page told.
+        Some events occur more than once (the load event of a rewritten document, candidates for the
+        largest paint); of those the one nearest to the page's own timing is returned.
         """
 
         def ms(at_s: float | None) -> float | None:
@@ -80,7 +81,7 @@ class DocumentEvents:
         )
 
     def _take_response(self, event: JsonObject) -> None:
-        # A document's request has its loader's name. A cached answer has the times of another load.
+        # A document's request id is its loader id. A cached response has the times of another load.
         response, loader = event["response"], event["requestId"]
         cached = ("fromServiceWorker", "fromDiskCache", "fromPrefetchCache")
         if loader != event.get("loaderId") or event.get("frameId") != self._main_frame:

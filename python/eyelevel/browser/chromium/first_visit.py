@@ -1,13 +1,13 @@
-"""The visit before a measured one: it leaves session tickets, and nothing else.
+"""Make the visit before a measured one, which leaves session tickets and nothing else.
 
-The page is loaded in a tab of its own in the context that the measured load will use. Then what
-the page stored (cookies, storage, service workers) and the HTTP cache are cleared, and the browser
-itself closes every connection, which no lost packet can prevent. What remains is what a browser
-keeps of a server: TLS sessions, QUIC's server settings and address tokens, HSTS, and what it speaks
-(HTTP/2, HTTP/3 by its Alt-Svc). Before a warm visit the connections stay open too.
+The page is loaded in a tab of its own, in the browser context of the measured load. Then what the
+page stored (cookies, storage, service workers) and the HTTP cache are cleared, and the browser
+itself closes every connection, which works even if packets are lost. What remains is what a browser
+remembers about a server: TLS sessions, QUIC's server settings and address tokens, HSTS, and its
+protocols (HTTP/2, HTTP/3 by Alt-Svc). Before a warm visit the connections stay open too.
 
-For a first visit of a known visitor servers give out no tickets, so that only what they speak is
-left. Chromium does not learn that of a host whose requests went over another host's connection:
+For a first visit of a known visitor the servers issue no tickets, so that only the known protocols
+remain. Chromium does not learn these for a host whose requests went over another host's connection;
 such a host gets a request over a connection of its own.
 """
 
@@ -24,22 +24,24 @@ from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
 from eyelevel.json_types import JsonObject
 
 SOCKETS_PAGE = "chrome://net-internals/#sockets"
-"""The only way into Chromium's socket pools; DevTools has none."""
+"""Chromium's page of its socket pools, the only access to them; DevTools has none."""
 
 CLOSE_CONNECTIONS = "chrome.send('flushSocketPools'); chrome.send('closeIdleSockets'); true"
 
 CLEAR_CACHE = "chrome.benchmarking.clearCache(); true"
-"""Clears the HTTP cache alone; needs `CLEAR_BETWEEN_VISITS`. DevTools' command also clears what the
-browser knows of servers, which over HTTP/2 it learns from new connections only."""
+"""Script that clears the HTTP cache only; needs `CLEAR_BETWEEN_VISITS`. The DevTools command
+also clears what the browser knows about servers, which over HTTP/2 it learns from new
+connections only.
+"""
 
 STEP_TIMEOUT_S = 15.0
-"""The limit for each step of clearing the cache; together they take a tenth of a second."""
+"""Time limit for each step of the clean-up; all of them take a tenth of a second."""
 
 Observe = Callable[[DevTools, str], None]
 
 
 class FirstVisit:
-    """One visit and the clearing up after it; `run` once."""
+    """Makes one visit and cleans up after it; call `run` once."""
 
     def __init__(
         self, devtools: DevTools, settings: LoadSettings, context: str, observe: Observe
@@ -54,10 +56,10 @@ class FirstVisit:
         self._error = ""
 
     def run(self, prepare: Callable[[str], None]) -> tuple[LoadEnd, str]:
-        """Visit and clear up; returns how the page ended, and why it did not load.
+        """Visit the page and clean up; returns how the visit ended, and why it failed or "".
 
-        `prepare` sets up the tab with the given session as the measured one will be.
-        Raises the errors of `DevTools.call`.
+        `prepare` sets up the tab of the given session as it will set up the measured one. Raises
+        the errors of `DevTools.call`.
         """
         before, self._devtools.on_event = self._devtools.on_event, self._handle_event
         try:
@@ -101,7 +103,7 @@ class FirstVisit:
     def _reach_all(self, target: str, page: str) -> str:
         """Send a request to each host without a connection, as from the page in `target`.
 
-        Returns why one had no answer, so that its host stays unknown; empty if all had one.
+        Returns "" if all hosts responded; otherwise why one did not, so that it stays unknown.
         """
         unreached, failed = self._find_unreached(), ""
         if not unreached:
@@ -109,7 +111,7 @@ class FirstVisit:
         sockets = self._open(SOCKETS_PAGE)
         options = {"disableCache": True, "includeCredentials": True}
         for url in unreached:
-            # Otherwise it would go over another host's connection again.
+            # Otherwise the request would reuse another host's connection.
             self._close_connections()
             parameters = {"frameId": target, "url": url, "options": options}
             timeout_s = self._settings.browser.limit_s
@@ -122,7 +124,7 @@ class FirstVisit:
         return failed
 
     def _find_unreached(self) -> list[str]:
-        """Return a URL of each secure host to which no object of the visit opened a connection."""
+        """Return one URL of each https host to which the visit opened no connection of its own."""
         hosts: dict[str, str] = {}
         for item in self._network.objects(0.0):
             if item.source == "network" and item.url.startswith("https://") and not item.failed:
@@ -195,14 +197,14 @@ def _host(url: str) -> str:
 
 
 def observe_with(scripts: Sequence[tuple[str, JsonObject]]) -> Observe:
-    """Return a function that makes a page, frame or worker, and its children, send events.
+    """Return a function that enables events of a page, frame or worker and its child targets.
 
-    Children wait until they are observed, so that no request of a frame in another process is
-    missed. This delays such a frame by about a millisecond, on every stack alike.
+    Child targets wait until they are observed, so that no request of an out-of-process frame is
+    missed. This delays such a frame by about a millisecond, equally on every stack.
     """
     children = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
     commands: tuple[tuple[str, JsonObject], ...] = (
-        # Bodies are not kept: they would cost the browser memory for nothing.
+        # Keep no bodies: nothing reads them, and they cost the browser memory.
         ("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
         ("Log.enable", {}),
         ("Runtime.enable", {}),

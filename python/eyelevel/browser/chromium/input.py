@@ -1,4 +1,4 @@
-"""A user's input in Chromium: real events by DevTools' `Input` domain."""
+"""User input in Chromium: real events by DevTools' `Input` domain."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Send = Callable[[str, JsonObject], None]
 
 
 class DevToolsInput:
-    """`PageInput` of one page; `follow` is given the rule of each step."""
+    """Implements `PageInput` for one page; `follow` is called with the quiet rule of each step."""
 
     def __init__(
         self,
@@ -50,12 +50,12 @@ class DevToolsInput:
 
     @property
     def unanswered(self) -> int:
-        """How many inputs were sent and not answered."""
+        """Number of inputs sent and not yet answered."""
         return self._inputs.count
 
     @property
     def documents(self) -> int:
-        """How many documents the main frame has shown."""
+        """Number of documents that the main frame has shown."""
         return self._clock.documents
 
     def begin_step(self, rule: QuietRule) -> None:
@@ -65,11 +65,13 @@ class DevToolsInput:
         self._lifecycle_s.clear()
 
     def read_opened_s(self) -> tuple[float | None, float | None]:
-        """Load event and First Contentful Paint of the page that the step opened."""
+        """Return load event and First Contentful Paint of the opened page, CLOCK_MONOTONIC
+        seconds.
+        """
         return self._lifecycle_s.get("load"), self._lifecycle_s.get("firstContentfulPaint")
 
     def prepare(self, step: Step) -> Act:
-        """Return the act of the step; raises CommandError if it cannot be done."""
+        """Return a function that performs the step; raises `CommandError` if that is impossible."""
         if step.verb == "script":
             parameters = {"expression": step.argument, "userGesture": True, "returnByValue": False}
             return lambda fail: self._send(fail)("Runtime.evaluate", parameters)
@@ -90,7 +92,9 @@ class DevToolsInput:
         return send
 
     def _place_of(self, selector: str) -> tuple[float, float]:
-        """Return the middle of an element, scrolled into view; CommandError if there is none."""
+        """Scroll an element into view; returns its centre, CSS pixels. Raises `CommandError` if
+        none.
+        """
         root = self._call("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
         element = self._call("DOM.querySelector", {"nodeId": root, "selector": selector})
         if not element["nodeId"]:

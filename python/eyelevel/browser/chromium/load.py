@@ -1,11 +1,11 @@
-"""One load of one page in a fresh Chromium.
+"""Perform one load of one page in a fresh Chromium.
 
-Clocks. Chromium stamps network events, lifecycle events, frames and traces with CLOCK_MONOTONIC,
-and `Performance.getMetrics` gives `NavigationStart` on that same clock, so one subtraction puts
-everything on the page's clock (`performance.timeOrigin` is the same instant). No wall time is
-involved. Checked in `tests/system/browser/test_browser_load.py` against what the page itself says.
+Clocks: Chromium stamps network events, lifecycle events, frames and traces with CLOCK_MONOTONIC,
+and `Performance.getMetrics` gives `NavigationStart` on that same clock, so one subtraction converts
+everything to the page's clock (`performance.timeOrigin` is the same instant). No wall time is
+involved. `tests/system/browser/test_browser_load.py` checks this against the page's own timings.
 
-Nothing is cached, profile and context being new. `Network.setCacheDisabled` stays off: it adds
+Profile and context are new, so nothing is cached. `Network.setCacheDisabled` stays off: it adds
 headers and makes Chromium fetch preloaded and repeated objects twice, unlike any first visit.
 """
 
@@ -39,20 +39,20 @@ from eyelevel.errors import BrowserError, BrowserGoneError, BrowserStartError, P
 from eyelevel.json_types import JsonObject
 
 START_TIMEOUT_S = 30.0
-"""The limit for the browser to answer and open an empty page; it takes half a second."""
+"""Time limit for the browser to start and open an empty page; normally half a second."""
 
 COLLECT_TIMEOUT_S = 15.0
-"""The limit for pictures and timings after a completed load."""
+"""Time limit for frames and timings after a completed load."""
 
 NO_DOWNLOADS: JsonObject = {"behavior": "deny"}
-"""A page may not fill the disk."""
+"""Parameters that deny downloads: a page must not fill the disk."""
 
 COLLECT_AFTER_TIMEOUT_S = 3.0
-"""The limit for pictures and timings after a timeout; a page that hangs may not answer."""
+"""Time limit for frames and timings after a timeout: a hanging page may not answer at all."""
 
 
 def load_in_chromium(settings: LoadSettings) -> RawLoad:
-    """Load `settings.url` in a new Chromium; as `eyelevel.browser.browsers.load_page`."""
+    """Load `settings.url` in a new Chromium; see `eyelevel.browser.browsers.load_page`."""
     started_s = time.monotonic()
     with new_profile() as folder:
         arguments = browser_arguments(
@@ -77,7 +77,7 @@ def load_in_chromium(settings: LoadSettings) -> RawLoad:
 
 
 class _Load:
-    """The driver of one load; one instance, one `run`."""
+    """Drives one load; each instance runs once."""
 
     def __init__(self, settings: LoadSettings, browser: Chromium, started_s: float) -> None:
         self._settings = settings
@@ -91,7 +91,7 @@ class _Load:
         self._first_visit: tuple[LoadEnd, str] = ("complete", "")
         scripts: list[tuple[str, JsonObject]] = []
         if settings.same_page is not None:
-            # Frames in other processes are targets of their own; workers refuse it and stay as is.
+            # Out-of-process frames are targets of their own. Workers refuse it and stay unchanged.
             source = {"source": settings.same_page.script()}
             scripts = [("Page.enable", {}), ("Page.addScriptToEvaluateOnNewDocument", source)]
         self._observe = observe_with(scripts)
@@ -115,7 +115,9 @@ class _Load:
         self._logs = Logs(settings)
 
     def run(self) -> RawLoad:
-        """Start, load, collect. A browser that dies is an outcome from the navigation on."""
+        """Start the browser, load, and collect. A crash after navigation is an outcome, not an
+        error.
+        """
         try:
             self._open_empty_page(time.monotonic() + START_TIMEOUT_S)
         except BrowserError as error:
@@ -130,7 +132,7 @@ class _Load:
             ended, detail, capped = self._load()
             self._phases.mark("quiet")
             if ended == "complete" and not capped:
-                # A page that still moves differs from any frame of it.
+                # A page that is still changing differs from each of its frames.
                 deadline = time.monotonic() + COLLECT_TIMEOUT_S
                 self._final_picture_matches = self._capture.final_picture_matches(deadline)
             if ended in ("complete", "timeout"):
@@ -141,7 +143,7 @@ class _Load:
         except BrowserGoneError as error:
             ended, detail = "browser-crashed", f"{error}; {self._browser_state()}"
         except BrowserError as error:
-            # A timeout is a result in itself; whatever its page could not answer stays unknown.
+            # A timeout is a result in itself; what its page did not answer stays unknown.
             if ended != "timeout":
                 ended, detail = "browser-crashed", f"the page loaded but {error}"
         self._phases.mark("after_load" if self._steps else "collect")
@@ -186,7 +188,7 @@ class _Load:
         set_up_page(self._devtools, session_id, self._settings, time.monotonic() + START_TIMEOUT_S)
 
     def _load(self) -> tuple[LoadEnd, str, bool]:
-        """Navigate and wait for the end; how it ended, why, and whether the cap ended it."""
+        """Navigate and wait; returns how the load ended, why, and whether the cap ended it."""
         self._clock = NavigationClock(time.monotonic())
         self._rule = rule = rule_from_now(self._settings)
         parameters = {"url": self._settings.url}
@@ -227,7 +229,7 @@ class _Load:
         return Navigation(documents=clock.documents)
 
     def _do_steps(self) -> None:
-        """Do the steps after the load."""
+        """Perform the user's steps after the load."""
         page_input = DevToolsInput(
             self._devtools,
             self._page,
@@ -294,7 +296,7 @@ class _Load:
             self._rule.handle_activity(now_s)
 
     def _close_window(self, target: JsonObject) -> None:
-        """Close a window that the page opened: it would load its own pages meanwhile."""
+        """Close a window that the page opened, which would load pages of its own."""
         if target["type"] == "page" and target["targetId"] != self._main_frame:
             self._devtools.send("Target.closeTarget", {"targetId": target["targetId"]})
 
@@ -302,7 +304,7 @@ class _Load:
         if method == "Inspector.targetCrashed":
             raise BrowserGoneError("the page's renderer process crashed")
         if method == "Page.javascriptDialogOpening":
-            # A dialog stops the page until somebody answers.
+            # A dialog blocks the page until it is answered.
             self._devtools.send("Page.handleJavaScriptDialog", {"accept": True}, self._page)
         if self._rule is None:
             return

@@ -1,7 +1,6 @@
 """Chromium's own logs of a load, on request: its network log and its trace.
 
-They serve to look into a load and cost it time: a plan that asks for them has trials of their own
-identity.
+They are for debugging and slow the load down, so a plan with logs has other trial hashes.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from eyelevel.json_types import JsonObject
 
 NETLOG_FILE = "netlog.json.gz"
 TRACE_FILE = "trace.json.gz"
-"""Names beside the record."""
+"""File name of the trace, next to the record."""
 
 LOG_BYTES_MAX = 256 << 20
-"""Bytes kept of one log; a load of a minute has a hundredth of them."""
+"""Maximum bytes kept of one log; a load of a minute has a hundredth of that."""
 
 READ_BYTES = 1 << 20
 TIMEOUT_S = 30.0
@@ -43,18 +42,18 @@ TRACE_CATEGORIES = (
     "toplevel",
     "v8.execute",
 )
-"""The trace categories that DevTools' performance panel records, and the network's events."""
+"""Trace categories of DevTools' performance panel, plus network events."""
 
 
 def netlog_arguments(profile: Path) -> list[str]:
-    """Chromium's arguments that write the network log."""
+    """Return the arguments that make Chromium write its network log."""
     return [f"--log-net-log={profile / 'netlog.json'}", "--net-log-capture-mode=Default"]
 
 
 def read_netlog(profile: Path) -> bytes:
-    """Return the network log, compressed; empty if Chromium wrote none.
+    """Return the network log, gzip-compressed, or b"" if there is none.
 
-    A browser that did not end by itself leaves the log without its end, which is added.
+    A log that the browser could not finish is completed to valid JSON.
     """
     try:
         text = _read_strangers(profile / "netlog.json")
@@ -64,7 +63,7 @@ def read_netlog(profile: Path) -> bytes:
 
 
 def _read_strangers(path: Path) -> bytes:
-    """Return a file of the browser's own folder, in which it may have laid a link or a pipe."""
+    """Read a file of the browser's folder without following links or pipes placed there."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -73,7 +72,7 @@ def _read_strangers(path: Path) -> bytes:
 
 
 def with_its_end(text: bytes) -> bytes:
-    """Return a network log as whole JSON: cut after its last whole event if it was broken off."""
+    """Return a network log as complete JSON, cut after its last full event if truncated."""
     try:
         json.loads(text)
     except ValueError:
@@ -83,25 +82,25 @@ def with_its_end(text: bytes) -> bytes:
 
 
 class Logs:
-    """The logs that the settings ask for: `start` before the navigation, then `collect`."""
+    """Collects the logs that the settings request: `start` before navigation, then `collect`."""
 
     def __init__(self, settings: LoadSettings) -> None:
         self._settings = settings
         self._trace = Trace()
 
     def start(self, devtools: DevTools, deadline: float) -> None:
-        """The network log runs from the browser's start on."""
+        """Start the trace if requested; the network log is written from the browser's start on."""
         if self._settings.browser.trace:
             self._trace.start(devtools, deadline)
 
     def handle_event(self, method: str, parameters: JsonObject) -> None:
-        """Take one event of any session."""
+        """Handle one event of any session."""
         self._trace.handle_event(method, parameters)
 
     def collect(self, devtools: DevTools, browser: Chromium) -> dict[str, bytes]:
-        """Return the logs by file name; the browser is closed first if it writes a network log.
+        """Return the logs by file name; closes the browser first if it writes a network log.
 
-        A log that cannot be read is absent: it says nothing about the load.
+        A log that cannot be read is left out: that says nothing about the load.
         """
         logs: dict[str, bytes] = {}
         deadline = time.monotonic() + TIMEOUT_S
@@ -118,13 +117,13 @@ class Logs:
 
 
 class Trace:
-    """One trace of the whole browser, as its performance panel imports it."""
+    """Records one trace of the browser, in the format that its performance panel imports."""
 
     def __init__(self) -> None:
         self._stream = ""
 
     def start(self, devtools: DevTools, deadline: float) -> None:
-        """Start logging; raises the errors of `DevTools.call`."""
+        """Start tracing; raises the errors of `DevTools.call`."""
         configuration = {"includedCategories": list(TRACE_CATEGORIES), "excludedCategories": ["*"]}
         parameters = {
             "transferMode": "ReturnAsStream",
@@ -135,12 +134,12 @@ class Trace:
         devtools.call("Tracing.start", parameters, "", deadline)
 
     def handle_event(self, method: str, parameters: JsonObject) -> None:
-        """Take one event of any session."""
+        """Handle one event of any session."""
         if method == "Tracing.tracingComplete":
             self._stream = parameters.get("stream", "")
 
     def stop(self, devtools: DevTools, deadline: float) -> bytes:
-        """End the trace and return it, compressed; empty if it did not come in time."""
+        """End the trace and return it, gzip-compressed; b"" if it did not arrive in time."""
         devtools.call("Tracing.end", {}, "", deadline)
         while not self._stream:
             if not devtools.pump(deadline):

@@ -1,4 +1,4 @@
-"""The shapes of DevTools' events, as far as they are used; names are the protocol's."""
+"""Types of the DevTools events that we use; field names are the protocol's."""
 
 from typing import (
     NotRequired,  # pydantic needs this one before Python 3.12

@@ -1,7 +1,7 @@
-"""Objects of a load from DevTools network events (pure).
+"""Collect the objects of a load from DevTools network events (pure).
 
-Chromium stamps these events with CLOCK_MONOTONIC seconds; they stay so in here and become
-milliseconds from navigation start in `objects`.
+Chromium stamps these events with CLOCK_MONOTONIC seconds; `objects` converts them to milliseconds
+from navigation start.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from eyelevel.browser.observations import (
 from eyelevel.json_types import JsonObject
 
 ENDLESS_TYPES = frozenset({"WebSocket", "EventSource"})
-"""Requests that stay open on purpose: a load does not wait for their end."""
+"""Resource types that stay open by design; the end of a load does not wait for them."""
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ class _Request:
     address: str | None = None
     failed: str | None = None
     has_extra: bool = False
-    """Whether DevTools reports its fields as they were on the wire, in events of their own."""
+    """Whether DevTools reports the fields as sent on the wire, in separate events."""
     request_fields: Fields = ()
     request_body: str | None = None
     status_text: str = ""
@@ -61,7 +61,7 @@ class _Request:
 
     @property
     def message(self) -> Message:
-        """The request's message: all of it that is not timing."""
+        """Return the request's message: everything but its timing."""
         return Message(
             self.request_fields,
             self.request_body,
@@ -74,14 +74,14 @@ class _Request:
 
 @dataclass(slots=True)
 class _Hops:
-    """The hops of one request, and their fields on the wire, which come in the same order."""
+    """The redirect hops of one request and their fields on the wire, both in order."""
 
     hops: list[_Request] = field(default_factory=list)
     sent: list[Fields] = field(default_factory=list)
     received: list[Fields] = field(default_factory=list)
 
     def join(self) -> None:
-        """Give each hop its fields; a last one that failed has sent some and received none."""
+        """Assign the fields to the hops; a failed last hop has sent fields but received none."""
         due = [hop for hop in self.hops if hop.has_extra or hop is self.hops[-1]]
         for hop, fields in zip(due, self.sent, strict=False):
             hop.request_fields = fields
@@ -90,32 +90,33 @@ class _Hops:
 
 
 class NetworkLog:
-    """Takes every event; says what is under way and, at the end, which objects there were."""
+    """Collects network events; has the open requests and, at the end, all objects."""
 
     def __init__(self) -> None:
         self._done: list[_Request] = []
         self._open: dict[str, _Request] = {}
         self.initiators: dict[str, str] = {}
-        """What requested a URL first, by that URL; fragments dropped."""
+        """First initiator of each URL, both URLs without fragments."""
         self.lost = 0
-        """Requests that were not kept: there were too many."""
+        """Number of requests dropped because `REQUESTS_MAX` or `REQUEST_CHARS_MAX` was reached."""
         self._chars = 0
         self._by_id: dict[str, _Hops] = {}
         self._main_frame: str | None = None
         self.page_error = ""
-        """The reason why the page's document cannot be decoded. Chromium shows what it has, and no
-        load event follows."""
+        """Why the page's document cannot be decoded, or "". Chromium then shows what it has
+        decoded and sends no load event.
+        """
 
     @property
     def waits(self) -> bool:
-        """Whether a request is under way that the end of the load has to wait for."""
+        """Whether a request is open that the end of the load has to wait for."""
         return any(
             request.source == "network" and request.resource_type not in ENDLESS_TYPES
             for request in self._open.values()
         )
 
     def handle_event(self, method: str, parameters: JsonObject) -> bool:
-        """Take one event; True if it began or ended a request."""
+        """Handle one event; returns whether a request began or ended."""
         handler = _HANDLERS.get(method)
         return handler is not None and handler(self, parameters)
 
@@ -140,7 +141,7 @@ class NetworkLog:
             self.initiators.setdefault(url, initiator)
         frame, resource_type = event.get("frameId"), event.get("type", "Other")
         if self._main_frame is None and resource_type == "Document":
-            self._main_frame = frame  # a load begins with its page
+            self._main_frame = frame  # a load's first request is its page
         self._open[request_id] = _Request(
             url=url,
             method=request["method"],
@@ -170,10 +171,10 @@ class NetworkLog:
         return False
 
     def _keep_fields(self, headers: Mapping[str, str]) -> Fields:
-        """Return the fields of a head, or none beyond what is kept of a load.
+        """Return the fields of a head, or () once the load's limit is reached.
 
-        Pseudo-header fields, which DevTools reports with the others, are no header fields (RFC
-        9113, section 8.3).
+        Pseudo-header fields, which DevTools reports with the others, are left out (RFC 9113,
+        section 8.3).
         """
         self._chars += sum(len(name) + len(value) for name, value in headers.items())
         if self._chars > REQUEST_CHARS_MAX:
@@ -203,7 +204,7 @@ class NetworkLog:
         _take_response(request, event["response"], event["timestamp"])
         request.has_extra = event.get("hasExtraInfo", False)
         request.response_fields = self._keep_fields(event["response"].get("headers", {}))
-        # This is the head's length until loadingFinished gives the whole one.
+        # Until loadingFinished gives the total, this is the length of the head.
         request.received_bytes += int(event["response"].get("encodedDataLength", 0))
         return False
 
@@ -229,7 +230,7 @@ class NetworkLog:
             return False
         request.finished_s = event["timestamp"]
         reason = event.get("blockedReason") or event.get("corsErrorStatus", {}).get("corsError")
-        # A request that DevTools itself blocks has no text.
+        # A request that DevTools itself blocks has no error text.
         text = event["errorText"] or "blocked"
         request.failed = text + (f" ({reason})" if reason else "")
         is_page = request.resource_type == "Document" and request.in_main_frame
@@ -239,7 +240,7 @@ class NetworkLog:
         return True
 
     def _has_room(self, url: str) -> bool:
-        """Return whether one more request is kept; otherwise it counts as lost."""
+        """Return whether there is room for one more request; if not, count it as lost."""
         self._chars += len(url)
         count = len(self._done) + len(self._open)
         if count < REQUESTS_MAX and self._chars <= REQUEST_CHARS_MAX:
@@ -276,7 +277,7 @@ class NetworkLog:
         return True
 
     def objects(self, navigation_start_s: float) -> tuple[ObjectLoad, ...]:
-        """Return every object, in the order of their requests."""
+        """Return all objects in order of their requests."""
 
         def ms(at_s: float | None) -> float | None:
             return None if at_s is None else round((at_s - navigation_start_s) * 1e3, 3)
@@ -342,7 +343,7 @@ def _take_response(request: _Request, response: JsonObject, arrived_s: float) ->
         request.source = "cache"
     timing = response.get("timing")
     request.response_s = arrived_s
-    # A cached answer has the times of the load that filled the cache.
+    # A cached response has the times of the load that filled the cache.
     if timing and request.source == "network":
         request.lookup_s = _span(timing, "dnsStart", "dnsEnd")
         request.connect_s = _span(timing, "connectStart", "connectEnd")
@@ -353,7 +354,7 @@ def _take_response(request: _Request, response: JsonObject, arrived_s: float) ->
 
 
 def _initiator(initiator: JsonObject, redirected_from: str | None) -> str | None:
-    """Return the URL of the initiator; of a script, that of the frame on top of its stack."""
+    """Return the URL of the initiator; for a script, that of the top frame of its stack."""
     url: str | None = redirected_from or initiator.get("url")
     stack = initiator.get("stack")
     while url is None and stack:
@@ -364,14 +365,13 @@ def _initiator(initiator: JsonObject, redirected_from: str | None) -> str | None
 
 
 def _since(timing: JsonObject, name: str) -> float | None:
-    """Return a DevTools ResourceTiming field as monotonic seconds; its negative values mean
-    "not"."""
+    """Return a `ResourceTiming` field as monotonic seconds, or None for its negative "unset"."""
     offset_ms = timing.get(name, -1)
     return None if offset_ms < 0 else timing["requestTime"] + offset_ms / 1e3
 
 
 def _span(timing: JsonObject, first: str, last: str) -> tuple[float, float] | None:
-    """Start and end of one of a request's phases; None if it had none of its own."""
+    """Return start and end of a phase of the request, monotonic seconds; None if it had none."""
     started_s, ended_s = _since(timing, first), _since(timing, last)
     return None if started_s is None or ended_s is None else (started_s, ended_s)
 

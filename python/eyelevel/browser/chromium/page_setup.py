@@ -1,4 +1,4 @@
-"""Set up what a page is shown in before it is opened: viewport, device and conditions."""
+"""Set up viewport, device and conditions of a page before it is opened."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from eyelevel.browser.observations import LoadSettings
 from eyelevel.browser.page_answer import WORLD
 from eyelevel.json_types import JsonObject
 
-# Keep the text cursor from blinking: a focused field would repaint twice a second for ever. Such a
+# Stop the text cursor from blinking: a focused field would repaint twice a second for ever. Such a
 # page is never quiet, its loads end at the cap, and its Last Visual Change is the cap, whatever the
 # stack (seen on the recorded front page of Wikipedia, whose search field takes the focus).
 # A constructed style sheet leaves the document's own nodes and sheets as they are; the cursor stays
@@ -21,8 +21,9 @@ STEADY_CARET_SCRIPT = """(() => {
 
 
 ANDROID_VERSION = "12.0.0"
-"""The version on today's phones of the middle class; in client hints alone, since the user agent
-always says 10."""
+"""Android version of current mid-range phones; only in client hints, since the user agent
+always says 10.
+"""
 
 
 def set_up_page(
@@ -51,7 +52,7 @@ def _calls(
         ("Emulation.setDeviceMetricsOverride", screen),
         ("Emulation.setEmulatedMedia", {"features": [scheme]}),
         ("Page.addScriptToEvaluateOnNewDocument", {"source": STEADY_CARET_SCRIPT}),
-        # In a world of its own, so that no page can see or disturb it.
+        # Run it in an isolated world, so that no page can see or disturb it.
         ("Page.addScriptToEvaluateOnNewDocument", {"source": TIMER_SCRIPT, "worldName": WORLD}),
     ]
     if settings.mobile:
@@ -71,8 +72,7 @@ def _calls(
 
 
 def mobile_agent(settings: LoadSettings, version: JsonObject) -> JsonObject:
-    """Return the user agent of a phone and its client hints, which would otherwise be the
-    machine's."""
+    """Return the user agent and client hints of a phone; otherwise they would be the machine's."""
     agent = settings.user_agent or mobile_user_agent(version["userAgent"])
     hints = {
         "platform": "Android",
@@ -85,7 +85,7 @@ def mobile_agent(settings: LoadSettings, version: JsonObject) -> JsonObject:
 
 
 def mobile_user_agent(desktop: str) -> str:
-    """Return the user agent of the same Chromium on a phone (reduced user agent)."""
+    """Return the reduced user agent of the same Chromium version on Android."""
     version = desktop.partition("Chrome/")[2].partition(".")[0]
     return (
         "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "

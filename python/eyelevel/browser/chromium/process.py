@@ -1,8 +1,8 @@
-"""Start one Chromium with a debugging pipe, and end all of it again.
+"""Start a Chromium with a debugging pipe, and end all of its processes.
 
 The executable is started directly, not through Debian's wrapper: the wrapper is a shell script
-whose `/etc/chromium.d` adds flags of its own (remote extensions among them) that differ between
-machines, and its own starting costs time in every load.
+whose `/etc/chromium.d` adds flags (remote extensions among them) that differ between machines, and
+it costs time in every load.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ EXECUTABLES: tuple[str, ...] = (
     "chromium-browser",
     "google-chrome",
 )
-"""Places of a Chromium, in the order of the search; a bare name is looked up in PATH."""
+"""Candidate executables in order of preference; a bare name is looked up in PATH."""
 
 EXECUTABLE_VARIABLE = "EYELEVEL_CHROMIUM"
-"""Environment variable that names another executable."""
+"""Environment variable that selects another executable."""
 
 WINDOW_MARGIN_PX = 120
-"""Added to the viewport for the window, so that an overridden viewport is never clipped by it."""
+"""Pixels by which the window is larger than the viewport, so that it never clips it."""
 
 
 NO_PROXY = "--no-proxy-server"
 
 NO_SANDBOX = "--no-sandbox"
-"""The option for `--unsafe-browser` only: as root and in our namespaces a browser starts without
-its own sandbox or not at all."""
+"""Flag for `--unsafe-browser` only: as root or in our namespaces Chromium does not start with
+its own sandbox.
+"""
 
 TCP_EARLY_DATA = "EnableTLS13EarlyData"
 """Chromium's feature for early data over TCP, off by default; over QUIC it is always on."""
 
 
 CLEAR_BETWEEN_VISITS = "--enable-net-benchmarking"
-"""The option for loads with two visits: it allows clearing the cache without clearing knowledge of
-servers."""
+"""Flag for loads with two visits: lets us clear the cache without what is known about servers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One argument of the browser and why it is given."""
+    """One command-line flag of the browser, with the reason for it."""
 
     argument: str
     reason: str
@@ -102,7 +102,7 @@ DISABLED_FEATURES: tuple[Flag, ...] = (
     Flag("WebUIOmniboxAimPopup", "the same"),
     Flag("HttpsUpgrades", "an http origin of a recording must stay one"),
 )
-"""Values of --disable-features."""
+"""Features that `--disable-features` turns off."""
 
 AS_RECORDED_DISABLED = Flag(
     "AutoupgradeMixedContent", "a recorded http picture of an https page is asked for over http"
@@ -112,7 +112,7 @@ AS_RECORDED_ENABLED = Flag(
     "recorded http objects are asked for over http, whatever the browser's list of hosts with "
     "strict transport security says; pages themselves it still upgrades",
 )
-"""Features of replays alone: live pages are loaded and recorded as the browser would load them."""
+"""Features for replays only: live pages are loaded and recorded with the browser's defaults."""
 
 PREFERENCES: Mapping[str, object] = {
     # Open no connection ahead of a navigation. Chromium otherwise connects to a page's origin as
@@ -122,7 +122,7 @@ PREFERENCES: Mapping[str, object] = {
     # (docs/decisions/0006-browser-start.md).
     "net": {"network_prediction_options": 2},
 }
-"""Contents of the profile's `Preferences`, by Chromium's own names."""
+"""Content of the profile's `Preferences` file, by Chromium's own names."""
 
 PROTOCOL_FLAGS: dict[str, tuple[Flag, ...]] = {
     "h1": (
@@ -138,7 +138,7 @@ PROTOCOL_FLAGS: dict[str, tuple[Flag, ...]] = {
 """Flags that pin the protocol, by `http_version`."""
 
 CONNECTION_TYPES: dict[str, str] = {"slow-2g": "Slow-2G", "2g": "2G", "3g": "3G", "4g": "4G"}
-"""Chromium's own names of effective connection types; it ignores a name that it does not know."""
+"""Chromium's names of effective connection types, by ours; it ignores unknown names."""
 
 
 def browser_arguments(
@@ -153,14 +153,14 @@ def browser_arguments(
     is_visited_before: bool = False,
     as_recorded: bool = False,
 ) -> list[str]:
-    """Return the browser's arguments without its executable.
+    """Return the browser's arguments, without the executable.
 
-    `quic_origins` are `host:port`; listed origins have no TCP fallback.
+    `quic_origins` are `host:port`; these origins have no fallback to TCP.
     """
     width, height = viewport_px
     arguments = [flag.argument for flag in FLAGS if not (proxy and flag.argument == NO_PROXY)]
     if proxy is not None:
-        # Without this list Chromium bypasses a proxy for the machine itself.
+        # Without this list Chromium bypasses the proxy for loopback.
         arguments += [f"--proxy-server=http://{proxy}", "--proxy-bypass-list=<-loopback>"]
     arguments += [flag.argument for flag in PROTOCOL_FLAGS[http_version]]
     disabled = [feature.argument for feature in DISABLED_FEATURES]
@@ -175,7 +175,7 @@ def browser_arguments(
     if http_version == "h3" and quic_origins:
         arguments.append("--origin-to-force-quic-on=" + ",".join(quic_origins))
     if effective_connection_type is not None:
-        # Otherwise each stack would have an estimate, and requests held back, of its own.
+        # Otherwise each stack would have its own estimate, and hold back other requests.
         name = CONNECTION_TYPES[effective_connection_type]
         arguments.append(f"--force-effective-connection-type={name}")
     if is_visited_before:
@@ -190,12 +190,12 @@ def browser_arguments(
 
 
 def find_executable() -> str:
-    """Path of the Chromium to start; raises `BrowserStartError` if there is none."""
+    """Return the path of Chromium's executable; raises `BrowserStartError` if there is none."""
     return find_program("Chromium", "chromium", EXECUTABLES, EXECUTABLE_VARIABLE)
 
 
 class Chromium(BrowserProgram):
-    """One running Chromium, its profile and its debugging pipe, which is closed with it."""
+    """One running Chromium with its profile and its debugging pipe, which `close` closes."""
 
     def __init__(
         self,
@@ -225,7 +225,7 @@ class Chromium(BrowserProgram):
             os.close(child_writes)
 
     def close(self) -> None:
-        """End the processes, close the pipes; safe to call twice."""
+        """End the processes and close the pipes; safe to call twice."""
         super().close()
         for descriptor in (self.to_browser_fd, self.from_browser_fd):
             if descriptor >= 0:
@@ -234,7 +234,6 @@ class Chromium(BrowserProgram):
 
 
 def _high_pipe() -> tuple[int, int]:
-    """Return a pipe whose ends are above the descriptors 0 to 4 that the child's are copied
-    onto."""
+    """Return a pipe whose descriptors are above 4: the child's are copied onto 0 to 4."""
     read_end, write_end = os.pipe()
     return move_high(read_end), move_high(write_end)

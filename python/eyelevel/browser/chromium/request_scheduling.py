@@ -1,8 +1,8 @@
-"""Analyse what Chromium's scheduler did with a load's requests, from its network log (pure).
+"""Read from Chromium's network log how its scheduler treated a load's requests (pure).
 
-A request is alive from the moment at which the renderer handed it over. Chromium holds a request of
-low priority back if too many are under way to hosts of which it does not know that they heed
-priorities, or if it takes the network for slow. What then lets it start is the trigger.
+A request is alive from the moment at which the renderer submitted it. Chromium holds back a
+low-priority request if too many are in flight to hosts that are not known to honour priorities, or
+if it considers the network slow. The event that lets it start is its trigger.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from urllib.parse import urlsplit
 from eyelevel.json_types import JsonMapping, JsonObject
 
 PRIORITIES: tuple[str, ...] = ("THROTTLED", "IDLE", "LOWEST", "LOW", "MEDIUM", "HIGHEST")
-"""Chromium's names, in its order."""
+"""Chromium's priorities, lowest first."""
 
 DELAYABLE: frozenset[str] = frozenset(PRIORITIES[:4])
-"""Chromium, services/network/resource_scheduler: what is below MEDIUM can be held back."""
+"""Priorities below MEDIUM, which can be held back (Chromium,
+services/network/resource_scheduler).
+"""
 
 SCHEDULER = "ResourceScheduler"
 _BEGIN, _END = "PHASE_BEGIN", "PHASE_END"
@@ -30,44 +32,44 @@ _BEGIN, _END = "PHASE_BEGIN", "PHASE_END"
 
 @dataclass(frozen=True, slots=True)
 class ScheduledRequest:
-    """One request; times are CLOCK_MONOTONIC milliseconds, which the log gives in whole ones."""
+    """One request; times are CLOCK_MONOTONIC milliseconds, with the log's resolution of 1 ms."""
 
     url: str
     host: str
     priority: str
-    """The priority when the scheduler got it: one of `PRIORITIES`."""
+    """Priority when the scheduler received it: one of `PRIORITIES`."""
     alive_ms: float
     started_ms: float | None
-    """The time when it left the scheduler; None if it never did."""
+    """Time at which it left the scheduler; None if it never did."""
     trigger: str | None
-    """The event that let it start, as Chromium names it; None if it was not held back."""
+    """Chromium's name of the event that let it start; None if it was not held back."""
     connected_ms: float | None
-    """The time when it had a connection, new or open."""
+    """Time at which it had a connection, new or reused."""
     sent_ms: float | None
     response_ms: float | None
-    """The time when the response's head had arrived."""
+    """Time at which the response head was complete."""
     ended_ms: float | None
 
 
 class Waits(NamedTuple):
-    """Time in the scheduler by what happened meanwhile; for a known host the last part alone.
+    """Time held back by the scheduler, in three parts; for a known host only the last is not 0.
 
-    Over HTTP/2 Chromium learns that a host heeds priorities from its first connection, two round
+    Over HTTP/2 Chromium learns that a host honours priorities from its first connection, two round
     trips after it began to connect; over HTTP/3 from its first response, two round trips as well.
-    It looks at held requests again when another ends.
+    It reconsiders held requests when another one ends.
     """
 
     connecting_ms: float
-    """The time held back before the host was first connected."""
+    """Time until the host was first connected, ms."""
     answering_ms: float
-    """The time held back from then until its first response."""
+    """Time from then until the host's first response, ms."""
     after_ms: float
-    """The time held back after that, when only the scheduler's limits hold requests."""
+    """Time after that, when only the scheduler's limits hold requests back, ms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scheduling:
-    """The requests of a load, in the order in which they were handed over."""
+    """The requests of a load, in order of submission."""
 
     requests: tuple[ScheduledRequest, ...]
 
@@ -91,8 +93,9 @@ class Scheduling:
         return Waits(*(later - sooner for sooner, later in pairwise(times_ms)))
 
     def in_flight_max(self) -> dict[str, int]:
-        """Return the most requests of low priority that were under way at once, by host; "" in
-        all."""
+        """Return the maximum of low-priority requests in flight by host, and over all hosts
+        under "".
+        """
         low = [request for request in self.requests if request.priority in DELAYABLE]
         changes: list[tuple[float, int, str]] = []
         for request in low:
@@ -103,7 +106,7 @@ class Scheduling:
                 ]
         most: Counter[str] = Counter()
         in_flight: Counter[str] = Counter()
-        # Within a millisecond of the log an end lets the next one start: ends come first.
+        # The log's resolution is 1 ms. An end may let the next request start, so ends come first.
         for _, step, host in sorted(changes):
             for name in (host, ""):
                 in_flight[name] += step
@@ -114,11 +117,11 @@ class Scheduling:
 def request_scheduling(
     log: JsonMapping, urls: Collection[str] | None = None, since_ms: float = 0.0
 ) -> Scheduling:
-    """Return how a load's requests were scheduled, from a network log.
+    """Return how a load's requests were scheduled, from Chromium's network log.
 
-    `urls`: of the page's requests (fragments dropped); None: all over http and https, the
-    browser's own included. `since_ms`: requests handed over before that are left out, those of an
-    earlier visit; CLOCK_MONOTONIC.
+    `urls`: URLs of the page's requests without fragments; None for all http and https requests, the
+    browser's own included. `since_ms`: CLOCK_MONOTONIC milliseconds; requests submitted before
+    then, of an earlier visit, are left out.
     """
     names = _Names(log["constants"])
     sources: dict[int, list[JsonObject]] = {}
@@ -137,13 +140,13 @@ def request_scheduling(
 
 
 def read_network_log(compressed: bytes) -> JsonObject:
-    """Read the network log kept beside a record as `netlog.json.gz`."""
+    """Parse the network log stored next to a record as `netlog.json.gz`."""
     log: JsonObject = json.loads(gzip.decompress(compressed))
     return log
 
 
 class _Names:
-    """The names of a log's numbers, which differ between versions of Chromium."""
+    """Names of a log's numeric constants, which differ between versions of Chromium."""
 
     def __init__(self, constants: JsonMapping) -> None:
         self.types = {number: name for name, number in constants["logEventTypes"].items()}
@@ -153,27 +156,27 @@ class _Names:
 
 @dataclass(slots=True)
 class _EventTimes:
-    """The first time of each event of one request."""
+    """First time of each event of one request, ms."""
 
     at_ms: dict[tuple[str, str], float] = field(default_factory=dict)
     trigger: str | None = None
     held: bool = False
 
     def take(self, name: str, phase: str, event: JsonMapping) -> None:
-        """Note one event."""
+        """Store the time of one event."""
         params = event.get("params", {})
         if name == "DELEGATE_INFO" and params.get("delegate_blocked_by") == SCHEDULER:
             self.held = True
         elif name == "RESOURCE_SCHEDULER_REQUEST_STARTED":
             self.trigger = params.get("trigger", "")
-        # The last end is the request's own: redirects have ends of their own.
+        # Each redirect has an end, too; the last one is the request's.
         if name == "REQUEST_ALIVE" and phase == _END:
             self.at_ms[name, phase] = float(event["time"])
         self.at_ms.setdefault((name, phase), float(event["time"]))
 
 
 def _of_source(events: Sequence[JsonMapping], names: _Names) -> ScheduledRequest | None:
-    """Return the request of one source of events; None if its beginning is not in the log."""
+    """Return the request of one event source; None if the log lacks its beginning."""
     times, begin = _EventTimes(), None
     for event in events:
         name, phase = names.types.get(event["type"], ""), names.phases[event["phase"]]
@@ -183,7 +186,7 @@ def _of_source(events: Sequence[JsonMapping], names: _Names) -> ScheduledRequest
     if begin is None or not begin.get("url", "").startswith(("http://", "https://")):
         return None
     time_of = times.at_ms.get
-    # A request that stays in the scheduler until the log's end was held, too.
+    # A request still in the scheduler at the log's end was held back, too.
     trigger = times.trigger if times.trigger is not None else ("" if times.held else None)
     return ScheduledRequest(
         url=begin["url"],

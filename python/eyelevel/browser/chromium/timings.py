@@ -1,7 +1,7 @@
-"""A page's own clock readings in Chromium, read once after the load, and its timer's gaps.
+"""Read a page's own timings in Chromium, once after the load, and its timer's gaps.
 
-A timer of 20 ms runs in the main frame. If it comes late by more than a long task explains, the
-renderer may not have been given the processor (`eyelevel.analysis.trials.facts` judges).
+A timer of 20 ms runs in the main frame. If it fires later than a long task explains, the renderer
+may have lacked CPU time (`eyelevel.analysis.trials.facts` decides).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from eyelevel.errors import PageAnswerError
 
 GAP_KEPT_MS = 50
 GAPS_MAX = 1000
-"""Shorter gaps are not kept, and no more than this many."""
+"""Maximum number of gaps stored; gaps of at most `GAP_KEPT_MS` are not stored."""
 
-# A page counts its own timers' numbers up and may clear them all: a posted task has none.
+# A page can clear all timers by counting up their ids; a posted task has no such id.
 TIMER_SCRIPT = f"""
 (() => {{
   if (window !== window.top || Object.hasOwn(globalThis, 'timerGaps')) return;
@@ -36,10 +36,10 @@ TIMER_SCRIPT = f"""
 def read_timings(
     devtools: DevTools, page: str, main_frame: str, javascript: bool, deadline: float
 ) -> PageAnswer:
-    """Return the checked answer of `SCRIPT` in our world of the page with the session `page`.
+    """Return the validated result of `SCRIPT`, run in our isolated world of the session `page`.
 
-    `javascript` says whether the page's scripts ran; if not, they are let run meanwhile, since
-    nothing would answer. The events of the largest paint come before this returns.
+    `javascript`: whether the page's scripts are enabled; if not, they are enabled meanwhile, since
+    no script of ours would run either. Events of the largest paint arrive before this returns.
     Raises the errors of `DevTools.call` and `PageAnswerError`.
     """
 
@@ -48,13 +48,13 @@ def read_timings(
 
     if not javascript:
         call("Emulation.setScriptExecutionDisabled", {"value": False})
-    # The world that the timer runs in, if it does.
+    # The timer runs in the world of this name, too.
     world = call("Page.createIsolatedWorld", {"frameId": main_frame, "worldName": WORLD})
     context = world["executionContextId"]
     evaluate = {"expression": SCRIPT, "contextId": context, "returnByValue": True}
     reply = devtools.call("Runtime.evaluate", evaluate, page, deadline)
     for types in (["largest-contentful-paint"], []):
-        # What was buffered is sent before the answer; while the page loads nothing is.
+        # Buffered entries are sent before the reply; none are sent while the page loads.
         call("PerformanceTimeline.enable", {"eventTypes": types})
     if not javascript:
         call("Emulation.setScriptExecutionDisabled", {"value": True})

@@ -1,4 +1,4 @@
-"""Writes `words.json`: each command with its options, and the names that options take.
+"""Write `words.json`: each command with its options, and the names that options take.
 
 What an option takes is in its declaration, where it is one of a few words or a file; `NAMES` says
 of which others it is a preset's, a site's or a metric's name.
