@@ -1,8 +1,8 @@
-"""A browser's messages, checked by type and bound before anything is made of them (pure).
+"""Validate a browser's messages before use, by type and bounds (pure).
 
-The browser is a program that strangers' pages run in. A table gives the shape of each event and
-answer that is used, as far as it is used: what has no shape is not looked at, keys that a shape
-does not name are dropped, and a message unlike its shape ends the load (`BrowserMessageError`).
+The browser runs untrusted pages. Tables define the type of each event and result that we use, with
+the fields that we use: events without a type are ignored, unknown keys are dropped, and a message
+that does not match its type ends the load (`BrowserMessageError`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from eyelevel.errors import BrowserMessageError, PageAnswerError
 from eyelevel.json_types import JsonObject
 
 MESSAGE_BYTES_MAX = 64 << 20
-"""Longest message accepted; a picture or a part of a trace is far shorter."""
+"""Maximum length of a message; a frame or a chunk of a trace is far shorter."""
 
 
 Seconds = Annotated[float, Field(ge=0, le=1e10, allow_inf_nan=False)]
@@ -29,10 +29,10 @@ Milliseconds = Annotated[float, Field(ge=0, le=1e14, allow_inf_nan=False)]
 """Milliseconds on any clock, including wall time."""
 
 Offset = Annotated[float, Field(ge=-1e10, le=1e10, allow_inf_nan=False)]
-"""A difference of times; browsers say -1 for none."""
+"""A time difference; browsers send -1 for none."""
 
 Bytes = Annotated[float, Field(ge=-1, le=1e15, allow_inf_nan=False)]
-"""Browsers say -1 for unknown."""
+"""A number of bytes; browsers send -1 for unknown."""
 
 Status = Annotated[int, Field(ge=0, le=999)]
 Number = Annotated[int, Field(ge=-(2**53), le=2**53)]
@@ -41,20 +41,21 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class Messages:
-    """The shapes of a browser's events and of its answers, by method."""
+    """Types of a browser's events and of its command results, by method."""
 
     def __init__(self, events: Mapping[str, object], answers: Mapping[str, object]) -> None:
         self._events = _adapters(events)
         self._answers = _adapters(answers)
 
     def event(self, method: str, parameters: object) -> JsonObject | None:
-        """Return the used fields of an event; None if none is used. Raises
-        `BrowserMessageError`."""
+        """Return the fields of an event that we use; None if we use none. Raises
+        `BrowserMessageError`.
+        """
         shape = self._events.get(method)
         return None if shape is None else _check(shape, method, parameters)
 
     def answer(self, method: str, result: object) -> JsonObject:
-        """Return the used fields of a command's answer. Raises `BrowserMessageError`."""
+        """Return the fields of a command's result that we use. Raises `BrowserMessageError`."""
         shape = self._answers.get(method)
         return {} if shape is None else _check(shape, f"the answer to {method}", result)
 
@@ -75,12 +76,12 @@ def _check(shape: TypeAdapter[JsonObject], name: str, value: object) -> JsonObje
 
 
 def parse_message(raw: bytes | str) -> JsonObject:
-    """Parse an answer or an event; raises `BrowserMessageError`."""
+    """Parse a command's reply or an event as JSON; raises `BrowserMessageError`."""
     try:
         text = raw if isinstance(raw, str) else raw.decode(errors="replace")
         message = json.loads(text)
         if _SURROGATE.search(text):
-            # Half a character, which a page may say and no file can hold.
+            # A lone surrogate: pages can send it, but UTF-8 cannot encode it.
             message = json.loads(
                 json.dumps(message, ensure_ascii=False).encode(errors="replace").decode()
             )
@@ -92,7 +93,9 @@ def parse_message(raw: bytes | str) -> JsonObject:
 
 
 def text_of(message: JsonObject, name: str, otherwise: str = "") -> str:
-    """Return a text of a message's envelope; raises `BrowserMessageError` if it is none."""
+    """Return a text field of a message's envelope; raises `BrowserMessageError` for another
+    type.
+    """
     value = message.get(name, otherwise)
     if not isinstance(value, str):
         raise BrowserMessageError(f"the browser sent a malformed message: {name} is no text")
@@ -100,7 +103,7 @@ def text_of(message: JsonObject, name: str, otherwise: str = "") -> str:
 
 
 def parse_answer(text: str) -> object:
-    """Parse a page's answer as JSON; raises `PageAnswerError`."""
+    """Parse a page's reply as JSON; raises `PageAnswerError`."""
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -117,11 +120,11 @@ def bytes_of(base64_text: str) -> bytes:
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a text from the browser, for messages."""
+    """Return the first non-empty line of a browser's text, at most 500 characters, for messages."""
     return next((line[:500] for line in text.splitlines() if line.strip()), "no reason given")
 
 
 def refusal_of(error: object) -> str:
-    """Return the text with which a browser refused a command."""
+    """Return the error text of a refused command, at most 500 characters."""
     said = error.get("message") if isinstance(error, dict) else error
     return str(said)[:500]

@@ -1,9 +1,9 @@
-"""Query a page after its load, and check the answer before use (pure).
+"""Query a page's timings after its load, and validate them before use (pure).
 
-The script runs in a world of its own: Chromium's isolated world, Firefox's sandbox. That shares the
-document with the page, but no global and no prototype, so that what a page replaced is not what
-the script calls. It reads the buffered performance entries, which come from the browser, at once:
-it waits for no promise and no timer, which a page could hold up or clear.
+The script runs in a separate world: Chromium's isolated world, Firefox's sandbox. It shares the
+document with the page, but no globals and no prototypes, so that the page cannot replace what the
+script calls. It reads the buffered performance entries, which come from the browser, synchronously:
+it waits for no promise or timer, which a page could block or clear.
 """
 
 from __future__ import annotations
@@ -17,17 +17,19 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 from eyelevel.errors import PageAnswerError
 
 WORLD = "eyelevel"
-"""The isolated world's and the sandbox's name; pages see nothing of it."""
+"""Name of the isolated world and of the sandbox, invisible to pages."""
 
 TEXT_CHARS_MAX = 500
 URL_CHARS_MAX = 65_536
 ENTRIES_MAX = 1000
-"""The most entries in a list; browsers buffer at most 200 of a type, and our timer keeps this many
-gaps."""
+"""Maximum length of a list; browsers buffer at most 200 entries of a type, and our timer stores
+this many gaps.
+"""
 
 BUFFERED_MAX = {"largest-contentful-paint": 150, "layout-shift": 150, "longtask": 200}
-"""How many entries of a type Chromium buffers. What came after is lost, so that a full buffer
-makes what is computed from it unknown (asked of Chromium in `tests/system/browser`)."""
+"""Number of entries of a type that Chromium buffers. Later ones are lost, so values computed
+from a full buffer are unknown (checked in `tests/system/browser`).
+"""
 
 SCRIPT = f"""
 (() => {{
@@ -88,7 +90,7 @@ _Score = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 
 @with_config(ConfigDict(strict=True, extra="forbid"))
 class PageAnswer(TypedDict):
-    """`SCRIPT`'s answer; times in milliseconds from the document's navigation start."""
+    """Result of `SCRIPT`; times in milliseconds from the document's navigation start."""
 
     timeOrigin: Annotated[float, Field(ge=0, le=1e14, allow_inf_nan=False)]
     loadStart: Moment | None
@@ -113,9 +115,9 @@ _ANSWER = TypeAdapter(PageAnswer)
 
 
 def check_answer(answer: object) -> PageAnswer:
-    """`answer` as JSON has it, if it is one; raises `PageAnswerError`, which says what is not."""
+    """Validate the result of `SCRIPT`; raises `PageAnswerError` with the place of the fault."""
     try:
-        # As JSON, of which a strict check knows that its lists may be pairs.
+        # Validate it as JSON: strict validation of Python objects rejects lists as tuples.
         return _ANSWER.validate_json(json.dumps(answer))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
@@ -126,6 +128,7 @@ def check_answer(answer: object) -> PageAnswer:
 
 
 def is_full(count: int, kind: str) -> bool:
-    """Return whether the browser's buffer of this type of entry was full, so that some are
-    missing."""
+    """Return whether the browser's buffer for this entry type was full, so that entries are
+    missing.
+    """
     return count >= BUFFERED_MAX[kind]

@@ -1,4 +1,6 @@
-"""A page's timings on the clock of its first navigation, and that clock's zero (pure)."""
+"""Convert a page's timings to the clock of its first navigation, and find that clock's zero
+(pure).
+"""
 
 from __future__ import annotations
 
@@ -16,27 +18,28 @@ STARTS_KEPT = 100
 SHIFT_WINDOW_MS_MAX = 5000.0
 SHIFT_GAP_MS_MAX = 1000.0
 """Cumulative Layout Shift sums sessions of shifts less than 1 s apart and at most 5 s long, and
-keeps the largest sum (web.dev/articles/cls)."""
+takes the largest sum (web.dev/articles/cls).
+"""
 
 
 class PageClock(Protocol):
-    """The navigation starts of a load's first and last document, seconds of any one clock."""
+    """Navigation starts of a load's first and last document, in seconds of any one clock."""
 
     @property
     def first_start_s(self) -> float:
-        """Time zero of the load."""
+        """Time zero of the load, seconds."""
 
     @property
     def last_start_s(self) -> float:
-        """Time zero of the last document's own timings."""
+        """Time zero of the last document's own timings, seconds."""
 
     @property
     def documents(self) -> int:
-        """How many documents the main frame showed."""
+        """Number of documents that the main frame showed."""
 
 
 class NavigationClock:
-    """Collects the navigation starts of the main frame's documents; monotonic seconds.
+    """Collects the navigation starts of the main frame's documents, in monotonic seconds.
 
     A page may redirect by script: then time zero is the first document's navigation start, while
     the page's own timings count from the last one's.
@@ -49,29 +52,29 @@ class NavigationClock:
         self.documents = 0
 
     def handle_request(self, event: JsonObject) -> None:
-        """Take `Network.requestWillBeSent`; the first after the navigation is the document's."""
+        """Handle `Network.requestWillBeSent`; the first after the navigation is the document's."""
         if self._request_s is None:
             self._request_s = event["timestamp"]
 
     def handle_new_document(self) -> None:
-        """The main frame shows another document."""
+        """Count a new document of the main frame."""
         self.documents += 1
 
     def handle_metrics(self, reply: JsonObject) -> None:
-        """Take an answer to `Performance.getMetrics`."""
+        """Handle a reply to `Performance.getMetrics`."""
         for metric in reply.get("result", {}).get("metrics", ()):
             known = (0, *self._starts_s)
             if metric["name"] == "NavigationStart" and metric["value"] not in known:
-                # The first ones and the last: a page may replace its document without end.
+                # Keep the first ones and the last: a page can replace its document endlessly.
                 self._starts_s[STARTS_KEPT:] = [metric["value"]]
 
     @property
     def first_start_s(self) -> float:
-        """Time zero.
+        """Time zero of the load, seconds.
 
-        A document that redirects by script at once may be gone before its start could be read;
-        then the moment of its request stands in, 1 to 2 ms later. Without any request it is the
-        moment of the command to navigate.
+        A document that redirects by script at once may be gone before its start can be read; then
+        the time of its request is used, which is 1 to 2 ms later. Without any request it is the
+        time of the navigate command.
         """
         if self._request_s is None:
             return self._navigated_s
@@ -80,25 +83,25 @@ class NavigationClock:
 
     @property
     def last_start_s(self) -> float:
-        """Time zero of the last document's own timings."""
+        """Time zero of the last document's own timings, seconds."""
         return self._starts_s[-1] if self._starts_s else self.first_start_s
 
 
 def is_of_no_server(url: str) -> bool:
-    """Return whether a document came from no server: `about:blank`, `blob:`, the browser's own
-    page of an error. Its times are none of the page that was to be loaded. Empty: no document
-    was shown."""
+    """Return whether a document came from no server: `about:blank`, `blob:`, or an error page.
+
+    Its times are not those of the requested page. False for "": no document was shown.
+    """
     return bool(url) and not url.startswith(("http://", "https://"))
 
 
 def navigation_from(
     answer: PageAnswer, clock: PageClock, lifecycle_s: Mapping[str, float]
 ) -> Navigation:
-    """Return the page's answer on the clock of the first navigation.
+    """Return the page's timings on the clock of the first navigation.
 
-    `lifecycle_s` are the last document's lifecycle events, monotonic seconds. What comes from a
-    list that the browser's buffer was too small for is unknown. Raises `PageAnswerError` if a time
-    is before the first navigation.
+    `lifecycle_s` are the last document's lifecycle events, monotonic seconds. Values from a full
+    entry buffer become None. Raises `PageAnswerError` if a time is before the first navigation.
     """
     offset_ms = (clock.last_start_s - clock.first_start_s) * 1e3
 
@@ -106,7 +109,7 @@ def navigation_from(
         return None if value is None else round(value + offset_ms, 3)
 
     def since_start(event: str, otherwise_ms: float | None) -> float | None:
-        # The page gets paint times rounded to 4 ms, lifecycle events are exact.
+        # Pages see paint times rounded to 4 ms; lifecycle events are exact.
         if event in lifecycle_s:
             return round((lifecycle_s[event] - clock.first_start_s) * 1e3, 3)
         return since_first(otherwise_ms)
@@ -147,7 +150,9 @@ def navigation_from(
 
 
 def layout_shift(shifts: Sequence[tuple[float, float]]) -> float:
-    """Cumulative Layout Shift of `(start_ms, score)` pairs in order of time."""
+    """Return the Cumulative Layout Shift of `(start_ms, score)` pairs, which are in order of
+    time.
+    """
     largest = total = 0.0
     started_ms = last_ms = -math.inf
     for at_ms, score in shifts:

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 logger = logging.getLogger(__name__)
 
 PHASES = ("start", "open", "settle", "load", "quiet", "collect", "after_load")
-"""The phases in their order; each ends at its mark."""
+"""Phases in their order; each ends at its mark."""
 
 
 class Phases:
-    """Notes when each phase of a load ended."""
+    """Records when each phase of a load ended."""
 
     def __init__(self, started_s: float) -> None:
         self._started_s = started_s
@@ -27,11 +27,11 @@ class Phases:
         )
 
     def has_ended(self, phase: str) -> bool:
-        """Return whether a phase has ended."""
+        """Return whether `phase` has ended."""
         return phase in self._marks_s
 
     def lengths_ms(self) -> dict[str, float]:
-        """Return the milliseconds of each phase that ended."""
+        """Return the length of each phase that ended, milliseconds."""
         lengths, before_s = {}, self._started_s
         for phase in PHASES:
             if phase in self._marks_s:
@@ -43,7 +43,7 @@ class Phases:
 def until_now(
     lengths_ms: Mapping[str, float], started_s: float, ending_s: float
 ) -> dict[str, float]:
-    """`lengths_ms` with the browser's `end` and the `total`, both of which end now."""
+    """Return `lengths_ms` with the browser's `end` and the `total`, both of which end now."""
     now_s = time.monotonic()
     end_ms, total_ms = milliseconds(now_s - ending_s), milliseconds(now_s - started_s)
     return {**lengths_ms, "end": end_ms, "total": total_ms}

@@ -1,8 +1,8 @@
-"""A command in a session of its own: started, accounted for and ended as a whole.
+"""Run a command in its own session: start, accounting, and termination of all its processes.
 
-Chromium is a dozen processes. They share the session (`setsid`) of the first one, also across
-the namespaces that a prefix like `eyelevel-lab enter` puts them into, so the session's id finds
-them all in `/proc`. A session of its own is also a scheduling group of its own (autogroup).
+Chromium is a dozen processes. They share the session (`setsid`) of the first one, even across the
+namespaces that a prefix like `eyelevel-lab enter` creates, so the session id finds them all in
+`/proc`. A session is also a scheduling group of its own (autogroup).
 """
 
 from __future__ import annotations
@@ -21,26 +21,27 @@ from pathlib import Path
 logger = logging.getLogger(__name__)
 
 END_TIMEOUT_S = 5.0
-"""How long ended processes may take to disappear; they take a few milliseconds."""
+"""Time limit for killed processes to disappear; they take a few milliseconds."""
 
 EXIT_TIMEOUT_S = 0.5
-"""How long a process that closed its pipe may take to exit."""
+"""Time limit for a process that closed its pipe to exit."""
 
 ENTERED_EXIT_TIMEOUT_S = 3.0
-"""How long a killed browser may take to be gone from a lab: the kernel waits for all processors to
-pass a quiet state before it lets go of the files that were watched (inotify), 0.6 s if idle."""
+"""Time limit for a killed browser to leave a lab: the kernel waits for an RCU grace period
+before it releases watched files (inotify), 0.6 s on an idle machine.
+"""
 
 END_POLL_S = 0.002
-"""Pause between two looks at `/proc` meanwhile."""
+"""Interval between two scans of `/proc` meanwhile."""
 
 CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 LAST_WORDS_BYTES_MAX = 600
-"""How much of a process's output goes into a message."""
+"""Maximum bytes of a process's output in a message."""
 
 
 class ProcessSession:
-    """The processes of one session, of which the first is a child of ours."""
+    """The processes of one session; its first process is our child."""
 
     def __init__(self, leader_pid: int) -> None:
         self.leader_pid = leader_pid
@@ -51,7 +52,7 @@ class ProcessSession:
     def start(
         cls, command: Sequence[str], descriptors: Mapping[int, int], environment: Mapping[str, str]
     ) -> ProcessSession:
-        """Start `command` with `descriptors` (in the child: ours) and nothing else open.
+        """Start `command` with `descriptors` (the child's number: ours) and no other open ones.
 
         Our descriptors must be above 4. Raises `OSError` if the program cannot be executed.
         """
@@ -75,7 +76,7 @@ class ProcessSession:
         return self._exit_status is not None
 
     def exit_text(self) -> str:
-        """Return how the first process ended, for messages; waits if it is ending."""
+        """Return the first process's exit status, for messages; waits briefly if it is exiting."""
         if self._leader_fd >= 0:
             select.select([self._leader_fd], [], [], EXIT_TIMEOUT_S)
         if not self.exited or self._exit_status is None:
@@ -84,44 +85,50 @@ class ProcessSession:
         return f"signal {-code}" if code < 0 else f"exit status {code}"
 
     def was_suspended(self) -> bool:
-        """Return whether the first process is or was stopped by a signal since the last call: the
-        kernel keeps that for its parent."""
+        """Return whether the first process was stopped by a signal since the last call.
+
+        The kernel keeps that for the parent of the process.
+        """
         kinds = os.WSTOPPED | os.WCONTINUED | os.WNOHANG
         with contextlib.suppress(ChildProcessError):
             return not self.exited and os.waitid(os.P_PID, self.leader_pid, kinds) is not None
         return False
 
     def cpu_s(self) -> float:
-        """User and system time of all living processes and their waited-for children, seconds."""
+        """Return user and system time of all live processes and their waited-for children,
+        seconds.
+        """
         ticks = 0
         for pid in self._members():
             fields = _stat_fields(Path(f"/proc/{pid}"))
-            # Fields 14 to 17 of proc(5): utime, stime, cutime, cstime; ours start at field 3.
+            # Fields 14 to 17 of proc(5): utime, stime, cutime, cstime; our list starts at field 3.
             ticks += sum(int(field) for field in fields[11:15]) if fields else 0
         return ticks / CLOCK_TICKS_PER_S
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for the first process to end by itself; whether it did."""
+        """Wait up to `timeout_s` for the first process to exit by itself; returns whether it
+        did.
+        """
         if not self.exited:
             select.select([self._leader_fd], [], [], timeout_s)
         return self.exited
 
     def ask_to_end(self, timeout_s: float) -> None:
-        """SIGTERM to the first process, and wait for it that long."""
+        """Send SIGTERM to the first process, and wait up to `timeout_s` for it."""
         if not self.exited:
             os.kill(self.leader_pid, signal.SIGTERM)
             select.select([self._leader_fd], [], [], timeout_s)
 
     def end(self, named: str, *, entered: bool = False) -> None:
-        """Kill every process of the session and wait until none is left (bounded).
+        """Kill every process of the session and wait, within a limit, until none is left.
 
-        `entered`: the first process is `eyelevel-lab enter`, which waits for the one that it put
-        into a lab. It gets time for that: killed first, it would leave a zombie of the lab's
-        process namespace to the machine's first process, and a lab ends only when that one has
-        removed it, a second later on some machines.
+        `entered`: the first process is `eyelevel-lab enter`, which waits for the process that it
+        put into a lab, and gets time for that. If it were killed first, a zombie of the lab's PID
+        namespace would be left to the machine's init, and the lab would end only when that has
+        reaped it, on some machines a second later.
 
-        Chromium's crash handlers leave the session. So every process whose command line has
-        `named`, a word that only this session's processes can have, is ended with it.
+        Chromium's crash handlers leave the session. So every process whose command line contains
+        `named`, a word that only this session's processes can have, is killed, too.
         """
         deadline = time.monotonic() + END_TIMEOUT_S
         if entered and not self.exited:
@@ -143,7 +150,7 @@ class ProcessSession:
             self._leader_fd = -1
 
     def _members(self) -> list[int]:
-        """Ids of the session's living processes (no zombies)."""
+        """Return the ids of the session's live processes, without zombies."""
         members = []
         for folder in Path("/proc").iterdir():
             if folder.name.isdigit():
@@ -154,10 +161,10 @@ class ProcessSession:
 
 
 def last_words(log: Path) -> str:
-    """Return the end of a process's output on one line, for messages; empty if there is none."""
+    """Return the end of a process's output as one line, for messages; "" if there is none."""
     try:
         with log.open("rb") as file:
-            # It may be as long as a hostile page wants.
+            # A hostile page can make it arbitrarily long.
             file.seek(-min(LAST_WORDS_BYTES_MAX, file.seek(0, os.SEEK_END)), os.SEEK_END)
             text = file.read(LAST_WORDS_BYTES_MAX)
     except OSError:
@@ -166,7 +173,7 @@ def last_words(log: Path) -> str:
 
 
 def end_by_name(word: str) -> None:
-    """Kill all processes whose command line has `word` and wait until none is left (bounded)."""
+    """Kill all processes whose command line contains `word`, and wait until none is left."""
     deadline = time.monotonic() + END_TIMEOUT_S
     while (pids := _with_argument(word)) and time.monotonic() < deadline:
         for pid in pids:
@@ -176,7 +183,7 @@ def end_by_name(word: str) -> None:
 
 
 def _with_argument(word: str) -> list[int]:
-    """Ids of the processes whose command line contains `word`; a zombie's is empty."""
+    """Return the ids of processes whose command line contains `word`; a zombie's is empty."""
     pids = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -187,12 +194,14 @@ def _with_argument(word: str) -> list[int]:
 
 
 def _stat_fields(folder: Path) -> list[str]:
-    """Return fields of `/proc/PID/stat` from the third (state) on; empty if it is gone."""
+    """Return the fields of `/proc/PID/stat` from the third (state) on; [] if the process is
+    gone.
+    """
     try:
         text = (folder / "stat").read_text(encoding="ascii", errors="replace")
     except OSError:
         return []
-    # The second field is the name in parentheses and may itself contain any of both.
+    # The second field is the name in parentheses, which may contain parentheses and spaces.
     return text[text.rfind(")") + 2 :].split()
 
 
@@ -201,7 +210,7 @@ def _readable(descriptor: int) -> bool:
 
 
 def move_high(descriptor: int) -> int:
-    """Move a descriptor above those that a child's are copied onto; closed on exec."""
+    """Move a descriptor above those that a child's are copied onto; close-on-exec is set."""
     high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
     os.close(descriptor)
     return high

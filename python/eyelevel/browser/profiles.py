@@ -1,8 +1,8 @@
-"""A folder for each load's browser: fresh, private, and gone after the load, even a killed one.
+"""Private folders for the browsers of loads, removed after the load even if it was killed.
 
-A lock on the folder says who owns it; the kernel takes the lock back when its process ends, however
-it ends. A process's number would not do: it is given again, and in another container that shares
-the folder it means another process.
+A lock on the folder marks its owner; the kernel releases it when the process ends, however it ends.
+A process id would not do: ids are reused, and in another container that shares the folder the same
+id is another process.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _PROFILE = re.compile(PROFILE_PREFIX + r"[0-9]+-[0-9a-f]{8}-[a-z0-9_]{8}")
 
 @contextlib.contextmanager
 def new_profile() -> Iterator[Path]:
-    """A fresh, empty profile folder, private to one load; removes those of killed processes.
+    """Create an empty profile folder, private to one load; removes those of dead processes.
 
-    A signal may come between a browser's start and our taking note of it. So folders and browsers
-    that carry this process's mark end when this process ends at the latest.
+    A signal can arrive between the start of a browser and our recording of it. So folders and
+    browsers with this process's prefix are removed when this process exits at the latest.
     """
     parent = Path(tempfile.gettempdir())
     remove_orphans(parent, _PROFILE, end_users=lambda profile: end_by_name(str(profile)))

@@ -1,4 +1,4 @@
-"""A browser's program: found, started in its profile, and ended with all of its processes."""
+"""Find a browser's executable, start it in its profile, and end all of its processes."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from eyelevel.errors import BrowserStartError
 
 
 def find_program(name: str, package: str, candidates: Sequence[str], variable: str) -> str:
-    """Path of the first candidate that is there; `variable` of the environment names another one.
+    """Return the path of the first existing candidate; the environment's `variable` overrides them.
 
-    Raises `BrowserStartError` if there is none; `name` and Debian's `package` are for its message.
+    Raises `BrowserStartError` if there is none; `name` and the Debian `package` are for its
+    message.
     """
     wanted = os.environ.get(variable)
     for candidate in (wanted,) if wanted else candidates:
@@ -37,13 +38,13 @@ def find_program(name: str, package: str, candidates: Sequence[str], variable: s
 
 
 def browser_environment(profile: Path) -> dict[str, str]:
-    """Only what a browser needs: a setting of the caller's shell must not change a load."""
+    """Return a minimal environment: settings of the caller's shell must not affect a load."""
     return {
         "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
         "LANG": "C.UTF-8",
         "TZ": "UTC",
-        # All leftovers (caches, key files, shared memory) go with the profile, or with the confined
-        # browser's own /tmp. Chromium's socket has no room for the path of a long profile.
+        # Leftovers (caches, key files, shared memory) are removed with the profile or the confined
+        # browser's own /tmp. Long profile paths exceed the limit for the path of Chromium's socket.
         "HOME": str(profile),
         "TMPDIR": str(profile) if is_unsafe() else "/tmp",
         # Without a bus address the browser would try to start one.
@@ -52,18 +53,19 @@ def browser_environment(profile: Path) -> dict[str, str]:
 
 
 PROFILE = "profile"
-"""The part of a load's folder that is the browser's. The rest is ours: were it the browser's, too,
-it could lay a link in the place of a file that we read or write as root."""
+"""The browser's own subfolder of a load's folder. We keep the rest: if it belonged to the
+browser, that could replace a file that we read or write as root with a link.
+"""
 
 
 class BrowserProgram(ABC):
-    """One running browser in a load's folder, confined.
+    """A running, confined browser in a load's folder.
 
-    A context manager: on leaving, whatever happened, every process of the browser is ended.
+    A context manager: on exit every process of the browser is ended, whatever happened.
     """
 
     def __init__(self, folder: Path, prefix: Sequence[str], readable: Sequence[Path]) -> None:
-        """`prefix` runs a command where the browser belongs; it may also read `readable`."""
+        """Prepare the profile; `prefix` enters the lab, `readable` lists further paths to read."""
         self.folder = folder
         self.profile = folder / PROFILE
         self.profile.mkdir(mode=0o700, exist_ok=True)
@@ -95,17 +97,19 @@ class BrowserProgram(ABC):
 
     @property
     def log_path(self) -> Path:
-        """The file of the browser's standard output and error."""
+        """Path of the file with the browser's standard output and error."""
         return self.folder / "browser.log"
 
     def log_tail(self) -> str:
-        """Return the last of the browser's output, on one line, for messages."""
+        """Return the end of the browser's output as one line, for messages."""
         return last_words(self.log_path)
 
     def _run(
         self, command: Sequence[str], pipes: Mapping[int, int], environment: Mapping[str, str]
     ) -> None:
-        """Start `command` with `pipes` (in the child: ours); its output goes to the log."""
+        """Start `command` with `pipes` (the child's descriptor: ours), its output going to the
+        log.
+        """
         readable = (*beside_the_system(command[0]), *self._readable)
         descriptors = max(pipes, default=2) - 2
         prefix = confine(self._prefix, [self.profile], readable, descriptors)

@@ -1,10 +1,10 @@
-"""Make a page request the same URLs in every load by holding its date and its randomness.
+"""Make a page request the same URLs in every load, by fixing its date and random numbers.
 
-`Date` runs as ever but shifted by a constant to the recording's moment; `Math.random`,
-`crypto.getRandomValues` and `crypto.randomUUID` come from seeded generators: one for each script
-that draws, since the network decides in which order scripts arrive. A script's first numbers lie in
-the middle half: what it does for few of its visitors was hardly recorded. `performance.*`,
-timers and events keep their own clock: animations and metrics need it. Workers are left alone.
+`Date` runs normally but is shifted by a constant to the time of the recording; `Math.random`,
+`crypto.getRandomValues` and `crypto.randomUUID` come from seeded generators, one per calling
+script, since the network decides in which order scripts arrive. A script's first numbers lie in the
+middle half: code that runs for few visitors was hardly recorded. `performance.*`, timers and events
+keep their own clock, which animations and metrics need. Workers are left unchanged.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import time
 from dataclasses import dataclass
 
 SEED = 0x65796C76
-"""The seed of every load, so that loads are alike. A document's address is mixed in, so that frames
-differ from each other."""
+"""Seed of every load. The document's URL is mixed in, so that frames differ from each other."""
 
 # sfc32 (Chris Doty-Humphrey, PractRand): small, fast, and passes BigCrush.
 _SCRIPT = """((offset, seed) => {
@@ -107,16 +106,16 @@ _SCRIPT = """((offset, seed) => {
 
 @dataclass(frozen=True, slots=True)
 class SameRequests:
-    """The date and randomness that a page sees."""
+    """Date and random numbers that a page sees."""
 
     recorded_at_unix_ms: int | None
-    """The moment that `Date` shows when the load begins; None: the machine's own."""
+    """The time that `Date` shows when the load begins; None for the machine's own."""
     seed: int = SEED
 
     def script(self) -> str:
-        """Return the script that is to run before any of the page's."""
+        """Return the script to run before all scripts of the page."""
         offset_ms = 0
         if self.recorded_at_unix_ms is not None:
-            # The one use of wall time: a page is shown the recording's.
+            # The only use of wall time: the offset to the time of the recording.
             offset_ms = self.recorded_at_unix_ms - round(time.time() * 1e3)
         return _SCRIPT % (json.dumps(offset_ms), json.dumps(self.seed))

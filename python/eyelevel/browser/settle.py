@@ -1,7 +1,7 @@
-"""Wait until a browser that has just started has nothing left to do.
+"""Wait until a browser that has just started is idle.
 
 After its first window Chromium 156 keeps two cores busy for 0.4 to 0.5 s (component set-up, first
-compositing, warming of renderers) and is idle from then on; a navigation within that time is slower
+compositing, renderer warm-up) and is idle from then on; a navigation within that time is slower,
 and its time to first byte varies more. See `docs/decisions/0006-browser-start.md`.
 """
 
@@ -11,25 +11,28 @@ import time
 from collections.abc import Callable
 
 WINDOW_S = 0.05
-"""CPU use is read over windows of this length: five ticks of the kernel's accounting."""
+"""Length of the windows over which CPU use is read: five ticks of the kernel's accounting."""
 
 IDLE_CPU_S_MAX = 0.01
-"""One tick (20 % of a core) in a window still counts as idle: timers tick now and then."""
+"""Maximum CPU seconds per idle window: one tick (20 % of a core), since timers fire now and
+then.
+"""
 
 IDLE_WINDOWS = 2
-"""How many idle windows in a row are needed; start-up has no pause of 0.1 s."""
+"""Consecutive idle windows needed; start-up has no pause of 0.1 s."""
 
 SETTLE_TIMEOUT_S = 1.2
-"""The limit for settling. On a crowded machine start-up takes longer than is worth waiting for: the
-load still counts, and the run's own checks decide whether the machine was fit for it."""
+"""Time limit for settling. On a loaded machine start-up takes longer than is worth waiting for:
+the load still counts, and the run's own checks decide whether the machine was fit for it.
+"""
 
 
 def settle(
     cpu_s: Callable[[], float], pump: Callable[[float], bool], ready: Callable[[], bool]
 ) -> bool:
-    """Wait until the browser is idle and `ready`; False if that took too long.
+    """Wait until the browser is idle and `ready`; returns False if that took too long.
 
-    `cpu_s` gives the CPU seconds of all its processes, `pump` handles messages until a deadline.
+    `cpu_s` returns the CPU seconds of all its processes, `pump` handles messages until a deadline.
     """
     give_up_s = time.monotonic() + SETTLE_TIMEOUT_S
     idle_windows = 0

@@ -1,11 +1,11 @@
-"""The user's steps after the load, each with its own time zero and its own end.
+"""Perform the user's steps after the load, each with its own time zero and end.
 
-Input is the browser's own (`PageInput`), so that the page's handlers, lazy images and links do what
-they do for people. A step's time zero is the moment before its input is sent; it ends as a load
-does, when the browser has handled the input and nothing was requested or painted for the quiet
+Input is the browser's own (`PageInput`), so that the page's handlers, lazy images and links react
+as they do to a user. A step's time zero is the moment before its input is sent. It ends as a load
+does: when the browser has handled the input and nothing was requested or painted for the quiet
 second since, or at the cap. A click that opens another page waits for that page's load event. An
-element that is clicked is first scrolled into view: what that paints and requests is over by time
-zero and in no step's numbers.
+element is scrolled into view before it is clicked: requests and paints of that are over by time
+zero and in none of the step's numbers.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from eyelevel.json_types import JsonObject
 from eyelevel.plan.steps import Step
 
 FIND_TIMEOUT_S = 5.0
-"""The limit for finding the clicked element and scrolling it into view."""
+"""Time limit for finding an element to click and scrolling it into view."""
 
 VIEW_QUIET_S = 0.3
-"""How long nothing is painted or requested after an element was scrolled into view."""
+"""Seconds without paint or request after an element was scrolled into view."""
 
 CHECK_TIMEOUT_S = 15.0
-"""The limit for the picture that a step's last frame is compared with."""
+"""Time limit for the capture that a step's last frame is compared with."""
 
 PAGE_END_PX = 10_000_000
-"""More than the length of any page."""
+"""Scroll distance above the length of any page."""
 
 NO_ELEMENT = "no element of the page matches the selector"
 NOT_SHOWN = "the element is not shown"
@@ -40,52 +40,56 @@ NOT_SHOWN = "the element is not shown"
 Reply = JsonObject
 
 Act = Callable[[Callable[[str], None]], None]
-"""Sends a step's input without waiting; calls its argument with the reason if it failed."""
+"""Sends a step's input without waiting; calls its argument with an error text if it failed."""
 
 
 class PageInput(Protocol):
-    """A user's input to a page after its load; each browser has its own."""
+    """User input to a page after its load; implemented for each browser."""
 
     def prepare(self, step: Step) -> Act:
-        """Return the act of the step; all that has to be found out before is known by then.
+        """Return a function that performs the step, after looking up everything that it needs.
 
-        Raises `CommandError` if the step cannot be done.
+        Raises `CommandError` if the step is impossible.
         """
 
     def begin_step(self, rule: QuietRule) -> None:
-        """Report all events to `rule` from now on, including that input was handled."""
+        """Report all events to `rule` from now on, including handled input."""
 
     @property
     def unanswered(self) -> int:
-        """How many inputs were sent that the browser has not handled yet."""
+        """Number of inputs sent that the browser has not handled yet."""
 
     @property
     def documents(self) -> int:
-        """How many documents the main frame has shown."""
+        """Number of documents that the main frame has shown."""
 
     def read_opened_s(self) -> tuple[float | None, float | None]:
-        """Load event and First Contentful Paint of the page that the step opened, CLOCK_MONOTONIC;
-        None if it opened none. Raises `PageAnswerError`."""
+        """Return load event and First Contentful Paint of the opened page, CLOCK_MONOTONIC seconds.
+
+        Both are None if no page was opened. Raises `PageAnswerError`.
+        """
 
     def final_picture_matches(self, deadline: float) -> bool | None:
-        """Return whether a picture taken now equals the last one; None if none can be taken."""
+        """Return whether a new capture equals the last frame; None if none can be taken."""
 
 
 class Unanswered:
-    """Counts a step's inputs that the browser has not handled yet; an answer counts as activity."""
+    """Counts inputs that the browser has not handled yet; each reply counts as activity."""
 
     def __init__(self) -> None:
         self._rule: QuietRule | None = None
         self.count = 0
 
     def begin_step(self, rule: QuietRule) -> None:
-        """Forget unanswered inputs: they are of an earlier step, which its cap has ended."""
+        """Reset the count: unanswered inputs belong to an earlier step, which its cap ended."""
         self._rule, self.count = rule, 0
 
     def count_input(
         self, fail: Callable[[str], None], problem_of: Callable[[Reply], str | None]
     ) -> Callable[[Reply], None]:
-        """Count one more input; returns the taker of its answer, which `problem_of` judges."""
+        """Count one more input; returns a handler for its reply, in which `problem_of` finds
+        errors.
+        """
         rule = self._rule
         self.count += 1
 
@@ -101,7 +105,7 @@ class Unanswered:
 
 
 class AfterLoad:
-    """Runs the steps of a load in any browser."""
+    """Performs the steps of a load in any browser."""
 
     def __init__(
         self,
@@ -118,10 +122,10 @@ class AfterLoad:
         self._navigation_start_s = navigation_start_s
         self._failed = ""
         self.done: list[StepLoad] = []
-        """The steps that were done, without objects and frames, which `split_by_steps` adds."""
+        """Steps performed so far; `split_by_steps` adds their objects and frames."""
 
     def run(self) -> None:
-        """Every step in turn; the first that fails is the last.
+        """Perform the steps in order, up to the first that fails.
 
         Raises `BrowserGoneError` and `DeadlineError`.
         """
@@ -183,7 +187,7 @@ class AfterLoad:
         )
 
     def _is_busy(self) -> bool:
-        # A busy machine may take longer over the input alone than the quiet second.
+        # On a busy machine the input alone may take longer than the quiet second.
         return self._waits() or self._input.unanswered > 0
 
     def _ms(self, at_s: float) -> float:
@@ -191,10 +195,10 @@ class AfterLoad:
 
 
 def split_by_steps(raw: RawLoad, steps: Sequence[StepLoad]) -> RawLoad:
-    """Return the load with what came before its first step, and each step with its own part.
+    """Return the load without its steps' objects and frames, and each step with its own.
 
-    A step's first frame is what was there when it began. What was requested while it was prepared
-    is among its objects, with times before its own.
+    A step's first frame is the state at its beginning. Requests during its preparation are among
+    its objects, with times before its own.
     """
     if not steps:
         return raw

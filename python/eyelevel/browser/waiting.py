@@ -1,7 +1,7 @@
-"""Decide when a load or a step after it is over, and wait for that: one loop for every browser.
+"""Decide when a load or a step is over, and wait for that: one loop for every browser.
 
-`QuietRule` is pure, its caller gives the time; the functions below it handle a browser's messages
-until the rule is met.
+`QuietRule` is pure, and the caller passes the time; the functions below it handle a browser's
+messages until the rule is met.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from eyelevel.browser.observations import LoadEnd, LoadSettings
 Verdict = Literal["loading", "complete", "capped", "timeout"]
 
 Pump = Callable[[float], bool]
-"""Handles one message of the browser; waits for it until a deadline of `time.monotonic()`."""
+"""Handles one message of the browser, waiting for it until a deadline of `time.monotonic()`."""
 
 
 class QuietRule:
-    """The end of a load, alike for every stack: nothing requested or painted for `quiet_s` after
-    the load event.
+    """The rule that ends a load, the same for every stack: a quiet time after the load event.
 
-    All times are monotonic seconds. A request under way holds the end back, up to `cap_s` after the
-    load event; without a load event the load ends `timeout_s` after the navigation.
+    Quiet means that nothing is requested or painted for `quiet_s`. All times are monotonic seconds.
+    An open request delays the end, up to `cap_s` after the load event; without a load event the
+    load ends `timeout_s` after the navigation.
     """
 
     def __init__(self, navigated_s: float, timeout_s: float, quiet_s: float, cap_s: float) -> None:
@@ -34,21 +34,21 @@ class QuietRule:
         self._active_s = navigated_s
 
     def handle_activity(self, now_s: float) -> None:
-        """A request began or ended, or the picture changed."""
+        """Note that a request began or ended, or that the frame changed."""
         self._active_s = max(self._active_s, now_s)
 
     def handle_load_event(self, now_s: float) -> None:
-        """The main document's load event fired."""
+        """Note the main document's load event."""
         self._load_event_s = now_s
         self.handle_activity(now_s)
 
     def handle_new_document(self, now_s: float) -> None:
-        """The page replaced its document: the load event to wait for is the new one's."""
+        """Note a new document, whose load event is the one to wait for."""
         self._load_event_s = None
         self.handle_activity(now_s)
 
     def verdict(self, now_s: float, requests_open: bool) -> Verdict:
-        """Return whether the load is over at `now_s`."""
+        """Return whether the load is over at `now_s`, and why."""
         if self._load_event_s is None:
             return "timeout" if now_s >= self._timeout_at_s else "loading"
         if not requests_open and now_s >= self._active_s + self._quiet_s:
@@ -58,7 +58,9 @@ class QuietRule:
         return "loading"
 
     def next_deadline(self, requests_open: bool) -> float:
-        """Return when to ask for the verdict again if nothing happens until then."""
+        """Return when to ask for the verdict again if nothing happens until then, monotonic
+        seconds.
+        """
         if self._load_event_s is None:
             return self._timeout_at_s
         cap_at_s = self._load_event_s + self._cap_s
@@ -68,9 +70,9 @@ class QuietRule:
 def wait_for_end(
     rule: QuietRule, pump: Pump, waits: Callable[[], bool], failed: Callable[[], str]
 ) -> Verdict | Literal["failed"]:
-    """Handle messages until `rule` says that it is over, or `failed` gives a reason.
+    """Handle messages until `rule` ends the load, or `failed` returns a reason.
 
-    `waits` says whether a request is under way. Raises what `pump` does.
+    `waits` returns whether a request is open. Raises the errors of `pump`.
     """
     while True:
         pump(rule.next_deadline(waits()))
@@ -88,7 +90,7 @@ def wait_for_load(
     waits: Callable[[], bool],
     failed: Callable[[], str],
 ) -> tuple[LoadEnd, str, bool]:
-    """`wait_for_end` of a navigation: how it ended, why, and whether the cap ended it."""
+    """Wait for a navigation to end; returns how it ended, why, and whether the cap ended it."""
     verdict = wait_for_end(rule, pump, waits, failed)
     if verdict == "failed":
         return "navigation-failed", f"navigating to {settings.url}: {failed()}", False
@@ -98,5 +100,5 @@ def wait_for_load(
 
 
 def rule_from_now(settings: LoadSettings) -> QuietRule:
-    """Return the rule of a load or step that begins now."""
+    """Return the rule for a load or step that begins now."""
     return QuietRule(time.monotonic(), settings.browser.limit_s, settings.quiet_s, settings.cap_s)

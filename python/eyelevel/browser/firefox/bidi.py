@@ -1,6 +1,6 @@
-"""Implement a WebDriver BiDi client (W3C) over a connected WebSocket (RFC 6455).
+"""A WebDriver BiDi client (W3C) over a connected WebSocket (RFC 6455).
 
-Commands, their answers, and events in their order.
+It sends commands, returns their results, and passes on events in order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ class BiDi:
     """A BiDi connection with the methods of `DevTools`: `send`, `call`, `pump`."""
 
     def __init__(self, web_socket: WebSocket, messages: Messages = FIREFOX) -> None:
-        """Over a connection; `messages` gives the shapes of what the browser says."""
+        """Wrap a WebSocket; `messages` has the types that the browser's messages are checked
+        against.
+        """
         self._messages = messages
         self._web_socket = web_socket
         self._next_id = 1
@@ -41,7 +43,7 @@ class BiDi:
     def send(
         self, method: str, parameters: Message, on_reply: Callable[[Message], None] | None = None
     ) -> None:
-        """Send a command without waiting; `on_reply` gets the whole reply."""
+        """Send a command without waiting; `on_reply` is called with the reply message."""
         command_id, self._next_id = self._next_id, self._next_id + 1
         if on_reply is not None:
             self._reply_handlers[command_id] = method, on_reply
@@ -50,14 +52,14 @@ class BiDi:
         )
 
     def call(self, method: str, parameters: Message, deadline: float) -> Message:
-        """Send a command and wait for its result; events are handled meanwhile.
+        """Send a command and wait for its result; events are dispatched meanwhile.
 
         Raises `CommandError`, `DeadlineError` or `BrowserGoneError`.
         """
         replies: list[Message] = []
         self.send(method, parameters, replies.append)
         while not replies:
-            # A page may make messages faster than they are read.
+            # A page can send messages faster than we read them.
             if not self.pump(deadline) or (not replies and time.monotonic() > deadline):
                 raise DeadlineError(
                     f"{method} got no answer in time; the machine may be overloaded"
@@ -68,7 +70,7 @@ class BiDi:
         return result
 
     def pump(self, deadline: float) -> bool:
-        """Handle one message; wait for it until `deadline`. False if none came."""
+        """Dispatch one message, waiting for it until `deadline`; returns False if none arrived."""
         text = self._web_socket.receive(deadline)
         if text is None:
             return False
@@ -92,17 +94,17 @@ class BiDi:
 
 
 class WebSocket:
-    """An open connection that sends and receives texts."""
+    """An open WebSocket that sends and receives text messages."""
 
     def __init__(self, connected: socket.socket, host: str, path: str, deadline: float) -> None:
-        """Shake hands over a connected socket. Raises `BrowserGoneError` if that fails."""
+        """Perform the WebSocket handshake over a connected socket. Raises `BrowserGoneError`."""
         try:
             self._connection = connect(
                 f"ws://{host}{path}",
                 sock=connected,
                 open_timeout=max(deadline - time.monotonic(), 0.0),
                 compression=None,
-                # Firefox is watched as a process; a ping would only wake it.
+                # The process is monitored anyway; pings would only wake it.
                 ping_interval=None,
                 close_timeout=1.0,
                 max_size=MESSAGE_BYTES_MAX,
@@ -118,7 +120,9 @@ class WebSocket:
             raise BrowserGoneError(f"the browser closed its WebSocket: {error}") from error
 
     def receive(self, deadline: float) -> str | None:
-        """Return the next message; None if none came until `deadline`, of `time.monotonic()`."""
+        """Return the next message, or None if none arrived until `deadline`
+        (`time.monotonic()`).
+        """
         try:
             message = self._connection.recv(timeout=max(deadline - time.monotonic(), 0.0))
         except TimeoutError:

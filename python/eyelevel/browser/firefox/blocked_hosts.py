@@ -1,7 +1,7 @@
-"""Make Firefox send nothing to some hosts, by an extension that is only a list.
+"""Write a Firefox extension that blocks all requests to some hosts.
 
-WebDriver BiDi's intercepts know no host with a `*`, and hold each request that they match until a
-program answers. Firefox decides by the list itself (`declarativeNetRequest`), at once.
+WebDriver BiDi's intercepts support no host with a `*`, and hold each matching request until the
+client answers. Firefox evaluates the extension's rules itself (`declarativeNetRequest`), at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from eyelevel.json_types import JsonObject
 
 EXTENSION = "blocked-hosts"
-"""The extension's folder in a profile."""
+"""Name of the extension's folder in a profile."""
 
 KINDS = [
     "main_frame",
@@ -51,7 +51,7 @@ _MANIFEST = {
 
 
 def host_expression(host: str) -> str:
-    """Matches the URLs of a host, or of all below `*.HOST`, and no others."""
+    """Return a regular expression for the URLs of a host, or of all hosts below `*.HOST`."""
     below = r"[^/?#@]+\." if host.startswith("*.") else ""
     name = host.removeprefix("*.").replace(".", r"\.")
     return rf"^[a-z]+://{below}{name}(:[0-9]+)?/"

@@ -1,4 +1,4 @@
-"""A user's input in Firefox: real events by WebDriver BiDi's `input` module."""
+"""User input in Firefox: real events by WebDriver BiDi's `input` module."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PLACE_PX_MAX = 1e6
 
 
 class BiDiInput:
-    """`PageInput` of one tab; `clock_ahead_s` is wall time less monotonic time."""
+    """Implements `PageInput` for one tab; `clock_ahead_s` is wall time minus monotonic time."""
 
     def __init__(
         self, bidi: BiDi, tab: FirefoxTab, settings: LoadSettings, clock_ahead_s: float
@@ -55,16 +55,18 @@ class BiDiInput:
 
     @property
     def unanswered(self) -> int:
-        """How many inputs were sent and not answered."""
+        """Number of inputs sent and not yet answered."""
         return self._inputs.count
 
     @property
     def documents(self) -> int:
-        """How many documents the main frame has shown."""
+        """Number of documents that the main frame has shown."""
         return self._tab.documents
 
     def read_opened_s(self) -> tuple[float | None, float | None]:
-        """Load event and First Contentful Paint of the page that the step opened."""
+        """Return load event and First Contentful Paint of the opened page, CLOCK_MONOTONIC
+        seconds.
+        """
         if self._tab.documents == self._documents:
             return None, None
         self._documents = self._tab.documents
@@ -80,11 +82,11 @@ class BiDiInput:
         return at_s(answer["load"]), at_s(answer["firstContentfulPaint"])
 
     def final_picture_matches(self, deadline: float) -> bool | None:
-        """Return None: a film is read after its end."""
+        """Return None: the screen recording can only be read after it ended."""
         return None
 
     def prepare(self, step: Step) -> Act:
-        """Return the act of the step; raises CommandError if it cannot be done."""
+        """Return a function that performs the step; raises `CommandError` if that is impossible."""
         context = {"context": self._tab.context}
         if step.verb == "script":
             parameters = {"expression": step.argument, "target": context, "awaitPromise": False}
@@ -108,7 +110,9 @@ class BiDiInput:
         return act
 
     def _place_of(self, selector: str) -> tuple[int, int]:
-        """Return the middle of an element, scrolled into view; CommandError if there is none."""
+        """Scroll an element into view; returns its centre, CSS pixels. Raises `CommandError` if
+        none.
+        """
         deadline = time.monotonic() + FIND_TIMEOUT_S
         context = {"context": self._tab.context}
         find = {**context, "locator": {"type": "css", "value": selector}, "maxNodeCount": 1}

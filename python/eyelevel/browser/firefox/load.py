@@ -1,11 +1,12 @@
-"""One load of one page in a fresh Firefox, by WebDriver BiDi.
+"""Perform one load of one page in a fresh Firefox, by WebDriver BiDi.
 
-Clocks. Firefox counts from the wall time of its start by the monotonic clock, and ffmpeg stamps
-what it films with wall time, too. Both become CLOCK_MONOTONIC by the difference of the two clocks,
-taken before and after the load; a load during which somebody set the wall clock is no measurement.
+Clocks: Firefox's timestamps are wall time at its start plus monotonic time since, and ffmpeg stamps
+the recording with wall time, too. Both are converted to CLOCK_MONOTONIC by the difference of the
+two clocks, taken before and after the load; a load during which the wall clock was set is no
+measurement.
 
-The screen is filmed, so nobody knows while a page loads whether it was painted: the quiet second
-counts requests alone. If the film still changes in its last half second, the load counts as capped,
+The screen is recorded, so paints are not observable during the load: the quiet second counts
+requests only. If the recording still changes in its last half second, the load counts as capped,
 like one that was still busy.
 """
 
@@ -44,12 +45,12 @@ from eyelevel.errors import (
 )
 
 START_TIMEOUT_S = 60.0
-"""The limit for Firefox to answer; it takes two seconds, on a busy machine many times that."""
+"""Time limit for Firefox to answer; normally two seconds, many times that on a busy machine."""
 
 COLLECT_TIMEOUT_S = 15.0
 STILL_MOVING_MS = 500.0
 CLOCK_STEP_S_MAX = 0.005
-"""The most that the wall clock may move against the monotonic one during a load."""
+"""Maximum change of the wall clock against the monotonic clock during a load, seconds."""
 
 _CLEAR = """new Promise((resolve) => {
   const kinds = Ci.nsIClearDataService;
@@ -66,7 +67,7 @@ EVENTS = ["browsingContext", "network", "log.entryAdded"]
 
 @dataclass(frozen=True)
 class _WallClock:
-    """A `PageClock` in seconds of wall time."""
+    """Implements `PageClock` in seconds of wall time."""
 
     first_start_s: float
     last_start_s: float
@@ -74,7 +75,7 @@ class _WallClock:
 
 
 def load_in_firefox(settings: LoadSettings) -> RawLoad:
-    """Load `settings.url` in a new Firefox; as `eyelevel.browser.browsers.load_page`."""
+    """Load `settings.url` in a new Firefox; see `eyelevel.browser.browsers.load_page`."""
     started_s = time.monotonic()
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(new_profile())
@@ -89,7 +90,7 @@ def load_in_firefox(settings: LoadSettings) -> RawLoad:
 
 
 class _Load:
-    """The driver of one load; one instance, one `run`."""
+    """Drives one load; each instance runs once."""
 
     def __init__(
         self, settings: LoadSettings, firefox: Firefox, screen: Screen | None, started_s: float
@@ -109,7 +110,9 @@ class _Load:
         self._steps: list[StepLoad] = []
 
     def run(self) -> RawLoad:
-        """Start, load, collect. A browser that dies is an outcome from the navigation on."""
+        """Start the browser, load, and collect. A crash after navigation is an outcome, not an
+        error.
+        """
         try:
             self._open(time.monotonic() + START_TIMEOUT_S)
         except BrowserError as error:
@@ -133,7 +136,7 @@ class _Load:
                 self._phases.mark("collect")
                 self._do_steps(start_ms)
         except BrowserError as error:
-            # A timeout is a result in itself; whatever its page could not answer stays unknown.
+            # A timeout is a result in itself; what its page did not answer stays unknown.
             if ended != "timeout":
                 gone = isinstance(error, BrowserGoneError)
                 detail = f"{'' if gone else 'the page loaded but '}{error}"
@@ -183,7 +186,7 @@ class _Load:
         return replace(raw, capped=capped or moving, after_load=tuple(steps))
 
     def _open(self, deadline: float) -> None:
-        """Open a new empty page of the wanted size, and film it from now on."""
+        """Open an empty page with the requested viewport, and start recording the screen."""
         settings = self._settings
         self._bidi = bidi = self._firefox.connect(deadline)
         session_info = bidi.call("session.new", {"capabilities": {}}, deadline)
@@ -196,7 +199,7 @@ class _Load:
             declared = f"() => {{ {settings.same_page.script()} }}"
             preload = {"functionDeclaration": declared}
             bidi.call("script.addPreloadScript", preload, deadline)
-        # A page may not fill the disk.
+        # A page must not fill the disk.
         denied = {"downloadBehavior": {"type": "denied"}}
         bidi.call("browser.setDownloadBehavior", denied, deadline)
         bidi.call("session.subscribe", {"events": EVENTS}, deadline)
@@ -220,13 +223,13 @@ class _Load:
         return tab
 
     def _visit_first(self) -> None:
-        """Make the visit before the measured one, in a tab of its own, and clear up after it."""
+        """Make the visit before the measured one, in a tab of its own, and clean up after it."""
         ended, detail, _ = self._tab.load()
         self._first_visit = ended, detail
         if ended != "complete":
             return
         deadline = time.monotonic() + START_TIMEOUT_S
-        # The window would close with its last tab.
+        # Open the next tab first: the window closes with its last tab.
         measured = self._open_tab(deadline)
         self._tab.close(deadline)
         _clear_between_visits(self._bidi, self._settings.browser.visit == "warm", deadline)
@@ -234,11 +237,11 @@ class _Load:
         self._tab = measured
 
     def _collect(self) -> tuple[float, Navigation]:
-        """Navigation start in milliseconds of wall time, and the page's own timings."""
+        """Return navigation start, milliseconds of wall time, and the page's own timings."""
         if self._screen is not None and not self._settings.browser.steps:
             self._screen.stop()
         documents = max(self._tab.documents, 1)
-        # The first document may be gone; its request began within a millisecond of its start.
+        # The first document may be gone, but its request began within 1 ms of its start.
         first_ms = self._tab.network.first_request_ms()
         if is_of_no_server(self._tab.shown_url):
             self._ended_on = self._tab.shown_url
@@ -253,7 +256,7 @@ class _Load:
                     first_ms = last_ms
                 clock = _WallClock(first_ms / 1e3, last_ms / 1e3, documents)
                 navigation = navigation_from(answer, clock, {})
-                # Firefox observes neither long tasks nor layout shifts: unknown is not zero.
+                # Firefox reports neither long tasks nor layout shifts: they are unknown, not 0.
                 unknown = replace(navigation, long_tasks_ms=None, cumulative_layout_shift=None)
                 return first_ms, unknown
         except PageAnswerError as error:
@@ -261,7 +264,7 @@ class _Load:
         return first_ms or time.time() * 1e3, Navigation(documents=documents)
 
     def _do_steps(self, start_ms: float) -> None:
-        """Do the steps after the load."""
+        """Perform the user's steps after the load."""
         page_input = BiDiInput(self._bidi, self._tab, self._settings, self._ahead_s)
         start_s, network = start_ms / 1e3 - self._ahead_s, self._tab.network
         after = AfterLoad(
@@ -278,24 +281,24 @@ class _Load:
 
 
 def _still_moving(frames: Sequence[Frame], ended_ms: float) -> bool:
-    """Return whether the last half second of a film shows a change."""
+    """Return whether the frames changed within the last half second before `ended_ms`."""
     return len(frames) > 1 and ended_ms - frames[-1].at_ms < STILL_MOVING_MS
 
 
 def _fit(size_px: tuple[int, int], most_px: tuple[int, int]) -> tuple[int, int]:
-    """Return a picture's size scaled down to the largest one, of even sides."""
+    """Return a frame size scaled down to fit `most_px`, with even sides."""
     factor = min(1.0, most_px[0] / size_px[0], most_px[1] / size_px[1])
     width, height = (max(2, round(length * factor / 2) * 2) for length in size_px)
     return width, height
 
 
 def _clear_between_visits(bidi: BiDi, connections_stay: bool, deadline: float) -> None:
-    """Clear all but what the browser keeps of servers: TLS sessions, QUIC's address tokens, HSTS.
+    """Clear everything but the browser's knowledge of servers: TLS sessions, QUIC tokens, HSTS.
 
-    Cookies, storage and caches of pages go, and connections unless they stay. WebDriver BiDi has no
-    command for that, so the browser's own window is asked (`moz:scope`, which needs
-    `--remote-allow-system-access`). The first visit's tab is closed before. Raises the errors of
-    `BiDi.call`.
+    Clears cookies, storage and caches of pages, and closes connections unless `connections_stay`.
+    WebDriver BiDi has no command for that, so the script runs in the browser's own window
+    (`moz:scope`, which needs `--remote-allow-system-access`). The first visit's tab must be closed
+    before. Raises the errors of `BiDi.call`.
     """
     tree = bidi.call("browsingContext.getTree", {"moz:scope": "chrome"}, deadline)
     window = tree["contexts"][0]["context"]

@@ -1,4 +1,4 @@
-"""The shapes of WebDriver BiDi's events and answers, as far as they are used; names are BiDi's."""
+"""Types of the WebDriver BiDi events and results that we use; field names are BiDi's."""
 
 from typing import NotRequired  # pydantic needs this one before Python 3.12
 

@@ -1,8 +1,8 @@
-"""Objects of a load from WebDriver BiDi's network events (pure).
+"""Collect the objects of a load from WebDriver BiDi's network events (pure).
 
-Firefox gives times in milliseconds of wall time, which it takes from the monotonic clock and the
-wall time of its start. They stay so in here and become milliseconds from navigation start in
-`objects`. It does not say which connection an object came over, nor its priority.
+Firefox reports times in milliseconds of wall time, which it computes from the monotonic clock and
+the wall time of its start; `objects` converts them to milliseconds from navigation start. It
+reports neither the connection nor the priority of an object.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from eyelevel.browser.observations import (
 from eyelevel.json_types import JsonObject
 
 PROTOCOLS = {"HTTP/1.1": "http/1.1", "http/1.1": "http/1.1", "HTTP/2": "h2", "HTTP/3": "h3"}
-"""Names of Chromium and of the records, by Firefox's."""
+"""Protocol names of records (and Chromium), by Firefox's."""
 
 TYPES = {
     "document": "Document",
@@ -30,7 +30,7 @@ TYPES = {
     "font": "Font",
     "iframe": "Document",
 }
-"""DevTools' resource types by Fetch's destinations."""
+"""DevTools' resource types, by destinations of the Fetch standard."""
 
 
 @dataclass(slots=True)
@@ -44,22 +44,22 @@ class _Request:
 
 
 class BiDiNetworkLog:
-    """Takes every event; says what is under way and, at the end, which objects there were."""
+    """Collects network events; has the open requests and, at the end, all objects."""
 
     def __init__(self) -> None:
         self._requests: dict[tuple[str, int], _Request] = {}
         self._open: set[tuple[str, int]] = set()
         self._chars = 0
         self.lost = 0
-        """Requests that were not kept: there were too many."""
+        """Number of requests dropped because `REQUESTS_MAX` or `REQUEST_CHARS_MAX` was reached."""
 
     @property
     def waits(self) -> bool:
-        """Whether a request is under way that the end of the load has to wait for."""
+        """Whether a request is open that the end of the load has to wait for."""
         return bool(self._open)
 
     def handle_event(self, method: str, parameters: JsonObject) -> bool:
-        """Take one event; True if it began or ended a request."""
+        """Handle one event; returns whether a request began or ended."""
         if not method.startswith("network."):
             return False
         request = parameters["request"]
@@ -82,7 +82,7 @@ class BiDiNetworkLog:
         return entry.done
 
     def _has_room(self, url: str) -> bool:
-        """Return whether one more request is kept; otherwise it counts as lost."""
+        """Return whether there is room for one more request; if not, count it as lost."""
         self._chars += len(url)
         if len(self._requests) < REQUESTS_MAX and self._chars <= REQUEST_CHARS_MAX:
             return True
@@ -90,15 +90,16 @@ class BiDiNetworkLog:
         return False
 
     def first_request_ms(self) -> float | None:
-        """Return when the first request began, in wall time; None if there was none."""
+        """Return the start of the first request, milliseconds of wall time; None if there was
+        none.
+        """
         times = [entry.request["timings"]["requestTime"] for entry in self._requests.values()]
         return min(times, default=None)
 
     def response_ms(self, navigation: str) -> float | None:
-        """Return when the first byte of a navigation's answer arrived, in wall time; of the last
-        redirect.
+        """Return when a navigation's response began, milliseconds of wall time, after redirects.
 
-        None if it is unknown, or the answer was not from the network.
+        None if it is unknown, or if the response was not from the network.
         """
         for entry in reversed(self._requests.values()):
             if entry.navigation == navigation and entry.response is not None:
@@ -107,7 +108,9 @@ class BiDiNetworkLog:
         return None
 
     def objects(self, start_ms: float) -> tuple[ObjectLoad, ...]:
-        """Return every object, in the order of their requests; `start_ms` is wall time."""
+        """Return all objects in order of their requests; `start_ms` is navigation start in wall
+        time.
+        """
         ordered = sorted(
             self._requests.values(),
             key=lambda entry: (entry.request["timings"]["requestTime"], entry.number),
@@ -125,7 +128,7 @@ def _object(entry: _Request, start_ms: float) -> ObjectLoad:
 
     def span(first: str, last: str) -> tuple[float, float] | None:
         began, ended = since_start(first), since_start(last)
-        # Both are equal for a phase that the request did not need.
+        # Both are equal for a phase that the request did not have.
         return None if began is None or ended is None or began == ended else (began, ended)
 
     url, protocol = request["url"], response.get("protocol")
@@ -148,7 +151,7 @@ def _object(entry: _Request, start_ms: float) -> ObjectLoad:
         finished_ms=ended if entry.done else None,
         encoded_bytes=int(response.get("bytesReceived") or 0),
         source="data" if local else "cache" if response.get("fromCache") else "network",
-        # Firefox does not say; style sheets hold the first paint back.
+        # Firefox does not report it; style sheets block rendering.
         render_blocking="Blocking" if kind == "Stylesheet" else None,
         in_main_frame=None,
         initiator_type=None,
@@ -174,7 +177,7 @@ def _message(request: JsonObject, response: JsonObject) -> Message:
 
 
 def _fields(message: JsonObject) -> Fields:
-    """Return the fields whose values are text, which all are but for bytes that are not UTF-8."""
+    """Return the header fields; fields whose bytes are not UTF-8 are left out."""
     return tuple(
         (each["name"], each["value"]["value"])
         for each in message.get("headers", ())

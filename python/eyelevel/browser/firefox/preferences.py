@@ -1,5 +1,6 @@
-"""The preferences that Firefox gets before it starts; docs/decisions/0012-firefox.md has the
-reasons."""
+"""Preferences that are set before Firefox starts; docs/decisions/0012-firefox.md has the
+reasons.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from eyelevel.browser.observations import LoadSettings
 
 COARSE_POINTER = 1
-"""The value of `ui.*PointerCapabilities` for a finger, which cannot hover."""
+"""Value of `ui.*PointerCapabilities` for a finger, which cannot hover."""
 
 COMMON_PREFERENCES: Mapping[str, bool | int | str] = {
-    # Nothing but the page uses the network, and nothing changes while it loads.
+    # Only the page uses the network, and nothing else changes while it loads.
     "app.update.disabledForTesting": True,
     "app.normandy.enabled": False,
     "browser.safebrowsing.malware.enabled": False,
@@ -24,27 +25,27 @@ COMMON_PREFERENCES: Mapping[str, bool | int | str] = {
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
     "network.dns.native_https_query": False,
-    "network.trr.mode": 5,  # the lab's resolver answers for names, never one over HTTPS
+    "network.trr.mode": 5,  # names are resolved by the lab's resolver, never by DNS over HTTPS
     "services.settings.server": "data:,",
     "toolkit.telemetry.enabled": False,
-    # Times to the microsecond instead of to the millisecond.
+    # Timer resolution of a microsecond instead of a millisecond.
     "privacy.reduceTimerPrecision": False,
-    # The lab's authority is the only one that matters, and it answers no question about itself.
+    # Only the lab's certificate authority matters, and it has no OCSP responder.
     "security.OCSP.enabled": 0,
     "security.cert_pinning.enforcement_level": 0,
     "security.enterprise_roots.enabled": False,
     "security.pki.certificate_transparency.mode": 0,
-    # Recordings hold http origins; the page must not know that it is driven.
+    # Recordings hold http origins; the page must not see that it is automated.
     "dom.security.https_first": False,
     "dom.webdriver.enabled": False,
     "intl.accept_languages": "en-US,en",
     "ui.caretBlinkTime": 0,
-    # A page opens no dialog of the browser.
+    # Pages must not open dialogs of the browser.
     "print.enabled": False,
 }
 
 AS_RECORDED_PREFERENCES: Mapping[str, bool | int | str] = {
-    # What was recorded over http is asked for over http.
+    # Objects recorded over http are requested over http.
     "network.stricttransportsecurity.preloadlist": False,
     "security.mixed_content.upgrade_display_content": False,
 }
@@ -54,7 +55,7 @@ PROTOCOL_PREFERENCES: Mapping[str, Mapping[str, bool | int | str]] = {
     "h2": {"network.http.http3.enable": False},
     "h3": {
         "network.http.http3.enable": True,
-        # Otherwise an authority of one's own turns HTTP/3 off.
+        # Otherwise a certificate authority that is not built in turns HTTP/3 off.
         "network.http.http3.disable_when_third_party_roots_found": False,
     },
 }
@@ -74,13 +75,13 @@ MOBILE_PREFERENCES: Mapping[str, bool | int | str] = {
 
 
 def preferences(settings: LoadSettings) -> dict[str, bool | int | str]:
-    """Return everything that differs from Firefox's own, by the preference's name."""
+    """Return the preferences of a load by name, as far as they differ from Firefox's defaults."""
     chosen = {**COMMON_PREFERENCES, **PROTOCOL_PREFERENCES[settings.stack.http_version]}
     if settings.stack.over_quic:
-        # Requests to each listed host go over QUIC at once, without a first answer over TCP.
+        # Requests to each listed host go over QUIC at once, without a first response over TCP.
         mapped = [f"{host};h3=:{port}" for host, port in map(_split, settings.quic_origins)]
         chosen["network.http.http3.alt-svc-mapping-for-testing"] = ",".join(mapped)
-        # Firefox marks what it sends and reports marks unless it is told not to.
+        # By default Firefox sends ECN marks and reports received ones.
         for key in ("mark", "report"):
             chosen[f"network.http.http3.ecn_{key}"] = settings.stack.ecn == "on"
     if settings.as_recorded:

@@ -1,10 +1,10 @@
-"""Start one Firefox with WebDriver BiDi, and end all of it again.
+"""Start a Firefox with WebDriver BiDi, and end all of its processes.
 
-Firefox speaks BiDi over a WebSocket on the loopback alone, and each network namespace has a
-loopback of its own. So a small helper inside the namespace connects and hands the open socket out:
-a socket stays in the namespace in which it was made, whoever holds it.
+Firefox listens for BiDi on loopback only, and each network namespace has its own loopback. So a
+small helper inside the namespace connects and passes the open socket out: a socket stays in the
+namespace that created it, whichever process holds it.
 
-What it is told is in `eyelevel.browser.firefox.preferences`.
+`eyelevel.browser.firefox.preferences` has its settings.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ EXECUTABLES: tuple[str, ...] = (
     "firefox",
 )
 EXECUTABLE_VARIABLE = "EYELEVEL_FIREFOX"
-"""Environment variable that names another executable."""
+"""Environment variable that selects another executable."""
 
 PORT_FILE = "WebDriverBiDiServer.json"
-"""The file of its profile to which Firefox writes the port that it listens on."""
+"""File in the profile to which Firefox writes its BiDi port."""
 
 X_SOCKETS = Path("/tmp/.X11-unix")
-"""The folder with X servers' sockets, the only ones of the machine that a browser sees."""
+"""Folder of the X servers' sockets; the browser sees no other sockets of the machine."""
 
 CERTUTIL_TIMEOUT_S = 20.0
 
 
 def find_firefox() -> str:
-    """Path of the Firefox to start; raises `BrowserStartError` if there is none."""
+    """Return the path of Firefox's executable; raises `BrowserStartError` if there is none."""
     return find_program("Firefox", "firefox-esr", EXECUTABLES, EXECUTABLE_VARIABLE)
 
 
 class Firefox(BrowserProgram):
-    """One running Firefox in its profile, and its BiDi session's socket."""
+    """One running Firefox with its profile and the socket of its BiDi session."""
 
     def __init__(self, settings: LoadSettings, folder: Path, screen: Screen | None) -> None:
         shown = [X_SOCKETS / f"X{screen.display.strip(':')}"] if screen else []
         super().__init__(folder, settings.command_prefix, shown)
         self._settings = settings
         self.extension: Path | None = None
-        """To be installed once it runs, where some hosts are blocked."""
+        """Extension to install after the start, if hosts are blocked."""
         self._screen = screen
         self._web_socket: WebSocket | None = None
 
@@ -96,7 +96,7 @@ class Firefox(BrowserProgram):
         return BiDi(self._web_socket)
 
     def close(self) -> None:
-        """End the processes, close the socket; safe to call twice."""
+        """End the processes and close the socket; safe to call twice."""
         if self._web_socket is not None:
             self._web_socket.close()
             self._web_socket = None
@@ -113,7 +113,7 @@ class Firefox(BrowserProgram):
         if self._settings.ca_certificate is not None:
             trust_authority(self.profile, self._settings.ca_certificate)
         if hosts := self._settings.browser.blocked_hosts:
-            # Before the folder is Firefox's own: later it could lay a link in our way.
+            # Write it before the folder belongs to Firefox, which could place links in it later.
             self.extension = self.profile / EXTENSION
             write_extension(self.extension, hosts)
 
@@ -137,10 +137,10 @@ class Firefox(BrowserProgram):
 
 
 TOOLBARS_PX = 140
-"""Room for the window's toolbars above the page."""
+"""Height reserved for the window's toolbars above the page, CSS pixels."""
 
 WINDOW_WIDTH_PX_MIN = 500
-"""No window is narrower; the page in it may be."""
+"""Minimum width of a window, CSS pixels; the page in it may be narrower."""
 
 
 def window_px(settings: LoadSettings) -> tuple[int, int]:
@@ -154,7 +154,7 @@ def window_px(settings: LoadSettings) -> tuple[int, int]:
 
 
 def trust_authority(profile: Path, certificate_pem: str) -> None:
-    """Make the profile's certificate store with one authority in it."""
+    """Create the profile's certificate store, with one certificate authority in it."""
     file = profile / "authority.pem"
     file.write_text(certificate_pem, encoding="ascii")
     store = f"sql:{profile}"
@@ -181,7 +181,7 @@ def trust_authority(profile: Path, certificate_pem: str) -> None:
 
 
 def environment(profile: Path, screen: Screen | None) -> dict[str, str]:
-    """Return Firefox's environment, with a display if there is a screen."""
+    """Return Firefox's environment variables, with a display if there is a screen."""
     for_firefox = browser_environment(profile) | {
         "XDG_CACHE_HOME": str(profile),
         "MOZ_CRASHREPORTER_DISABLE": "1",
@@ -209,4 +209,4 @@ while time.monotonic() < until:
     socket.send_fds(out, [str(port).encode()], [connected.fileno()])
     break
 """
-"""The helper inside of the namespace; it ends by itself."""
+"""Script of the helper inside the namespace; it exits when it has passed the socket on."""

@@ -1,8 +1,8 @@
-"""A screen for a browser that gives no frames of its own: Xvfb, filmed by ffmpeg.
+"""Capture frames of a browser that provides none: an Xvfb, recorded by ffmpeg.
 
-30 pictures a second: 60 cost a third of a core on the reference machine and slowed pages down
-(docs/decisions/0007-frame-capture.md). A change is therefore seen up to 33 ms after it was on the
-screen; docs/decisions/0012-firefox.md says what that does to the metrics.
+The recording has 30 frames per second: 60 took a third of a core on the reference machine and
+slowed pages down (docs/decisions/0007-frame-capture.md). A change is therefore seen up to 33 ms
+after it was displayed; docs/decisions/0012-firefox.md has the effect on the metrics.
 """
 
 from __future__ import annotations
@@ -34,23 +34,27 @@ START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 15.0
 END_TIMEOUT_S = 2.0
 ENDS_WITH_US = ("setpriv", "--pdeathsig", "TERM", "--")
-"""A program of util-linux: the screen is outside of the lab, so it has to end with this process."""
+"""Command prefix (util-linux) that ends a program with this process: the screen runs outside
+the lab.
+"""
 
 Picture = NDArray[np.uint8]
 
 
 class Screen:
-    """An X server of its own from `with` to its end.
+    """An X server and its recording; both exist for the duration of a `with` block.
 
-    It runs outside of the lab, so that X servers see which display numbers are taken; its socket is
-    a file, which a browser in any network namespace reaches. It has an abstract one, too, which
-    every user of the machine reaches: only who knows the authority may look.
+    It runs outside the lab, so that X servers see which display numbers are taken. Its socket is a
+    file, reachable from any network namespace. X also listens on an abstract socket, which every
+    user of the machine can reach, so access needs the cookie in `authority`.
     """
 
     def __init__(
         self, folder: Path, size_px: tuple[int, int], cores: Sequence[int] | None = None
     ) -> None:
-        """`cores`: those that it and its film keep to; None: all."""
+        """Prepare the screen; `cores` limits the X server and ffmpeg to some CPU cores, None to
+        none.
+        """
         self._folder = folder
         self._held_to = (
             () if cores is None else ("taskset", "--cpu-list", ",".join(map(str, cores)))
@@ -58,9 +62,11 @@ class Screen:
         self._size_px = size_px
         self.display = ""
         self.authority = _authority(secrets.token_bytes(COOKIE_BYTES))
-        """What a client has to know to draw and to look, as a file of Xauthority (Xau(7))."""
+        """Xauthority entry (Xau(7)) with the cookie that clients need in order to draw or
+        capture.
+        """
         self.ended_ms = 0.0
-        """When the film's last picture was taken, wall time."""
+        """Time of the recording's last frame, milliseconds of wall time."""
         self._server: ProcessSession | None = None
         self._camera: ProcessSession | None = None
         self._stdin_fd = -1
@@ -83,7 +89,7 @@ class Screen:
         finally:
             os.close(write_end)
         output = b""
-        # It writes the number and the line's end separately, and needs both to be read.
+        # X writes the number and the newline separately, and both must be read.
         while not output.endswith(b"\n") and select.select([read_end], [], [], START_TIMEOUT_S)[0]:
             if not (more := os.read(read_end, 16)):
                 break
@@ -103,9 +109,9 @@ class Screen:
     def film(
         self, at_px: tuple[int, int], size_px: tuple[int, int], to_px: tuple[int, int]
     ) -> None:
-        """Film a part of the screen, scaled; returns when the first picture was taken.
+        """Start recording a part of the screen, scaled; returns when ffmpeg has written output.
 
-        Times are wall time, as ffmpeg stamps what it grabs.
+        Timestamps are wall time, as ffmpeg takes it when it grabs a frame.
         """
         (x, y), (width, height), (to_width, to_height) = at_px, size_px, to_px
         read_end, self._stdin_fd = map(move_high, os.pipe())
@@ -130,7 +136,7 @@ class Screen:
             time.sleep(0.01)
 
     def stop(self) -> None:
-        """Stop taking pictures; the film is complete afterwards."""
+        """Stop recording; the file is complete afterwards."""
         if self._camera is None or self._stdin_fd < 0:
             return
         self._was_camera_suspended = self._camera.was_suspended()
@@ -142,16 +148,17 @@ class Screen:
             time.sleep(0.005)
 
     def suspended_programs(self) -> tuple[str, ...]:
-        """Return the programs that were suspended during the film, after its end."""
+        """Return the programs that were suspended during the recording; call it after `stop`."""
         server = self._server is not None and self._server.was_suspended()
         found = (("Xvfb", server), ("ffmpeg", self._was_camera_suspended))
         return tuple(name for name, stood in found if stood)
 
     def frames(self, start_ms: float) -> tuple[Frame, ...]:
-        """Pictures different from the one before; `start_ms` is navigation start in wall time.
+        """Return the frames that differ from the one before; `start_ms` is navigation start, wall
+        time.
 
-        Of those before the navigation the last is kept, at 0. Raises `BrowserStartError` for no
-        film.
+        Of the frames before navigation the last is kept, at 0 ms. Raises `BrowserStartError` if
+        there is no recording.
         """
         times_ms, pictures = self._pictures()
         self.ended_ms = times_ms[-1]
@@ -232,7 +239,7 @@ def write_private(file: Path, content: bytes) -> None:
 
 
 def _authority(cookie: bytes) -> bytes:
-    """Return an entry for any address and any display number."""
+    """Return an Xauthority entry for any address and any display number."""
     parts = (b"", b"", b"MIT-MAGIC-COOKIE-1", cookie)
     lengths_and_parts = b"".join(struct.pack(">H", len(part)) + part for part in parts)
     return struct.pack(">H", FAMILY_WILD) + lengths_and_parts

@@ -1,4 +1,4 @@
-"""One tab of a Firefox: its page's conditions, events and timings, and how its load ends."""
+"""One tab of a Firefox: its viewport, events and timings, and the end of its load."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from eyelevel.json_types import JsonObject
 ERRORS_MAX = 50
 TEXT_CHARS_MAX = 1000
 EVENTS_MAX = 1000
-"""Load events that are kept of a document."""
+"""Maximum number of events kept per kind and document."""
 
 FOREIGN_MAX = 10_000
-"""The most windows opened by the page, and frames in them, that are distinguished."""
+"""Maximum number of pop-up windows, and frames in them, whose events are told apart."""
 
 WHITE_PAGE = (
     "data:text/html,<link rel=icon href=data:,><meta name=viewport content='width=device-width'>"
 )
-"""A tab that shows nothing yet has the grey of the toolbars; the start state is white."""
+"""White start page: an empty tab would have the grey of the toolbars."""
 
 _UNDECODABLE_PAGE = f"about:neterror?e={UNDECODABLE[1]}&"
 
@@ -37,7 +37,7 @@ PLACE_SCRIPT = (
 
 
 class FirefoxTab:
-    """A tab from `open` over `load` to `close`."""
+    """Drives one tab: `open`, `load`, then `close`."""
 
     def __init__(self, bidi: BiDi, settings: LoadSettings, version: str, phases: Phases) -> None:
         self._bidi = bidi
@@ -51,14 +51,14 @@ class FirefoxTab:
         self.console_errors: list[str] = []
         self.documents = 0
         self.shown_url = ""
-        """The URL of the last document."""
+        """URL of the last document."""
         self._events_ms: dict[str, list[float]] = {}
-        """Of the last document, wall time; more than one if it was written anew."""
+        """Event times of the last document, ms of wall time; several if it was rewritten."""
         self._navigation = ""
         self._foreign: set[str] = set()
 
     def open(self, deadline: float) -> None:
-        """Open a new empty page of the wanted size."""
+        """Open an empty page with the requested viewport and user agent."""
         call, settings = self._bidi.call, self._settings
         self._bidi.on_event = self._handle_event
         self.context = call("browsingContext.create", {"type": "tab"}, deadline)["context"]
@@ -75,15 +75,15 @@ class FirefoxTab:
             call("emulation.setUserAgentOverride", parameters, deadline)
 
     def close(self, deadline: float) -> None:
-        """Close the page; the browser goes on."""
+        """Close the tab; the browser keeps running."""
         self._bidi.call("browsingContext.close", {"context": self.context}, deadline)
 
     def place_px(self, deadline: float) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Return the page's corner on the screen and its size, device pixels.
+        """Return the page's position on the screen and its size, device pixels.
 
-        Raises `BrowserStartError` if the viewport is not the one that was asked for.
+        Raises `BrowserStartError` if the viewport is not the requested one.
         """
-        # Of our own white page, before any other was there.
+        # This is still our own white page, so its answer can be trusted.
         x, y, *size, scale = json.loads(self.evaluate(PLACE_SCRIPT, deadline))
         if tuple(size) != self._settings.viewport_px:
             raise BrowserStartError(
@@ -92,7 +92,7 @@ class FirefoxTab:
         return (round(x * scale), round(y * scale)), (int(size[0] * scale), int(size[1] * scale))
 
     def load(self) -> tuple[LoadEnd, str, bool]:
-        """Navigate and wait for the end; how it ended, why, and whether the cap ended it."""
+        """Navigate and wait; returns how the load ended, why, and whether the cap ended it."""
         rule = rule_from_now(self._settings)
         self.follow(rule)
         parameters = {"context": self.context, "url": self._settings.url, "wait": "none"}
@@ -105,7 +105,8 @@ class FirefoxTab:
         self._rule = rule
 
     def timings(self, deadline: float) -> tuple[PageAnswer, BrowserEvents]:
-        """Return the last document's checked answer of `SCRIPT`, and the events to hold it against.
+        """Return the last document's validated timings (`SCRIPT`), and the events to compare them
+        with.
 
         Raises the errors of `BiDi.call` and `PageAnswerError`.
         """
@@ -129,9 +130,9 @@ class FirefoxTab:
         )
 
     def evaluate(self, expression: str, deadline: float, world: str = "") -> str:
-        """Return the text that an expression gives in the page, or in the sandbox of that name.
+        """Return an expression's text result, evaluated in the page or in the sandbox `world`.
 
-        Raises `CommandError` if it threw.
+        Raises `CommandError` if it threw or returned no text.
         """
         target = {"context": self.context, **({"sandbox": world} if world else {})}
         parameters = {"expression": expression, "target": target, "awaitPromise": True}
@@ -159,18 +160,18 @@ class FirefoxTab:
             self.documents += 1
             self.shown_url = parameters["url"]
             if self.shown_url.startswith(_UNDECODABLE_PAGE):
-                # It has no load event.
+                # Firefox's error page has no load event.
                 self._navigation_error = UNDECODABLE[1]
             self._navigation = parameters.get("navigation") or ""
             self._events_ms.clear()
             self._rule.handle_new_document(now_s)
         elif method == "browsingContext.userPromptOpened":
-            # A dialog stops the page until somebody answers.
+            # A dialog blocks the page until it is answered.
             answer = {"context": self.context, "accept": True}
             self._bidi.send("browsingContext.handleUserPrompt", answer)
 
     def _is_foreign(self, method: str, parameters: JsonObject) -> bool:
-        """Return whether an event is of a window that the page opened; a new one is closed."""
+        """Return whether an event is of a pop-up window; closes the window if it is new."""
         context, parent = parameters.get("context") or "", parameters.get("parent")
         if method != "browsingContext.contextCreated":
             return context in self._foreign
@@ -187,8 +188,7 @@ class FirefoxTab:
 
 
 def text_answer(reply: JsonObject) -> str:
-    """Return the text that a script gave. Raises `CommandError` if it threw or gave something
-    else."""
+    """Return a script's text result. Raises `CommandError` if it threw or returned no text."""
     if reply["type"] != "success":
         thrown = reply.get("exceptionDetails", {}).get("text", "no reason given")
         raise CommandError(f"the page threw: {first_line(thrown)}")
@@ -199,6 +199,6 @@ def text_answer(reply: JsonObject) -> str:
 
 
 def mobile_user_agent(version: str) -> str:
-    """Return the user agent of the same Firefox on a phone."""
+    """Return the user agent of the same Firefox version on Android."""
     major = version.partition(".")[0]
     return f"Mozilla/5.0 (Android 12; Mobile; rv:{major}.0) Gecko/{major}.0 Firefox/{major}.0"
