@@ -1,4 +1,4 @@
-"""Admit machines before their first block: each is described, and all its slots load at once."""
+"""Admit machines before their first block: each is described and makes trial loads on all slots."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -21,13 +21,15 @@ UNDESCRIBED = MachineDescription({})
 
 
 class Questions(Protocol):
-    """The questions that are sent to a machine; each is answered by a call there."""
+    """Calls that are made on a machine to judge it."""
 
     def describe_machine(self) -> MachineDescription:
-        """Describe a machine (`eyelevel.run.machines.evidence`); asked on one slot."""
+        """Describe the machine (`eyelevel.run.machines.evidence`); called on one slot."""
 
     def measure_loads(self) -> Times:
-        """Return page load times in ms and CPU times in s of trial loads, on all slots at once."""
+        """Return page load times, ms, and CPU times, s, of trial loads; called on all slots at
+        once.
+        """
 
 
 @dataclass
@@ -40,23 +42,24 @@ class _Candidate:
     is_admitted: bool = False
     is_refused: bool = False
     judged: frozenset[str] = frozenset()
-    """The slots that were present when it was refused; it is judged again once none of them is."""
+    """Slots present when it was refused; it is judged again once none of them is left."""
     retired: dict[int, str] = field(default_factory=dict)
-    """The reasons why slots were retired, by slot number."""
+    """Reason for each retired slot, by slot number."""
     loaded: Evidence | None = None
-    """Evidence from before the machine left and came back in this run; its trial loads still
-    hold."""
+    """Evidence from before the machine left during this run; its trial loads remain valid."""
 
     @property
     def takes_nothing(self) -> bool:
-        """Whether it is refused, or all of its present slots are retired."""
+        """Whether it is refused or all of its present slots are retired."""
         numbers = {name.number for name in self.slots.values()}
         return self.is_refused or (bool(numbers) and numbers <= self.retired.keys())
 
 
 class Admissions:
-    """The admissions of one run. `submit` runs a function on a slot; its futures come back to
-    `on_answer`."""
+    """Admissions of one run: judges machines, and retires slots that fail.
+
+    `submit` runs a function on a slot; its futures come back through `on_answer`.
+    """
 
     def __init__(
         self,
@@ -70,18 +73,18 @@ class Admissions:
         self._fleet, self._directory, self._report = fleet, directory, report
         self._candidates: dict[str, _Candidate] = {}
         self._failures, self._losses = SlotFailures(), SlotLosses()
-        # Those of an earlier start, too: when others come, what they loaded may be found apart.
+        # Include machines of earlier starts: a new machine can show that their loads differ.
         self._evidence = {machine: known for machine, (known, _) in fleet.members.items()}
         self._verdicts: dict[str, Verdict] = {}
         self._retired_before = read_retired(directory)
 
     @property
     def refused(self) -> set[str]:
-        """The IDs of present machines that take no blocks."""
+        """Ids of present machines that take no blocks."""
         return {machine for machine, each in self._candidates.items() if each.takes_nothing}
 
     def on_slot_joined(self, slot: str) -> list[Event]:
-        """Take note of a slot that joined; slots of an admitted machine take blocks at once."""
+        """Handle a joined slot; slots of an admitted machine take blocks at once."""
         name = SlotName.of(slot)
         candidate = self._candidates.setdefault(name.machine, _Candidate())
         candidate.slots[slot] = name
@@ -91,13 +94,16 @@ class Admissions:
             candidate.is_refused, candidate.judged = False, frozenset()
             candidate.loading, candidate.times = {}, {}
             if candidate.loaded and candidate.loaded.slots != name.count:
-                candidate.loaded = None  # so many at once have other times
+                candidate.loaded = None  # another number of slots has other load times
             candidate.asked = self._submit(slot, self._questions.describe_machine)
         return []
 
     def on_slot_left(self, slot: str) -> None:
-        """Take note of a slot that left. A machine that was being judged is judged again once it is
-        complete, and so is one that left entirely: it may come back changed."""
+        """Handle a slot that left.
+
+        A machine that was being judged is judged again once all its slots are present, and so is
+        one that left completely: it may return changed.
+        """
         machine = SlotName.of(slot).machine
         candidate = self._candidates[machine]
         del candidate.slots[slot]
@@ -108,12 +114,14 @@ class Admissions:
             candidate.asked, candidate.loading, candidate.times = None, {}, {}
 
     def on_answer(self, slot: str, future: "Future[Any]", answer: object) -> list[Event]:
-        """Take a slot's answer to a question; `answer` is an ExpectedError if it raised one."""
+        """Handle a slot's answer to a question; `answer` is an `ExpectedError` if the call
+        raised one.
+        """
         machine = SlotName.of(slot).machine
         candidate = self._candidates[machine]
         is_asked = future is candidate.asked or future is candidate.loading.get(slot)
         if not is_asked or candidate.is_refused:
-            return []  # it was asked anew meanwhile, or another slot's answer was enough
+            return []  # it was asked again meanwhile, or another slot's answer was enough
         if isinstance(answer, ExpectedError):
             candidate.description = candidate.description._replace(problems=(str(answer),))
             return self._judge(machine, candidate)
@@ -145,7 +153,7 @@ class Admissions:
             candidate.description.environment,
         )
         verdicts = self._fleet.admit(evidence)
-        # Of what comes back the file keeps what it was when its loads were given their class.
+        # For a machine that returns, the file keeps its state at the time of its classification.
         self._evidence[machine], _ = self._fleet.members.get(machine, (evidence, None))
         return [event for verdict in verdicts for event in self._apply(verdict)]
 
@@ -153,7 +161,7 @@ class Admissions:
         known = self._evidence[verdict.machine]
         self._verdicts[verdict.machine] = verdict
         self._keep(verdict.machine)
-        candidate = self._candidates.get(verdict.machine) or _Candidate()  # it is not here now
+        candidate = self._candidates.get(verdict.machine) or _Candidate()  # it is absent now
         was_admitted = candidate.is_admitted
         candidate.is_admitted = verdict.is_admitted
         candidate.is_refused = not verdict.is_admitted
@@ -166,8 +174,10 @@ class Admissions:
         return []
 
     def _report_refusal(self, evidence: Evidence, reason: str) -> None:
-        """Report a refused machine and how many are admitted; if most machines are like it, suggest
-        a run without the first."""
+        """Report a refused machine and how many are admitted.
+
+        If most machines resemble it, the line suggests a run without the first machine.
+        """
         here = [each for each in self._candidates.values() if each.slots]
         admitted = sum(each.is_admitted for each in here)
         judged = admitted + sum(each.is_refused for each in here)
@@ -179,8 +189,11 @@ class Admissions:
         self._report(line)
 
     def on_slot_lost(self, slot: str, block: int, why: str) -> list[Event]:
-        """Take note of a slot lost with a block, possibly by its own fault. It is retired after
-        several losses in a row, and so are all slots of a machine on which all are lost."""
+        """Handle the loss of a slot with a block, possibly by its own fault.
+
+        A slot is retired after several losses in a row; all slots of a machine on which every slot
+        is lost are retired, too.
+        """
         name = SlotName.of(slot)
         candidate = self._candidates[name.machine]
         numbers = self._losses.on_lost(name.machine, name.number, name.count, block)
@@ -201,7 +214,9 @@ class Admissions:
         return [SlotRetired(each) for each, its in candidate.slots.items() if its.number in anew]
 
     def on_loads_finished(self, slot: str, trials: Sequence[PackedTrial]) -> list[Event]:
-        """Take note of a block's loads on a slot, which is retired if too many of them fail."""
+        """Handle a block's results from a slot, which is retired if too many of its loads
+        failed.
+        """
         name = SlotName.of(slot)
         candidate = self._candidates[name.machine]
         self._losses.on_block_finished(name.machine, name.number)
@@ -220,7 +235,7 @@ class Admissions:
 
 
 def _make_added_events(candidate: _Candidate, slots: Iterable[str]) -> list[Event]:
-    """Return one SlotAdded per slot that is not retired."""
+    """Return one `SlotAdded` event per slot that is not retired."""
     names = {slot: candidate.slots[slot] for slot in slots}
     return [
         SlotAdded(slot, name.machine)

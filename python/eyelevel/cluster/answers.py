@@ -1,4 +1,4 @@
-"""Call functions on slots, and fetch their answers independently of one another."""
+"""Call functions on slots, and fetch their results independently of each other."""
 
 import asyncio
 import itertools
@@ -20,20 +20,24 @@ from eyelevel.cluster.connection import Connection
 from eyelevel.errors import LabError
 
 RETRY_S = 0.5
-"""The pause before fetching an answer again."""
+"""Seconds between attempts to fetch a result."""
 UNREACHED_S = 120.0
-"""The time for which fetching is retried; a lost slot is noticed after half of it."""
+"""Seconds for which fetching is retried; a lost slot is detected within half of that."""
 
 
 class AnswerLostError(Exception):
-    """A slot's answer was lost, by no fault of the slot: the connection to the scheduler broke, or
-    Dask's client reconnected."""
+    """A slot's result was lost without its fault: the scheduler's connection broke or was
+    replaced.
+    """
 
 
 @dataclass(frozen=True)
 class _Call:
-    """A call that runs when it is unpickled. A scheduler unpickles the tasks that pass through it
-    and may not have eyelevel installed; to it this is bytes for a function of Python's."""
+    """A call that is executed when it is unpickled.
+
+    A scheduler unpickles the tasks that it forwards and may not have eyelevel installed. This way
+    it only sees bytes and `pickle.loads`.
+    """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -44,7 +48,7 @@ class _Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """A slot's answer, fetched if `coming` is set. `us`: the client that asked."""
+    """A slot's result, fetched if `coming` is set; `us` is the id of the client that asked."""
 
     slot: str
     us: str
@@ -52,7 +56,7 @@ class Answer:
     coming: "Coming[Any] | None" = None
 
     def result(self) -> Any:
-        """Return the fetched answer. Raises what the slot's call raised, and AnswerLostError."""
+        """Return the fetched result. Raises the exception of the call, and `AnswerLostError`."""
         assert self.coming is not None
         try:
             return self.coming.result()
@@ -65,20 +69,23 @@ class Answer:
 
 
 class Answers:
-    """The answers of one run. Nothing here waits for a slot: one answer may come over a slow link,
-    and another from a suspended process."""
+    """The results of one run.
+
+    Nothing here waits for one slot: one result may arrive over a slow link, and another one come
+    from a suspended process.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._coming: dict[Coming[Any], str] = {}
-        # Fetched answers come first, since they are in memory here.
+        # Fetched results are first in the queue, since they occupy memory.
         self._ready: queue.PriorityQueue[tuple[bool, int, Answer]] = queue.PriorityQueue()
         self._number = itertools.count()
 
     def ask(
         self, slot: str, us: str, address: str, function: Callable[..., Any], *arguments: Any
     ) -> "Future[Any]":
-        """Call a function on a slot; `next` returns its answer."""
+        """Call a function on a slot; `next` returns its result."""
         future: Future[Any] = self._connection.client.submit(
             pickle.loads,
             pickle.dumps(_Call(function, arguments)),
@@ -92,9 +99,9 @@ class Answers:
         return future
 
     def fetch(self, answer: Answer, address: str) -> None:
-        """Start fetching a result from its slot; `next` yields it, or its failure.
+        """Start fetching a result from its slot; `next` returns it or its error.
 
-        Raises AnswerLostError if the scheduler was away meanwhile.
+        Raises `AnswerLostError` if the connection to the scheduler was replaced meanwhile.
         """
         slot, us, future, client = answer.slot, answer.us, answer.future, self._connection.client
         if future.client is not client:
@@ -104,11 +111,11 @@ class Answers:
             _fetch_answer(client, future, address), client.loop.asyncio_loop
         )
         self._coming[coming] = slot
-        # Not `coming` itself, which would hold its answer until Python looks for circles.
+        # Not `coming` itself: the reference cycle would keep the result until a garbage collection.
         coming.add_done_callback(lambda done: self._put(Answer(slot, us, future, done)))
 
     def next(self, timeout_s: float) -> Answer | None:
-        """Return the next answer that can be fetched or has been; None after the timeout."""
+        """Return the next result that is fetched or can be fetched; None after the timeout."""
         try:
             _, _, answer = self._ready.get(timeout=timeout_s)
         except queue.Empty:
@@ -118,7 +125,7 @@ class Answers:
         return answer
 
     def give_up(self, slot: str) -> None:
-        """Cancel all fetches from a slot that is gone; Dask would wait for them."""
+        """Cancel all fetches from a slot that left; Dask would wait for them."""
         for coming in [each for each, of in self._coming.items() if of == slot]:
             coming.cancel()
             del self._coming[coming]
@@ -128,9 +135,9 @@ class Answers:
 
 
 async def _fetch_answer(client: Client, future: "Future[Any]", address: str) -> Any:
-    """Fetch one answer from its slot. Raises what was raised there.
+    """Fetch one result from its slot. Raises the exception of the call.
 
-    `Client.gather` fetches several answers by one call, so that cancelling one cancels all, and
+    `Client.gather` fetches several results in one call, so that cancelling one cancels all, and
     makes at most five calls at once.
     """
     failed_s: float | None = None
@@ -139,13 +146,13 @@ async def _fetch_answer(client: Client, future: "Future[Any]", address: str) -> 
             raise CommClosedError("the scheduler is gone")
         try:
             reply = await client.scheduler.gather(keys=[future.key])
-        except OSError:  # one connection of many, if the client has its scheduler still
+        except OSError:  # a connection to a worker, if the scheduler's is open
             if client.status != "running":
                 raise
         else:
             if reply["status"] == "OK":
                 return reply["data"][future.key]
-            # Its slot is going, which is seen soon, or nobody can reach it.
+            # Its slot is leaving, which is detected soon, or it is unreachable.
             failed_s = failed_s or time.monotonic()
             if time.monotonic() > failed_s + UNREACHED_S:
                 raise LabError(
@@ -153,4 +160,4 @@ async def _fetch_answer(client: Client, future: "Future[Any]", address: str) -> 
                     f"{UNREACHED_S / 60:g} minutes; open the ports of that machine to it"
                 )
         await asyncio.sleep(RETRY_S)
-    return await client.gather(future, asynchronous=True)  # raises before it calls anybody
+    return await client.gather(future, asynchronous=True)  # raises before it calls a worker

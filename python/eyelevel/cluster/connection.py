@@ -21,29 +21,28 @@ CONNECT_S = 10.0
 PORT_MAX = 65535
 RETRY_S = 2.0
 WITHOUT_S_MAX = 600.0
-"""How long a run waits for a lost scheduler."""
+"""Seconds for which a run waits for a lost scheduler to return."""
 BEAT_S = 3.0
 SILENCE_S = 4 * BEAT_S
-"""A client without a heartbeat for this long is gone."""
+"""Seconds without a heartbeat after which a client counts as gone."""
 KEY = "eyelevel"
-"""The key in the scheduler's metadata that has its owner and a number that grows while the owner
-lives."""
+"""Key in the scheduler's metadata with its owner and the owner's heartbeat counter."""
 
 
 class ClusterError(ExpectedError):
-    """A cluster cannot be used."""
+    """A cluster is unusable."""
 
 
 class SchedulerLostError(LaterError):
-    """A scheduler was lost and did not come back; committed loads stay."""
+    """A scheduler was lost and did not return; committed loads are kept."""
 
 
 def check_reachable(
     address: str, inspect: Callable[[socket.socket], None] = lambda _: None
 ) -> None:
-    """Raise ClusterError if no scheduler answers at an address, before anything is written.
+    """Raise `ClusterError` if no scheduler listens at an address, before anything is written.
 
-    `inspect` may check the connection further, and may raise OSError.
+    `inspect` may check the connection further, and may raise `OSError`.
     """
     if not address:
         return
@@ -54,9 +53,11 @@ def check_reachable(
 
 
 def reach(address: str, inspect: Callable[[socket.socket], None]) -> None:
-    """Connect once and call `inspect`. Raises OSError, and OverflowError for an invalid port."""
+    """Connect once and call `inspect`. Raises `OSError`, and `OverflowError` for an invalid
+    port.
+    """
     host, port = parse_host_port(address.partition("://")[2])
-    if port > PORT_MAX:  # of which the system would take a part
+    if port > PORT_MAX:  # which the system would truncate to 16 bits
         raise OverflowError
     with socket.create_connection((host, port), CONNECT_S) as connection:
         inspect(connection)
@@ -79,10 +80,10 @@ def _unreachable_error(address: str, error: Exception) -> ClusterError:
 
 
 class Connection:
-    """One run's exclusive use of a scheduler."""
+    """A run's exclusive connection to a scheduler."""
 
     def __init__(self, address: str, directory: Path, security: Security | None = None) -> None:
-        """`security`: None for Dask's own settings."""
+        """Prepare the connection; `security` None means Dask's own settings."""
         self.address = address
         self._security = security
         self._owner = f"process {os.getpid()} on {platform.node()}, writing {directory.resolve()}"
@@ -91,10 +92,12 @@ class Connection:
         self._lost_s: float | None = None
         self._client: Client | None = None
         self.slots_here: subprocess.Popen[bytes] | None = None
-        """The process with this machine's slots, if the run started it."""
+        """Process of this machine's slots, if the run started them."""
 
     def __enter__(self) -> Self:
-        """Connect. Raises ClusterError if the scheduler does not answer or another run uses it."""
+        """Connect. Raises `ClusterError` if the scheduler does not answer or another run uses
+        it.
+        """
         try:
             self._client = self._new_client(CONNECT_S)
         except OSError as error:
@@ -110,14 +113,14 @@ class Connection:
     ) -> None:
         if self._client is not None:
             if self.is_up:
-                with suppress(OSError):  # it may go at this moment, and be nobody's
+                with suppress(OSError):  # the scheduler may be lost at this moment
                     if self._owner_of(self._client) == self._owner:
                         self._client.set_metadata([KEY], None)
             self._client.close()
 
     @property
     def client(self) -> Client:
-        """Dask's client; only valid while the scheduler is reachable."""
+        """Dask's client; valid only while the scheduler is connected."""
         assert self._client is not None
         return self._client
 
@@ -129,8 +132,8 @@ class Connection:
     def beat(self) -> None:
         """Send a heartbeat if one is due.
 
-        Raises ClusterError if another run took the scheduler at the same moment, and LaterError if
-        the slots of this machine have ended, since nothing would restart them.
+        Raises `ClusterError` if another run claimed the scheduler at the same moment, and
+        `LaterError` if the process of this machine's slots ended, since nothing would restart it.
         """
         if self.slots_here and (status := self.slots_here.poll()) is not None:
             raise LaterError(
@@ -145,9 +148,10 @@ class Connection:
         self._tell(self.client)
 
     def dial(self) -> bool:
-        """Try to reconnect to a lost scheduler, and return whether that worked.
+        """Try to reconnect to a lost scheduler; returns whether that succeeded.
 
-        Raises SchedulerLostError after WITHOUT_S_MAX, and ClusterError if another run uses it now.
+        Raises `SchedulerLostError` after `WITHOUT_S_MAX`, and `ClusterError` if another run uses it
+        now.
         """
         if self._client is not None:
             self._client.close(timeout=RETRY_S)
@@ -162,18 +166,18 @@ class Connection:
                     f"{WITHOUT_S_MAX / 60:g} minutes; what is committed is kept: start it again"
                 ) from None
             return False
-        # It may have been here all the time, and another's meanwhile.
+        # The scheduler may have kept running, and another run may have claimed it.
         if (owner := self._owner_of(self._client)) not in (None, self._owner):
             raise self._in_use_error(str(owner))
         self._tell(self._client)
         return True
 
     def restart(self, addresses: Sequence[str], timeout_s: float | None = None) -> None:
-        """Restart these workers' processes by their nannies; workers that are gone are ignored.
+        """Let the nannies restart these workers' processes; absent workers are ignored.
 
-        Waits until the nannies have done so, at most `timeout_s`, else as long as Dask waits.
+        Waits for that at most `timeout_s` seconds; None for Dask's own limit.
         """
-        # Dask raises KeyError for an address that its scheduler has no more.
+        # Dask raises KeyError for an address that its scheduler no longer has.
         bound = {} if timeout_s is None else {"timeout": timeout_s}
         with suppress(KeyError, OSError, TimeoutError):
             if self._client is not None:

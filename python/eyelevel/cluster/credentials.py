@@ -1,7 +1,7 @@
-"""Credentials of one run on loopback, which every user of a machine reaches.
+"""TLS credentials of one run on loopback, which every user of a machine can reach.
 
-Scheduler, nannies and workers each present the same certificate and accept no other one. Its key is
-in memory and, where slots are started by hand, in a file that its owner alone can read.
+Scheduler, nannies and workers all present the same certificate and accept no other. Its key is in
+memory and, if slots are started by hand, in a file that only its owner can read.
 """
 
 import json
@@ -20,20 +20,20 @@ from eyelevel.cluster.connection import ClusterError
 
 @dataclass(frozen=True)
 class Credentials:
-    """A key and the certificate that it signs itself, both as PEM."""
+    """A private key and its self-signed certificate, both as PEM."""
 
     key: str = field(repr=False)
     certificate: str
 
     @classmethod
     def new(cls) -> Self:
-        """Generate a fresh pair. Raises LabError."""
+        """Generate new credentials. Raises `LabError`."""
         made = run_tool(["credentials"])
         return cls(made["key"], made["certificate"])
 
     @classmethod
     def of_json(cls, found: object) -> Self | None:
-        """Return the pair that `as_json` wrote; None for anything else."""
+        """Return the credentials from `as_json`'s value; None for any other value."""
         match found:
             case {"key": str(key), "certificate": str(certificate)}:
                 return cls(key, certificate)
@@ -41,22 +41,22 @@ class Credentials:
 
     @classmethod
     def of_line(cls, line: bytes) -> Self | None:
-        """Return the pair that a run writes to its own slots; None if it has ended before."""
+        """Parse the line that a run writes to its own slots; None if the run ended before."""
         return cls.of_json(json.loads(line)) if line.endswith(b"\n") else None
 
     def as_json(self) -> dict[str, str]:
-        """Return what `of_json` reads."""
+        """Return the credentials as JSON for `of_json`."""
         return {"key": self.key, "certificate": self.certificate}
 
     def security(self) -> Security:
-        """Return Dask's form of it. None of Dask's own TLS settings takes part."""
+        """Return the credentials as Dask's `Security`; none of Dask's own TLS settings is used."""
         pairs: dict[str, str] = {}
         for role in ("client", "scheduler", "worker"):
             pairs |= {f"tls_{role}_key": self.key, f"tls_{role}_cert": self.certificate}
         return Security(
             require_encryption=True,
             tls_ca_file=self.certificate,
-            tls_min_version=TLSVersion.TLSv1_3,  # all ends are of one version of eyelevel
+            tls_min_version=TLSVersion.TLSv1_3,  # all ends run the same version of eyelevel
             tls_max_version=None,
             tls_ciphers=None,
             **pairs,
@@ -64,9 +64,9 @@ class Credentials:
 
 
 def check_own(file: Path) -> None:
-    """Raise ClusterError for a file of credentials that another user wrote, or can write.
+    """Raise `ClusterError` for a credentials file that another user owns or can write to.
 
-    Who is heard by their holder can run programs as this user.
+    The owner of these credentials can run programs as this user.
     """
     found = file.stat()
     if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o022:
@@ -77,7 +77,7 @@ def check_own(file: Path) -> None:
 
 
 def check_private(file: Path) -> None:
-    """Raise ClusterError if others can read a file, as on disks that keep no permissions."""
+    """Raise `ClusterError` if others can read a file, as on disks without permissions."""
     if stat.S_IMODE(file.stat().st_mode) & 0o077:
         raise ClusterError(
             f"writing {file}: this disk lets other users read it, and it holds the run's key; give "

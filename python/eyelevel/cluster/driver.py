@@ -1,4 +1,4 @@
-"""The driver that gives a run's loop the slots of a cluster."""
+"""The driver that runs a study's loop on the slots of a cluster."""
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -41,14 +41,14 @@ _described = cache(describe)
 
 @dataclass(frozen=True)
 class PlanQuestions:
-    """The questions to machines before the first block of one plan."""
+    """Questions to machines before the first block of a plan; runs on the machine."""
 
     browser: Browser
     pairs: Sequence[tuple[Stack, Stack]]
 
     def describe_machine(self) -> MachineDescription:
         """Implement `Questions.describe_machine`."""
-        load = {"load_1min": os.getloadavg()[0]}  # before we make it busy
+        load = {"load_1min": os.getloadavg()[0]}  # before our own loads
         environment = _described(self.browser) | load
         facts, problems = machine_facts(self.browser), machine_problems()
         if not problems:
@@ -72,10 +72,10 @@ def cluster_driver(
     is_trusted: bool = False,
     report: Callable[[str], None],
 ) -> Driver:
-    """Return the driver. Raises ClusterError for a `where` that is invalid or does not answer.
+    """Return the driver. Raises `ClusterError` if `where` is invalid or does not answer.
 
-    `allow_heterogeneous`: machines that differ are admitted as classes. `is_trusted`: nobody else
-    is on the network. `report`: called with a line for each event of a machine.
+    `allow_heterogeneous`: admit machines that differ, as classes. `is_trusted`: the network is used
+    by nobody else. `report`: called with a line for each event of a machine.
     """
     place = SchedulerChoice.of(where, is_trusted=is_trusted)
     check_reachable(
@@ -115,7 +115,7 @@ def cluster_driver(
             try:
                 yield slots
             except BaseException:
-                if not place.slots_here:  # those end with this process
+                if not place.slots_here:  # slots on this machine end with this process
                     slots.break_off()
                 raise
 

@@ -1,4 +1,4 @@
-"""Names of slots, each with its machine and the machine's number of slots."""
+"""Names of slots, which contain the machine and its number of slots."""
 
 import hashlib
 import platform
@@ -13,12 +13,12 @@ _NAME = re.compile(r"(?P<machine>[0-9a-z-]+)/(?P<number>\d+)of(?P<count>\d+) (?P
 
 @dataclass(frozen=True)
 class SlotName:
-    """A worker's name. A slot's name is this, followed by what is unique to its process."""
+    """A worker's name; a slot's name is this plus a suffix unique to its process."""
 
     machine: str
-    """The machine's ID, the same whenever it joins again."""
+    """Id of the machine, the same each time it joins."""
     host: str
-    """The host name, for people."""
+    """Host name, for messages."""
     number: int
     count: int
 
@@ -27,7 +27,7 @@ class SlotName:
 
     @classmethod
     def of(cls, text: str) -> "SlotName":
-        """Parse a slot's name. Raises ValueError for a worker that is not eyelevel's."""
+        """Parse a slot's name. Raises `ValueError` for a worker of another application."""
         found = _NAME.fullmatch(text)
         if found is None:
             raise ValueError(f"{text} is not a slot of eyelevel worker")
@@ -35,12 +35,12 @@ class SlotName:
 
 
 def is_ours(text: str) -> bool:
-    """Return whether a worker is one of ours: a scheduler may have others."""
+    """Return whether a worker is one of ours; a scheduler may have others."""
     return _NAME.fullmatch(text) is not None
 
 
 def machine_id(host: str | None = None) -> str:
-    """Return this machine's ID, made from /etc/machine-id and the host name."""
+    """Return this machine's id, derived from /etc/machine-id and the host name."""
     given = _MACHINE_ID.read_text().strip() if _MACHINE_ID.exists() else ""
     text = f"{given} {host or platform.node()}"
     return hashlib.sha256(text.encode()).hexdigest()[:ID_HEX]

@@ -6,15 +6,18 @@ from collections.abc import Callable, Collection
 from eyelevel.cluster.names import SlotName
 
 NOBODY_S = 600.0
-"""The time that a run waits for a machine before it reports that."""
+"""Seconds without a machine after which that is reported."""
 PART_S = 120.0
-"""How long a machine may lack slots before that is reported; it is not admitted until all are
-there."""
+"""Seconds for which a machine may lack slots before that is reported; it is admitted once
+complete.
+"""
 
 
 class Presence:
-    """The reports of one run, whose workers connect to `address` (or a file that has it); each line
-    is reported once as long as it holds."""
+    """Reports on missing machines and slots of one run; each line is reported once while it holds.
+
+    Its workers connect to `address`, an address or a file that contains one.
+    """
 
     def __init__(
         self,
@@ -29,7 +32,7 @@ class Presence:
         self._part_since_s: dict[str, float] = {}
 
     def see(self, slots: Collection[str], refused: Collection[str]) -> None:
-        """Report on the present slots, given also the IDs of refused machines."""
+        """Update the reports, given the present slots and the ids of refused machines."""
         self._see_parts(slots)
         machines = {SlotName.of(slot).machine for slot in slots}
         if machines - set(refused):
@@ -43,7 +46,7 @@ class Presence:
             )
 
     def _see_parts(self, slots: Collection[str]) -> None:
-        """Report once a machine that lacks slots: its other slots wait for the last."""
+        """Report a machine that lacks slots, once: its other slots wait for them."""
         names = [SlotName.of(slot) for slot in slots]
         for machine in {name.machine for name in names} - self._whole:
             of_it = [name for name in names if name.machine == machine]
@@ -54,7 +57,7 @@ class Presence:
                 continue
             since_s = self._part_since_s.setdefault(machine, self._now_s())
             if self._now_s() - since_s > PART_S:
-                self._whole.add(machine)  # what is report is report once
+                self._whole.add(machine)  # each is reported once
                 self._report(
                     f"of {first.host} ({machine}) {len(there)} of {first.count} slots have joined; "
                     f"it loads nothing without slot {', '.join(lacking)}: see what `eyelevel "

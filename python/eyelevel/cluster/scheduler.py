@@ -32,20 +32,23 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class SchedulerChoice:
-    """`local:N`, `listen:HOST:PORT`, or the address of a scheduler of Dask's."""
+    """A value of `--cluster`: `local:N`, `listen:HOST:PORT`, or a Dask scheduler's address."""
 
     slots_here: int = 0
     listen: tuple[str, int] | None = None
     address: str = ""
     protection: Protection = "own"
-    """The protection of a scheduler on this machine."""
+    """How a scheduler on this machine is protected."""
     security: Security = field(default_factory=without_tls, compare=False)
-    """The TLS settings for connecting to `address`."""
+    """TLS settings for connecting to `address`."""
 
     @classmethod
     def of(cls, text: str, *, is_trusted: bool = False) -> "SchedulerChoice":
-        """Parse the option. Raises ClusterError for an invalid value, for an address that others
-        could reach or impersonate unless the network is trusted, and for unusable TLS settings."""
+        """Parse the option.
+
+        Raises `ClusterError` for an invalid value, for an address that others could reach or
+        impersonate unless the network is trusted, and for unusable TLS settings.
+        """
         if found := re.fullmatch(r"local:([1-9]\d{0,3})", text):
             return cls(slots_here=int(found[1]), listen=(LOOPBACK, 0))
         listening = re.fullmatch(r"listen:(\[[0-9a-fA-F:.]+\]|[^:\[\]]+):(\d{1,5})", text)
@@ -62,7 +65,7 @@ class SchedulerChoice:
 
 
 def check_can_listen(where: SchedulerChoice) -> None:
-    """Raise ClusterError if no scheduler can listen here, before anything is written."""
+    """Raise `ClusterError` if no scheduler can listen here, before anything is written."""
     if where.listen is None:
         return
     host, port = where.listen
@@ -79,14 +82,13 @@ def check_can_listen(where: SchedulerChoice) -> None:
 
 @contextmanager
 def connect(where: SchedulerChoice, directory: Path) -> Iterator[Connection]:
-    """Connect to the scheduler, after starting it here if it has no address, and slots if they are
-    to be here. While a scheduler here waits for workers, SCHEDULER_FILE in `directory` has its
-    address.
+    """Connect to the scheduler, starting it (and this machine's slots) if the choice says so.
 
-    Raises ClusterError if nobody is at the address, or another run has it.
+    While a scheduler started here waits for workers, SCHEDULER_FILE in `directory` has its address.
+    Raises `ClusterError` if nothing listens at the address, or another run uses it.
     """
     configure()
-    if not where.slots_here:  # which would start their browsers with as many
+    if not where.slots_here:  # local slots would pass the limit on to their browsers
         _raise_open_file_limit()
     if where.listen is None:
         with Connection(where.address, directory, where.security) as connection:
@@ -102,11 +104,11 @@ def connect(where: SchedulerChoice, directory: Path) -> Iterator[Connection]:
         "security": security,
         "extensions": EXTENSIONS,
         "dashboard": False,
-        # It has a port for one all the same, of all interfaces if it is not told.
+        # Even without a dashboard it opens an HTTP port, by default on all interfaces.
         "dashboard_address": f"{LOOPBACK}:0",
     }
     with (
-        # Dask's scheduler makes a folder for files that it never has, and leaves it.
+        # Dask's scheduler creates a folder that it does not use, and leaves it behind.
         temporary_folder("scheduler") as scratch,
         dask.config.set({"temporary-directory": str(scratch)}),
         SpecCluster(
@@ -133,7 +135,7 @@ def _security_here(protection: Protection, credentials: Credentials | None) -> S
 
 @contextmanager
 def _announce(address: str, credentials: Credentials | None, file: Path) -> Iterator[None]:
-    """Keep a file with a scheduler's address, and the credentials that its workers need."""
+    """Write a file with the scheduler's address and its workers' credentials; removed on exit."""
     content: dict[str, object] = {"address": address}
     if credentials is not None:
         content["credentials"] = credentials.as_json()
@@ -148,8 +150,10 @@ def _announce(address: str, credentials: Credentials | None, file: Path) -> Iter
 
 
 def _raise_open_file_limit() -> None:
-    """Allow this process as many open files as it may have: each slot takes about four, and one
-    more while its answer is fetched."""
+    """Raise this process's soft limit of open files to the hard limit.
+
+    Each slot takes about four, and one more while its result is fetched.
+    """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
@@ -160,13 +164,13 @@ def _slots_here(
 ) -> Iterator[None]:
     command = [sys.executable, "-m", "eyelevel", "worker", connection.address]
     command += ["--slots", str(count)]
-    # In a session of their own: a terminal's Ctrl-C is for the run to hear. Their input has the
-    # credentials, which so are in no file, and ends with this process, however that ends.
+    # In a session of their own: a terminal's Ctrl-C is for the run only. They read the
+    # credentials from standard input, not a file; it closes when this process ends in any way.
     with subprocess.Popen(
         [*command, "--while-open"], stdin=subprocess.PIPE, start_new_session=True
     ) as process:
         assert process.stdin is not None and credentials is not None
-        with suppress(BrokenPipeError):  # it has ended, which `connection` notices
+        with suppress(BrokenPipeError):  # it has ended, which `connection` detects
             process.stdin.write(json.dumps(credentials.as_json()).encode() + b"\n")
             process.stdin.flush()
         connection.slots_here = process

@@ -1,4 +1,4 @@
-"""Find a slot's scheduler, hold one worker per machine, and retry with growing pauses."""
+"""Find a slot's scheduler, allow one worker per machine, and retry with growing pauses."""
 
 import re
 import socket
@@ -20,21 +20,20 @@ from eyelevel.from_outside.limits import DOCUMENT
 from eyelevel.from_outside.source import Source
 
 PAUSE_S_FIRST, PAUSE_S_MAX = 1.0, 30.0
-"""The first and the longest pause. An attempt starts a process, perhaps while other slots load."""
+"""First and longest pause, s. An attempt starts a process, perhaps while other slots load."""
 LASTED_S = 60.0
-"""A connection that lasted this long worked; its end is a new event, so that pauses start over."""
+"""Duration after which a connection counts as successful, s; pauses then start over."""
 
 _ADDRESS = re.compile(r"(tcp|tls)://\S+:\d+")
 _BARE_ADDRESS = re.compile(r"[^/\s]+:\d+")
-"""An address without a scheme, which taken as a file name would be waited for forever."""
+"""An address without a scheme; as a file name it would be waited for forever."""
 
 NAME_LENGTH_MAX = 107
-"""The longest name of a socket, in bytes (unix(7))."""
+"""Maximum length of a socket's name, bytes (unix(7))."""
 
 
 class Backoff:
-    """One slot's pauses between attempts to connect; each reason is reported once as long as it
-    holds."""
+    """Growing pauses between one slot's connection attempts; a repeated reason is reported once."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
@@ -42,8 +41,10 @@ class Backoff:
         self._pause_s = PAUSE_S_FIRST
 
     def pause_after(self, line: str, lasted_s: float = 0.0) -> float:
-        """Return the pause, in s, after a connection that lasted `lasted_s`. `line` is the reason
-        to report; it is empty if it was reported elsewhere."""
+        """Return the pause after a connection that lasted `lasted_s`, both in seconds.
+
+        `line` is the reason to report; "" if it was reported elsewhere.
+        """
         if lasted_s >= LASTED_S:
             self._said, self._pause_s = "", PAUSE_S_FIRST
         if line and line != self._said:
@@ -62,9 +63,10 @@ class Scheduler:
 
 
 class SchedulerAddress:
-    """The address of the scheduler that a machine's slots connect to: given, or read anew from a
-    run's `scheduler.json` at each attempt. A run that starts later, or after one that died, writes
-    another address there.
+    """The address of the scheduler that a machine's slots connect to.
+
+    It is given, or read from a run's `scheduler.json` at each attempt: a run that starts later, or
+    after one that died, writes another address to it.
     """
 
     def __init__(
@@ -76,10 +78,10 @@ class SchedulerAddress:
         credentials: Credentials | None = None,
         report: Callable[[str], None],
     ) -> None:
-        """`credentials`: those of the run at an address, if it has its own.
+        """Parse `where`; `credentials` are those of a run that is given by address, if it has any.
 
-        Raises StoreError for a file that is no such file, and ClusterError for what looks like an
-        address and is none, for Dask's TLS settings that cannot be used, and as `_take`.
+        Raises `StoreError` for a file that is not a `scheduler.json`, and `ClusterError` for a
+        malformed address, for unusable TLS settings, and as `_take` does.
         """
         self._where, self._machine, self._credentials = where, machine, credentials
         self._is_trusted, self._report = is_trusted, report
@@ -107,7 +109,9 @@ class SchedulerAddress:
         return _ADDRESS.fullmatch(self._where) is not None
 
     def locate(self) -> Scheduler | None:
-        """Return the scheduler's present address; None while it is unknown, reported once."""
+        """Return the scheduler's current address; None while it is unknown, which is reported
+        once.
+        """
         try:
             address, credentials = self._read()
             found = Scheduler(address, self._take(address, credentials))
@@ -144,8 +148,10 @@ class SchedulerAddress:
         return address, credentials
 
     def _take(self, address: str, credentials: Credentials | None) -> Security:
-        """Become this machine's only worker for a scheduler, and return the TLS settings. Raises
-        ClusterError as `read_trust` does, and if this machine already has a worker for it."""
+        """Become this machine's only worker of a scheduler; returns the TLS settings.
+
+        Raises `ClusterError` as `read_trust` does, and if this machine already has a worker for it.
+        """
         security = read_trust(
             address, "worker", is_trusted=self._is_trusted, credentials=credentials
         )
@@ -157,12 +163,12 @@ class SchedulerAddress:
 
 @contextmanager
 def only_worker(machine: str, address: str) -> Iterator[None]:
-    """Be this machine's only worker for the scheduler at `address`, until the process ends.
+    """Hold the lock of this machine's only worker for a scheduler, until the process ends.
 
-    Raises ClusterError if there is another: its slots have the same names and, unless they were
-    report their cores, the same cores.
+    Raises `ClusterError` if there is another one: its slots would have the same names and, unless
+    cores are given, the same cores.
     """
-    # A name without a file, which the kernel frees with its process.
+    # An abstract socket: the kernel frees its name when the process ends.
     with socket.socket(socket.AF_UNIX) as name:
         try:
             name.bind(f"\0eyelevel-worker/{machine}/{address}"[:NAME_LENGTH_MAX])

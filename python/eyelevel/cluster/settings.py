@@ -1,5 +1,8 @@
-"""Dask's settings for slots that measure times and whose lost blocks we count ourselves, and a
-client's return of memory, so that it is as small after 30,000 blocks as after a thousand."""
+"""Dask's settings for slots that measure times, and the return of a client's unused memory.
+
+Lost blocks are counted by us, not by Dask. A client needs no more memory after 30,000 blocks than
+after a thousand.
+"""
 
 import ctypes
 import logging
@@ -12,18 +15,17 @@ from dask.utils import key_split
 from distributed.scheduler import DEFAULT_EXTENSIONS, Scheduler
 
 LOG_LEVEL = "critical"
-"""The log level of Dask, which logs each connection; the run itself reports what happens to
-slots."""
+"""Log level of Dask, which logs each connection; the run reports events of slots itself."""
 
 OURS: Mapping[str, object] = MappingProxyType(
     {
-        # A block goes to the slot that it was given to, and to no other.
+        # A block runs on the slot that it was assigned to, and on no other.
         "distributed.scheduler.work-stealing": False,
-        # Losses are counted by us: the scheduler blames whatever a dead worker had, the innocent,
-        # too (dask-jobqueue#122), so that the first loss comes back at once.
+        # We count losses ourselves: the scheduler blames every task of a dead worker, even innocent
+        # ones (dask-jobqueue#122). So let it report the first loss at once.
         "distributed.scheduler.allowed-failures": 0,
         "distributed.scheduler.worker-ttl": "60s",
-        # What workers and scheduler do on their own takes 2 to 3 % of a core (distributed#5062).
+        # The background work of workers and scheduler takes 2 to 3 % of a core (distributed#5062).
         "distributed.worker.profile.enabled": False,
         "distributed.scheduler.active-memory-manager.start": False,
         "distributed.admin.tick.interval": "1s",
@@ -34,13 +36,13 @@ OURS: Mapping[str, object] = MappingProxyType(
         "distributed.worker.memory.spill": False,
         "distributed.worker.memory.pause": False,
         "distributed.worker.memory.terminate": False,
-        # What a client keeps of its last blocks for Dask's developers would grow for a thousand.
+        # A client's debugging history would grow for a thousand blocks.
         "distributed.admin.low-level-log-length": 100,
         "distributed.client.scheduler-info-interval": "10s",
         "distributed.diagnostics.nvml": False,
-        # A recording that a machine lacks is sent as one argument; that is meant.
+        # A recording is sent as one large argument on purpose.
         "distributed.admin.large-graph-warning-threshold": "2 GiB",
-        # Read where a slot's process begins, before it has this table.
+        # Dask reads this when a slot's process starts, before it has this table.
         "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": LOG_LEVEL,
         "distributed.scheduler.http.routes": [],
         "distributed.worker.http.routes": [],
@@ -49,8 +51,9 @@ OURS: Mapping[str, object] = MappingProxyType(
 
 
 class _NoSpans:
-    """Replaces Dask's spans extension, which keeps eleven kilobytes per block in the client until
-    the end of a run, of perhaps 30,000 blocks."""
+    """Replaces Dask's spans extension, which stores 11 kB per block in the client for the whole
+    run.
+    """
 
     def __init__(self, _: Scheduler) -> None:
         pass
@@ -67,27 +70,27 @@ EXTENSIONS = {
     **{name: each for name, each in DEFAULT_EXTENSIONS.items() if name != "stealing"},
     "spans": _NoSpans,
 }
-"""Extensions of a scheduler that runs here."""
+"""Extensions of a scheduler that runs in this process."""
 
 GIVE_BACK_BLOCKS = 500
-"""A client returns memory after this many blocks; it takes some milliseconds."""
+"""Number of blocks after which a client returns memory; that takes some milliseconds."""
 
 NO_HTTP_ADDRESS = "127.0.0.1:0"
-"""The address of the HTTP server in each process of Dask's: without pages, on loopback only."""
+"""Address of the HTTP server in each Dask process: without pages, on loopback only."""
 
 
 def configure() -> None:
-    """Set Dask's settings in this process and those that it starts."""
+    """Apply these settings to Dask in this process and its children."""
     dask.config.set(OURS)
     logging.getLogger("distributed").setLevel(LOG_LEVEL.upper())
 
 
 def give_back() -> None:
     """Return unused memory to the system."""
-    # Dask remembers the name of each task that it ever had, up to 100,000.
+    # Dask caches the names of up to 100,000 tasks.
     key_split.cache_clear()
-    # A thread's heap keeps what a table left behind when it grew, and what an answer was made of.
-    # Only glibc has the function.
+    # A thread's heap keeps the memory freed by growing tables and unpickled results.
+    # Only glibc has malloc_trim.
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

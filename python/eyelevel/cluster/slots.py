@@ -1,4 +1,4 @@
-"""Slots of a Dask cluster for the loop of a run."""
+"""Slots of a Dask cluster, as the loop of a run uses them."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -26,7 +26,7 @@ from eyelevel.run.study.slots import Event, OnStart, SlotAdded, SlotLost, Trials
 from eyelevel.store.packed import PackedTrial
 
 POLL_S = 0.5
-"""The interval between two looks at which slots are present."""
+"""Seconds between checks of which slots are present."""
 WAKE_S = 0.2
 BREAK_OFF_S = 5.0
 
@@ -39,8 +39,10 @@ def _one_line(error: Exception) -> str:
 
 
 class ClusterSlots:
-    """The slots of a cluster, one per worker process. A slot's name has the worker's name and the
-    process's address."""
+    """The slots of a cluster, one per worker process.
+
+    A slot's name consists of the worker's name and the process's address.
+    """
 
     def __init__(
         self,
@@ -50,7 +52,9 @@ class ClusterSlots:
         admissions: Callable[[Submit], Admissions],
         on_seen: Callable[[Collection[str], Collection[str]], None] = lambda slots, refused: None,
     ) -> None:
-        """`on_seen` is called regularly with the present slots and the refused machines."""
+        """Prepare the slots; `on_seen` is called regularly with the present slots and refused
+        machines.
+        """
         self._connection, self._work, self._on_start = connection, work, on_start
         self._on_seen = on_seen
         self._admissions = admissions(self._call)
@@ -58,25 +62,26 @@ class ClusterSlots:
         self._restarting: set[str] = set()
         self._addresses: dict[str, str] = {}
         self._clients: dict[str, str] = {}
-        """This client's ID towards each present slot. It is new whenever a slot returns, since what
-        the slot has sent before may be lost."""
+        """Id of our client at the time each slot joined; it is renewed when a slot returns,
+        since results sent before may be lost.
+        """
         self._blocks: dict[str, tuple[Block, Future[Any] | None]] = {}
-        """Each slot's block and the last call for it; None while the slot waits for files."""
+        """Each slot's block and its last call; the call is None while the slot waits for files."""
         self._transfers = InputTransfers()
         self._answers = Answers(connection)
         self._polled_s = float("-inf")
         self._over_blocks = 0
 
     def start(self, slot: str, block: Block) -> None:
-        """Implement `Slots.start`: the block goes to that slot and to no other."""
+        """Implement `Slots.start`: the block runs on that slot only."""
         for trial in block.trials:
             self._on_start(trial)
         self._begin(slot, block)
 
     def _begin(self, slot: str, block: Block) -> None:
         work = replace(self._work, client=self._clients[slot])
-        # Copies: what is pickled has a dictionary from then on, of half a kilobyte each, and the
-        # plan's own trials are here to the end.
+        # Send copies: pickling gives an object a dictionary of half a kilobyte, and the
+        # plan's own trials stay in memory to the end.
         trials = tuple(replace(trial) for trial in block.trials)
         self._blocks[slot] = block, self._call(slot, load_block, work, trials)
 
@@ -113,15 +118,15 @@ class ClusterSlots:
             self._restarting.discard(slot)
 
     def break_off(self) -> None:
-        """Restart all busy slots, which would otherwise go on with blocks of an ended run."""
+        """Restart all busy slots, which would otherwise continue with blocks of an ended run."""
         busy = [self._addresses[slot] for slot in self._blocks if slot in self._addresses]
         if busy and self._connection.is_up:
             self._connection.restart(busy, BREAK_OFF_S)
 
     def _poll(self) -> list[Event]:
         was_up, ending = self._connection.is_up, set(self._restarting)
-        # Those that were given up and whose process is still there do not come again by that: they
-        # would go with the block that they got.
+        # Abandoned slots whose process still exists do not rejoin by reconnecting: they
+        # would leave again with their block.
         ending -= self._addresses.keys()
         there = {slot: at for slot, at in self._workers().items() if slot not in ending}
         lost = [slot for slot in self._addresses if slot not in there]
@@ -129,7 +134,7 @@ class ClusterSlots:
         self._addresses = there
         events: list[Event] = []
         for slot in lost:
-            # What a scheduler took with it is no fault of what it had.
+            # A lost scheduler is not the fault of the slots that it had.
             events += self._remove(slot, is_blamed=was_up and self._connection.is_up)
         for slot in came:
             self._clients[slot] = f"{self._work.client} {uuid4()}"
@@ -138,13 +143,13 @@ class ClusterSlots:
         return self._note_added(events)
 
     def _is_current(self, future: "Future[Any]") -> bool:
-        """Return whether a future is of the scheduler that is connected now."""
+        """Return whether a future belongs to the currently connected scheduler."""
         return self._connection.is_up and future.client is self._connection.client
 
     def _remove(self, slot: str, *, is_blamed: bool, why: str = "") -> list[Event]:
         lost, future = self._blocks.pop(slot, (None, None))
         if future:
-            future.release()  # a scheduler of other settings would wait for the slot with it
+            future.release()  # with other settings a scheduler would wait for the slot
         self._clients.pop(slot)
         self._admissions.on_slot_left(slot)
         self._answers.give_up(slot)
@@ -162,13 +167,13 @@ class ClusterSlots:
         return events
 
     def _workers(self) -> dict[str, str]:
-        """Return the addresses of the present slots by name; none without a scheduler."""
+        """Return the addresses of the present slots by name; empty without a scheduler."""
         try:
             if not self._connection.is_up and not self._connection.dial():
                 return {}
             self._connection.beat()
             workers = self._connection.client.scheduler_info(n_workers=-1)["workers"]
-        except (OSError, CommClosedError, TimeoutError):  # it went at this moment
+        except (OSError, CommClosedError, TimeoutError):  # it was lost at this moment
             return {}
         slots = {f"{each['name']}@{address}": address for address, each in workers.items()}
         return {slot: address for slot, address in slots.items() if is_ours(slot)}
@@ -181,13 +186,13 @@ class ClusterSlots:
         return []
 
     def _drop(self, slot: str) -> list[Event]:
-        """Restart a slot whose answer is lost: its process may still work on it."""
+        """Restart a slot whose result is lost: its process may still be working on it."""
         self.restart(slot)
         del self._addresses[slot]
         return self._remove(slot, is_blamed=False)
 
     def _supply(self, slot: str, block: Block, step: Step) -> None:
-        """Take a slot's next step. Raises InputChangedError if a file to send has changed."""
+        """Perform a slot's next step. Raises `InputChangedError` if a file to send has changed."""
         match step:
             case NextStep.LOOK:
                 self._begin(slot, block)
@@ -198,7 +203,7 @@ class ClusterSlots:
                 self._blocks[slot] = block, self._call(slot, keep_input, needed, content)
 
     def _resume_waiting(self, steps: Sequence[tuple[str, Step]]) -> None:
-        """Take the next steps of present slots that waited for files."""
+        """Perform the next steps of present slots that waited for files."""
         for slot, step in steps:
             if slot in self._addresses:
                 self._supply(slot, self._blocks[slot][0], step)
@@ -210,7 +215,7 @@ class ClusterSlots:
             return self._handle_machine_answer(answer)
         try:
             if self._transfers.is_coming(slot):
-                answer.result()  # of `keep_input`, which raises what was in its way
+                answer.result()  # of `keep_input`, raises the error of `keep_input`
                 self._resume_waiting(self._transfers.on_received(slot))
                 return []
             found: list[PackedTrial] | Missing = answer.result()
@@ -226,7 +231,7 @@ class ClusterSlots:
         except (InputChangedError, TooLargeError):
             del self._blocks[slot]
             raise
-        except Exception as error:  # whatever it was, it was raised there
+        except Exception as error:  # any error of the slot's own code
             self.restart(slot)
             del self._addresses[slot]
             return self._remove(slot, is_blamed=True, why=_one_line(error))
@@ -244,8 +249,10 @@ class ClusterSlots:
         return [came, *self._admissions.on_loads_finished(slot, found)]
 
     def _handle_machine_answer(self, answer: Answer) -> list[Event]:
-        """Take a machine's answer to a question; one that could not answer is asked again when it
-        returns."""
+        """Handle a machine's answer to a question.
+
+        A machine that could not answer is asked again when it returns.
+        """
         slot = answer.slot
         try:
             said = answer.result()
@@ -256,7 +263,7 @@ class ClusterSlots:
             return self._drop(slot)
         except ExpectedError as error:
             said = error
-        except Exception as error:  # of another version it may know nothing of what it was asked
+        except Exception as error:  # a machine of another version may lack the function
             said = LabError(
                 f"it cannot say what it is ({_one_line(error)}); have the same eyelevel there"
             )

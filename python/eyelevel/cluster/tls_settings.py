@@ -1,6 +1,6 @@
-"""Dask's TLS settings, read as a whole before anything is written or connected to.
+"""Read and check Dask's TLS settings before anything is written or connected to.
 
-Dask itself reads them where a connection is made, and raises errors that name no file.
+Dask itself reads them when it connects, and raises errors that do not name the file.
 """
 
 import ssl
@@ -17,26 +17,26 @@ Role = Literal["client", "scheduler", "worker"]
 PREFIX = "distributed.comm.tls"
 GUIDE = "(docs/guides/many-machines.md)"
 ROUNDS_MAX = 20
-"""The most round trips of a handshake between two ends in memory; it takes two or three."""
+"""Maximum round trips of a handshake between two ends in memory; it takes two or three."""
 
 
 def lacking(*roles: Role) -> list[str]:
-    """Return the settings that these roles need and that are not given."""
+    """Return the missing settings that these roles need."""
     needed = [f"{PREFIX}.ca-file", *(f"{PREFIX}.{role}.cert" for role in roles)]
     return [setting for setting in needed if not dask.config.get(setting, None)]
 
 
 def is_begun(*roles: Role) -> bool:
-    """Return whether any setting of these roles is given."""
+    """Return whether any setting of these roles is present."""
     own = [f"{PREFIX}.{role}.{part}" for role in roles for part in ("cert", "key")]
     return any(dask.config.get(setting, None) for setting in own)
 
 
 def read_security(*roles: Role) -> Security:
-    """Return the settings for these roles.
+    """Return the TLS settings for these roles.
 
-    Raises ClusterError, which names file and setting, if a file is missing, cannot be read or
-    parsed, or if a certificate would be refused by a process that has the same settings.
+    Raises `ClusterError`, which names file and setting, if a file is missing or malformed, or if a
+    process with the same settings would refuse a certificate.
     """
     if absent := lacking(*roles):
         raise ClusterError(
@@ -49,7 +49,7 @@ def read_security(*roles: Role) -> Security:
         _check_pair(role)
     try:
         security = Security(require_encryption=True)
-    except (TypeError, ValueError) as error:  # a version of TLS; the message has the setting
+    except (TypeError, ValueError) as error:  # a TLS version; the error names the setting
         raise ClusterError(f"reading Dask's TLS settings: {error}; correct it {GUIDE}") from error
     try:
         for role in roles:
@@ -73,7 +73,7 @@ def read_security(*roles: Role) -> Security:
 
 
 def without_tls() -> Security:
-    """Return the settings of a connection in cleartext, for which no file is read."""
+    """Return the settings of a cleartext connection; no file is read."""
     return Security(
         require_encryption=False, tls_ca_file=None, tls_min_version=None, tls_max_version=None
     )
@@ -107,10 +107,10 @@ def _check_pair(role: Role) -> None:
     certificate, key = f"{PREFIX}.{role}.cert", f"{PREFIX}.{role}.key"
     _check_certificates(certificate)
     value = dask.config.get(key, None)
-    # As Dask has it: without a key's own setting the certificate's file has it.
+    # As in Dask: without a setting for the key, the certificate's file contains it.
     setting = key if value else certificate
     if _is_text(_value(setting)) or _is_text(_value(certificate)):
-        return  # Dask reads these from files of its own, which have other names
+        return  # Dask reads inline PEM from temporary files, which have other names
     try:
         _open(_value(setting))
     except OSError as error:
@@ -139,7 +139,7 @@ def _refuse_password() -> str:
 
 
 def _open(path: str) -> None:
-    """Raise OSError with the reason, which OpenSSL's own error does not always have."""
+    """Raise `OSError` with the reason, which OpenSSL's own errors may lack."""
     with open(path, "rb") as stream:  # noqa: PTH123 (as the setting has it)
         stream.read(1)
 
@@ -162,8 +162,9 @@ def _describe(setting: str) -> str:
 
 
 def _meetings(security: Security, role: Role) -> Iterator[tuple[ssl.SSLContext, ssl.SSLContext]]:
-    """Yield pairs of contexts, server and client, of which one or both verify the role's own
-    certificate in a place where it will be presented."""
+    """Yield (server, client) TLS contexts that verify the role's certificate where it is
+    presented.
+    """
 
     def contexts() -> tuple[ssl.SSLContext, ssl.SSLContext]:
         server = security.get_listen_args(role)["ssl_context"]
@@ -180,7 +181,7 @@ def _meetings(security: Security, role: Role) -> Iterator[tuple[ssl.SSLContext, 
 
 
 def _refusal(server: ssl.SSLContext, client: ssl.SSLContext) -> str:
-    """Return why two ends would not connect, in OpenSSL's words; empty if they would."""
+    """Return why two ends would not connect, as OpenSSL's text; "" if they would."""
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     ends = [
         client.wrap_bio(to_client, to_server),

@@ -1,9 +1,9 @@
-"""Restrict who reaches a scheduler: holders of a certificate, or everybody on a trusted network.
+"""Restrict access to a scheduler: to holders of a certificate, or to a trusted network.
 
-Whoever speaks with a scheduler or a worker of Dask's can run programs there, also from this same
-machine, whose loopback all of its users reach. So each port takes TLS, both sides with certificates
-of one authority, unless the user says that nobody else is on that network. Where both ends are on
-loopback the run makes these certificates itself.
+Everyone who can connect to a Dask scheduler or worker can run programs there, including other users
+of the same machine by loopback. So each port requires TLS, both sides with certificates of one
+authority, unless the user declares the network trusted. If both ends are on loopback, the run
+creates these certificates itself.
 """
 
 import errno
@@ -23,19 +23,20 @@ from eyelevel.cluster.credentials import Credentials
 from eyelevel.cluster.tls_settings import GUIDE, Role, is_begun, lacking, read_security, without_tls
 
 Protection = Literal["own", "settings", "none"]
-"""How a scheduler here is protected: the run's own credentials, Dask's TLS settings, or a trusted
-network."""
+"""How a scheduler on this machine is protected: by the run's own credentials, by Dask's TLS
+settings, or not at all on a trusted network.
+"""
 
 REMEDY = f"give Dask's TLS settings {GUIDE}, or --trust-network if nobody else is on that network"
 GREETING_S = 2.0
-"""The longest wait for first bytes, which an idle scheduler sends within a round trip."""
+"""Seconds to wait for first bytes; an idle scheduler sends them within a round trip."""
 REQUIRED = "distributed.comm.require-encryption"
 
 
 def listening_protection(host: str, *, is_trusted: bool) -> Protection:
-    """Return how a scheduler at `host` is protected.
+    """Return how a scheduler listening at `host` is protected.
 
-    Raises ClusterError where it would be open to others, and for settings that cannot be used.
+    Raises `ClusterError` if it would be open to others, and for unusable TLS settings.
     """
     if not (absent := lacking("scheduler", "client")):
         read_security("scheduler", "client")
@@ -55,11 +56,10 @@ def listening_protection(host: str, *, is_trusted: bool) -> Protection:
 def read_trust(
     address: str, role: Role, *, is_trusted: bool, credentials: Credentials | None = None
 ) -> Security:
-    """Return what `role` needs in order to connect to a scheduler's address.
+    """Return the TLS settings with which `role` connects to a scheduler's address.
 
-    `credentials`: those of the run, where it has some; they count on loopback alone. Raises
-    ClusterError where others could be at the address or on the way to it, and for settings that
-    cannot be used.
+    `credentials`: those of the run, if it has its own; used on loopback only. Raises `ClusterError`
+    if others could be at the address or on the path to it, and for unusable TLS settings.
     """
     protocol, _, place = address.partition("://")
     if protocol == "tls":
@@ -86,9 +86,9 @@ def read_trust(
 def check_handshake(
     address: str, connection: socket.socket, security: Security, role: Role = "client"
 ) -> None:
-    """Raise ClusterError if a scheduler and this machine refuse each other; OSError if it is gone.
+    """Raise `ClusterError` if the TLS handshake with a scheduler fails; `OSError` if it is gone.
 
-    Also where one of them has TLS and the other one has none.
+    It also fails if only one side uses TLS.
     """
     connection.settimeout(CONNECT_S)
     context = security.get_connection_args(role)["ssl_context"]
@@ -97,9 +97,9 @@ def check_handshake(
         return
     try:
         with context.wrap_socket(connection) as wrapped:
-            # A scheduler has the first word, once it has seen who is there.
+            # The scheduler sends first, once it has verified the client's certificate.
             wrapped.recv(1)
-    except (ssl.SSLEOFError, ssl.SSLZeroReturnError) as error:  # so ends one that was ended, too
+    except (ssl.SSLEOFError, ssl.SSLZeroReturnError) as error:  # an ended scheduler, too
         raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET)) from error
     except ssl.SSLError as error:
         raise ClusterError(
@@ -111,7 +111,7 @@ def check_handshake(
 def facing(address: str) -> str:
     """Return the local address from which this machine reaches a scheduler; its slots listen there.
 
-    Nothing is sent. Raises OSError where there is no way, or the name is not known.
+    Sends nothing. Raises `OSError` without a route, or if the name cannot be resolved.
     """
     place = urlsplit(address)
     found = socket.getaddrinfo(place.hostname, place.port, type=socket.SOCK_DGRAM)
@@ -127,7 +127,7 @@ def bracket_host(host: str) -> str:
 
 
 def _tls_reason(error: ssl.SSLError) -> str:
-    """Return which side refused, and why, in a clause."""
+    """Return as a clause which side refused the handshake, and why."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is refused here ({error.verify_message})"
     reason = (error.reason or str(error)).lower().replace("_", " ")
@@ -137,12 +137,12 @@ def _tls_reason(error: ssl.SSLError) -> str:
 
 
 def _check_greeting(address: str, connection: socket.socket) -> None:
-    """Raise ClusterError if a scheduler waits for TLS; in cleartext it sends first."""
+    """Raise `ClusterError` if a scheduler waits for TLS; in cleartext it sends first."""
     connection.settimeout(GREETING_S)
     with suppress(TimeoutError):
         connection.recv(1)
         return
-    # It may only be slow: an answer to TLS proves what it is.
+    # It may just be slow: a reply to a TLS handshake proves that it uses TLS.
     connection.settimeout(CONNECT_S)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE

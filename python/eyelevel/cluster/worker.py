@@ -1,4 +1,4 @@
-"""`eyelevel worker`: a machine's slots, each a process with a nanny that restarts it."""
+"""Run a machine's slots (`eyelevel worker`): one process each, with a nanny that restarts it."""
 
 import asyncio
 import os
@@ -26,11 +26,11 @@ from eyelevel.run.block.load import SLOT_VARIABLE
 from eyelevel.run.machines.slot_cgroup import enter_group, group_variable, slot_group
 
 CONNECT_S = 10.0
-"""The limit of one attempt to reach the scheduler; attempts are repeated."""
+"""Time limit of one attempt to reach the scheduler, s; attempts are repeated."""
 
 
 CORES_VARIABLE = "EYELEVEL_CORES"
-"""The environment variable with a slot's cores; without it the slot uses all."""
+"""Environment variable with a slot's cores; without it the slot uses all."""
 
 
 class _SlotWorker(Worker):
@@ -38,7 +38,7 @@ class _SlotWorker(Worker):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         if cores := os.environ.get(CORES_VARIABLE):
-            # Of this thread, from which all others of the process come.
+            # Set it for this thread: all other threads of the process inherit it.
             os.sched_setaffinity(0, {int(core) for core in cores.split(",")})
         enter_group()
         super().__init__(*arguments, **options)
@@ -55,14 +55,14 @@ async def run_slots(
     while_open: bool = False,
     report: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Run `count` slots for the scheduler at an address, or in a run's file, until SIGTERM or
-    SIGINT, or, with `while_open`, until standard input ends.
+    """Run `count` slots for a scheduler until SIGTERM or SIGINT, or until standard input closes.
 
-    `cores`: of each slot; without any they roam. `credentials`: of a run at an address.
-    Where the scheduler is not there, or goes, they dial again. Raises StoreError for a file that is
-    another's, ClusterError for an address at which others could be, unless the network is trusted,
-    if the machine has a worker for that scheduler already, and for certificates that it and the
-    scheduler will never accept of each other.
+    `where`: the scheduler's address, or a run's file with it. `cores`: those of each slot; empty
+    for all. `credentials`: of a run that is given by address. `while_open`: stop when standard
+    input closes. Without a scheduler, or when it is lost, the slots retry. Raises `StoreError` for
+    a file that is not a `scheduler.json`, and `ClusterError` for an address at which others could
+    be, unless the network is trusted, if the machine already has a worker for that scheduler, and
+    for certificates that the two sides will never accept.
     """
     configure()
     host = host or platform.node()
@@ -71,7 +71,7 @@ async def run_slots(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
     if while_open:
-        loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is written to it
+        loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing more is written to it
     machine = machine_id(host)
     scheduler = SchedulerAddress(
         where, machine, is_trusted=is_trusted, credentials=credentials, report=report
@@ -84,7 +84,7 @@ async def run_slots(
             for number, own in enumerate(cores or [frozenset()] * count, start=1)
         ]
         stop = asyncio.create_task(ended.wait())
-        # A slot is over before the end only by an error, which is of all of them.
+        # A slot ends early only by an error, which affects all slots.
         await asyncio.wait((stop, *slots), return_when=asyncio.FIRST_COMPLETED)
         ended.set()
         await asyncio.gather(stop, *slots)
@@ -101,7 +101,7 @@ async def _slot(
         SLOT_VARIABLE: f"{name.machine}/{name.number}",
         CORES_VARIABLE: ",".join(map(str, sorted(cores))),
     }
-    # Dask keeps files of its own, and leaves the folder that they were in.
+    # Dask writes temporary files, and leaves their folder behind.
     with slot_group(name.number) as group, temporary_folder("slot") as scratch:
         placed |= group_variable(group)
         await _serve_slot(scheduler, name, placed, scratch, ended, report)
@@ -127,7 +127,7 @@ async def _serve_slot(
             await wait_after("")
             continue
         try:
-            host = facing(there.address)  # without it a slot listens on all that the machine has
+            host = facing(there.address)  # without it a slot listens on all interfaces
         except OSError as error:
             await wait_after(f"slot {name.number}: no way to {there.address} ({error})")
             continue
@@ -162,7 +162,7 @@ async def _serve_slot(
             except ClusterError as error:
                 if scheduler.is_fixed:
                     raise
-                line = f"slot {name.number}: {error}"  # the next run may have other certificates
+                line = f"slot {name.number}: {error}"  # the next run may use other certificates
             await wait_after(line, lasted_s)
 
 
@@ -179,14 +179,16 @@ def _explain_end(over: "asyncio.Task[None]", name: SlotName, address: str) -> st
 
 
 def _may_be_refused(over: "asyncio.Task[None]", there: Scheduler) -> bool:
-    """Return whether a nanny may have ended for a reason that ends every attempt."""
-    # An error of TLS can be a refusal or an end, and of a connection without TLS nothing is known.
+    """Return whether a nanny may have ended for a reason that recurs at every attempt."""
+    # A TLS error can mean refusal or closing; without TLS nothing is known.
     is_plain = not there.security.require_encryption
     return is_plain or any(isinstance(each, SSLError) for each in _causes(over))
 
 
 def _check_handshake(there: Scheduler) -> None:
-    """Raise ClusterError if a scheduler and this machine refuse each other at every try."""
+    """Raise `ClusterError` if every TLS handshake between a scheduler and this machine would
+    fail.
+    """
     met = partial(check_handshake, there.address, security=there.security, role="worker")
     try:
         reach(there.address, met)
