@@ -25,6 +25,28 @@ def count_blocks(contents: StudyResults) -> int:
     return min(counts, default=int(contents.plan["blocks"]))
 
 
+def count_pairs(contents: StudyResults) -> tuple[int, int]:
+    """Return the fewest and the most blocks of a site on a network, of the primary metric.
+
+    A repetition counts as long as one site has a block in it (`count_blocks`), so that a site may
+    have fewer. Networks without an answer are left out.
+    """
+    primary = contents.primary_metric
+    pairs = {
+        (cell.network, cell.comparison, cell.site): cell.pairs
+        for cell in contents.cells
+        if cell.metric == primary
+    }
+    counts = [
+        pairs.get((gain.network, gain.comparison, site), 0)
+        for gain in contents.gains
+        if gain.metric == primary and gain.network not in contents.too_disturbed
+        for site in contents.sites
+    ]
+    planned = int(contents.plan["blocks"])
+    return min(counts, default=planned), max(counts, default=planned)
+
+
 def is_first_look(contents: StudyResults) -> bool:
     """Return whether a run has too few blocks for unqualified claims (FIRST_LOOK_BLOCKS)."""
     return count_blocks(contents) < FIRST_LOOK_BLOCKS

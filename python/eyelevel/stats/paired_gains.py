@@ -24,6 +24,7 @@ from eyelevel.stats.estimate import (
 from eyelevel.stats.paired import median_estimate
 
 NO_SPREAD = "the runs show no spread"
+ONE_BLOCK = "one block shows no spread"
 NO_RATIO = "a load's value is 0, so there is no ratio"
 
 
@@ -110,7 +111,7 @@ def mean_over_repetitions(differences: ArrayLike, confidence: float = CONFIDENCE
     means = np.where(there, d, 0.0).sum(axis=1) / blocks
     value = float(means.mean())
     if blocks.min() < 2:
-        return undetermined("one block shows no spread", n, value)
+        return undetermined(ONE_BLOCK, n, value)
     weights = 1 / np.sqrt(blocks * (blocks - 1.0))
     weighted = np.where(there, d - means[:, None], 0.0) * weights[:, None]
     sums = weighted.sum(axis=0)

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import polars as pl
 import pytest
-from synthetic_run import SITES, read_run
+from synthetic_run import SITES, TWO_STACKS, read_run
 
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.first_screen.marks import marks
@@ -217,12 +217,39 @@ def test_exclusions_that_change_a_finding_are_told_in_their_mark(
     assert said in text and ("does not hold" in text) == bool(changed)
 
 
+@pytest.mark.parametrize(("lost", "said"), [((2,), "7 to 8 loads"), ((1, *range(3, 9)), "1 to 8")])
+def test_the_loads_of_each_site_are_counted_and_not_repetitions(tmp_path, lost, said):
+    """A repetition that one site lost counts for the others; a site of one block has no interval,
+    so that its network has no sensitivity either."""
+    outcomes = {(f"dashboard/lte/{n}", "quic"): "starved" for n in lost}
+    found = read_run(tmp_path, outcomes, text=TWO_STACKS.replace("blocks = 6", "blocks = 8"))
+    told = summary_of(found)
+    assert f"2 sites, {said}" in " ".join(seen(found))
+    heads = [each for each in told["warnings"] if each.startswith("Only ")]
+    assert heads[0].startswith(f"Only {said.split(' loads')[0]} blocks per site and network.")
+    effects = [each["network"] for each in told["sensitivity"]]
+    assert effects == (["dsl", "lte"] if len(lost) == 1 else ["dsl"])
+    assert (" (dsl) would often" in heads[0]) == (len(lost) > 1)
+    reason = next(
+        gain["gain"]["undetermined_because"] for gain in told["gains"] if gain["network"] == "lte"
+    )
+    assert reason == (None if len(lost) == 1 else "one block of dashboard shows no spread")
+
+
+def test_one_load_and_one_finding_are_no_plural(tmp_path):
+    one = {("startup/dsl/1", "quic"): "starved", ("dashboard/dsl/1", "quic"): "starved"}
+    found = read_run(tmp_path, one, text=TWO_STACKS.replace("blocks = 6", "blocks = 2"), noise=0.01)
+    assert "; 1 finding would change." in marks(found)
+    single = read_run(tmp_path / "one", text=TWO_STACKS.replace("blocks = 6", "blocks = 1"))
+    assert "2 sites, 1 load of each per stack" in " ".join(seen(single))
+
+
 def test_the_machine_s_mark_counts_what_it_spoilt(contents, tmp_path):
     """One load starved: that nothing was disturbed would be no measurement's word."""
     spoilt = marks(contents)
-    assert "1 of 36 loads failed because of it" in spoilt
-    assert "none of 36 loads failed because of it" not in spoilt
-    assert "none of 36 loads failed because of it" in marks(read_run(tmp_path))
+    assert "1 of 36 loads failed because of the instrument" in spoilt
+    assert "none of 36 loads failed because of the instrument" not in spoilt
+    assert "none of 36 loads failed because of the instrument" in marks(read_run(tmp_path))
 
 
 def test_loads_that_were_made_again_are_in_the_machine_s_mark(contents):

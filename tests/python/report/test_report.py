@@ -108,7 +108,7 @@ def test_the_same_directory_gives_the_same_page(run, text):
 def test_few_blocks_are_warned_of(contents):
     heads = [head for head, _ in warnings(contents)]
     assert heads == [
-        "Only 3 blocks per site and network.",
+        "Only 2 to 3 blocks per site and network.",
         "Level: not measured on this machine.",
     ]
 
@@ -117,13 +117,14 @@ def test_few_blocks_are_warned_of(contents):
 def test_a_first_look_says_that_what_it_finds_is_overstated_and_has_faint_colours(contents, blocks):
     """What counts is how many blocks were left, not how many were planned."""
     gains = tuple(replace(gain, gain=replace(gain.gain, n=blocks)) for gain in contents.gains)
-    few = replace(contents, plan={**contents.plan, "blocks": 12}, gains=gains)
+    cells = tuple(replace(cell, pairs=blocks) for cell in contents.cells)
+    few = replace(contents, plan={**contents.plan, "blocks": 12}, gains=gains, cells=cells)
     texts = [text for _, text in warnings(few) if "overstates" in text]
     page = opening(few, PageData(few)) + overview_section(few, PageData(few))
     assert len(texts) == (blocks == 5)
     assert page.count("first-look") == (2 if blocks == 5 else 0)
     assert opening_json(few)["is_first_look"] == (blocks == 5)
-    assert f"at least {blocks} loads of each" in page
+    assert f"2 sites, {blocks} loads of each" in page
     assert f"Only {blocks} blocks of 12 per site and network." in dict(warnings(few))
     said = [each for each in opening_json(few)["answer"] if " was faster than " in each]
     assert said and all(each.endswith("; a first look.") == (blocks == 5) for each in said)
@@ -144,7 +145,7 @@ def test_a_machine_that_becomes_busy_during_the_run_is_warned_of(contents):
     head, text = first_warning(0.63)
     assert head == "The machine was busy."
     assert text.startswith("Other programs or the hypervisor disturbed 4 of 12 blocks, up to 63")
-    assert first_warning(0.09)[0] == "Only 3 blocks per site and network."
+    assert first_warning(0.09)[0] == "Only 2 to 3 blocks per site and network."
 
 
 def test_late_loads_without_real_time_priority_name_the_remedy(contents):

@@ -18,13 +18,15 @@ from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, are_too_few, u
 from eyelevel.stats.families import holm, holm_of_attainable
 from eyelevel.stats.hypothesis.anova import Anova, anova_of_two
 from eyelevel.stats.paired import hodges_lehmann, median
-from eyelevel.stats.paired_gains import NO_RATIO, median_gain
+from eyelevel.stats.paired_gains import NO_RATIO, ONE_BLOCK, median_gain
 from eyelevel.stats.pooled import Pool, beside_gain, pooled_difference, pooled_gain
 from eyelevel.stats.ratio_of_means import performance_gain, ratio_over_sites
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str, str, str]  # network, stack, reference, metric
 Loads = tuple[NDArray[np.int64], Floats, Floats]
+
+NAMED_MAX = 3  # sites; more would bury what is said
 
 _UNKNOWN = undetermined("no complete block is left")
 _ANOVA_OF_ONE = anova_of_two([0.0], [0.0])
@@ -251,9 +253,10 @@ def _over_sites(
     limits = [cell.limit for cell in cells]
     late = timeouts(x, r, limits)
     limited = up_to_limit(x, limits), up_to_limit(r, limits)
+    gain = _gain(limited, late.too_many, pool)
     found = NetworkGain(
         *key,
-        gain=_gain(limited, late.too_many, pool),
+        gain=name_single([cell.site for cell in cells], ~np.isnan(x), gain),
         median=median_gain(x, r),
         difference=pooled_difference(*limited, pool),
         ratio_of_means=ratio_over_sites(x, r),
@@ -263,6 +266,19 @@ def _over_sites(
     if found.is_absolute:  # the difference replaces the gain
         return found
     return replace(found, difference=beside_gain(found.difference, found.gain))
+
+
+def name_single(sites: Sequence[str], there: NDArray[np.bool_], gain: Estimate) -> Estimate:
+    """Return a gain whose reason names the sites that have one block, where others have more.
+
+    `there`: sites x repetitions, whether there is a pair.
+    """
+    blocks = there.sum(axis=1)
+    if gain.reason != ONE_BLOCK or blocks.max() < 2:
+        return gain
+    single = [site for site, count in zip(sites, blocks.tolist(), strict=True) if count < 2]
+    named = ", ".join(single) if len(single) <= NAMED_MAX else f"each of {len(single)} sites"
+    return replace(gain, reason=f"one block of {named} shows no spread")
 
 
 def _gain(limited: tuple[Floats, Floats], too_many_late: str, pool: Pool | None = None) -> Estimate:
@@ -289,7 +305,7 @@ def _of_one_pair(x: float, r: float) -> dict[str, Estimate | Anova]:
 
     A test compares them with the general computations.
     """
-    gain = undetermined("one block shows no spread", 1, x / r - 1)
+    gain = undetermined(ONE_BLOCK, 1, x / r - 1)
     return {
         "gain": gain,
         "ratio_of_means": gain,

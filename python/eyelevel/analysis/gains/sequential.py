@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.gains.cells import NetworkGain, name_single
 from eyelevel.analysis.gains.p_values import MAY_STOP
 from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
 from eyelevel.plan.comparisons import Compared, Comparison
 from eyelevel.stats.censoring.timeouts import timeouts_so_far, up_to_limit
 from eyelevel.stats.estimate import Estimate, Floats, undetermined
-from eyelevel.stats.paired_gains import as_gain, repetition_values
+from eyelevel.stats.paired_gains import ONE_BLOCK, as_gain, repetition_values
 from eyelevel.stats.sequential import Horizon, confidence_sequence
 from eyelevel.stats.stopping_rule import (
     STATES,
@@ -59,7 +59,7 @@ def sequential_gains(
     for network in networks:
         for asked in comparisons:
             of = (network, asked.stack, asked.reference)
-            x, r, limits = _by_site(by_comparison.get(of, pairs.clear()), sites)
+            names, x, r, limits = _by_site(by_comparison.get(of, pairs.clear()), sites)
             late = timeouts_so_far(x, r, limits)
             on_log, bounds, medians = _on_log(x, r, limits, GAINS_LEVEL / family, horizon)
             if late.too_many:
@@ -70,6 +70,7 @@ def sequential_gains(
             )
             # Without an error: a t interval made from it would not hold at a stopping time.
             gain, median = replace(as_gain(on_log), standard_error=None), _median(medians)
+            gain = name_single(names, ~np.isnan(x), gain)
             one_sided = replace(as_gain(bounds), p=None, standard_error=None)
             found = NetworkGain(*of, metric, gain, p, median, timeouts=late, p_timeouts_holm=p_late)
             gains.append(replace(found, one_sided=one_sided))
@@ -100,7 +101,7 @@ def _on_log(
     if np.isinf(own).any() or np.isinf(other).any():
         return without("a load timed out, so there is no mean")
     if (~np.isnan(ratios)).sum(axis=1).min() < 2:
-        return without("one block shows no spread", float(np.nanmean(ratios)))
+        return without(ONE_BLOCK, float(np.nanmean(ratios, axis=1).mean()))
     values = repetition_values(ratios)
     interval, bounds = (
         confidence_sequence(values, significance_level, horizon, one_sided=one_sided)
@@ -207,8 +208,10 @@ def _pairs(kept: pl.DataFrame, metric: str, comparisons: Sequence[Comparison]) -
     return pairs.drop("limit_other").drop_nulls()
 
 
-def _by_site(pairs: pl.DataFrame, sites: Collection[str]) -> tuple[Floats, Floats, Floats]:
-    """Return both stacks' values as sites x repetitions, and each site's limit."""
+def _by_site(
+    pairs: pl.DataFrame, sites: Collection[str]
+) -> tuple[list[str], Floats, Floats, Floats]:
+    """Return the sites, both stacks' values as sites x repetitions, and each site's limit."""
     names, rows = np.unique([*sites, *pairs["site"]], return_inverse=True)
     repetitions, columns = np.unique(pairs["repetition"].to_numpy(), return_inverse=True)
     rows = rows[len(sites) :]
@@ -216,4 +219,4 @@ def _by_site(pairs: pl.DataFrame, sites: Collection[str]) -> tuple[Floats, Float
     limits = np.full(len(names), math.inf)
     x[rows, columns], r[rows, columns] = pairs["own"].to_numpy(), pairs["other"].to_numpy()
     limits[rows] = pairs["limit_own"].to_numpy()
-    return x, r, limits
+    return names.tolist(), x, r, limits

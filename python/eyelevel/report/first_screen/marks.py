@@ -131,7 +131,8 @@ def _machine(contents: StudyResults) -> Mark:
     again = int(contents.table["retried"].sum())
     bad = contents.too_disturbed or max(_compute_disturbed_shares(contents)) > DISTURBED_SHARE_MAX
     parts = [warnings[0][0].removeprefix("The machine was ").rstrip(".")] if warnings else []
-    parts += [f"{failed} of {contents.table.height} loads failed because of it"] if failed else []
+    of_all = f"of {contents.table.height} loads failed because of the instrument"
+    parts += [f"{failed} {of_all}"] if failed else []
     parts += [f"{again} {'attempt' if again == 1 else 'attempts'} repeated"] if again else []
     note = (
         "Every load measures how much processor time other programs and the hypervisor took, and "
@@ -139,7 +140,7 @@ def _machine(contents: StudyResults) -> Mark:
         "all stacks, whatever these did. “Outcomes”, under “For reviewers”, has the reason of "
         "each, and a test whether some stacks' loads failed more often than others'."
     )
-    said = "; ".join(parts) or f"none of {contents.table.height} loads failed because of it"
+    said = "; ".join(parts) or f"none {of_all}"
     share = contents.table["cpu_foreign_share"].median()
     if isinstance(share, float) and share >= WORTH_A_WORD:
         said += f"; other programs took {format_percent(share, signed=False)} in the median load"

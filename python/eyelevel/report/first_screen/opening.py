@@ -12,7 +12,7 @@ from eyelevel.analysis.answers.headline import (
     headline,
 )
 from eyelevel.analysis.answers.sentences import answers, further_answers
-from eyelevel.analysis.claims import count_blocks, is_first_look
+from eyelevel.analysis.claims import count_pairs, is_first_look
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
@@ -159,12 +159,14 @@ def _networks(verdicts: Sequence[Verdict]) -> Cell:
 def _basis(contents: StudyResults) -> str:
     """Return what the table is of."""
     sites, planned = len(contents.sites), int(contents.plan["blocks"])
-    blocks = planned if contents.may_stop else min(planned, count_blocks(contents))
     metric = title_of(contents.primary_metric)
-    least = "at most " if contents.may_stop else "at least " if blocks < planned else ""
+    low, high = count_pairs(contents)
+    loads = f"{low} to {high}" if low < high else str(high)
+    if contents.may_stop:
+        loads, high = f"at most {planned}", planned
     return (
-        f"{metric} of {sites} {'site' if sites == 1 else 'sites'}, {least}{blocks} "
-        f"{'load' if blocks * sites == 1 else 'loads'} of each per stack and network, "
+        f"{metric} of {sites} {'site' if sites == 1 else 'sites'}, {loads} "
+        f"{'load' if high == 1 else 'loads'} of each per stack and network, "
         f"with 95{NO_BREAK}% intervals"
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from eyelevel.analysis.claims import count_blocks, is_first_look
+from eyelevel.analysis.claims import count_blocks, count_pairs, is_first_look
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL
 from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
@@ -65,8 +65,8 @@ def of_answer(contents: StudyResults) -> list[Warning]:
     found += without_verdict(contents)
     found += machines_deviate(contents)
     found += warn_of_drift(contents)
-    if (blocks := count_blocks(contents)) < FEW_BLOCKS and not contents.may_stop:
-        found.append(_few_blocks(contents, blocks))
+    if count_blocks(contents) < FEW_BLOCKS and not contents.may_stop:
+        found.append(_few_blocks(contents))
     return found
 
 
@@ -131,27 +131,30 @@ def _warn_of_unfinished(contents: StudyResults) -> list[Warning]:
     return [("No verdict: the run is not complete.", text)]
 
 
-def _few_blocks(contents: StudyResults, blocks: int) -> Warning:
+def _few_blocks(contents: StudyResults) -> Warning:
     text = "So few blocks cannot show small effects, and one quiet or busy moment weighs heavily."
     if found := sensitivities(contents):
         text = (
-            f"Differences smaller than {_format_effects(found)} would often be missed; of so few "
-            "blocks, that is itself an estimate."
+            f"Differences smaller than {_format_effects(found, contents.networks)} would often be "
+            "missed; of so few blocks, that is itself an estimate."
         )
     if is_first_look(contents):
         text += f" {OVERSTATED}"
-    counted = f"{blocks} {'block' if blocks == 1 else 'blocks'}"
+    low, high = count_pairs(contents)
+    counted = f"{low} to {high}" if low < high else str(high)
     planned = int(contents.plan["blocks"])
-    of_planned = f" of {planned}" if blocks < planned else ""
+    of_planned = f" of {planned}" if high < planned else ""
+    counted += f" {'block' if high == 1 else 'blocks'}"
     return (f"Only {counted}{of_planned} per site and network.", text)
 
 
-def _format_effects(found: Sequence[Sensitivity]) -> str:
-    """Return the smallest and the largest, each with its network."""
+def _format_effects(found: Sequence[Sensitivity], networks: Sequence[str]) -> str:
+    """Return the smallest and the largest, each with its network; one, if all have the same."""
     ordered = sorted(found, key=lambda each: each.effect)
     low, high = (format_percent(each.effect, signed=False) for each in (ordered[0], ordered[-1]))
     if low == high:
-        return f"about {low}"
+        some = "" if len(found) == len(networks) else f" ({', '.join(e.network for e in ordered)})"
+        return f"about {low}{some}"
     return f"about {low} ({ordered[0].network}) to {high} ({ordered[-1].network})"
 
 

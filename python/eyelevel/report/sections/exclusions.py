@@ -43,7 +43,7 @@ def describe_exclusions(contents: StudyResults) -> str:
     if len(valued) > 1:
         said += ", the largest change"
     if changed := count_changed_findings(contents):
-        said += f"; {changed} of {len(valued)} findings would change"
+        said += f"; {changed} {'finding' if changed == 1 else 'findings'} would change"
     return f"{said}."
 
 

@@ -146,6 +146,17 @@ def test_a_repetition_that_lost_a_site_counts_centred_by_site():
     assert gains(kept, ("a", "b", "c"))[0].gain.reason == "no complete block is left"
 
 
+def test_a_site_of_one_block_is_named_and_counts_as_much_as_others():
+    kept = table(12)
+    slow = pl.when(pl.col("site") == "b", pl.col("stack") == "quic").then(1.5).otherwise(1.0)
+    kept = kept.with_columns(pl.col("speed_ms") * slow)
+    (whole,) = gains(kept)
+    (found,) = gains(kept.filter((pl.col("site") == "a") | (pl.col("repetition") == 1)))
+    assert found.gain.reason == "one block of b shows no spread"
+    assert found.gain.value == pytest.approx(whole.gain.value, abs=0.03)
+    assert gains(table(1))[0].gain.reason == "one block shows no spread"
+
+
 def test_unfinished_loads_of_one_stack_decide_a_comparison():
     (found,) = gains(late(table(40), *range(1, 10)))
     assert found.timeouts.p == sign_sequence_p(9, 0) and found.timeouts_differ
