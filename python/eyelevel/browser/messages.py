@@ -48,8 +48,9 @@ class Messages:
         self._answers = _adapters(answers)
 
     def event(self, method: str, parameters: object) -> JsonObject | None:
-        """Return the fields of an event that we use; None if we use none. Raises
-        `BrowserMessageError`.
+        """Return the fields of an event that we use; None if we use none.
+
+        Raises `BrowserMessageError`.
         """
         shape = self._events.get(method)
         return None if shape is None else _check(shape, method, parameters)

@@ -1,4 +1,4 @@
-"""A block as one file: a ZIP of its trials' folders, each member named `HASH/FILE`."""
+"""Pack a block as one ZIP file with its trials' folders; each member is named `HASH/FILE`."""
 
 import io
 import os
@@ -19,16 +19,16 @@ from eyelevel.store.frames import name_of_last
 from eyelevel.store.packed import PackedTrial
 
 Files = Mapping[str, bytes]
-"""A block's, by `HASH/FILE`."""
+"""Contents of a block's files, by `HASH/FILE`."""
 
-_DATE = (1980, 1, 1, 0, 0, 0)  # one date makes the same block the same file
+_DATE = (1980, 1, 1, 0, 0, 0)  # a fixed date: equal blocks give equal files
 _MEMBER = re.compile(TRIAL_FILE)
 
 
 def read_block(directory: Path, names: Iterable[str]) -> Files:
-    """Return the files of the committed trials of these names, as they lie in a run's `directory`.
+    """Read the files of these committed trials from a run's `directory`.
 
-    Raises StoreError where one cannot be read.
+    Raises `StoreError` if a file cannot be read.
     """
     files = {}
     for name in names:
@@ -47,7 +47,7 @@ def _members_of(folder: Path, name: str) -> Iterator[str]:
 
 
 def pack_block(files: Files) -> bytes:
-    """Pack a block's files into one file, which is the same for the same files."""
+    """Pack a block's files into one ZIP; equal files give equal bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as pack:
         for member, content in files.items():
@@ -59,7 +59,7 @@ def pack_block(files: Files) -> bytes:
 
 
 def same_block(ours: bytes, theirs: bytes) -> bool:
-    """Return whether both have the same files, however they are compressed."""
+    """Return whether two ZIPs have the same files, however they are compressed."""
     if ours == theirs:
         return True
     source = Source("a copy", BLOCK, StoreError)
@@ -77,10 +77,10 @@ def _unpack(content: bytes, source: Source) -> Files:
 
 
 def unpack_block(content: bytes, names: Collection[str], source: Source) -> list[PackedTrial]:
-    """Return the trials of a file that came from elsewhere, which are to have these names.
+    """Return the trials of an untrusted ZIP, which must have these names.
 
-    Records are checked, and frames name a picture. Raises the source's error, or StoreError for a
-    record, where it is damaged or another block's.
+    Validates records and the names of last frames. Raises the source's error for a damaged file or
+    another block's, and `StoreError` for an invalid record.
     """
     trials: dict[str, dict[str, bytes]] = {}
     for member, read in _unpack(content, source).items():
@@ -98,13 +98,12 @@ def _trial(name: str, files: dict[str, bytes], source: Source) -> PackedTrial:
     if record is None:
         raise source.refusal(f"trial {name} has no record")
     outcome = parse_record(record, name, f"{source.name}: {name}/{RECORD_FILE}")["outcome"]
-    # The record is the last one of a trial's, as where it was packed first.
+    # Put a trial's record last, as `pack` does.
     return PackedTrial(name, str(outcome), {**files, RECORD_FILE: record}, {})
 
 
 def pictures_in(files: Files, where: str) -> set[str]:
-    """Return the names of the last pictures that frames among these files need. Raises
-    StoreError."""
+    """Return the names of the last images that these frames files refer to. Raises `StoreError`."""
     return {
         name_of_last(content, f"{where}: {file}")
         for file, content in files.items()

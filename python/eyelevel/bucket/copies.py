@@ -1,7 +1,7 @@
-"""Copy a run while it goes on: each complete block, and the documents that describe the run.
+"""Copy a run while it is running: each complete block, and the documents that describe the run.
 
-A bucket that does not answer stops no load: what is to be put waits, one of it is tried again after
-a while, and all of it at the end. One that has something else under a name of this run's stops it.
+A bucket that does not answer stops no load: uploads are queued, one of them is retried after a
+pause, and all of them at the end. A bucket with other content under a name of this run stops it.
 """
 
 import time
@@ -31,9 +31,9 @@ from eyelevel.store.pictures import PICTURES, is_picture, picture_file
 
 AT_ONCE = 8
 PAUSE_S, PAUSE_S_MAX = 15.0, 240.0
-"""The first and the longest pause until a bucket that did not answer is tried again; it doubles."""
+"""First and longest pause before retrying a bucket that did not answer, s; the pause doubles."""
 END_S_MAX = 600.0
-"""How long a run waits for it at its end."""
+"""Seconds for which a run waits for the bucket at its end."""
 
 
 Shown = Callable[[str], None]
@@ -44,11 +44,11 @@ def _show_nobody(said: str) -> None:
 
 
 class CopiesUnfinishedError(LaterError):
-    """A run is not completely in its bucket."""
+    """A run is not completely copied to its bucket."""
 
 
 class Copies:
-    """The copies of one run, whose `directory` this process has claimed."""
+    """Copies one run to a bucket; this process must have claimed its `directory`."""
 
     def __init__(
         self,
@@ -62,9 +62,11 @@ class Copies:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`blocks`: the hashes of each block's trials, in the plan's order. `is_beside_loads`:
-        whether loads go on during copying. `told`: called with a line if a bucket does not
-        answer."""
+        """Prepare the copies.
+
+        `blocks`: hashes of each block's trials, in the plan's order. `is_beside_loads`: whether
+        loads go on during copying. `told`: called with a line if a bucket does not answer.
+        """
         self._objects, self._url, self._directory = objects, url, directory
         self._told, self._is_beside_loads = told, is_beside_loads
         self._clock, self._sleep = clock, sleep
@@ -72,7 +74,7 @@ class Copies:
         self._number_of = {name: n for n, names in enumerate(blocks) for name in names}
         self._known = Known(directory, url)
         self._waiting: deque[int | Path] = deque()
-        """Blocks, and documents that changed."""
+        """Queued uploads: block numbers, and documents that changed."""
         self._on_its_way: dict[Future[None], int | Path] = {}
         self._pool = ThreadPoolExecutor(AT_ONCE, "copies")
         self._documents: dict[Path, tuple[int, int]] = {}
@@ -83,10 +85,10 @@ class Copies:
         self._pause_s = self._again_s = 0.0
 
     def begin(self, shown: Shown = _show_nobody) -> None:
-        """See whose the bucket is, and put what is committed and not there. `shown`: how much is
-        left.
+        """Check that the bucket is this run's, and upload what was committed before.
 
-        Raises BucketError if it does not answer, DifferentError if another run is there.
+        `shown` is called with the number of remaining uploads. Raises `BucketError` if the bucket
+        does not answer, and `DifferentError` if it has another run.
         """
         self._show_in(shown)
         whose = {PLAN_FILE: "another plan's run", ENVIRONMENT_FILE: "another run of this plan"}
@@ -106,7 +108,10 @@ class Copies:
         self._advance()
 
     def committed(self, names: Iterable[str]) -> None:
-        """Trials are in the directory. Raises DifferentError once that is known."""
+        """Queue complete blocks of newly committed trials.
+
+        Raises `DifferentError` once a conflict is known.
+        """
         for name in names:
             number = self._number_of[name]
             if name in self._left[number]:
@@ -115,10 +120,10 @@ class Copies:
         self._advance()
 
     def finish(self, wait_s: float = END_S_MAX, shown: Shown = _show_nobody) -> None:
-        """Put all that is left, waiting so long for a bucket that does not answer. `shown`: how
-        much is left.
+        """Upload everything that is left, waiting up to `wait_s` for a bucket that does not answer.
 
-        Raises CopiesUnfinishedError, and DifferentError.
+        `shown` is called with the number of remaining uploads. Raises `CopiesUnfinishedError` and
+        `DifferentError`.
         """
         self._is_beside_loads = False
         self._show_in(shown)
@@ -136,12 +141,13 @@ class Copies:
             self._sleep(min(left_s, max(0.0, self._again_s - self._clock())))
 
     def close(self) -> None:
-        """Begin nothing more."""
+        """Start no further upload."""
         self._pool.shutdown(cancel_futures=True)
 
     def _advance(self) -> None:
-        """Copy what waits; without loads in parallel, until all is copied or the bucket does not
-        answer."""
+        """Start queued uploads; without concurrent loads, until none is left or the bucket
+        fails.
+        """
         self._waiting.extendleft(self._find_changed())
         while True:
             for future in [each for each in self._on_its_way if each.done()]:
@@ -176,7 +182,7 @@ class Copies:
             self._waiting.appendleft(what)
             if not self._fault:
                 self._told(f"{error}; the run continues, and this will be tried again")
-            if self._may_try():  # of several at once the first one counts
+            if self._may_try():  # of several concurrent failures the first one counts
                 self._pause_s = min(2 * self._pause_s or PAUSE_S, PAUSE_S_MAX)
                 self._again_s = self._clock() + self._pause_s
             self._fault = str(error)
@@ -205,7 +211,7 @@ class Copies:
         put_once(self._objects, name, content, same, self._sleep)
 
     def _find_changed(self) -> list[Path]:
-        """Return the documents that have changed since they were queued."""
+        """Return the documents that changed since they were queued."""
         machines = (self._directory / MACHINES).glob("*.json")
         files = [file for file in machines if is_machine_file(file.name)]
         changed = []
@@ -222,7 +228,7 @@ class Copies:
 
 
 def _same_picture(name: str) -> Same:
-    """Return a comparison of pictures by pixels: other encoders write other bytes."""
+    """Return a comparison of images by pixels: other encoders write other bytes."""
     return lambda _, found: is_picture(found, name)
 
 

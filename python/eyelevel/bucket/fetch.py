@@ -1,7 +1,7 @@
-"""A run's directory rebuilt from its copy: what comes is checked, and there whole or not at all.
+"""Rebuild a run's directory from its copy, validating each object; files appear atomically.
 
-`plan.json` is written last: until then the directory is no run's, and nobody takes a part of one
-for the whole. Who fetches again goes on, and later gets what has come meanwhile.
+`plan.json` is written last: until then the directory is not a run, so that a partial fetch is never
+mistaken for a complete one. A repeated fetch continues, and later adds what was uploaded meanwhile.
 """
 
 from collections import deque
@@ -53,7 +53,7 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Fetched:
-    """The number of blocks in a directory now, and in the plan."""
+    """Number of blocks in the directory now, and in the plan."""
 
     blocks: int
     total: int
@@ -62,21 +62,22 @@ class Fetched:
 def fetch_run(
     objects: Objects, url: str, directory: Path, on_progress: OnProgress = lambda done, total: None
 ) -> Fetched:
-    """Rebuild in `directory` what `objects` have of a run. `on_progress`: blocks, and of how many.
+    """Rebuild a run in `directory` from `objects`; `on_progress` gets the blocks done and in total.
 
-    Raises StoreError for what is damaged or no run's, and if `directory` holds anything else;
-    PlanError for another eyelevel's plan; BucketError where nobody answers.
+    Raises `StoreError` for damaged objects, for a bucket without a run, and if `directory` has
+    anything else; `PlanError` for the plan of another version; `BucketError` if the bucket does not
+    answer.
     """
     copy = _Copy(objects, url)
     _take(directory, copy)
     listed = sorted(copy.blocks_there())
-    # After the list of blocks: a block is put after its pictures.
+    # After the list of blocks: a block is uploaded after its images.
     copy.fetch_pictures(directory)
     there = list_committed(directory)
     absent = [number for number in listed if not there.issuperset(copy.blocks[number])]
     done = len(listed) - len(absent)
     on_progress(done, len(listed))
-    known = Known(directory, url)  # if the run goes on here, none is read back
+    known = Known(directory, url)  # if the run is continued here, no block is read back
     for number, trials in copy.fetch_blocks(absent, directory):
         write_block(directory, trials)
         known.add(number)
@@ -87,7 +88,9 @@ def fetch_run(
 
 
 def _take(directory: Path, copy: "_Copy") -> None:
-    """Make the directory this fetch's; raises StoreError if it is anything else's."""
+    """Mark the directory as the target of this fetch; raises `StoreError` if it is anything
+    else.
+    """
     attempt = f"fetching {copy.url}"
     is_there = directory.exists() and any(directory.iterdir())
     if is_there and not (directory / FETCH_FILE).exists():
@@ -101,7 +104,7 @@ def _take(directory: Path, copy: "_Copy") -> None:
 
 
 class _Copy:
-    """A run in a bucket, of which nothing is believed."""
+    """An untrusted run in a bucket."""
 
     def __init__(self, objects: Objects, url: str) -> None:
         self.url = excerpt(url)
@@ -117,14 +120,14 @@ class _Copy:
         self.identity = sha256(self._plan + self._environment).hexdigest()
 
     def blocks_there(self) -> Iterator[int]:
-        """Yield the numbers of those of the plan."""
+        """Yield the numbers of the plan's blocks that the bucket has."""
         for name in self._objects.names(BLOCKS):
             number = block_number(name)
             if number is not None and number < len(self.blocks):
                 yield number
 
     def fetch_pictures(self, directory: Path) -> None:
-        """All that are not in the directory."""
+        """Fetch all images that the directory lacks."""
         folder = directory / PICTURES
         names = [name for file in self._objects.names(PICTURES) if (name := picture_of(file))]
         absent = {picture_object(name): name for name in names if not has_picture(folder, name)}
@@ -137,7 +140,9 @@ class _Copy:
     def fetch_blocks(
         self, numbers: Iterable[int], directory: Path
     ) -> Iterator[tuple[int, list[PackedTrial]]]:
-        """Yield each with its trials, checked, with all that they need in the directory."""
+        """Fetch blocks; yields each number with its validated trials, after their images are
+        stored.
+        """
         known: set[str] = set()
         places = {block_object(number): number for number in numbers}
         for place, content in self._each(places, BLOCK):
@@ -151,8 +156,9 @@ class _Copy:
             yield places[place], trials
 
     def fetch_documents(self, directory: Path) -> None:
-        """Fetch the documents that describe the run; the plan last, which makes the directory a
-        run."""
+        """Fetch the documents that describe the run; the plan last, since it marks a complete
+        run.
+        """
         if (stopped := self._objects.get(STOP_FILE, DOCUMENT.bytes_max)) is not None:
             where = self._source(STOP_FILE, DOCUMENT)
             check_stopped(parse_object(stopped, where), where.name)
@@ -167,7 +173,7 @@ class _Copy:
         _keep(directory / PLAN_FILE, self._plan)
 
     def _each(self, names: Iterable[str], limit: Limit) -> Iterator[tuple[str, bytes]]:
-        """Yield the objects of these names, AT_ONCE on their way."""
+        """Yield the objects of these names in order, fetching `AT_ONCE` at a time."""
         coming: deque[tuple[str, Future[bytes]]] = deque()
         pool = ThreadPoolExecutor(AT_ONCE, "fetch")
         try:

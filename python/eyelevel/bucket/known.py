@@ -1,7 +1,7 @@
-"""Keep a list of the blocks that a bucket has from this directory, so that none is read back.
+"""Remember which blocks a bucket already has, so that none is read back for comparison.
 
-One line a block in a hidden file of the run's directory, a file a bucket. A line is written once
-the bucket has the block; what a killed writer did not write costs one reading back.
+A hidden file in the run's directory, one per bucket, has one line per block. A line is written once
+the bucket has the block; a line lost by a killed writer costs reading that block back once.
 """
 
 import hashlib
@@ -19,14 +19,14 @@ _NAME_HEX = 16
 
 
 class Known:
-    """The known blocks of one bucket."""
+    """The list of blocks that one bucket has."""
 
     def __init__(self, directory: Path, url: str) -> None:
         digest = hashlib.sha256(url.encode()).hexdigest()
         self._file = directory / f"{_PREFIX}{digest[:_NAME_HEX]}"
 
     def read(self) -> set[int]:
-        """Return the numbers of the blocks. Raises OutsideError."""
+        """Return the numbers of the blocks. Raises `OutsideError`."""
         if not self._file.exists():
             return set()
         source = Source(str(self._file), NAMES)
@@ -34,6 +34,6 @@ class Known:
         return {int(line) for _, line in lines if _LINE.fullmatch(line)}
 
     def add(self, number: int) -> None:
-        """Add a block to the list. Raises StoreError if the disk refuses."""
+        """Append a block to the list. Raises `StoreError` if the disk refuses."""
         with refusals(self._file), self._file.open("a", encoding="ascii") as stream:
-            stream.write(f"\n{number:07}")  # what was cut off before stays a line of its own
+            stream.write(f"\n{number:07}")  # a line that was cut off stays separate

@@ -1,4 +1,4 @@
-"""Operate on a bucket: create, replace and get objects, and list names."""
+"""Operations on a bucket: create, replace and get objects, and list names."""
 
 import os
 from collections.abc import Iterator
@@ -18,46 +18,48 @@ if TYPE_CHECKING:
 SCHEMES = ("s3", "gs", "az", "abfs", "abfss", "file")
 CONNECT = "5s"
 REQUEST = "120s"
-"""The limit of one request: a block with logs of connections has several hundred megabytes."""
+"""Time limit of one request: a block with connection logs has several hundred megabytes."""
 ALLOW_HTTP = ("AWS_ALLOW_HTTP", "AZURE_ALLOW_HTTP", "GOOGLE_ALLOW_HTTP")
-"""The environment variables that allow http; obstore ignores them once it is given options."""
+"""Environment variables that allow http; obstore ignores them when it is given options."""
 PROBED = "plan.json"
 RETRIES = 2
 RETRY_S_MAX = 10.0
-"""The limit of obstore's own retries: a failed put is retried between later blocks, not during a
-load."""
+"""Time limit of obstore's retries, s: a failed upload is retried between later blocks, not
+during a load.
+"""
 
 
 class BucketError(ExpectedError):
-    """A bucket cannot be used, or does not answer; one line with the way out."""
+    """A bucket is unusable or does not answer; the message is one line with a remedy."""
 
 
 class ExistsError(Exception):
-    """An object is said to be there already. It may be so, or nothing has landed
-    (arrow-rs-object-store#852)."""
+    """An object is reported to exist. It may not: see arrow-rs-object-store#852."""
 
 
 class Objects(Protocol):
-    """A bucket, from its URL on. All raise BucketError where it does not answer."""
+    """Operations on one bucket. All raise `BucketError` if it does not answer."""
 
     def create(self, name: str, content: bytes) -> None:
-        """Put an object that is not there; raises ExistsError."""
+        """Upload a new object; raises `ExistsError`."""
 
     def replace(self, name: str, content: bytes) -> None:
-        """Put an object, in the place of what was there."""
+        """Upload an object, replacing an existing one."""
 
     def get(self, name: str, bytes_max: int) -> bytes | None:
-        """Return an object, None if it is not there; of a longer one `bytes_max` + 1 bytes."""
+        """Return an object, at most `bytes_max` + 1 bytes of it; None if there is none."""
 
     def names(self, folder: str) -> Iterator[str]:
-        """Return the objects in a folder, without its name."""
+        """Yield the names of the objects in a folder, relative to it."""
 
 
 def check_url(url: str) -> None:
-    """Raise BucketError for an invalid URL and for a bucket that does not answer, so that nothing
-    starts that could not be copied."""
+    """Raise `BucketError` for an invalid URL, or for a bucket that does not answer.
+
+    It is called before a run starts, so that no run starts that could not be copied.
+    """
     scheme = _scheme(url)
-    if scheme != "file":  # a folder is made when it is needed
+    if scheme != "file":  # a folder is created when it is needed
         open_objects(url, is_new=False).get(PROBED, 0)
 
 
@@ -76,9 +78,9 @@ def _scheme(url: str) -> str:
 
 
 def open_objects(url: str, *, is_new: bool) -> Objects:
-    """`is_new`: a folder (`file://`) is made. Nothing else is asked of a bucket yet.
+    """Open a bucket by URL; `is_new` creates a missing folder (`file://`). Sends no request yet.
 
-    Raises BucketError for what is no bucket's URL, and without obstore.
+    Raises `BucketError` for a URL that names no bucket, and if obstore is not installed.
     """
     scheme, attempt = _scheme(url), f"opening {excerpt(url)}"
     from obstore.exceptions import BaseError
@@ -107,7 +109,7 @@ def open_objects(url: str, *, is_new: bool) -> Objects:
 
 
 class ObstoreObjects:
-    """An object store by obstore."""
+    """Operations on a bucket by obstore."""
 
     def __init__(self, store: "ObjectStore", attempt: str) -> None:
         self._store, self._attempt = store, attempt
@@ -126,7 +128,7 @@ class ObstoreObjects:
 
         mode: PutMode = "create" if is_new else "overwrite"
         try:
-            # In one piece: an upload in parts knows no condition.
+            # Upload in one request: a multipart upload cannot be conditional.
             obstore.put(self._store, name, content, mode=mode, use_multipart=False)
         except (AlreadyExistsError, PreconditionError) as error:
             raise ExistsError from error
@@ -165,7 +167,7 @@ class ObstoreObjects:
 
 
 def _failure(attempt: str, error: Exception) -> BucketError:
-    """Return the first line says what; below it obstore has its own internals."""
+    """Return an error with the first line of obstore's message; the rest are internals."""
     said = str(error).partition("\n")[0]
     return BucketError(
         f"{attempt}: {excerpt(said)}; check the URL, its credentials and the network"

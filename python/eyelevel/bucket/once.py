@@ -1,4 +1,4 @@
-"""Create an object once: one that exists already is read back and compared."""
+"""Create an object exactly once; an existing one is read back and compared."""
 
 import time
 from collections.abc import Callable
@@ -8,15 +8,15 @@ from eyelevel.errors import ExpectedError
 
 TRIES = 6
 PAUSE_S = 0.1
-"""Behind the first try; it doubles."""
+"""Pause after the first attempt, s; it doubles."""
 EXTRA_BYTES = 1 << 20
-"""An object that is longer by more is another one."""
+"""Bytes by which an existing object may be longer and still be compared."""
 
 Same = Callable[[bytes, bytes], bool]
 
 
 class DifferentError(ExpectedError):
-    """A bucket has something else under a name of this run's."""
+    """A bucket has other content under a name of this run."""
 
 
 def put_once(
@@ -26,11 +26,11 @@ def put_once(
     same: Same = bytes.__eq__,
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Create the object, or find that it is there and the same.
+    """Create the object, or verify that it exists with the same content.
 
-    What is said to be there and is not was never put: a conflict with somebody else's try, after
-    which nothing may have landed. Raises DifferentError where another one is there, BucketError
-    where the bucket does not answer, or goes on saying so.
+    An object that is reported to exist and does not was never stored: another writer's concurrent
+    attempt failed, so this one is repeated. Raises `DifferentError` for other content, and
+    `BucketError` if the bucket does not answer or keeps reporting so.
     """
     for number in range(TRIES):
         try:

@@ -53,8 +53,9 @@ def check_reachable(
 
 
 def reach(address: str, inspect: Callable[[socket.socket], None]) -> None:
-    """Connect once and call `inspect`. Raises `OSError`, and `OverflowError` for an invalid
-    port.
+    """Connect once and call `inspect`.
+
+    Raises `OSError`, and `OverflowError` for an invalid port.
     """
     host, port = parse_host_port(address.partition("://")[2])
     if port > PORT_MAX:  # which the system would truncate to 16 bits
@@ -95,8 +96,9 @@ class Connection:
         """Process of this machine's slots, if the run started them."""
 
     def __enter__(self) -> Self:
-        """Connect. Raises `ClusterError` if the scheduler does not answer or another run uses
-        it.
+        """Connect.
+
+        Raises `ClusterError` if the scheduler does not answer or another run uses it.
         """
         try:
             self._client = self._new_client(CONNECT_S)

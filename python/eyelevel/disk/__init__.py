@@ -1,7 +1,7 @@
-"""Files and folders: whole under their names or absent, and gone with the process that made them
+"""Write files and folders atomically, and remove what killed processes left.
 
-`whole` writes a file beside its place and renames it; `folders` makes temporary folders; both lock
-what they make (`locks`), so that whoever comes next removes what a killed process left, and nothing
-else. `cells` keeps spreadsheets from running what a CSV file contains. `steps` tells tests how far
-a write has come.
+`whole` writes a temporary file next to its target and renames it; `folders` creates temporary
+folders; both lock what they create (`locks`), so that the next process removes what a killed
+process left, and nothing else. `cells` keeps spreadsheets from executing the content of a CSV file.
+`steps` reports the progress of a write to tests.
 """

@@ -1,8 +1,8 @@
-"""Cells of the CSV files that we write, as spreadsheets read them.
+"""Guard the cells of the CSV files that we write against formula injection (CWE-1236).
 
-A spreadsheet runs a text that begins with one of `= + - @`, a tab or a line's end as a formula,
-which may start programs or send other cells away (CWE-1236). A recording's name or a page's URL
-may be such a text. So it gets an apostrophe in front; numbers, signs included, stay as they are.
+A spreadsheet executes a text that begins with one of `= + - @`, a tab or a newline as a formula,
+which may start programs or send other cells away. A recording's name or a page's URL may be such a
+text. So it gets a leading apostrophe; numbers, signs included, stay unchanged.
 """
 
 import re
@@ -10,13 +10,13 @@ import re
 import polars as pl
 
 _FORMULA = r"^'*[=+\-@\t\r\n]"
-"""Beginnings that are guarded, also behind an apostrophe, so that guarding can be undone."""
+"""Prefixes that are guarded, also after an apostrophe, so that guarding can be undone."""
 _HARMLESS = r"^(-|[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?)$"
-"""A number, or the stroke that stands for no value."""
+"""A number, or the dash that stands for no value."""
 
 
 def guard_cell(cell: str) -> str:
-    """Return the cell so that no spreadsheet takes it for a formula."""
+    """Return the cell in a form that no spreadsheet takes for a formula."""
     if re.match(_FORMULA, cell) and not re.fullmatch(_HARMLESS, cell):
         return f"'{cell}"
     return cell
@@ -28,7 +28,7 @@ def unguard_cell(cell: str) -> str:
 
 
 def to_csv(rows: pl.DataFrame) -> str:
-    """Return the table as CSV, its texts and headings guarded."""
+    """Return the table as CSV, with its texts and headings guarded."""
     safe = [
         _guard_column(pl.col(name)) if kind in _TEXTS else name
         for name, kind in rows.schema.items()

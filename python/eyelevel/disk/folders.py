@@ -1,7 +1,7 @@
-"""Temporary folders that are gone with their process, and what killed processes left.
+"""Temporary folders that are removed with their process, and those that killed processes left.
 
-A folder's owner holds a lock on the folder itself. Who makes the next folder removes those that
-nobody has locked.
+A folder's owner holds a lock on the folder itself. Creating a folder removes earlier ones that are
+not locked.
 """
 
 import contextlib
@@ -16,14 +16,14 @@ from eyelevel.disk.locks import lock
 
 PREFIX = "eyelevel-tmp-"
 _MADE_HERE = re.compile(PREFIX + r"[a-z]+-[a-z0-9_]{8}")
-"""The names that `temporary_folder` gives; a person's folder has another name."""
+"""Pattern of the names that `temporary_folder` creates; users' own folders do not match it."""
 
 
 @contextlib.contextmanager
 def temporary_folder(kind: str) -> Iterator[Path]:
-    """A new folder for this process's user alone, removed at the end. `kind` is part of its name.
+    """Create a folder private to this user, removed on exit; `kind` is part of its name.
 
-    Raises OSError.
+    Raises `OSError`.
     """
     parent = Path(tempfile.gettempdir())
     remove_orphans(parent, _MADE_HERE)
@@ -33,7 +33,7 @@ def temporary_folder(kind: str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def lock_folder(parent: Path, prefix: str) -> Iterator[Path]:
-    """A new folder in `parent`, private and locked, removed at the end if it still has its name."""
+    """Create a private, locked folder in `parent`; on exit it is removed unless it was renamed."""
     folder, descriptor = _make(parent, prefix)
     try:
         yield folder
@@ -47,9 +47,10 @@ def lock_folder(parent: Path, prefix: str) -> Iterator[Path]:
 def remove_orphans(
     parent: Path, made_here: re.Pattern[str], end_users: Callable[[Path], None] | None = None
 ) -> int:
-    """Remove folders of these names whose owners are gone; how many there were.
+    """Remove unlocked folders whose names match `made_here`; returns how many there were.
 
-    `end_users` is called before with each. Nothing of other users is touched, nor behind a link.
+    `end_users` is called with each before its removal. Other users' folders and links are left
+    alone.
     """
     removed = 0
     with contextlib.suppress(OSError), os.scandir(parent) as entries:
@@ -61,7 +62,10 @@ def remove_orphans(
 
 
 def remove_orphan(path: Path, end_users: Callable[[Path], None] | None = None) -> bool:
-    """Remove a file or folder unless it has an owner; whether it had none. Raises OSError."""
+    """Remove a file or folder unless it is locked; returns whether it was removed.
+
+    Raises `OSError`.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not lock(descriptor) or not is_named(descriptor, path):
@@ -78,7 +82,7 @@ def remove_orphan(path: Path, end_users: Callable[[Path], None] | None = None) -
 
 
 def is_named(descriptor: int, path: Path) -> bool:
-    """Return whether `path` is what is open here, and neither removed nor another."""
+    """Return whether `path` still is the file that is open as `descriptor`."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except OSError:
@@ -88,7 +92,7 @@ def is_named(descriptor: int, path: Path) -> bool:
 def _make(parent: Path, prefix: str) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-        # Between making and locking it somebody may take it for an orphan and remove it.
+        # Before it is locked, another process may take it for an orphan and remove it.
         try:
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except FileNotFoundError:

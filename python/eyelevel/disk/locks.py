@@ -1,4 +1,4 @@
-"""Locks that the kernel takes back however their owner ends, and who the owner is."""
+"""Lock files so that the kernel releases them however their owner ends, and find the owner."""
 
 import fcntl
 import os
@@ -9,14 +9,13 @@ LOCKS = Path("/proc/locks")
 _SHOWN_CHARACTERS_MAX = 60
 _CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _START_FIELD = 19
-"""The field of `/proc/PID/stat`, counted after the name, with the time in ticks when the process
-started."""
+"""Index in `/proc/PID/stat`, counted after the name, of the process's start time in ticks."""
 
 
 def lock(descriptor: int) -> bool | None:
-    """Lock an open file or folder until it is closed; False: another process has it.
+    """Lock an open file or folder until it is closed; returns False if another process has it.
 
-    None: its disk has no locks.
+    Returns None if the disk has no locks.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -28,10 +27,10 @@ def lock(descriptor: int) -> bool | None:
 
 
 def describe_owner(descriptor: int, locks: Path = LOCKS) -> str:
-    """Describe the process that has locked an open file, such as "process 12 since 14:05 (eyelevel
-    run a.toml)".
+    """Describe the process that has locked an open file, as far as it can be found.
 
-    As far as it can be known: in another container a process has no number here.
+    Such as "process 12 since 14:05 (eyelevel run a.toml)". A process in another container has no id
+    here.
     """
     pid = _owner(os.fstat(descriptor), locks)
     if pid is None:
@@ -45,7 +44,7 @@ def describe_owner(descriptor: int, locks: Path = LOCKS) -> str:
         return said
     running_s = time.clock_gettime(time.CLOCK_BOOTTIME) - started_s
     since = time.strftime("%Y-%m-%d %H:%M", time.localtime(time.time() - running_s))
-    # `python .venv/bin/eyelevel run` is `eyelevel run` to who called it.
+    # Users know `python .venv/bin/eyelevel run` as `eyelevel run`.
     names = [word.decode(errors="replace") for word in words]
     called = next((n for n, name in enumerate(names) if Path(name).name == "eyelevel"), 0)
     command = " ".join([Path(names[called]).name, *names[called + 1 :]])
@@ -61,7 +60,7 @@ def _owner(status: os.stat_result, locks: Path) -> int | None:
         return None
     for line in lines:
         fields = line.split()
-        # "1: FLOCK  ADVISORY  WRITE 12 00:2d:34 0 EOF"; one who waits has "->" after the number.
+        # "1: FLOCK  ADVISORY  WRITE 12 00:2d:34 0 EOF"; waiters have "->" after the number.
         if len(fields) > 5 and fields[1] == "FLOCK" and fields[5] == f"{device}:{status.st_ino}":
             return int(fields[4]) if int(fields[4]) > 0 else None
     return None

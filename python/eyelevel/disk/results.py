@@ -1,4 +1,4 @@
-"""Write a command's results: complete under their names or not at all; errors name the file."""
+"""Write a command's results atomically; errors name the result's own file."""
 
 import contextlib
 import errno
@@ -13,8 +13,7 @@ from eyelevel.errors import WriteError, refusal_of
 
 @contextlib.contextmanager
 def writing(place: Path) -> Iterator[None]:
-    """Turn errors of the system within the block into a WriteError that names `place`, whichever
-    temporary name was used."""
+    """Convert `OSError` in the block to a `WriteError` that names `place`, not a temporary file."""
     try:
         yield
     except OSError as error:
@@ -22,14 +21,13 @@ def writing(place: Path) -> Iterator[None]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those around it, as far as there are none. Raises WriteError."""
+    """Create a folder and its missing parents. Raises `WriteError`."""
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
 def check_file(file: Path) -> None:
-    """Check that a file can be written, before making something that takes long. Raises
-    WriteError."""
+    """Check that a file can be written, before a long computation. Raises `WriteError`."""
     with writing(file):
         if file.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -39,32 +37,34 @@ def check_file(file: Path) -> None:
 
 @contextlib.contextmanager
 def folder_of_results(folder: Path) -> Iterator[None]:
-    """A folder for what the block writes; made for it, it is gone if the block fails and leaves
-    nothing there. Raises WriteError."""
+    """Create a folder for the block's results; it is removed if the block fails and left it empty.
+
+    Raises `WriteError`.
+    """
     was_there = folder.exists()
     make_folder(folder)
     try:
         yield
     except BaseException:
         if not was_there:
-            with contextlib.suppress(OSError):  # something is there
+            with contextlib.suppress(OSError):  # it is not empty
                 folder.rmdir()
         raise
 
 
 def write_result(file: Path, content: bytes | str) -> None:
-    """Write a file, whole or not at all; a pipe or a device gets it as it is. Raises WriteError."""
+    """Write a file atomically; a pipe or device is written directly. Raises `WriteError`."""
     if isinstance(content, str):
         content = content.encode()
     with writing(file):
         if file.exists() and not file.is_file():
             file.write_bytes(content)
         else:
-            write_whole(file.resolve(), content)  # through a link, not in its place
+            write_whole(file.resolve(), content)  # write the link's target, do not replace the link
 
 
 def refusal_of_writing(error: OSError, place: Path) -> str:
-    """Return why the system refused to write there, and the way out."""
+    """Return why the system refused to write there, and a remedy."""
     folder = place.parent
     if error.errno == errno.ENOENT and not folder.exists():
         return f"there is no folder {folder}; make it first, or name another place"

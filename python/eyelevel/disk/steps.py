@@ -1,7 +1,7 @@
-"""Report the progress of a write to a test, which ends the process or fills the disk there.
+"""Report the steps of a write to tests, which end the process or fill the disk at a step.
 
-The steps of each kind of write are named in a table beside it, in their order (`whole.STEPS`,
-`eyelevel.store.commit.STEPS`), and `report_step` is called as each begins.
+A table next to each kind of write names its steps in order (`whole.STEPS`,
+`eyelevel.store.commit.STEPS`); `report_step` is called as each begins.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,14 +11,14 @@ _told: Callable[[str], None] | None = None
 
 
 def report_step(step: str) -> None:
-    """Report that `step` begins; costs nothing unless a test watches."""
+    """Report that `step` begins; does nothing unless a test watches."""
     if _told is not None:
         _told(step)
 
 
 @contextmanager
 def watch_steps(told: Callable[[str], None]) -> Iterator[None]:
-    """Call `told` within the block with the name of each step of this process."""
+    """Call `told` with the name of each step that this process begins within the block."""
     global _told
     _told = told
     try:

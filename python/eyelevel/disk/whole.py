@@ -1,8 +1,8 @@
-"""A file that is whole under its name, on the disk, too, or not there.
+"""Write files atomically and durably: a file is complete under its name, or absent.
 
-It is written under another name beside it, which cannot be guessed and is made exclusively, so that
-no link is followed. Its maker holds a lock on it; who writes the same file next removes what a
-killed one left.
+It is written under another name in the same folder, which cannot be guessed and is created
+exclusively, so that no link is followed. Its writer holds a lock on it; the next writer of the same
+file removes what a killed one left.
 """
 
 import contextlib
@@ -19,25 +19,24 @@ from eyelevel.disk.locks import lock
 from eyelevel.disk.steps import report_step
 
 DRAFT_PREFIX = ".writing-"
-"""The prefix of files and folders that are not complete yet."""
+"""Prefix of files and folders that are not complete yet."""
 
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
-"""The errors of disks that do not support hard links (link(2))."""
+"""Errors of disks that do not support hard links (link(2))."""
 
 STEPS = ("file begun", "file made", "file written", "file synced", "file renamed", "file done")
-"""The steps of writing a file, in this order; at `done` its name is on the disk, too."""
+"""Steps of writing a file, in order; at `file done` its directory entry is synced, too."""
 
 
 @contextlib.contextmanager
 def whole_file(
     target: Path, *, is_new: bool = False, mode: int = 0o666
 ) -> Iterator[BufferedRandom]:
-    """Yield a stream whose content is at `target` after the block; on an error `target` is
-    unchanged.
+    """Yield a stream whose content becomes `target` after the block; on errors nothing changes.
 
-    The stream may be read and sought in; its `name` is a path for others to write to. `is_new`:
-    nothing is replaced. `mode`: the most that others may do with it. Raises OSError,
-    FileExistsError if something would be replaced.
+    The stream can be read and sought; its `name` is a path that other code can write to. `is_new`:
+    fail instead of replacing. `mode`: maximum permissions of the file. Raises `OSError`, and
+    `FileExistsError` if something would be replaced.
     """
     report_step("file begun")
     prefix = f"{DRAFT_PREFIX}{target.name}-"
@@ -63,8 +62,10 @@ def whole_file(
 
 @contextlib.contextmanager
 def folder_beside(target: Path) -> Iterator[Path]:
-    """Yield a private folder beside `target` to make it in, and remove it after the block. Raises
-    OSError."""
+    """Yield a private temporary folder next to `target`, removed after the block.
+
+    Raises `OSError`.
+    """
     prefix = f"{DRAFT_PREFIX}{target.name}-"
     _remove_drafts(target.parent, prefix)
     with lock_folder(target.parent, prefix) as folder:
@@ -72,13 +73,13 @@ def folder_beside(target: Path) -> Iterator[Path]:
 
 
 def write_whole(target: Path, content: bytes, *, is_new: bool = False, mode: int = 0o666) -> None:
-    """Write `target`, whole or not at all. Raises OSError, as `whole_file`."""
+    """Write `target` atomically. Raises `OSError` as `whole_file` does."""
     with whole_file(target, is_new=is_new, mode=mode) as stream:
         stream.write(content)
 
 
 def write_synced(file: Path, content: bytes) -> None:
-    """Write a new file; a reader may see a part of it meanwhile. Raises OSError."""
+    """Write a new file and sync it; readers may see a part of it meanwhile. Raises `OSError`."""
     with file.open("xb") as stream:
         stream.write(content)
         stream.flush()
@@ -86,7 +87,7 @@ def write_synced(file: Path, content: bytes) -> None:
 
 
 def sync_directory(directory: Path) -> None:
-    """Have the names in it on the disk, too. Raises OSError."""
+    """Sync a directory's entries to disk. Raises `OSError`."""
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -95,7 +96,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def umask() -> int:
-    """Return this process's umask without changing it, as asking the kernel would."""
+    """Return this process's umask without changing it, unlike os.umask."""
     for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
         if line.startswith("Umask:"):
             return int(line.split()[1], 8)
@@ -106,7 +107,7 @@ def umask() -> int:
 def _new_file(parent: Path, prefix: str) -> Iterator[BufferedRandom]:
     while True:
         descriptor, name = tempfile.mkstemp(prefix=prefix, dir=parent)
-        # Between making and locking it somebody may take it for an orphan and remove it.
+        # Before it is locked, another process may take it for an orphan and remove it.
         if lock(descriptor) is not False and is_named(descriptor, Path(name)):
             break
         os.close(descriptor)
@@ -115,13 +116,13 @@ def _new_file(parent: Path, prefix: str) -> Iterator[BufferedRandom]:
 
 
 def _link_new(temporary: Path, target: Path) -> None:
-    """Link a file to a second name, which fails if that exists; the first name is removed later."""
+    """Hard-link a file to a second name, which fails if that exists; the first is removed later."""
     try:
         os.link(temporary, target)
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        # Such a disk has no better answer than to look first.
+        # Without hard links, check for the target first; that is not atomic.
         if target.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target) from error
         temporary.rename(target)

@@ -1,4 +1,4 @@
-"""Claim a run's directory for one writer: a second one would remove what the first is writing."""
+"""Claim a run's directory for one writer: a second one would remove files of the first."""
 
 import os
 from pathlib import Path
@@ -8,14 +8,16 @@ from eyelevel.disk.results import refusal_of_writing
 from eyelevel.errors import StoreError, refusal_of
 
 _CLAIMED: dict[tuple[int, int], int] = {}
-"""The descriptors of claimed directories by device and inode; they are open as long as we live."""
+"""Descriptors of claimed directories by device and inode; they stay open until this process
+ends.
+"""
 
 
 def claim(directory: Path) -> None:
-    """Make `directory` if need be, and keep other processes from writing there until this one ends.
+    """Create `directory` if needed, and lock it against other writers until this process ends.
 
-    The kernel lets go of it however the process ends, and nothing lies in the directory. Raises
-    StoreError if another process has it, or the disk refuses.
+    The kernel releases the lock however the process ends, and no file is left behind. Raises
+    `StoreError` if another process has claimed it, or the disk refuses.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -26,7 +28,7 @@ def claim(directory: Path) -> None:
     if (key := (status.st_dev, status.st_ino)) in _CLAIMED:
         os.close(descriptor)
         return
-    if lock(descriptor) is False:  # where a disk has no locks the first to commit a trial wins
+    if lock(descriptor) is False:  # without locks on the disk, the first to commit a trial wins
         owner = describe_owner(descriptor)
         os.close(descriptor)
         raise _make_claimed_error(directory, owner)
@@ -34,7 +36,7 @@ def claim(directory: Path) -> None:
 
 
 def check_unclaimed(directory: Path) -> None:
-    """Raise StoreError as `claim`, if another process has a directory; nothing is made."""
+    """Raise `StoreError` if another process has claimed a directory; creates nothing."""
     try:
         status = directory.stat()
     except OSError:
@@ -51,10 +53,9 @@ def _make_claimed_error(directory: Path, owner: str) -> StoreError:
 
 
 def writer(directory: Path) -> str | None:
-    """Return the process that has claimed `directory`, as text; empty if none has; None if its disk
-    has no locks.
+    """Return the process that claimed `directory`, as text; "" for none, None without disk locks.
 
-    Raises StoreError if it cannot be opened.
+    Raises `StoreError` if the directory cannot be opened.
     """
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -1,9 +1,9 @@
-"""The commit of a block's trials: all or nothing, by steps that have names.
+"""Commit a block's trials, all or none, in named steps.
 
-They are staged under a name of their own, synced, marked as whole by one renaming, and then get
-their own names one by one. A kill, a full disk or a lost right at any step leaves none of them or a
-whole stage, which `recover` ends: a block is never committed in part. The first writer of a
-trial wins, on one machine or on many that share the directory.
+They are staged under a temporary name, synced, marked complete by one rename, and then renamed to
+their own names one by one. A kill, a full disk or a lost permission at any step leaves either none
+of them or a complete stage, which `recover` finishes: a block is never committed in part. The first
+writer of a trial wins, on one machine or on many that share the directory.
 """
 
 import os
@@ -24,26 +24,26 @@ from eyelevel.store.packed import PackedTrial, pack
 from eyelevel.store.pictures import PICTURES, has_picture, keep_picture
 
 WHOLE_PREFIX = ".whole-"
-"""The prefix of a stage whose trials are complete on disk but do not have their names yet."""
+"""Prefix of a stage whose trials are complete on disk but do not have their final names yet."""
 
 
 @dataclass
 class Stage:
-    """Trials on their way from memory to their directories."""
+    """Trials of one block being committed."""
 
     directory: Path
-    """The run's."""
+    """Directory of the run."""
     folder: Path
-    """The folder that is written to, under a name that no trial has."""
+    """Folder being written, with a name that no trial has."""
     trials: Sequence[PackedTrial]
     pictures: Mapping[str, bytes]
-    """Last ones, by name."""
+    """Images of last frames, by name."""
     won: list[str] = field(default_factory=list)
-    """The names of those that no other writer had committed before."""
+    """Names of the trials that no other writer had committed before."""
 
     @property
     def whole(self) -> Path:
-        """The folder when all of it is on the disk."""
+        """Folder of the complete stage, after its rename."""
         return self.folder.with_name(WHOLE_PREFIX + self.folder.name.removeprefix(DRAFT_PREFIX))
 
 
@@ -56,7 +56,7 @@ class Step:
 
 
 def _keep_pictures(stage: Stage) -> None:
-    # Before the trials that name them: a picture without a trial harms nobody.
+    # Before the trials that refer to them: an unreferenced image is harmless.
     _keep_all(stage.directory / PICTURES, stage.pictures)
 
 
@@ -100,8 +100,9 @@ def _remove(stage: Stage) -> None:
 
 
 def _remove_whole(whole: Path) -> None:
-    """Remove a complete stage; on a disk without locks another client may do so at the same
-    time."""
+    """Remove a complete stage; on a disk without locks another process may do so at the same
+    time.
+    """
     while whole.exists():
         with suppress(FileNotFoundError):
             shutil.rmtree(whole)
@@ -116,15 +117,15 @@ STEPS = (
     Step("block sync names", _sync_names),
     Step("block remove", _remove),
 )
-"""The steps of a commit in their order; tests of faults go through the same list."""
+"""Steps of a commit in order; fault tests iterate over the same list."""
 
 BEGUN, RENAMED, DONE = "block begun", "trial renamed", "block done"
 
 
 def write_block(directory: Path, trials: Sequence[PackedTrial]) -> list[str]:
-    """Commit trials under `directory`, all or none; the names of those that were not there.
+    """Commit trials under `directory`, all or none; returns the names of those not there before.
 
-    Raises StoreError when the disk refuses. What is staged whole then is committed by
+    Raises `StoreError` if the disk refuses. A stage that is complete by then is finished by
     `recover`.
     """
     folder = directory / TRIALS
@@ -132,8 +133,8 @@ def write_block(directory: Path, trials: Sequence[PackedTrial]) -> list[str]:
         report_step(BEGUN)
         folder.mkdir(parents=True, exist_ok=True)
         absent = [trial for trial in trials if not os.path.lexists(folder / trial.name)]
-        # Of those that another writer committed, too: a slot sends a picture once, and its next
-        # trials name it.
+        # Include those that another writer committed: a slot sends an image once, and its next
+        # trials refer to it.
         pictures = {name: each for trial in trials for name, each in trial.pictures.items()}
         if not absent:
             _keep_all(directory / PICTURES, pictures)
@@ -154,10 +155,10 @@ def write_trial(
     step_frames: Sequence[Frames] = (),
     logs: Mapping[str, bytes] = MappingProxyType({}),
 ) -> bool:
-    """Commit one trial under `directory`; False when another writer had committed it before.
+    """Commit one trial under `directory`; returns False if another writer had committed it before.
 
-    The record is checked first, so that what could not be read is never written. Raises StoreError
-    for a record that breaks the schema and when the disk refuses.
+    The record is validated first, so that an unreadable record is never written. Raises
+    `StoreError` for a record that violates the schema, and if the disk refuses.
     """
     if os.path.lexists(directory / TRIALS / record["trial"]["hash"]):
         return False
@@ -169,10 +170,10 @@ def write_trial(
 
 
 def recover(directory: Path) -> None:
-    """Finish what killed writers had begun: complete stages are committed, others removed.
+    """Finish the commits of killed writers: complete stages are committed, others removed.
 
-    Only who has claimed the directory may ask for it (`eyelevel.store.claim`). Raises StoreError
-    when the disk refuses.
+    The caller must have claimed the directory (`eyelevel.store.claim`). Raises `StoreError` if the
+    disk refuses.
     """
     with refusals(directory / TRIALS):
         for whole in sorted((directory / TRIALS).glob(f"{WHOLE_PREFIX}*")):
@@ -183,16 +184,16 @@ def recover(directory: Path) -> None:
 
 
 def _rename_all(whole: Path) -> list[str]:
-    """Give a whole stage's trials their names; of those that had one the first writer's stays."""
+    """Rename a complete stage's trials to their final names; returns those that had none before."""
     won: list[str] = []
     try:
         trials = sorted(whole.iterdir())
-    except FileNotFoundError:  # another client's recovery had them all, as below
+    except FileNotFoundError:  # another process's recovery moved all of them, as below
         return won
     for trial in trials:
         target = whole.parent / trial.name
         try:
-            trial.rename(target)  # refuses a directory that is there and not empty
+            trial.rename(target)  # fails for an existing directory that is not empty
         except OSError:
             if not target.exists():
                 raise

@@ -1,9 +1,9 @@
-"""Pictures as lossless differences, from the last one backwards (pure).
+"""Encode images as lossless differences, from the last one backwards (pure).
 
-The last picture is kept elsewhere, each earlier one as the box in which it differs from the one
-after it; in the box, pixels that do not differ have one colour that none of the others has.
-Backwards, because a page fills: what is not there yet is mostly plain, and costs little. Each part
-is a lossless WebP.
+The last image is stored elsewhere. Each earlier one is stored as the bounding box in which it
+differs from the next one; in the box, unchanged pixels have one colour that no changed pixel has.
+Backwards, because a page fills while it loads: areas that are not filled yet are mostly plain and
+compress well. Each part is a lossless WebP.
 """
 
 import hashlib
@@ -27,16 +27,15 @@ from eyelevel.store.pixels import (
 )
 
 HASTY_AFTER_PICTURES = 24.0
-"""After this many whole pictures' worth of changes (a page with a video), encoding favours
-speed."""
+"""Changed area, in full images, after which encoding favours speed (a page with a video)."""
 
 ENCODERS_MAX = 4
-"""Threads: a lab has two cores, and nothing is measured while pictures are encoded."""
+"""Maximum number of threads: a lab has two cores, and nothing is measured during encoding."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A box of a picture: its place in pixels, the colour of its unchanged pixels, a WebP."""
+    """A box of an image: its position in pixels, the colour of unchanged pixels, and a WebP."""
 
     top: int
     left: int
@@ -45,17 +44,19 @@ class Part:
 
 
 def encode(pictures: Sequence[Picture]) -> list[Part]:
-    """Encode one part for each picture but the last, in their order; all of one size, each unlike
-    its neighbours."""
+    """Encode one part for each image but the last, in order.
+
+    All images have the same size, and neighbours differ.
+    """
     if len(pictures) < 2:
         return []
-    # The encoder lets other threads run; what is here beside it takes little.
+    # The encoder releases the GIL; everything else here is cheap.
     with ThreadPoolExecutor(min(ENCODERS_MAX, len(pictures))) as encoders:
         return [encode() for encode in _begin_encoding(pictures, encoders)]
 
 
 def _begin_encoding(pictures: Sequence[Picture], encoders: Executor) -> list[Callable[[], Part]]:
-    """Return each picture's part, which may still be in the making."""
+    """Start encoding; returns a function per image that waits for its part."""
     parts: list[Callable[[], Part]] = []
     known: dict[bytes, Callable[[], Part]] = {}
     changed_pictures = 0.0
@@ -68,7 +69,7 @@ def _begin_encoding(pictures: Sequence[Picture], encoders: Executor) -> list[Cal
         unchanged = _unused_colour(changed, differs)
         for channel in range(3):
             np.copyto(changed[..., channel], unchanged[channel], where=~differs)
-        # Animations repeat themselves: equal boxes are encoded once.
+        # Animations repeat frames: equal boxes are encoded once.
         place = repr((top, left, changed.shape, unchanged)).encode()
         key = hashlib.sha256(place + changed.tobytes()).digest()
         if key not in known:
@@ -80,15 +81,16 @@ def _begin_encoding(pictures: Sequence[Picture], encoders: Executor) -> list[Cal
 def _part(
     top: int, left: int, unchanged: tuple[int, int, int], webp: "Future[bytes]"
 ) -> Callable[[], Part]:
-    """Return a function that returns the same part at each call, as a load keeps equal ones
-    once."""
+    """Return a function that always returns the same `Part` object, so that equal ones share
+    memory.
+    """
     return cache(lambda: Part(top, left, unchanged, webp.result()))
 
 
 def decode(parts: Sequence[Part], last: Picture) -> Iterator[Picture]:
-    """Yield the pictures in their order; raises OSError or ValueError if a part is damaged."""
+    """Yield the images in order; raises `OSError` or `ValueError` if a part is damaged."""
     picture = last.copy()
-    # Going back, what each step covers is what going forward brings again.
+    # Going back, save the pixels that each part overwrites, and restore them going forward.
     forward: list[tuple[int, int, Picture]] = []
     for part in reversed(parts):
         box = decode_webp(part.webp)
@@ -116,7 +118,7 @@ def _box(after: Picture, picture: Picture) -> tuple[int, int, int, int]:
 
 
 def _unused_colour(picture: Picture, among: NDArray[np.bool_]) -> tuple[int, int, int]:
-    """Return the first colour, from black on, that no pixel `among` those of the picture has."""
+    """Return the first colour, from black on, that no pixel selected by `among` has."""
     red, green, blue = (picture[..., channel] for channel in range(3))
     for level in range(256):
         alike = among & (red == level)

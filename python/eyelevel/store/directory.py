@@ -1,4 +1,4 @@
-"""A run's directory: its files and folders, and what is in them, read back checked.
+"""The layout of a run's directory, and validated reading of its content.
 
 `eyelevel.store.commit` writes trials.
 """
@@ -36,21 +36,20 @@ PLAN_FILE = "plan.json"
 ENVIRONMENT_FILE = "environment.json"
 STOP_FILE = "stop.json"
 FETCH_FILE = "fetch.json"
-"""The file of a directory into which a run is fetched from a bucket; names the run."""
+"""File that marks a directory as being fetched from a bucket; it names the run."""
 LOGS = "logs"
-"""A trial's folder of logs of connections and packets."""
+"""Folder of a trial's logs of connections and packets."""
 
 
 @dataclass(frozen=True)
 class StoredTrial:
-    """One checked record, as JSON has it, and where its frames are."""
+    """One validated record, as JSON, with the folder that has its frames."""
 
     path: Path
     record: JsonMapping
 
     def frames(self) -> Frames:
-        """Return the load's frames; none if nothing was captured. Raises StoreError when
-        damaged."""
+        """Return the load's frames, empty if none were captured. Raises `StoreError` if damaged."""
         return read_trial_frames(self.path.parent.parent, self.path.name)
 
     def step_frames(self) -> tuple[Frames, ...]:
@@ -65,37 +64,36 @@ class StoredTrial:
 
 
 def step_frames_file(number: int) -> str:
-    """Return the file of the frames of a step after the load; the first is 1."""
+    """Return the name of the frames file of a step after the load, counted from 1."""
     return f"after-load-{number}.npz"
 
 
 def read_trial(directory: Path, name: str) -> StoredTrial:
-    """Read one trial by its hash; raises StoreError when it is absent, damaged or of another
-    version."""
+    """Read one trial by its hash; raises `StoreError` if absent, damaged or of another version."""
     path = directory / TRIALS / name
     return StoredTrial(path, parse_record(read_record_file(str(path)), name, path / RECORD_FILE))
 
 
 def read_trial_frames(directory: Path, name: str) -> Frames:
-    """Return a trial's frames alone, by its hash; as `StoredTrial.frames`."""
+    """Read only a trial's frames, by its hash; raises as `StoredTrial.frames` does."""
     return read_frames(directory / TRIALS / name / FRAMES_FILE, directory / PICTURES)
 
 
 def read_record_file(folder: str) -> bytes:
-    """Return a trial's record as it lies in `folder`, compressed; raises StoreError without one."""
+    """Return the compressed record in a trial's `folder`; raises `StoreError` without one."""
     file = f"{folder}/{RECORD_FILE}"
     return read_bytes(file, Source(file, RECORD_LIMIT, StoreError))
 
 
 def has_record(folder: Path) -> bool:
-    """Return whether `folder` is one trial's."""
+    """Return whether `folder` is a trial's."""
     return (folder / RECORD_FILE).exists()
 
 
 def parse_record(compressed: bytes, name: str, file: Path | str) -> JsonObject:
-    """Return the record of `file`'s bytes, checked against the schema, its hash and `name`.
+    """Parse a record from `file`'s bytes, checking schema, hash and `name`.
 
-    Raises StoreError as `read_trial` does.
+    Raises `StoreError` as `read_trial` does.
     """
     source = Source(str(file), RECORD_LIMIT, StoreError)
     content = gunzip(compressed, source)
@@ -103,7 +101,7 @@ def parse_record(compressed: bytes, name: str, file: Path | str) -> JsonObject:
     try:
         record = cast(JsonObject, RECORD.validate_json(content))
     except ValidationError:
-        record = parse_object(content, source)  # says which of several things is wrong
+        record = parse_object(content, source)  # raises a more precise error
         check_record(record, str(file))
     else:
         if b"NaN" in content or b"Infinity" in content or may_have_wild_numbers(content):
@@ -119,7 +117,7 @@ def parse_record(compressed: bytes, name: str, file: Path | str) -> JsonObject:
 
 
 def list_committed(directory: Path) -> set[str]:
-    """Return the hashes of all trials that are there, from one listing of the directory."""
+    """Return the hashes of all committed trials, from one listing of the directory."""
     try:
         with os.scandir(directory / TRIALS) as entries:
             return {entry.name for entry in entries if not entry.name.startswith(".")}
@@ -128,20 +126,19 @@ def list_committed(directory: Path) -> set[str]:
 
 
 def iterate_trials(directory: Path) -> Iterator[StoredTrial]:
-    """Yield all committed trials in the order of their hashes; raises StoreError at a damaged
-    one."""
+    """Yield all committed trials in order of their hashes; raises `StoreError` at a damaged one."""
     for name in sorted(list_committed(directory)):
         yield read_trial(directory, name)
 
 
 def missing(directory: Path, hashes: Iterable[str]) -> list[str]:
-    """Return a plan's hashes that are not committed yet, in the plan's order."""
+    """Return the hashes that are not committed yet, in the given order."""
     there = list_committed(directory)
     return [name for name in hashes if name not in there]
 
 
 def remove_leftovers(directory: Path) -> int:
-    """Remove what killed writers left; what one is writing has an owner and stays. How many."""
+    """Remove drafts of killed writers, not those of live ones; returns how many were removed."""
     folders = directory, directory / TRIALS, directory / PICTURES
     drafts = [path for folder in folders for path in folder.glob(f"{DRAFT_PREFIX}*")]
     return sum(_remove(draft) for draft in drafts)
@@ -155,9 +152,9 @@ def _remove(draft: Path) -> bool:
 
 
 def write_document(directory: Path, name: str, value: JsonMapping) -> None:
-    """Write `plan.json` or `environment.json`, whole or not at all.
+    """Write `plan.json` or `environment.json` atomically.
 
-    Raises StoreError when the disk refuses.
+    Raises `StoreError` if the disk refuses.
     """
     with refusals(directory / name):
         directory.mkdir(parents=True, exist_ok=True)
@@ -165,8 +162,10 @@ def write_document(directory: Path, name: str, value: JsonMapping) -> None:
 
 
 def create_document(directory: Path, name: str, value: JsonMapping) -> bool:
-    """Create a document that is never replaced; return whether it is new, which the kernel decides
-    on a disk without locks."""
+    """Create a document that is never replaced; returns whether it is new.
+
+    On a disk without locks the kernel decides that.
+    """
     with refusals(directory / name):
         directory.mkdir(parents=True, exist_ok=True)
         try:
@@ -177,7 +176,7 @@ def create_document(directory: Path, name: str, value: JsonMapping) -> bool:
 
 
 def read_document(directory: Path, name: str) -> JsonObject:
-    """Read `plan.json` or `environment.json`; raises StoreError when absent or damaged."""
+    """Read `plan.json` or `environment.json`; raises `StoreError` if absent or damaged."""
     file = directory / name
     limit = PLAN_DOCUMENT if name == PLAN_FILE else DOCUMENT
     source = Source(str(file), limit, StoreError)
@@ -185,7 +184,7 @@ def read_document(directory: Path, name: str) -> JsonObject:
 
 
 def check_record(record: JsonMapping, subject: str) -> None:
-    """Raise StoreError, naming `subject` and the key, unless the record keeps the schema."""
+    """Raise `StoreError`, naming `subject` and the key, if the record violates the schema."""
     version = record.get("version") if isinstance(record, Mapping) else None
     if version != RECORD_VERSION or not isinstance(version, int):
         raise StoreError(
@@ -215,8 +214,10 @@ def _check_hash(record: JsonMapping, subject: str) -> None:
 
 
 def _check_together(record: JsonMapping, subject: str) -> None:
-    """Check values that depend on each other: measurements from the navigation's start need that
-    time, and a timeline has its own length."""
+    """Check values that depend on each other.
+
+    Page timings need the time of navigation start, and the arrays of a timeline have equal lengths.
+    """
     path = record["path"]
     known = record["browser"].get("navigation_start_ns") is not None
     fault = ""
@@ -234,14 +235,17 @@ def _check_together(record: JsonMapping, subject: str) -> None:
 
 
 def json_bytes(value: JsonMapping) -> bytes:
-    """Return a line of JSON."""
+    """Return a value as one line of compact JSON, with a newline."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode() + b"\n"
 
 
 @contextlib.contextmanager
 def refusals(target: Path) -> Iterator[None]:
-    """A full disk names no file, and who writes under a temporary name none that a user knows."""
+    """Convert `OSError` in the block to a `StoreError` that names `target`.
+
+    The error of a full disk names no file, and a temporary file's name means nothing to users.
+    """
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A run's own documents against their schemas."""
+"""Validate a run's own documents against their schemas."""
 
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +17,7 @@ T = TypeVar("T")
 def check_document(
     schema: TypeAdapter[T], document: JsonMapping, file: Path | str, remedy: str = RESTORE
 ) -> T:
-    """Validate a document against `schema`; StoreError names the first invalid value."""
+    """Validate a document against `schema`; raises `StoreError` naming the first invalid value."""
     try:
         return schema.validate_python(document)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""The schema of `environment.json`: what is read of it, checked; it may say more."""
+"""The schema of `environment.json`: the fields that are read; further ones are allowed."""
 
 from typing import NotRequired
 
@@ -12,7 +12,8 @@ from eyelevel.store.values import OBSERVED, Count, Number
 @with_config(OBSERVED)
 class PathCheck(TypedDict):
     """A check of the emulated path: measured value, bound, and whether it held; null without a
-    bound."""
+    bound.
+    """
 
     measured: str
     bound: str
@@ -21,7 +22,7 @@ class PathCheck(TypedDict):
 
 @with_config(OBSERVED)
 class MachineEnvironment(TypedDict):
-    """Machine, kernel, versions, and what was measured before the first load there."""
+    """Machine, kernel, versions, and measurements made before the first load on it."""
 
     versions: NotRequired[dict[str, str]]
     cores: NotRequired[Count | None]
@@ -33,9 +34,10 @@ class MachineEnvironment(TypedDict):
 
 @with_config(OBSERVED)
 class Environment(MachineEnvironment):
-    """That of the machine that loads, and what is of the study wherever it is loaded.
+    """The machine that loads, and the parts that concern the study wherever it is loaded.
 
-    `client`: of a run on a cluster what only commits; what loads has its own in `machines/`.
+    `client`: for a run on a cluster, the machine that only commits; machines that load are
+    described in `machines/`.
     """
 
     client: NotRequired[MachineEnvironment]
@@ -44,6 +46,6 @@ class Environment(MachineEnvironment):
 
 
 CLIENT = "client"
-"""The key of what commits a cluster's loads. What it loads without the cluster, ran on it."""
+"""Key of the machine that commits a cluster's loads. Loads without the cluster ran on it."""
 
 ENVIRONMENT: TypeAdapter[Environment] = TypeAdapter(Environment)

@@ -1,4 +1,4 @@
-"""Frames of a loading page: an `npz` file of lossless pictures (spec/run-record.md)."""
+"""Frames of a loading page, stored as an `npz` file of lossless images (spec/run-record.md)."""
 
 import hashlib
 import io
@@ -25,21 +25,21 @@ from eyelevel.store.pixels import Picture
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A frame of the screen, shown from `at_ms` after navigation start."""
+    """A frame of the page, displayed from `at_ms` after navigation start."""
 
     at_ms: float
     picture: Picture
 
     @classmethod
     def of_image(cls, at_ms: float, image: bytes) -> "Frame":
-        """Decode a picture; raises PictureError if it is damaged."""
+        """Decode a frame's image; raises `PictureError` if it is damaged."""
         return cls(at_ms, np.array(open_picture(image)))
 
 
 class Frames:
-    """The frames of one load, kept as differences; each pass over them decodes them again.
+    """The frames of one load, stored as differences; each iteration decodes them again.
 
-    Memory is that of the last picture and of what changed.
+    Memory is used for the last image and the changed areas only.
     """
 
     def __init__(
@@ -50,8 +50,11 @@ class Frames:
         source: str = "",
         last_name: str = "",
     ) -> None:
-        """`parts`: of each frame but the last, whose picture `last` gives; `last_name` is that
-        picture's name, if it is known."""
+        """Wrap encoded frames.
+
+        `parts`: one for each frame but the last, whose image `last` returns; `last_name`: the name
+        of that image, if it is known.
+        """
         self.at_ms = tuple(at_ms)
         self._parts = parts
         self._last = last
@@ -60,7 +63,7 @@ class Frames:
 
     @classmethod
     def of(cls, frames: Sequence[Frame]) -> "Frames":
-        """Keep `frames`: all of one size; of equal neighbours the first."""
+        """Encode `frames`, which have one size; of equal neighbours only the first is kept."""
         kept = list(frames[:1])
         for frame in frames[1:]:
             if not np.array_equal(frame.picture, kept[-1].picture):
@@ -70,14 +73,14 @@ class Frames:
         return cls([frame.at_ms for frame in kept], parts, lambda: last)
 
     def last(self) -> Picture:
-        """Return the last frame's picture; not for a load without frames. Raises StoreError."""
+        """Return the last frame's image; there must be frames. Raises `StoreError`."""
         return self._last()
 
     def __len__(self) -> int:
         return len(self.at_ms)
 
     def __iter__(self) -> Iterator[Frame]:
-        """Yield the frames in order of time. Raises StoreError if a picture is damaged."""
+        """Yield the frames in order of time. Raises `StoreError` if an image is damaged."""
         if not self.at_ms:
             return
         try:
@@ -88,17 +91,19 @@ class Frames:
             raise _damage_error(self._source, error) from error
 
     def at(self, times_ms: Sequence[float]) -> list[Frame]:
-        """Return the frame on the screen at each time, equal frames as one object.
+        """Return the frame displayed at each time; equal frames are one object.
 
-        Before the first frame it is the first; not for a load without frames.
+        Before the first frame it is the first one; there must be frames.
         """
         wanted = self._places(times_ms)
         there = {index: frame for index, frame in enumerate(self) if index in set(wanted)}
         return [there[index] for index in wanted]
 
     def sources_at(self, times_ms: Sequence[float]) -> list[str]:
-        """Return the digest of what each of the same pictures is decoded from, without decoding it:
-        equal ones are equal pictures, in whatever loads."""
+        """Return a digest for the frame at each time, without decoding it.
+
+        The digest covers the encoded data: equal digests mean equal images, across loads, too.
+        """
         digest = hashlib.sha256((self._last_name or picture_name(self._last())).encode())
         sources = [digest.hexdigest()]
         for part in reversed(self._parts):
@@ -111,9 +116,9 @@ class Frames:
         return [max(0, bisect_right(self.at_ms, time_ms) - 1) for time_ms in times_ms]
 
     def to_bytes(self, last: str) -> bytes:
-        """Return the content of a frames file; the same frames give the same bytes.
+        """Return the content of a frames file; equal frames give equal bytes.
 
-        `last` is the name of the last frame's picture (`eyelevel.store.pictures`).
+        `last` is the name of the last frame's image (`eyelevel.store.pictures`).
         """
         number = {part: index for index, part in enumerate(dict.fromkeys(self._parts))}
         buffer = io.BytesIO()
@@ -143,9 +148,9 @@ _NAME = re.compile(r"[0-9a-f]{20}")
 
 
 def read_frames(path: Path, pictures: Path) -> Frames:
-    """Return the frames of a file; none if the file is absent (a load without capture).
+    """Read a frames file; returns empty frames if it is absent (a load without capture).
 
-    `pictures`: the folder of the run's last pictures.
+    `pictures`: the folder of the run's last images.
     """
     if not path.exists():
         return Frames.of([])
@@ -180,7 +185,7 @@ def read_frames(path: Path, pictures: Path) -> Frames:
 
 
 def name_of_last(content: bytes, file: str) -> str:
-    """Return the name of the last picture, from a frames file's content. Raises StoreError."""
+    """Return the name of the last image, from a frames file's content. Raises `StoreError`."""
     source = Source(file, FRAMES, StoreError)
     last = read_arrays(io.BytesIO(content), {"last": _ARRAYS["last"]}, source)["last"].tobytes()
     name = last.decode("ascii", errors="replace")

@@ -24,7 +24,7 @@ MACHINES_MAX = 10_000
 
 @with_config(OBSERVED)
 class RetiredSlot(TypedDict):
-    """A slot that took no further block, and why."""
+    """A slot that was retired, and why."""
 
     slot: Count
     reason: str
@@ -32,10 +32,12 @@ class RetiredSlot(TypedDict):
 
 @with_config(OBSERVED)
 class Machine(TypedDict):
-    """`class`: which machines its loads are compared with, with whom it shares it; null: it was
-    refused and has none. `facts`, times and `environment`: of when it was given the class, which
-    stays unless the third machine shows that it is the odd one. `reason`: why it is not of the
-    first class, or not `admitted`."""
+    """A machine's description and verdict.
+
+    `class`: machines of one class have comparable loads; null if it was refused. `facts`, times and
+    `environment`: at the time of its classification, which stays unless a third machine shows that
+    this one is the outlier. `reason`: why it is not in the first class, or not `admitted`.
+    """
 
     version: Literal[1]
     machine: str
@@ -56,18 +58,18 @@ MACHINE: TypeAdapter[Machine] = TypeAdapter(Machine)
 
 
 def machine_file(directory: Path, machine: str) -> Path:
-    """Return the file of one machine, by its ID."""
+    """Return the path of one machine's file, by the machine's id."""
     return directory / MACHINES / f"{machine}.json"
 
 
 def read_machine(file: Path) -> JsonObject:
-    """Read one machine's file; raises StoreError when it is damaged or of another version."""
+    """Read one machine's file; raises `StoreError` if it is damaged or of another version."""
     content = read_bytes(file, Source(str(file), DOCUMENT, StoreError))
     return parse_machine(content, file.stem, str(file))
 
 
 def parse_machine(content: bytes, machine: str, file: str) -> JsonObject:
-    """Return the content of a machine's `file`, checked; raises StoreError as `read_machine`."""
+    """Parse a machine's `file`, validated; raises `StoreError` as `read_machine` does."""
     document = parse_object(content, Source(file, DOCUMENT, StoreError))
     if document.get("version") != MACHINE_VERSION:
         raise StoreError(
@@ -83,8 +85,10 @@ def parse_machine(content: bytes, machine: str, file: str) -> JsonObject:
 
 
 def refusal(document: JsonMapping) -> str | None:
-    """Return why it takes no blocks, which one with loads of before may do, too; None if it takes
-    some."""
+    """Return why a machine takes no blocks; None if it takes some.
+
+    A machine with earlier loads can be refused, too.
+    """
     if not document.get("admitted", document["class"] is not None):
         return str(document["reason"])
     retired = document.get("retired", ())
@@ -92,7 +96,7 @@ def refusal(document: JsonMapping) -> str | None:
 
 
 def read_machines(directory: Path) -> dict[str, JsonObject]:
-    """Return all of a run by their IDs; none of a run on one machine. Raises StoreError."""
+    """Return all machines of a run by id; empty for a run on one machine. Raises `StoreError`."""
     files = sorted((directory / MACHINES).glob("*.json"))
     if len(files) > MACHINES_MAX:
         raise StoreError(

@@ -1,7 +1,8 @@
-"""The schemas of what was measured of stacks when a run began: rows of `environment.json`.
+"""Schemas of the stack measurements made at a run's start, as rows of `environment.json`.
 
-A level's rows are as docs/reference/level.md has them, the yardstick's cells as
-docs/reference/yardstick.md; what a reader needs of them is checked, and they may say more.
+Rows of a level are described in docs/reference/level.md, cells of the yardstick in
+docs/reference/yardstick.md. Only the fields that readers need are checked; further ones are
+allowed.
 """
 
 from typing import Annotated, Literal, NotRequired
@@ -12,12 +13,12 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 from eyelevel.store.values import OBSERVED, Count, Number
 
 Word = Literal["equal", "inherent", "browser", "unequal", "unknown", "absent"]
-"""The verdict on a row of a level."""
+"""Verdict on a row of a level."""
 
 
 @with_config(OBSERVED)
 class Interval(TypedDict):
-    """A value with its interval; null: undetermined."""
+    """A value with its interval; null for undetermined ends."""
 
     value: Number | None
     low: Number | None
@@ -37,13 +38,13 @@ def _all_or_none(found: Interval) -> Interval:
 
 
 Ratio = Annotated[Interval, AfterValidator(_both_ends)]
-"""An interval of which one run alone gives the value but no ends."""
+"""An interval; a single run gives its value but no ends."""
 Difference = Annotated[Interval, AfterValidator(_all_or_none)]
 
 
 @with_config(OBSERVED)
 class LevelRow(TypedDict):
-    """One aspect of a pair of stacks on one network; `runs` are of both sides."""
+    """One aspect of a pair of stacks on one network; `runs` has those of both stacks."""
 
     aspect: str
     scenario: str
@@ -62,8 +63,7 @@ class LevelRow(TypedDict):
 
 @with_config(OBSERVED)
 class LevelMeasured(TypedDict):
-    """The measured level of a pair of stacks (`eyelevel validate level`), and the versions that
-    measured it."""
+    """Measured level of a pair of stacks (`eyelevel validate level`), and the versions used."""
 
     first: str
     second: str
@@ -77,7 +77,7 @@ class LevelMeasured(TypedDict):
 
 @with_config(OBSERVED)
 class StackMoved(TypedDict):
-    """The transfers of one stack of the yardstick: medians of its runs."""
+    """Transfers of one stack of the yardstick: medians over its runs."""
 
     corrected_bit_s: Number
     retransmitted_share: Number

@@ -1,6 +1,6 @@
-"""Write the messages of a load beside its record: header fields, sizes and short request bodies.
+"""Store the messages of a load next to its record: header fields, sizes, short request bodies.
 
-They are kept apart from the record, which every report reads: no metric needs them.
+They are separate from the record, which every report reads: no metric needs them.
 """
 
 import gzip
@@ -24,7 +24,7 @@ EFFORT = 6
 
 
 class Message(TypedDict):
-    """A request and its response without their timing (spec/run-record.md)."""
+    """A request and its response without timing (spec/run-record.md)."""
 
     request_fields: list[tuple[str, str]]
     request_body: str | None
@@ -42,14 +42,14 @@ _FILE: TypeAdapter[_File] = TypeAdapter(_File)
 
 
 def pack_messages(messages: Iterable[JsonMapping | None]) -> bytes:
-    """Return the file's bytes; one entry per entry of the record's `objects`, in its order."""
+    """Return the file's bytes, with one entry per entry of the record's `objects`, in order."""
     return gzip.compress(json_bytes({"objects": list(messages)}), EFFORT, mtime=0)
 
 
 def read_messages(trial: Path, objects: int) -> list[Message | None] | None:
-    """Return the messages of a trial's `objects` objects; None where none were kept.
+    """Return the messages of a trial's `objects` objects; None if none were stored.
 
-    Raises StoreError for a damaged file, or one of another number of objects.
+    Raises `StoreError` for a damaged file, or one with another number of objects.
     """
     file = trial / MESSAGES_FILE
     if not file.exists():

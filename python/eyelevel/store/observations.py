@@ -1,8 +1,7 @@
-"""The observations in a record that come from others: the lab's events and summary, and the
-browser.
+"""Observations copied into a record from the lab (events and summary) and the browser.
 
-Each has the keys that are read of it, checked, and may have further ones: `spec/lab-events.md` and
-`spec/run-record.md` list them all.
+The types have the keys that are read, with their checks; further keys are allowed.
+`spec/lab-events.md` and `spec/run-record.md` list all of them.
 """
 
 from typing import NotRequired
@@ -25,7 +24,7 @@ from eyelevel.store.values import (
 
 @with_config(OBSERVED)
 class Request(TypedDict):
-    """A server's answer."""
+    """A request as answered by a server of the lab."""
 
     at_ns: Nanoseconds
     method: str
@@ -41,8 +40,9 @@ class Request(TypedDict):
 
 @with_config(OBSERVED)
 class InForce(TypedDict):
-    """The settings in force on one connection, from the kernel or the QUIC stack; null if
-    unreadable."""
+    """Settings in force on one connection, from the kernel or the QUIC stack; null if
+    unreadable.
+    """
 
     congestion_control: str | None
     pacing_rate_bytes_s_max: Number | None
@@ -83,7 +83,7 @@ class InForce(TypedDict):
 
 @with_config(OBSERVED)
 class Connection(TypedDict):
-    """A connection as its server saw it."""
+    """A connection as seen by its server."""
 
     connection: Integer
     protocol: str
@@ -95,7 +95,7 @@ class Connection(TypedDict):
 
 @with_config(OBSERVED)
 class Arrival(TypedDict):
-    """The lateness with which packets were read."""
+    """How late the path read packets."""
 
     lateness_us_p99: Number | None
     lateness_us_max: Number | None
@@ -103,7 +103,7 @@ class Arrival(TypedDict):
 
 @with_config(OBSERVED)
 class Timeline(TypedDict):
-    """The bytes that left a direction, and those inside it, by interval."""
+    """Bytes that left one direction of the path, and bytes inside it, by interval."""
 
     start_ns: Nanoseconds
     interval_ms: Milliseconds
@@ -113,18 +113,18 @@ class Timeline(TypedDict):
 
 @with_config(OBSERVED)
 class Direction(TypedDict):
-    """One direction of the path."""
+    """Counters of one direction of the path."""
 
     packets: Count
     lateness_us_p99: Number | None
     lateness_us_max: Number | None
     arrival: Arrival
-    timeline: NotRequired[Timeline | None]  # absent: no packet came
+    timeline: NotRequired[Timeline | None]  # absent if no packet arrived
 
 
 @with_config(OBSERVED)
 class PathSummary(TypedDict):
-    """Both directions."""
+    """Counters of both directions of the path."""
 
     down: Direction
     up: Direction
@@ -141,7 +141,7 @@ class Flow(TypedDict):
 
 @with_config(OBSERVED)
 class FlowsLoad(TypedDict):
-    """The shares of page and transfers while the page loaded."""
+    """Shares of the page and of the transfers while the page loaded."""
 
     page_share: Number | None
 
@@ -157,7 +157,7 @@ class CrossTrafficSeen(TypedDict):
 
 @with_config(OBSERVED)
 class BrowserSaid(TypedDict):
-    """The browser's reports about the load and itself, and the last picture in shades of grey."""
+    """The browser's report on the load and itself, and the last frame in shades of grey."""
 
     final_picture: Shades | None
     navigation_start_ns: NotRequired[Nanoseconds | None]
@@ -169,7 +169,7 @@ class BrowserSaid(TypedDict):
 
 @with_config(OBSERVED)
 class Versions(TypedDict):
-    """The versions that made the record."""
+    """Versions of the programs that made the record."""
 
     eyelevel: str
     browser: str
@@ -178,28 +178,28 @@ class Versions(TypedDict):
 
 @with_config(OBSERVED)
 class NetworkSettings(TypedDict):
-    """The used settings of the network in force; its hash covers all of them."""
+    """Settings of the network in force that are read; its hash covers all of them."""
 
     rate_down_bit_s: Count
 
 
 @with_config(OBSERVED)
 class ServerSettings(TypedDict):
-    """The used settings of an external server."""
+    """Settings of an external server that are read."""
 
     protocols: list[str]
 
 
 @with_config(OBSERVED)
 class StackSettings(TypedDict):
-    """The used settings of the stack in force."""
+    """Settings of the stack in force that are read."""
 
     external_server: ServerSettings | None
 
 
 @with_config(OBSERVED)
 class BrowserSettings(TypedDict):
-    """The used settings of the browser in force."""
+    """Settings of the browser in force that are read."""
 
     visit: str
     timeout_s: Number

@@ -1,6 +1,6 @@
-"""The closed list of outcomes: every load ends as exactly one of these.
+"""The closed list of outcomes: every load ends with exactly one of them.
 
-The table also writes `docs/reference/outcomes.md`: `python -m eyelevel.reference.outcomes`.
+`docs/reference/outcomes.md` is generated from this table: `python -m eyelevel.reference.outcomes`.
 """
 
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ Fault = Literal["none", "instrument", "result"]
 class Outcome:
     """One way in which a load can end.
 
-    `fault` says what it tells about: nothing wrong, a failure of the instrument, or a result of the
-    stack under test. `excludes_load`: the load is left out, and with it each pair that it is part
-    of; the other pairs of its block count. `tried_again`: an attempt after which the page has no
-    values is repeated, since it says nothing of the stack and a further one may end well.
+    `fault`: no fault, a failure of the instrument, or a result of the stack under test.
+    `excludes_load`: whether the load is left out, and with it each pair that it is part of; the
+    other pairs of its block count. `tried_again`: whether an attempt without values is repeated,
+    because it says nothing about the stack and another one may succeed.
     """
 
     name: str
@@ -136,6 +136,7 @@ NOT_RECORDED = (
     "net::ERR_CONNECTION_REFUSED",
     "NS_ERROR_UNKNOWN_HOST",
 )
-"""How an object fails whose name the lab does not resolve or at whose address it does not listen:
-the request was not in the recording. Firefox says "refused" also if QUIC failed and it then
-tried TCP, so that its word is not among these."""
+"""Errors of an object whose name the lab does not resolve or whose address it does not serve:
+the request was not in the recording. Firefox reports "refused" also if QUIC failed and it then
+tried TCP, so its error is not included.
+"""

@@ -1,6 +1,7 @@
-"""A trial as bytes: what lies in its folder, and the pictures that a run's trials share.
+"""A trial as bytes: the files of its folder, and the images that a run's trials share.
 
-It is made where the load was, so that who commits it, here or for many machines, writes bytes.
+It is packed where the load ran, so that the committing process, which may serve many machines, only
+writes bytes.
 """
 
 import gzip
@@ -28,20 +29,19 @@ RECORD_EFFORT = 6
 
 @dataclass(frozen=True)
 class PackedTrial:
-    """One trial, its record checked."""
+    """One trial with a validated record."""
 
     name: str
-    """The trial's hash."""
+    """Hash of the trial."""
     outcome: str
     files: Mapping[str, bytes]
-    """The files by their names in its folder; the record is the last one."""
+    """Files by name in the trial's folder; the record is the last one."""
     pictures: Mapping[str, bytes]
-    """The last ones of its frames by name, but for those that are known."""
+    """Images of its last frames by name, without those that the receiver has."""
     digest: str = ""
-    """The digest of all these bytes, taken where they were packed; empty for files read from
-    disk."""
+    """Digest of all these bytes, computed at packing; "" for files read from disk."""
     failed_attempts: int = 0
-    """The number of failed attempts before the recorded one."""
+    """Number of failed attempts before the recorded one."""
     row: tuple[object, ...] | None = None
     """The trial's row in the run's table (`eyelevel.analysis.trials.rows`), if it was computed."""
 
@@ -53,11 +53,10 @@ def pack(
     logs: Mapping[str, bytes] = MappingProxyType({}),
     is_known: Callable[[str], bool] = lambda _: False,
 ) -> PackedTrial:
-    """Return the bytes of a trial; the same trial gives the same. `is_known`: of the names of
-    pictures.
+    """Pack a trial; equal trials give equal bytes.
 
-    Raises StoreError for a record that breaks the schema, so that what could not be read is never
-    written.
+    `is_known` returns whether an image of this name need not be included. Raises `StoreError` for a
+    record that violates the schema, so that an unreadable record is never written.
     """
     name = record["trial"]["hash"]
     check_record(record, f"trial {name}")
@@ -71,7 +70,7 @@ def pack(
             files[file] = film.to_bytes(of_last := picture_name(last))
             if of_last not in pictures and not is_known(of_last):
                 pictures[of_last] = pack_picture(last)
-    # No time in the header: the same record gives the same bytes.
+    # No timestamp in the gzip header: equal records give equal bytes.
     content = gzip.compress(json_bytes(record), RECORD_EFFORT, mtime=0)
     files |= {**logs, RECORD_FILE: content}
     digest, failed = _digest(files, pictures), len(record.get("retried", ()))
@@ -79,7 +78,7 @@ def pack(
 
 
 def check_unpacked(packed: PackedTrial) -> None:
-    """Raise StoreError unless it is what was packed elsewhere, and a record is in it."""
+    """Raise `StoreError` unless the digest matches and the record is valid."""
     subject = f"what came of trial {packed.name}"
     if _digest(packed.files, packed.pictures) != packed.digest:
         raise StoreError(

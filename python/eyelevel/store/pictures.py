@@ -1,8 +1,8 @@
-"""Last pictures, one file each in a folder of the run that all of its loads share.
+"""Images of last frames, one file each, in a folder that all loads of a run share.
 
-Most loads of one site end with one and the same picture, to the pixel, whatever the network and
-the stack; it is most of what a load's frames take, and of the time to encode them. So it is kept
-under a name made of its pixels, once a run, however many loads name it.
+Most loads of a site end with the same image, to the pixel, whatever the network and stack. It is
+most of the size of a load's frames, and of the time to encode them. So it is stored once per run,
+under a name derived from its pixels, however many loads refer to it.
 """
 
 import hashlib
@@ -21,18 +21,18 @@ _NAME_DIGITS = 20
 
 
 def picture_name(picture: Picture) -> str:
-    """Return a picture's name: its pixels'."""
+    """Return an image's name: a digest of its size and pixels."""
     size = "x".join(map(str, picture.shape)).encode()
     return hashlib.sha256(size + b":" + picture.tobytes()).hexdigest()[:_NAME_DIGITS]
 
 
 def pack_picture(picture: Picture) -> bytes:
-    """Return the content of a picture's file."""
+    """Return the content of an image's file."""
     return encode_webp(picture, EFFORT)
 
 
 def has_picture(folder: Path, name: str) -> bool:
-    """Return whether it is in `folder`, undamaged."""
+    """Return whether `folder` has the image, undamaged."""
     try:
         _read(folder, name)
     except (OSError, ValueError):
@@ -41,13 +41,13 @@ def has_picture(folder: Path, name: str) -> bool:
 
 
 def keep_picture(folder: Path, name: str, content: bytes) -> None:
-    """Have it in `folder`, written whole or not at all. Raises OSError."""
+    """Store an image in `folder` atomically. Raises `OSError`."""
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(picture_file(folder, name), content)
 
 
 def is_picture(content: bytes, name: str) -> bool:
-    """Return whether these are the bytes of a file of that picture."""
+    """Return whether `content` is the file of the image of this name."""
     try:
         return picture_name(decode_webp(content)) == name
     except ValueError:
@@ -55,7 +55,7 @@ def is_picture(content: bytes, name: str) -> bool:
 
 
 def read_picture(folder: Path, name: str) -> Picture:
-    """Read a picture. Raises StoreError if it is absent, or does not match its name."""
+    """Read an image. Raises `StoreError` if it is absent or does not match its name."""
     try:
         return _read(folder, name)
     except (OSError, ValueError) as error:
@@ -76,5 +76,5 @@ def _read(folder: Path, name: str) -> Picture:
 
 
 def picture_file(folder: Path, name: str) -> Path:
-    """Return the file of a picture."""
+    """Return the path of an image's file."""
     return folder / f"{name}.webp"

@@ -1,4 +1,4 @@
-"""Pictures as arrays: tests on their pixels, and lossless WebP."""
+"""Images as arrays: tests on their pixels, and lossless WebP."""
 
 import io
 
@@ -9,32 +9,32 @@ from PIL import Image
 from eyelevel.from_outside.pictures import open_picture
 
 Picture = NDArray[np.uint8]
-"""height x width x 3, red, green, blue."""
+"""An image: height x width x 3, in red, green, blue."""
 
 EFFORT = {"method": 3, "quality": 50}
-"""The encoder's settings (docs/decisions/0007-frame-capture.md)."""
+"""Default settings of the encoder (docs/decisions/0007-frame-capture.md)."""
 
 LESS_EFFORT = {"method": 2, "quality": 50}
-"""A quarter less time; boxes of changes become no larger, whole pictures by 3 %."""
+"""Settings that take a quarter less time; boxes become no larger, full images by 3 %."""
 
 HASTY_EFFORT = {"method": 0, "quality": 0}
-"""Ten times as fast, and twice as large."""
+"""Settings that are ten times as fast, with files twice as large."""
 
 
 def encode_webp(picture: Picture, effort: dict[str, int]) -> bytes:
-    """Return the picture without loss."""
+    """Encode an image as lossless WebP."""
     buffer = io.BytesIO()
     Image.fromarray(picture).save(buffer, "WEBP", lossless=True, **effort)
     return buffer.getvalue()
 
 
 def decode_webp(webp: bytes) -> Picture:
-    """Decode a WebP picture. Raises ValueError if it is damaged."""
+    """Decode a WebP image. Raises `ValueError` if it is damaged."""
     return np.array(open_picture(webp))
 
 
 def any_channel(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """height x width from height x width x 3: whether any of a pixel's three is true."""
+    """Reduce flags per channel (height x width x 3) to flags per pixel (height x width) by "or"."""
     height, width, _ = flags.shape
     flat = np.ascontiguousarray(flags).reshape(-1)
     some = flat[:-2] | flat[1:-1]
@@ -43,7 +43,7 @@ def any_channel(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def unlike_colour(picture: NDArray[np.uint8], colour: tuple[int, int, int]) -> NDArray[np.bool_]:
-    """Return a mask of the pixels with another colour."""
+    """Return a mask, height x width, of the pixels with another colour."""
     height, width, _ = picture.shape
     row = np.tile(np.array(colour, np.uint8), width)
     return any_channel((picture.reshape(height, -1) != row).reshape(picture.shape))

@@ -1,7 +1,7 @@
 """The schema of a record (`record.json.gz`, spec/run-record.md) and its version.
 
-The blocks that hold raw observations accept further keys: an observation more does not make an old
-reader wrong. The record's own keys and the trial's are a closed list.
+The objects with raw observations allow further keys, so that a new observation does not break old
+readers. The record's own keys and the trial's are a closed list.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ RECORD_VERSION = 1
 
 @with_config(CLOSED)
 class TrialKey(TypedDict):
-    """The key of the record's trial: everything that determines it."""
+    """Key of the record's trial: everything that determines it."""
 
     hash: str
     site: str
@@ -62,7 +62,7 @@ class TrialKey(TypedDict):
 
 @with_config(OBSERVED)
 class Navigation(TypedDict):
-    """The page's own timings from navigation start; null if it did not happen."""
+    """The page's own timings from navigation start; null if the event did not occur."""
 
     page_load_time_ms: Milliseconds | None
     time_to_first_byte_ms: Milliseconds | None
@@ -79,7 +79,7 @@ class Navigation(TypedDict):
     documents: Count
 
 
-# One object of the page, from the browser's network events; `from` is a word of Python, too.
+# One object of the page, from the browser's network events; `from` is a Python keyword.
 LoadedObject = TypedDict(
     "LoadedObject",
     {
@@ -113,7 +113,7 @@ with_config(OBSERVED)(LoadedObject)
 
 @with_config(OBSERVED)
 class FrameEntry(TypedDict):
-    """A frame's time, and its picture's index in the frames file."""
+    """A frame's display time, and its image's index in the frames file."""
 
     at_ms: TimeMs
     index: Count
@@ -138,7 +138,7 @@ class StepEntry(TypedDict):
 
 @with_config(OBSERVED)
 class Suspension(TypedDict):
-    """A suspended process of the load; for one outside the lab the duration is unknown."""
+    """A suspended process of the load; its duration is unknown if it ran outside the lab."""
 
     process: str
     at_ns: Nanoseconds | None
@@ -147,10 +147,10 @@ class Suspension(TypedDict):
 
 @with_config(OBSERVED)
 class Host(TypedDict):
-    """The state of the machine during the load, and the durations of the trial and its wait.
+    """State of the machine during the load, and the durations of the trial and its wait.
 
-    Where a lab was built it also has what that said of itself, and our servers' processor time;
-    of a run on a cluster the machine's ID and which of its slots it was.
+    If a lab was built, it also has the lab's report about itself and our servers' CPU time; for a
+    run on a cluster, the machine's id and the slot.
     """
 
     cpu_steal_share: Number
@@ -169,7 +169,7 @@ class Host(TypedDict):
 
 @with_config(CLOSED)
 class FailedAttempt(TypedDict):
-    """An attempt at the trial before the one that the record is of."""
+    """A failed attempt at the trial, before the recorded one."""
 
     outcome: OutcomeName
     outcome_detail: str
@@ -180,7 +180,7 @@ class FailedAttempt(TypedDict):
 
 @with_config(CLOSED)
 class Record(TypedDict):
-    """One trial's raw observations and its one outcome."""
+    """One trial's raw observations and its outcome."""
 
     version: Literal[1]
     trial: TrialKey
@@ -198,10 +198,10 @@ class Record(TypedDict):
     versions: Versions
     frames: list[FrameEntry]
     after_load: NotRequired[list[StepEntry]]  # only if the plan has steps
-    retried: NotRequired[list[FailedAttempt]]  # only if an attempt failed before
+    retried: NotRequired[list[FailedAttempt]]  # only if an earlier attempt failed
 
 
-# Dictionaries in and out, checked in compiled code: a study has 150,000 records to read.
+# Dictionaries validated in compiled code: a study has 150,000 records to read.
 RECORD: TypeAdapter[Record] = TypeAdapter(Record)
 
 
@@ -216,10 +216,10 @@ def trial_hash(
     seed: int,
     browser: JsonObject,
 ) -> str:
-    """Return the identity of a trial: the hash of everything that determines it.
+    """Return the hash that identifies a trial, over everything that determines it.
 
     The names of network and stack are part of it, so that two names for the same settings (an A/A
-    comparison) stay two trials.
+    test) stay two trials.
     """
     return content_hash(
         {
@@ -237,7 +237,7 @@ def trial_hash(
 
 
 def hash_of_key(trial: JsonObject) -> str:
-    """Return the hash that a record's `trial` must carry, computed from its other keys."""
+    """Return the hash that a record's `trial` must have, computed from its other keys."""
     names = (
         "site_digest",
         "network",

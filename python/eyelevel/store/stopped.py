@@ -1,4 +1,4 @@
-"""The schema of `stop.json`: what was decided of a study before all its blocks (spec/plan.md)."""
+"""The schema of `stop.json`: the decisions that end a study early (spec/plan.md)."""
 
 from typing import Annotated, NotRequired
 
@@ -12,8 +12,11 @@ Repetition = Annotated[int, Field(ge=1, lt=2**31)]
 
 @with_config(OBSERVED)
 class Decided(TypedDict):
-    """One comparison on one network; `repetition`: after which it was decided, null: it is open;
-    `width`: its interval's then, a share."""
+    """Decision on one comparison and network.
+
+    `repetition`: the last one before the decision, null while it is open; `width`: width of its
+    interval at that time, as a share.
+    """
 
     network: str
     stack: str
@@ -24,8 +27,9 @@ class Decided(TypedDict):
 
 @with_config(OBSERVED)
 class Stopped(TypedDict):
-    """The repetition after which all was decided (null: not all), and after which each network's
-    loads ended."""
+    """The repetition after which everything was decided, or null, and the last one of each
+    network.
+    """
 
     version: int
     repetition: Repetition | None

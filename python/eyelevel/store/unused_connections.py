@@ -7,24 +7,24 @@ from eyelevel.json_types import JsonMapping
 
 @dataclass(frozen=True, slots=True)
 class UnusedConnections:
-    """Counts of one load's connections, as its servers saw them."""
+    """Counts of one load's connections, as seen by its servers."""
 
     connections: int
-    """The number of connections opened, unused ones included."""
+    """Number of connections opened, unused ones included."""
     unused: int
-    """The number of connections that carried no request."""
+    """Number of connections that carried no request."""
     in_handshake: int
-    """The unused connections whose TLS or QUIC handshake was never completed."""
+    """Number of unused connections that never completed their TLS or QUIC handshake."""
     bytes: int
-    """Payload of TCP or UDP on unused connections, both directions, as far as it is known."""
+    """TCP or UDP payload of unused connections in both directions, as far as known."""
 
 
 def count_unused_connections(record: JsonMapping) -> UnusedConnections | None:
     """Return the counts of a load, or None if its servers are external and count nothing.
 
-    A browser opens connections ahead of requests, and several to a host of which it does not know
-    that one is enough. What steps after the load opened is left out, and on a warm visit what the
-    one before it did.
+    A browser opens connections speculatively, and several to a host that may need only one.
+    Connections of steps after the load are left out, and on a warm visit those of the earlier
+    visit.
     """
     if record["trial"]["stack_settings"]["external_server"]:
         return None
@@ -50,19 +50,22 @@ def count_unused_connections(record: JsonMapping) -> UnusedConnections | None:
 
 
 def outlives_visits(record: JsonMapping) -> bool:
-    """Return whether connections are older than the load, so that what they count is not its
-    alone."""
+    """Return whether connections may be older than the load, so that their counts are not only
+    its.
+    """
     return bool(record["trial"]["browser"]["visit"] == "warm")
 
 
 def _load_begin_ns(record: JsonMapping) -> float:
-    # A browser that failed early has no navigation.
+    # A browser that failed early never navigated.
     start_ns = record["browser"].get("navigation_start_ns") if outlives_visits(record) else None
     return start_ns or 0
 
 
 def _load_end_ns(record: JsonMapping) -> float | None:
-    """Return when the first step after the load began; None if there was none."""
+    """Return when the first step after the load began, CLOCK_MONOTONIC ns; None if there was
+    none.
+    """
     steps = record.get("after_load")
     if not steps:
         return None

@@ -1,4 +1,4 @@
-"""The values that a record's schema is made of, each with the bounds that its readers rely on."""
+"""Value types of a record's schema, each with the bounds that its readers rely on."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,8 +12,8 @@ from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 CLOSED = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 OBSERVED = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
 
-_TIME_MS_MAX = 1e9  # eleven days; sums and dates of more overflow somewhere
-_FLOAT_MAX = 1e300  # so that sums of some stay finite
+_TIME_MS_MAX = 1e9  # eleven days; larger values would overflow in sums and dates
+_FLOAT_MAX = 1e300  # so that sums stay finite
 
 OutcomeName = Annotated[str, Field(pattern=f"^(?:{'|'.join(OUTCOMES_BY_NAME)})$")]
 Integer = Annotated[int, Field(ge=-(2**63), lt=2**63)]
@@ -32,13 +32,13 @@ def _instant(value: str) -> str:
 
 
 Instant = Annotated[str, AfterValidator(_instant)]
-"""Wall time, as a record's label has it."""
+"""Wall time in ISO 8601, as a record's label has it."""
 Shades = Annotated[str, Field(pattern=r"^(?:[0-9a-f]{2})*$")]
 """Bytes in hexadecimal."""
 
 
 def _url(value: str) -> str:
-    if "[" in value or "]" in value or not value.isascii():  # of all others `urlsplit` takes any
+    if "[" in value or "]" in value or not value.isascii():  # `urlsplit` accepts all others
         urlsplit(value)
     return value
 

@@ -92,8 +92,9 @@ class DevToolsInput:
         return send
 
     def _place_of(self, selector: str) -> tuple[float, float]:
-        """Scroll an element into view; returns its centre, CSS pixels. Raises `CommandError` if
-        none.
+        """Scroll an element into view; returns its centre, CSS pixels.
+
+        Raises `CommandError` if none.
         """
         root = self._call("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
         element = self._call("DOM.querySelector", {"nodeId": root, "selector": selector})

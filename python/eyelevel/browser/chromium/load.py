@@ -115,8 +115,9 @@ class _Load:
         self._logs = Logs(settings)
 
     def run(self) -> RawLoad:
-        """Start the browser, load, and collect. A crash after navigation is an outcome, not an
-        error.
+        """Start the browser, load, and collect.
+
+        A crash after navigation is an outcome, not an error.
         """
         try:
             self._open_empty_page(time.monotonic() + START_TIMEOUT_S)

@@ -110,8 +110,9 @@ class BiDiInput:
         return act
 
     def _place_of(self, selector: str) -> tuple[int, int]:
-        """Scroll an element into view; returns its centre, CSS pixels. Raises `CommandError` if
-        none.
+        """Scroll an element into view; returns its centre, CSS pixels.
+
+        Raises `CommandError` if none.
         """
         deadline = time.monotonic() + FIND_TIMEOUT_S
         context = {"context": self._tab.context}

@@ -110,8 +110,9 @@ class _Load:
         self._steps: list[StepLoad] = []
 
     def run(self) -> RawLoad:
-        """Start the browser, load, and collect. A crash after navigation is an outcome, not an
-        error.
+        """Start the browser, load, and collect.
+
+        A crash after navigation is an outcome, not an error.
         """
         try:
             self._open(time.monotonic() + START_TIMEOUT_S)
