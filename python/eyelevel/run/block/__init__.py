@@ -1,8 +1,8 @@
-"""A block of loads on the slot that has it, wherever that is.
+"""A block of loads on the slot that it was assigned to, wherever that is.
 
-`load` loads its trials one after another and gives them as bytes, for whoever commits them;
-`attempts` tries a failure of the instrument again, bounded and counted, and writes what is recorded
-of a load that never came back; `inputs` finds a block's recordings and traces by their digests.
-None of it knows which block comes next, or how it got here (`eyelevel.run.study`,
+`load` loads its trials one after another and returns them as bytes, for another process to commit;
+`attempts` retries the instrument's own failures, bounded and counted, and writes the record of a
+load that never returned; `inputs` finds a block's recordings and traces by their digests. Which
+block comes next, and how it arrives, is decided elsewhere (`eyelevel.run.study`,
 `eyelevel.cluster`).
 """

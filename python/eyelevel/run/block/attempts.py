@@ -1,5 +1,7 @@
-"""Turn one trial into its record: bounded, counted retries of the instrument's own failures, and a
-failure's record if no attempt returned."""
+"""Turn one trial into its record, with bounded, counted retries of the instrument's own failures.
+
+A trial without any result gets the record of a failure.
+"""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,14 +20,14 @@ from eyelevel.store.outcomes import OUTCOMES
 from eyelevel.store.packed import PackedTrial, pack
 
 RETRIED = tuple(outcome.name for outcome in OUTCOMES if outcome.tried_again)
-"""Outcomes after which an attempt is repeated if the page has no values."""
+"""The outcomes after which an attempt is repeated, unless the page loaded."""
 
 KEPT_OF_ATTEMPTS = ("outcome", "outcome_detail", "started_at", "navigation", "host")
-"""The keys that a record keeps of an earlier attempt."""
+"""The keys of an earlier attempt that a record retains."""
 
 RETRIES = 1
 RETRIES_MAX = 3
-"""The most retries of a load; one that still fails has a reason that more attempts would hide."""
+"""The most retries of a load; more attempts would hide the reason of a repeated failure."""
 
 
 def commit_trial(
@@ -36,8 +38,10 @@ def commit_trial(
     retries: int,
     host_wait: HostWait | None = None,
 ) -> str:
-    """Run `trial`, write its record under `directory`, and return its outcome. Every attempt waits
-    for the machine as in `host_wait`."""
+    """Run `trial`, write its record under `directory`, and return its outcome.
+
+    Every attempt waits for the machine as in `host_wait`.
+    """
 
     def run() -> TrialResult:
         return run_trial(trial, archive, trace_files=trace_files, host_wait=host_wait)
@@ -46,7 +50,7 @@ def commit_trial(
 
 
 def pack_result(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial:
-    """Return a result as bytes, without pictures of known names. Raises StoreError as `pack`."""
+    """Return a result as bytes, without images of known names. Raises StoreError as `pack`."""
     return pack(result.record, result.frames, result.step_frames, result.logs, is_known)
 
 
@@ -57,13 +61,13 @@ def commit_result(directory: Path, result: TrialResult) -> str:
 
 
 def with_retries(run: Callable[[], TrialResult], retries: int) -> TrialResult:
-    """Return the first result in which the page loaded or whose failure is not one of RETRIED, else
-    the last; its record's `retried` has the attempts before it.
+    """Return the first result in which the page loaded, else the last one.
 
-    The first attempt that loaded is the trial's, whatever was wrong with it: a second one would be
-    made at another moment than the rest of the block, and which stack gets second attempts depends
-    on the stack. An attempt that failed counts as a failure of its stack if stacks are compared by
-    how often the instrument fails, whatever came after it.
+    A failure that is not one of RETRIED ends the attempts, too. The record's `retried` has the
+    earlier ones. The first attempt that loaded is the trial's, whatever was wrong with it: another
+    would be made at another moment than the rest of the block, and which stack gets further
+    attempts depends on the stack. A failed attempt counts as a failure of its stack if stacks are
+    compared by how often the instrument fails, whatever came after it.
     """
     failed: list[JsonObject] = []
     while True:
@@ -83,7 +87,7 @@ def _may_repeat(record: JsonMapping) -> bool:
 
 
 def give_up(trial: Trial, machines: Sequence[str]) -> PackedTrial:
-    """Return a failed trial: each of `machines` was lost while it had the trial's block."""
+    """Return a trial as failed: each of `machines` was lost while it had the trial's block."""
     now_s = time.monotonic()
     sample = HostSample.take(now_s)
     host = {**sample.until(sample), "waited_for_host_ms": 0.0, "wall_ms": 0.0}

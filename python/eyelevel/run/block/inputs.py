@@ -1,7 +1,7 @@
-"""A run's recordings and traces where it is loaded: seen there, or sent once a machine.
+"""A run's recordings and traces on the machine that loads them: found there, or sent to it once.
 
-Both are named by digests. A path of the client's that is there and has the digest is used; else a
-copy in this machine's cache; else it is asked for.
+Both are named by digests. A path of the client's that exists here with the digest is used; else a
+copy in this machine's cache; else the file is requested.
 """
 
 import hashlib
@@ -29,22 +29,21 @@ class Input:
 
     @property
     def name(self) -> str:
-        """The name of a copy, with the suffix by which recordings are recognised."""
+        """The file name of a copy, with the suffix by which recordings are recognised."""
         suffix = next((each for each in ARCHIVE_SUFFIXES if self.path.endswith(each)), "")
         return self.digest + suffix
 
 
 Seen = tuple[int, int, int]
-"""A file's number, length and modification time: equal as long as it is unchanged."""
+"""A file's inode, length and modification time: equal as long as it is unchanged."""
 
 _found: dict[str, tuple[Path, Seen]] = {}
-"""The place of each input that this process has found, by digest, and the file's state when it was
+"""The paths of inputs that this process has found, by digest, with the file's state when it was
 read."""
 
 
 def resolve(needed: Mapping[str, Input]) -> tuple[dict[str, str], list[Input]]:
-    """Return the paths of the files on this machine, by the same keys, and the files that are
-    missing."""
+    """Return the paths of files on this machine, by the same keys, and the missing files."""
     paths, missing = {}, []
     for key, each in needed.items():
         if path := _here(each):
@@ -55,7 +54,7 @@ def resolve(needed: Mapping[str, Input]) -> tuple[dict[str, str], list[Input]]:
 
 
 def content_of(needed: Input) -> bytes:
-    """Return the file where the client has it. Raises InputChangedError if it is another by now."""
+    """Return the content of the client's file. Raises InputChangedError if it has changed."""
     try:
         content = Path(needed.path).read_bytes()
     except OSError as error:
@@ -68,7 +67,7 @@ def content_of(needed: Input) -> bytes:
 
 
 def keep_input(needed: Input, content: bytes) -> None:
-    """Keep a copy for all slots of this machine. Raises StoreError if it is damaged or refused."""
+    """Cache a copy for all slots of this machine. Raises StoreError if it is damaged or refused."""
     folder = _cache()
     file = folder / needed.name
     try:
@@ -86,8 +85,10 @@ def keep_input(needed: Input, content: bytes) -> None:
 
 
 def _here(needed: Input) -> str | None:
-    """Return the path on this machine, reading the file again only if it has changed since: a cache
-    may be cleared during a run."""
+    """Return the path on this machine, or None.
+
+    A file is read again only if it has changed: a cache may be cleared during a run.
+    """
     file, before = _found.get(needed.digest, (None, None))
     if file is not None and _seen(file) == before:
         return str(file)

@@ -1,4 +1,4 @@
-"""A block where it is loaded, and its trials as bytes for who commits them."""
+"""Load a block and return its trials as bytes, for another process to commit."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ class BlockWork:
     """The settings for loading any block of a run; sent to the slots."""
 
     client: str
-    """Unique to the one who commits: what was sent to it need not be sent again."""
+    """A unique name of the committing process: files that it has received are not sent again."""
     recordings: Mapping[str, Input]
     """The recordings by site name."""
     traces: Mapping[str, Input] = field(default_factory=dict)
@@ -45,10 +45,10 @@ class BlockWork:
 
 
 SLOT_VARIABLE = "EYELEVEL_SLOT"
-"""The environment's: `MACHINE/NUMBER` of the slot that a process is."""
+"""The environment variable with the slot of this process, `MACHINE/NUMBER`."""
 
 _sent: dict[str, set[str]] = {}
-"""The names of pictures that each client has from this process."""
+"""The names of images that this process has sent, by client."""
 
 
 BLOCK_BYTES_MAX = 2**30
@@ -56,7 +56,7 @@ BLOCK_BYTES_MAX = 2**30
 
 
 class TooLargeError(ExpectedError):
-    """A block's results cannot travel; those of the next ones will be as large."""
+    """A block's results are too large to send, as those of later blocks would be."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ class Missing:
 
 
 def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | Missing:
-    """Return the trials one after another, each packed; nothing is loaded if files are missing.
+    """Load the trials in their order and return them packed, or the files that are missing.
 
-    Raises TooLargeError as soon as they are more than BLOCK_BYTES_MAX.
+    Raises TooLargeError as soon as the results exceed BLOCK_BYTES_MAX.
     """
     sites = {trial.site: work.recordings[trial.site] for trial in trials}
     digests = [name for trial in trials for name in trial.network_settings.file_digests()]
@@ -78,7 +78,7 @@ def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | 
     if no_archives or no_traces:
         return Missing((*no_archives, *no_traces))
     if work.client not in _sent:
-        _sent.clear()  # one client at a time has this slot
+        _sent.clear()  # a slot has one client at a time
         _sent[work.client] = set()
     known = _sent[work.client]
     done: list[PackedTrial] = []
@@ -98,7 +98,7 @@ def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | 
 
 
 def check_answer(hashes: Sequence[str], came: Sequence[PackedTrial]) -> None:
-    """Raise StoreError unless these trials came, whole and undamaged."""
+    """Raise StoreError unless exactly these trials came, complete and undamaged."""
     if (names := [each.name for each in came]) != list(hashes):
         raise StoreError(
             f"of a block's trials {', '.join(hashes)} came {', '.join(names)}; load it again "
@@ -109,7 +109,7 @@ def check_answer(hashes: Sequence[str], came: Sequence[PackedTrial]) -> None:
 
 
 def _pack(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial:
-    # Imported where it is used: metrics take long, and only what has slots computes them here.
+    # Imported here: it takes long, and only slots compute metrics in this process.
     from eyelevel.analysis.run_files import kept_columns
 
     result.record["host"] |= _place()
@@ -118,7 +118,7 @@ def _pack(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial:
 
 
 def _place() -> JsonObject:
-    """Return this machine and slot in the form of a record's `host`."""
+    """Return the keys of this machine and slot in a record's `host`."""
     machine, _, number = os.environ.get(SLOT_VARIABLE, "").rpartition("/")
     return {"machine": machine, "slot": int(number)} if machine else {}
 

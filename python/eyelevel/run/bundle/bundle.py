@@ -1,4 +1,4 @@
-"""Pack a run and what it takes to repeat it into one file: spec/run-record.md has its layout."""
+"""Pack a run and its inputs into one file, laid out as in spec/run-record.md."""
 
 import hashlib
 import io
@@ -20,15 +20,15 @@ from eyelevel.sites.recorded import recording_name
 from eyelevel.store.directory import ENVIRONMENT_FILE, iterate_trials
 from eyelevel.store.machines import read_machines
 
-# ZIP cannot say earlier years; one date makes the same run the same bundle.
+# The earliest date of ZIP; a constant date makes bundles reproducible.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
-    """Pack the run in `directory` with what it was made from; the number of files.
+    """Pack the run in `directory` with its inputs, and return the number of files.
 
-    Every record is read and checked first. Raises StoreError for one that is damaged, and if a site
-    is not the recording that the plan names.
+    Every record is read and checked first. Raises StoreError for a damaged record, and if a site is
+    not the recording that the plan names.
     """
     document = read_plan_document(directory)
     _check(directory)
@@ -64,8 +64,10 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
 
 
 def _files(directory: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the run's own files: no links, which may lead anywhere, and nothing that can be
-    recomputed."""
+    """Yield the run's own files, except for links, hidden files and the cached table.
+
+    Links may lead anywhere, and the table can be recomputed.
+    """
     for folder, folders, names in os.walk(directory):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
@@ -77,7 +79,7 @@ def _files(directory: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _check(directory: Path) -> None:
-    """Check that a reader will accept what is packed: each record and document by its schema."""
+    """Check each record and document by its schema, so that readers will accept the bundle."""
     for trial in iterate_trials(directory):
         trial.frames()
     if (directory / ENVIRONMENT_FILE).exists():

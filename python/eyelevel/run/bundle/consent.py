@@ -1,8 +1,8 @@
 """Consent to the commands of a bundle's plan and to the paths that they would see.
 
-A server that is allowed sees what its `paths` and the words of its command name, and what it
-answers with comes back in the records. So homes and folders whose name begins with a dot, in which
-keys and sessions lie, are shown to no server out of a bundle, whoever allows it.
+An external server that is allowed sees the `paths` of its settings and those in its command, and
+its responses are stored in the records. So no server from a bundle is shown home folders or folders
+with a leading dot, where keys and sessions lie, whatever the user allows.
 """
 
 import os
@@ -30,7 +30,7 @@ def describe_access(plan: Plan) -> list[str]:
 
 
 def describe_refusals(plan: Plan) -> list[str]:
-    """Return a sentence for each path that no bundle gets."""
+    """Return a sentence for each path that is refused to every bundle."""
     return [
         f"`{name}` is {why}"
         for server in _servers(plan)
@@ -58,7 +58,10 @@ def why_private(path: Path) -> str:
 
 
 def _is_its_program(server: ExternalServer, name: str, path: Path) -> bool:
-    """A virtual environment's Python may lie anywhere: it is run, and shows no more than itself."""
+    """Return whether a path is the server's own program, which may lie anywhere.
+
+    It is often a virtual environment's Python. It is executed, and exposes only itself.
+    """
     return name == server.command[0] and os.access(path, os.X_OK) and path.is_file()
 
 

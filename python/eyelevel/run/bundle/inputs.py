@@ -1,7 +1,7 @@
-"""Find a run's inputs again for its bundle: recordings, and files of its networks.
+"""Find a run's inputs for its bundle: recordings, and files of its networks.
 
-A run's `plan.json` has the digests of what it was made from and the plan's text, which names the
-places, relative to the folder in which it was run.
+A run's `plan.json` has the digests of its inputs and the plan's text, which names their paths,
+relative to the folder in which it was run.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,8 +25,7 @@ from eyelevel.store.directory import PLAN_FILE
 
 @dataclass(frozen=True)
 class RunInputs:
-    """`sites` by the plan's names, `files` of the networks by their digests (SHA-256), `locks` by
-    their names."""
+    """The inputs of a run: `sites` by name, `files` of networks by SHA-256, `locks` by name."""
 
     sites: Mapping[str, RecordedSite]
     files: Mapping[str, Path]
@@ -34,11 +33,10 @@ class RunInputs:
 
 
 def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
-    """Return all that the run in `directory` was made from; `given` are recordings that lie
-    elsewhere.
+    """Find all inputs of the run in `directory`; `given` are recordings in other places.
 
-    What is there under a known name and has another digest is not taken. Raises StoreError for
-    what is not to be found, PlanError or LabError for a `given` recording that cannot be opened.
+    A file at a known path with another digest is not used. Raises StoreError for a missing input,
+    PlanError or LabError for a `given` recording that cannot be opened.
     """
     document = read_plan_document(directory)
     where = Source(f"{directory / PLAN_FILE}: the plan's text", PLAN, plan_error)
@@ -71,7 +69,7 @@ def _sites(
 
 
 def _open(name: str, place: str | None) -> tuple[RecordedSite | None, str]:
-    """Return the site at `place`, and the reason if it is not the run's."""
+    """Return the site at `place`, or None, and the reason to report if it is not the run's."""
     if place is None:
         return None, f"no site of the plan is named `{name}` here"
     try:
@@ -81,7 +79,7 @@ def _open(name: str, place: str | None) -> tuple[RecordedSite | None, str]:
 
 
 def _places(source: JsonMapping) -> Iterator[str]:
-    """Yield the sites of a plan's text, what patterns match now in their places."""
+    """Yield the sites of a plan's text; patterns expand to the files that match now."""
     for site in source.get("sites", ()):
         yield from [site] if is_synthetic(site) else matching(site) or [site]
 
@@ -133,9 +131,9 @@ _SOURCE_TREE = Path(__file__).parents[4]
 
 
 def locks() -> dict[str, bytes]:
-    """Return the content of each lock by its file's name.
+    """Return the content of each lock file by its name.
 
-    `installed.txt` has the Python packages of this environment as pip writes them.
+    `installed.txt` has the Python packages of this environment in pip's format.
     """
     names = {
         distribution.name: distribution.version
@@ -143,7 +141,7 @@ def locks() -> dict[str, bytes]:
         if distribution.name
     }
     installed = "".join(f"{name}=={version}\n" for name, version in sorted(names.items()))
-    # A wheel may be installed into somebody else's tree, with locks of its own.
+    # A wheel may be installed inside another project's tree, with locks of its own.
     is_ours = (_SOURCE_TREE / "crates" / "lab").is_dir()
     files = [_SOURCE_TREE / name for name in LOCK_FILES if is_ours]
     contents = {file.name: file.read_bytes() for file in files}

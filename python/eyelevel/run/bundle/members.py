@@ -16,7 +16,7 @@ TRIAL_FILE = (
     r"|netlog\.json\.gz|trace\.json\.gz"
     r"|logs/[A-Za-z0-9][A-Za-z0-9._-]{0,99})"
 )
-"""A regular expression of a trial's files, from the folder on that has its hash as name."""
+"""A regular expression for the files of a trial, including the folder that its hash names."""
 PACKED_SUFFIXES = (".npz", ".webp", ".wacz", ".gz")
 """The suffixes of files that do not compress further."""
 _TAKEN = re.compile(
@@ -34,14 +34,14 @@ class Member(Enum):
 
     TAKEN = "unpacked"
     LEFT = "left where it is"
-    """A file that the sender made from the records, such as a report: whoever opens it must know
-    its origin."""
+    """A file that the sender derived from the records, such as a report. Readers must know its
+    origin."""
     ASTRAY = "refused"
-    """A file that would lie outside of the directory, or in a folder that bundles do not have."""
+    """A file outside of the directory, or in a folder that bundles do not have."""
 
 
 def kind_of(name: str) -> Member:
-    """Return the treatment of the file of this name."""
+    """Return the treatment of a file by its name in the bundle."""
     parts = PurePosixPath(name).parts
     plain = name.isprintable() and "\\" not in name and not name.startswith("/")
     if not plain or len(parts) < 2 or parts[0] not in _FOLDERS or "/".join(parts) != name:

@@ -1,4 +1,4 @@
-"""Open a bundle: an untrusted file, of which nothing is believed and nothing is executed."""
+"""Open a bundle: an untrusted file; nothing in it is trusted or executed."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
@@ -28,15 +28,15 @@ _DIGEST_HEX = 64
 
 @dataclass(frozen=True)
 class Bundle:
-    """A bundle that was unpacked and checked."""
+    """An unpacked and checked bundle."""
 
     run: Path
     plan: Plan
     sites: tuple[Path, ...]
     site_digests: tuple[str, ...]
-    """The digests that the plan has for the sites; `check_sites` compares them."""
+    """The sites' digests in the plan, for `check_sites`."""
     left: tuple[str, ...] = ()
-    """Files that the sender made from the run, by their names in the bundle; they are not
+    """The names in the bundle of files that the sender derived from the run; they are not
     unpacked."""
 
 
@@ -49,10 +49,10 @@ def open_bundle(
 ) -> Bundle:
     """Unpack a bundle into the new `directory`, every file checked against its digest.
 
-    With `resume` what of this bundle is there already stays. `allow` is asked of its plan before
-    anything is unpacked, and raises what refuses it. Raises StoreError for a damaged bundle, and if
-    `directory` holds anything else; PlanError where its plan is none of this eyelevel's, or not
-    what the plan's own text says.
+    With `resume`, files of this bundle that are there already stay. `allow` is called with its plan
+    before anything is unpacked, and raises an error to refuse it. Raises StoreError for a damaged
+    bundle, and if `directory` has other content; PlanError if its plan is invalid here, or differs
+    from the plan's own text.
     """
     source = Source(str(file), BUNDLE, StoreError)
     is_there = directory.exists() and any(directory.iterdir())
@@ -84,7 +84,7 @@ def open_bundle(
 
 
 class _Packed:
-    """A bundle's members with the digests that its list has for them."""
+    """The packed members of a bundle, with their digests from its manifest."""
 
     def __init__(self, pack: Pack, source: Source) -> None:
         self._pack, self._source = pack, source
@@ -112,8 +112,8 @@ class _Packed:
         return digests
 
     def plan(self) -> tuple[Plan, tuple[str, ...]]:
-        """Return the plan, checked as a plan file is and against its own text; digests of its
-        sites."""
+        """Return the plan, checked like a plan file and against its text, and its sites'
+        digests."""
         where = f"{self._source.name}: {PLAN_MEMBER}"
         document = parse_object(
             self._whole(PLAN_MEMBER, PLAN_DOCUMENT.bytes_max),
@@ -124,7 +124,7 @@ class _Packed:
         return plan, tuple(site["digest"] for site in document["sites"])
 
     def check_recordings(self, plan: Plan) -> None:
-        """Every site of the plan has one recording."""
+        """Raise StoreError unless every site of the plan has exactly one recording."""
         sites = [name for name in self.digests if name.startswith("sites/")]
         names = [recording_name(Path(name)) for name in sites]
         for site in plan.sites:
@@ -133,7 +133,7 @@ class _Packed:
                 raise self._source.refusal(f"it {has} the recording of `{excerpt(site)}`")
 
     def unpack(self, name: str, directory: Path) -> None:
-        """Unpack one file, under its name once it is complete and has its digest."""
+        """Unpack one file; it gets its name once it is complete and has its digest."""
         target = directory / name
         if target.exists() and _sha256(target) == self.digests[name]:
             return
@@ -163,7 +163,7 @@ class _Packed:
 
 
 def check_sites(bundle: Bundle, file: Path) -> None:
-    """Raise StoreError where a recording is not the one that the plan was made for."""
+    """Raise StoreError if a recording is not the one that the plan was made for."""
     for path, digest in zip(bundle.sites, bundle.site_digests, strict=True):
         if site_info(path)["digest"] != digest:
             raise StoreError(

@@ -1,10 +1,11 @@
-"""Measure the level: two stacks compared over a few networks.
+"""Measure the level: compare two stacks over a few networks.
 
-`measure.validate_level` lets both take turns in every scenario within four minutes; `runs` makes
-one run, a page in the browser or a transfer of our own client, and takes its values; `site` is the
-made page as a recording; `cache` keeps each run for one build, kernel, browser and pair of stacks,
-so that a study reads what is known and never waits; `effects` measures what one setting moves.
+`measure.validate_level` runs both alternately in every scenario within four minutes; `runs` makes
+one run, a page in the browser or a transfer of our own client, and returns its values; `site`
+generates the page's recording; `cache` stores each run for one build, kernel, browser and pair of
+stacks, so that a study reads existing results and never waits; `effects` measures the effect of one
+setting.
 
-What is compared, and what a difference is called, is `eyelevel.level`, which is pure. It is part
-of `eyelevel.run` as its pages are loaded as trials.
+The pure package `eyelevel.level` defines what is compared and how differences are named. This one
+is part of `eyelevel.run` because its pages are loaded as trials.
 """

@@ -1,6 +1,7 @@
-"""Runs of the level, kept for this build, kernel, browser and pair of stacks.
+"""The cache of the level's runs, for this build, kernel, browser and pair of stacks.
 
-Each run is a line of its own as soon as it is there: what is interrupted goes on where it was.
+Each run is appended as a line when it ends, so that an interrupted measurement continues where it
+stopped.
 """
 
 import hashlib
@@ -35,7 +36,7 @@ CACHE_VERSION = 1
 NAME_HEX = 20
 
 Effects = dict[str, Effect]
-"""The changes that each aspect makes, by aspect."""
+"""The effects on a load, by aspect."""
 
 VERSION_TIMEOUT_S = 20.0
 MEASURING = (
@@ -50,7 +51,7 @@ MEASURING = (
     "sites",
     "validation",
 )
-"""Packages whose code decides what a run gives: a version has one, a source tree has many."""
+"""The packages whose code affects a run: in a source tree, code may change within one version."""
 
 
 @cache
@@ -59,10 +60,10 @@ def _realtime_allowed() -> bool:
 
 
 class Kept:
-    """The runs of one pair on this machine, whichever of the two comes first."""
+    """The runs of one pair of stacks on this machine, in either order."""
 
     def __init__(self, stacks: tuple[Stack, Stack]) -> None:
-        """Names of stacks and presets do not count: settings do."""
+        """`stacks`: only their settings identify them, not the names of stacks and presets."""
         settings = [stack.settings() for stack in stacks]
         self._turned = _digest(settings[0]) > _digest(settings[1])
         determined = {
@@ -71,7 +72,7 @@ class Kept:
             "code": code_digest(),
             "browser": browser_version(),
             "confined": not is_unsafe(),
-            # Without it browsers have a core less.
+            # Without it the lab reserves a core, which browsers then lack.
             "realtime_allowed": _realtime_allowed(),
             "stacks": settings[::-1] if self._turned else settings,
             "scenarios": [asdict(scenario) for scenario in SCENARIOS],
@@ -81,7 +82,7 @@ class Kept:
         self.file = folder() / f"{self.key}.jsonl"
 
     def runs(self) -> list[Run]:
-        """Return all, in the order in which they were measured; a line that broke off is left
+        """Return all runs in the order in which they were measured; incomplete lines are left
         out."""
         try:
             source = Source(str(self.file), KEPT)
@@ -92,21 +93,21 @@ class Kept:
         return [replace(run, side=self._side(run.side)) for run in kept]
 
     def _side(self, side: int) -> int:
-        """Return a side's number in the file for the pair's order, and the reverse."""
+        """Return a side's number in the file for that of the pair, and the reverse."""
         return 1 - side if self._turned else side
 
     def add(self, run: Run) -> None:
-        """Keep one more."""
+        """Append one run."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         line = json.dumps(
             {"scenario": run.scenario, "side": self._side(run.side), "values": dict(run.values)}
         )
         with self.file.open("a", encoding="utf-8") as file:
-            # A line that broke off before must not take this one with it.
+            # An earlier incomplete line must not damage this one.
             file.write("\n" + line + "\n")
 
     def forget(self) -> None:
-        """Delete the kept runs and effects."""
+        """Delete the cached runs and effects."""
         self.file.unlink(missing_ok=True)
         self._effects.unlink(missing_ok=True)
 
@@ -115,7 +116,7 @@ class Kept:
         return folder() / f"{self.key}.effects.json"
 
     def effects(self) -> Effects:
-        """Return the kept effects of each aspect; empty if none were measured."""
+        """Return the cached effects of each aspect; empty if none were measured."""
         try:
             source = Source(str(self._effects), KEPT)
             document = parse_object(read_bytes(self._effects, source), source)
@@ -124,7 +125,7 @@ class Kept:
                 for aspect, moved in document.items()
             }
         except (OutsideError, ValueError, KeyError, TypeError, AttributeError):
-            return {}  # absent, or of another shape: measured anew
+            return {}  # absent, or in another form: measured again
 
     def keep_effects(self, found: Effects) -> None:
         """Write the effects atomically beside the runs."""

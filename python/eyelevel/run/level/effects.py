@@ -1,5 +1,7 @@
-"""Measure by how many milliseconds an aspect changes a load: one of the two stacks against itself
-with one setting changed, over the generated page."""
+"""Measure by how many milliseconds an aspect changes a load.
+
+One of the two stacks is compared with itself with one setting changed, over the generated page.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,10 +20,10 @@ PAGES = tuple(scenario for scenario in SCENARIOS if scenario.kind == "page")
 
 
 def measure_effects(first: Stack, second: Stack, on_step: Callable[[Step], None]) -> Effects:
-    """Return the effects of all aspects that a single setting of one stack changes; they are kept
-    with the pair.
+    """Measure the effects of all aspects that a single setting of one stack can change.
 
-    What was measured of a stack and its twin is read. Raises LabError as `validate_level`.
+    The effects are cached with the pair. Cached runs of a stack and its changed twin are reused.
+    Raises LabError as `validate_level`.
     """
     effects: Effects = {}
     for aspect in ASPECTS:
@@ -36,7 +38,7 @@ def measure_effects(first: Stack, second: Stack, on_step: Callable[[Step], None]
 
 
 def _switch_setting(stack: Stack, switch: JsonMapping) -> Stack | None:
-    """Return the stack with the setting changed; None if it cannot have it, or has it already."""
+    """Return the stack with the setting changed; None if that is invalid or changes nothing."""
     if all(getattr(stack, name) == value for name, value in switch.items()):
         return None
     switches = ", ".join(f"{name}={value}" for name, value in switch.items())

@@ -1,8 +1,7 @@
 """Measure the level of two stacks over a few networks, within four minutes.
 
-Both take turns in every scenario, so that what the machine does to one it does to the other. First
-every scenario has the runs that an interval needs; what then is still unknown gets more of them,
-while the time lasts.
+Both alternate in every scenario, so that disturbances affect them equally. First every scenario
+gets the runs that an interval needs; then unclear ones get more of them, while time lasts.
 """
 
 import time
@@ -29,9 +28,9 @@ from eyelevel.validation.stack_cache import build
 BUDGET_S = 225.0
 """The time for runs, out of the four minutes that two stacks may take the first time."""
 LIMIT_S = 235.0
-"""The limit for all runs; what did not fit is measured when the command is given again."""
+"""The limit for all runs; the same command later measures the rest."""
 RUNS_MAX = 9
-"""The most runs of each stack in a scenario; a value still unclear then is too near to its
+"""The most runs of each stack in a scenario; a value still unclear then is too close to its
 margin."""
 OUT_OF_TIME = (
     "time ran out before every scenario had enough runs; the same command continues where it "
@@ -41,25 +40,26 @@ WITHOUT_WAYS = (
     "measured without the plan's `origin_rtt`: the made page has none of its hosts, and the round "
     "trips of the three made networks"
 )
-"""The sentence about a plan with these conditions, which are not measured."""
+"""The note on a plan with these conditions, which are not measured."""
 RESERVE = 1.5
-"""The factor on the time of needed runs: some fail and are repeated."""
+"""The factor on the time of needed runs, since some fail and are repeated."""
 SPARE_SHARE = 0.25
 """The share of the remaining time that a run may wait: later runs may have to wait as well."""
 FAILED_MAX = 4
-"""Runs of a scenario and stack in which nothing could be measured: a busy machine, or a fault."""
+"""The most runs without a result per scenario and stack: either the machine is busy or there is a
+fault."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """The level of two stacks, by name. `failed`: errors of runs, each sentence once."""
+    """The level of two stacks, given by name. `failed`: the distinct errors of runs."""
 
     first: str
     second: str
     rows: tuple[Row, ...]
     failed: tuple[str, ...]
     complete: bool
-    """Every scenario has the runs that an interval needs."""
+    """Whether every scenario has the runs that an interval needs."""
 
     def as_json(self) -> JsonObject:
         """Return the JSON of `--json` and `environment.json`."""
@@ -76,8 +76,10 @@ class Level:
 
 @dataclass(frozen=True)
 class Step:
-    """The step that begins: run `number` of `runs_min` needed ones, or one more for an unclear
-    value; with the time that needed runs will still take, and the longest time for all."""
+    """The step that begins: run `number` of `runs_min` needed ones, or one for an unclear value.
+
+    `left_s` estimates the time of needed runs, `left_s_max` bounds that of all.
+    """
 
     scenario: str
     stack: str
@@ -88,12 +90,12 @@ class Step:
 
     @property
     def once_more(self) -> bool:
-        """All that is needed is there."""
+        """Whether all needed runs are done."""
         return self.number > self.runs_min
 
 
 def read_level(first: Stack, second: Stack) -> Level | None:
-    """Return the level of a pair as far as this machine measured it; None if it did not."""
+    """Return the level of a pair from this machine's cached runs; None if there are none."""
     kept = Kept((first, second))
     runs = kept.runs()
     return _level((first, second), runs, kept.effects(), ()) if runs else None
@@ -102,8 +104,8 @@ def read_level(first: Stack, second: Stack) -> Level | None:
 def levels_of(plan: Plan) -> list[JsonObject]:
     """Return the measured levels of the pairs that a report compares.
 
-    The level is Chromium's; of a plan whose visits or connection types are not as usual only what
-    was measured with the same ones counts.
+    Levels exist for Chromium only. A plan with unusual visits or connection types needs levels that
+    were measured with the same ones.
     """
     if plan.browser.browser != "chromium":
         return []
@@ -115,8 +117,7 @@ def levels_of(plan: Plan) -> list[JsonObject]:
 
 
 def stacks_of(plan: Plan) -> list[Stack]:
-    """Return a plan's stacks as the level measures them: with what its browser's settings make of
-    them, where these are not as usual."""
+    """Return a plan's stacks as the level measures them, with the browser's unusual settings."""
     usual = Browser()
     stacks = []
     for stack in plan.stacks:
@@ -124,7 +125,7 @@ def stacks_of(plan: Plan) -> list[Stack]:
         apart: JsonObject = {
             name: value if value != getattr(usual, name) else None for name, value in given.items()
         }
-        # The made page has no origin of the plan's: what differs besides is found without.
+        # The generated page has none of the plan's origins, so `origin_rtt` cannot be measured.
         stacks.append(replace(stack, origin_rtt=None, **apart))
     return stacks
 
@@ -145,11 +146,11 @@ def validate_level(
     limit_s: float = LIMIT_S,
     scenarios: Sequence[Scenario] = SCENARIOS,
 ) -> Level:
-    """Measure what is not measured yet. Raises LabError if no lab can be built.
+    """Measure what is not cached yet, and return the level. Raises LabError if no lab can be built.
 
-    `budget_s`: for runs beyond those that every scenario needs. `limit_s`: for all; a run that does
-    not fit is not begun. Each waits for the machine while there is time for it. An interruption
-    passes through; what was measured until then is kept.
+    `budget_s`: the time for all runs that are not necessary for intervals. `limit_s`: the time for
+    all runs; one that does not fit is not started. Each waits for the machine while there is time
+    for it. An interruption passes through; completed runs stay in the cache.
     """
     kept = Kept((first, second))
     if fresh:
@@ -198,8 +199,7 @@ class _Work:
         self.out_of_time = False
 
     def next(self, budget_left_s: float, limit_left_s: float) -> tuple[Scenario, int] | None:
-        """Return the scenario and side with the fewest runs; after the least of all, unknown
-        ones."""
+        """Return the scenario and side with the fewest runs; unclear ones once all have enough."""
         wanted = [
             (self._count(scenario.name, side), place, scenario, side)
             for place, scenario in enumerate(self._scenarios)
@@ -232,13 +232,13 @@ class _Work:
 
     @property
     def hopeless(self) -> bool:
-        """Return whether one scenario failed its maximum number of runs without a result."""
+        """Whether runs of this command failed FAILED_MAX times and none gave a result."""
         return not self.runs and sum(self._failed.values()) >= FAILED_MAX
 
     def step(
         self, scenario: Scenario, stack: Stack, budget_left_s: float, limit_left_s: float
     ) -> Step:
-        """Return the one that is about to be."""
+        """Return the step that is about to begin."""
         missing = self._missing()
         runs_min = SAMPLES_MIN * len(missing)
         needed = sum(count for _, count in missing)
@@ -247,7 +247,7 @@ class _Work:
         return Step(scenario.name, stack.name, runs_min - needed + 1, runs_min, left_s, left_s_max)
 
     def _missing(self) -> list[tuple[Scenario, int]]:
-        """Runs that each scenario and side still needs."""
+        """Return the number of runs that each scenario and side still needs."""
         return [
             (scenario, 0 if self._has_given_up(scenario, side) else max(0, SAMPLES_MIN - have))
             for scenario in self._scenarios
@@ -259,15 +259,14 @@ class _Work:
         return sum(self._expected_s(scenario) * count for scenario, count in self._missing())
 
     def spare_s(self, scenario: Scenario, limit_left_s: float) -> float:
-        """Return how long a run may wait for the machine: a share of the time that no needed run
-        takes."""
+        """Return how long a run may wait for the machine, in s: a share of the unneeded time."""
         needed_s = max(self._needed_s(), self._expected_s(scenario)) * RESERVE
         return max(0.0, limit_left_s - needed_s) * SPARE_SHARE
 
     def measure(
         self, scenario: Scenario, side: int, stack: Stack, recordings: Recordings
     ) -> Run | None:
-        """Measure one run; None if it gave no value."""
+        """Measure one run; return None if it failed."""
         began_s = time.monotonic()
         self._tried += 1
         try:
@@ -280,7 +279,7 @@ class _Work:
         finally:
             ended_s = time.monotonic()
             self._took_s.setdefault(scenario.name, []).append(ended_s - began_s)
-            if scenario.kind != "page":  # a load says itself when it is over
+            if scenario.kind != "page":  # loads record their own end
                 remember(HostSample.take(ended_s))
         run = Run(scenario.name, side, values)
         self.runs.append(run)
@@ -303,7 +302,7 @@ def _rows(stacks: tuple[Stack, Stack], runs: Sequence[Run]) -> list[Row]:
 
 
 def in_force_of(stacks: tuple[Stack, Stack]) -> tuple[Stack, Stack]:
-    """Return both on the first of the networks."""
+    """Return both stacks as in force on the first network."""
     network = SCENARIOS[0].network
     return stack_in_force(stacks[0], network), stack_in_force(stacks[1], network)
 

@@ -48,15 +48,16 @@ DURATION_MS = 20_000
 """The duration limit of a transfer; the longest takes three seconds."""
 LOAD_S = 60.0
 BEFORE_NAVIGATION_NS = 1_000_000
-"""A network log has whole milliseconds, so that a load may seem to begin before it did."""
+"""The tolerance for a load's start: network logs have whole milliseconds, so it may seem early."""
 LATE_BYTES = 1000
 """The size of the urgent response: one packet."""
 LATE_AFTER_BYTES = 60_000
-"""The window is open by then, and the kernel's buffers have had the time to grow."""
+"""The bytes before the urgent request: the window is open by then, and the kernel's buffers have
+grown."""
 MOVED = {"speed_index_ms": "Speed Index", "page_load_time_ms": "load time"}
-"""Metrics that an aspect may move."""
+"""The metrics that an aspect may change."""
 TRIES = 4
-"""The attempts to lose the intended packet."""
+"""The most attempts to lose the intended packet."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Recordings:
 
     @classmethod
     def write(cls, folder: Path, sizes: set[int]) -> "Recordings":
-        """Into `folder`; raises LabError."""
+        """Write the recordings into `folder`. Raises LabError."""
         page = write_generated_page(folder / "level.wacz")
         with page.open("rb") as file:
             digest = file_digest(file, "sha256").hexdigest()
@@ -78,14 +79,13 @@ class Recordings:
 
 
 class RunError(LabError):
-    """A run that says nothing: the load was not `ok`, the machine starved a transfer, or another
-    packet was lost than was meant."""
+    """A run without a result: a load that was not `ok`, a starved transfer, or a wrong loss."""
 
 
 def run_scenario(
     scenario: Scenario, stack: Stack, recordings: Recordings, seed: int
 ) -> dict[str, Value]:
-    """Return the values of one run; raises LabError if there are none."""
+    """Return the values of one run. Raises LabError if there are none."""
     if scenario.kind == "page":
         return _page(scenario, stack, recordings, seed)
     if scenario.kind == "bulk":
@@ -99,7 +99,7 @@ def run_scenario(
 
 
 def _page(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -> dict[str, Value]:
-    # Early data go out on a repeat visit alone.
+    # Only a repeat visit sends early data.
     visit: Visit = "repeat" if stack.early_data else "first"
     settings = Browser(netlog=True, timeout_s=LOAD_S, visit=visit)
     plan = one_cell("level", [scenario.network], stack, 1, seed, settings)
@@ -119,8 +119,7 @@ def _page(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
 def _of_load(
     record: JsonMapping, network_log: bytes, down: Arrivals, up: Arrivals
 ) -> dict[str, Value]:
-    """Return the values of the measured load alone; all logs include the visit before it, if
-    any."""
+    """Return the values of the measured load alone; all logs include an earlier visit."""
     since_ns = record["browser"]["navigation_start_ns"] - BEFORE_NAVIGATION_NS
     urls = {item["url"] for item in record["objects"]}
     scheduling = request_scheduling(read_network_log(network_log), urls, since_ns / 1e6)
@@ -139,7 +138,7 @@ def _scheduling_values(found: Scheduling) -> Scheduled:
 
 def _late(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -> dict[str, Value]:
     if not stack.schedules_responses:
-        return {}  # one response a connection at a time: nothing comes before another
+        return {}  # one response per connection at a time: none is sent before another
     late = (LATE_URL, LATE_AFTER_BYTES)
     transfer_, down, summary = _transfer(
         scenario.network, stack, recordings, scenario.body_bytes, seed, late=late
@@ -155,12 +154,11 @@ def _late(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
 def _repair(
     scenario: Scenario, stack: Stack, recordings: Recordings, seed: int
 ) -> dict[str, Value]:
-    """Transfer without a loss first, to choose the packet to lose and to know the time without a
-    loss."""
+    """Compare a transfer that loses one packet with a lossless one, which selects the packet."""
     network, size = scenario.network, scenario.body_bytes
     rtt_ms = network.rtt_ms_min
     whole, seen, _ = _transfer(network, stack, recordings, size, seed)
-    # A handshake may take a packet more or less; then another is lost than was meant.
+    # A handshake may take a packet more or less, and then another packet is lost.
     for _ in range(TRIES):
         lost = packet_to_lose(seen, scenario.kind, rtt_ms)
         if lost is None:
@@ -196,7 +194,7 @@ def _transfer(
         before = HostSample.take(time.monotonic())
         transfer_, summary = transfer_with_report(
             path,
-            # As on a first visit: tickets only if the stack asks for them.
+            # As on a first visit: tickets only if the stack requests them.
             lab_stack(replace(stack, session_tickets=bool(stack.session_tickets)), network),
             site,
             url,
@@ -227,10 +225,11 @@ IMAGES_HOST, IMAGES_ADDRESS = "images.level.example", "192.0.2.22"
 
 
 def write_generated_page(out: Path, images_host: ImagesHost = "page") -> Path:
-    """Pack it; raises LabError.
+    """Write the generated page's recording to `out`. Raises LabError.
 
-    `images_host`: the page's own; `own`, another with a connection of its own; `coalesced`, another
-    with the page's address and certificate, so that its images come over the page's connection.
+    `images_host`: `page`, the page's own host; `own`, another host with a connection of its own;
+    `coalesced`, another host with the page's address and certificate, so that its images come over
+    the page's connection.
     """
     coalesced = images_host == "coalesced"
     entries = items() if images_host == "page" else tuple(map(_with_images_elsewhere, items()))

@@ -1,9 +1,9 @@
 """Compare replays with live loads: from their records to numbers; pure.
 
 Das 2014, figure 4-2: 100 loads of a page over QUIC took 718 ± 95 ms live and 743 ± 18 ms replayed.
-Replays vary less, which is what they are for; what must not be is a bias, a difference that stays
-however often both are repeated. Loads of one block are neighbours in time, so that what the network
-does for a while meets both.
+Replays vary less, which is their purpose, but must have no bias, a difference that remains however
+often both are repeated. Loads of one block are neighbours in time, so that temporary changes of the
+network affect both.
 """
 
 import math
@@ -30,16 +30,17 @@ COMPARED = (
     "object_count",
     "received_bytes",
 )
-"""The first decides; the last two say whether it was the same page."""
+"""The metrics, of which the first decides; the last two show whether it was the same page."""
 PARTS = ("lookup_ms", "connect_ms", "wait_ms")
 """The parts of a request, in their order."""
 PUBLISHED = {LIVE_SIDE: (718.0, 95.0), REPLAY_SIDE: (743.0, 18.0)}
-"""Mean and standard deviation of the page load time, ms: Das 2014, section 4.2.1."""
+"""The published mean and standard deviation of the page load time in ms: Das 2014, section
+4.2.1."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """One load of either side; the metrics are None where it does not count."""
+    """One load of either side; the metrics are None if it does not count."""
 
     side: str
     repetition: int
@@ -50,7 +51,7 @@ class Load:
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is compared; late packets exclude no load, here as in a run."""
+        """Whether it is compared; late packets exclude no load, as in a run."""
         return self.outcome in COUNTED
 
 
@@ -71,7 +72,7 @@ class Summary:
         return self.standard_deviation / self.mean
 
     def as_json(self) -> JsonObject:
-        """Under the same names."""
+        """Return the summary as JSON, under the same names."""
         return {
             "loads": self.loads,
             "mean": self.mean,
@@ -90,13 +91,13 @@ class Compared:
     bias: Estimate
 
     def as_json(self) -> JsonObject:
-        """Under the same names."""
+        """Return the comparison as JSON, under the same names."""
         sides = {side: summary.as_json() for side, summary in self.sides.items()}
         return {**sides, "bias": self.bias.as_json(), "blocks": self.bias.n}
 
 
 def compare(loads: Sequence[Load]) -> list[Compared]:
-    """Return every metric of COMPARED that some load has."""
+    """Return the comparisons of each metric of COMPARED that some load has."""
     found = []
     for name in COMPARED:
         sides = {side: _summary(_values(loads, side, name)) for side in SIDES}
@@ -109,7 +110,7 @@ def compare(loads: Sequence[Load]) -> list[Compared]:
 
 
 def verdict(primary: Compared) -> str:
-    """Return the first metric's verdict in one sentence."""
+    """Return a sentence on the bias of the primary metric."""
     bias, title = primary.bias, METRICS_BY_NAME[primary.name].title
     if bias.value is None or bias.low is None or bias.high is None:
         return f"it is unknown whether replays are biased: {bias.reason}"
@@ -121,11 +122,11 @@ def verdict(primary: Compared) -> str:
 
 
 def by_origin(loads: Iterable[Load]) -> list[JsonObject]:
-    """Return the median durations of connections and answers by host and side, in ms.
+    """Return the median durations of connections and responses by host and side, in ms.
 
-    `lookup_ms` is the name's, `connect_ms` TCP's and TLS's opening together, `wait_ms` from a
-    request's last byte to its response's first; None where no load has any. Where they differ, so
-    do the resolver, round trips or servers.
+    `lookup_ms` is DNS, `connect_ms` the opening of TCP and TLS together, `wait_ms` the time from a
+    request's last byte to its response's first; None if no load has any. Differences are those of
+    the resolver, the round trips or the servers.
     """
     seen: dict[tuple[str, str, str], list[float]] = {}
     hosts: dict[str, None] = {}
@@ -150,7 +151,7 @@ def by_origin(loads: Iterable[Load]) -> list[JsonObject]:
 
 
 def _parts(item: JsonMapping) -> Iterator[tuple[str, float]]:
-    """Yield those of PARTS that an object's request had, with their durations in ms."""
+    """Yield the PARTS of an object's request with their durations in ms."""
     for part in PARTS[:2]:
         if item[part] is not None:
             began, ended = item[part]
@@ -160,7 +161,7 @@ def _parts(item: JsonMapping) -> Iterator[tuple[str, float]]:
 
 
 def protocols(loads: Iterable[Load]) -> dict[str, dict[str, int]]:
-    """Return how many objects came over what, by side."""
+    """Return the number of objects by side and protocol."""
     counted = {side: Counter[str]() for side in SIDES}
     for load in loads:
         for item in load.objects if load.is_counted else ():

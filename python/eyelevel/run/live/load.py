@@ -36,8 +36,11 @@ def _untold(_: str) -> None:
 
 @dataclass(frozen=True)
 class LivePage:
-    """The page to load and how to reach it: `allow` has addresses and ranges that are not public,
-    `upstream_ca` a file of certificates (PEM) to trust."""
+    """The page to load and how to reach it.
+
+    `allow` has addresses and ranges that are not public, `upstream_ca` a file of certificates (PEM)
+    to trust.
+    """
 
     url: str
     allow: Sequence[str] = ()
@@ -45,13 +48,16 @@ class LivePage:
     screen: Screen = SCREEN
     """The screen if no device is emulated."""
     told: Callable[[str], None] = _untold
-    """The callback for remarks at each load on how its network differs from the machine's usual
+    """The callback for remarks, at each load, on how its network differs from the machine's usual
     one."""
 
     @property
     def origin(self) -> tuple[str, ...]:
-        """The page's own origin as `host:port`, the only one that a browser over QUIC contacts by
-        QUIC at once; a first visit learns about others. Empty over cleartext."""
+        """The page's own origin as `host:port`; empty over cleartext.
+
+        A browser over QUIC uses QUIC for it at once, and learns about other origins during a first
+        visit.
+        """
         parts = urlsplit(self.url)
         if parts.scheme != "https":
             return ()
@@ -61,12 +67,12 @@ class LivePage:
 def run_live_trial(trial: Trial, page: LivePage, host_wait: HostWait | None = None) -> TrialResult:
     """Load the page once; every failure of the load is an outcome.
 
-    Raises LabError where this machine has no live network to load from.
+    Raises LabError if this machine has no live network to load from.
     """
     with LiveNetwork(page.allow, page.upstream_ca) as network, coding() as pictures:
         if network.remark:
             page.told(network.remark)
-        # Nobody shall wait for a machine that cannot load anything.
+        # Waits last, so that a machine that cannot load at all fails at once.
         waited_ms = host_wait.wait() * 1e3 if host_wait else 0.0
         result = _load(trial, page, network, pictures)
     host = result.record["host"]
@@ -114,8 +120,10 @@ def _load(trial: Trial, page: LivePage, network: LiveNetwork, pictures: Coding) 
 
 
 def live_settings(trial: Trial, page: LivePage, network: LiveNetwork) -> LoadSettings:
-    """Return the browser's settings: those of a replay, but with the real date, since a server may
-    refuse to serve its pages for another one."""
+    """Return the browser's settings: those of a replay, but with the real date.
+
+    A server may refuse to serve its pages for another date.
+    """
     same = SameRequests(recorded_at_unix_ms=None) if trial.browser.same_requests else None
     authority = None
     if page.upstream_ca is not None:

@@ -1,7 +1,7 @@
-"""Alternate live loads and replays of one page, committed one by one; committed ones are kept.
+"""Alternate live loads and replays of one page, committed one by one.
 
-A block is a live load and a replay, in random order. Whatever ends the command, the next one with
-the same directory and settings goes on where it was.
+A block is a live load and a replay, in random order. After an interruption the next command with
+the same directory and settings continues with the loads that are not committed.
 """
 
 import time
@@ -34,9 +34,10 @@ from eyelevel.store.outcomes import COUNTED
 
 @dataclass(frozen=True)
 class LiveStudy:
-    """The live study: the page, its recording, the network of the replays with their origins' extra
-    round trips, the stack of both (a live load uses only its browser settings), and the
-    repetitions.
+    """The settings of a live study: its page, its recording, and the conditions of the loads.
+
+    `network` and `own_rtts` (the origins' extra round trips) are those of the replays; a live load
+    uses only the browser settings of `stack`.
     """
 
     page: LivePage
@@ -48,7 +49,7 @@ class LiveStudy:
     browser: Browser
     own_rtts: OriginRtts | None = None
     trace_files: Mapping[str, str] = field(default_factory=dict)
-    """Files of the network's stages by their digests."""
+    """The files of the network's stages, by digest."""
 
 
 @dataclass(frozen=True)
@@ -71,15 +72,15 @@ class Done:
 
 
 def turns(study: LiveStudy) -> list[Turn]:
-    """Return all loads in their order: blocks one after the other, each in random order."""
+    """Return all loads in their order: block after block, each in random order."""
     site = study.recording.of_plan()
-    # The recording's servers take as long as the real ones did.
+    # The recorded servers take as long as the real ones did.
     slow = replace(study.stack, think_time="recorded")
     (replayed,) = with_plans([slow], study.own_rtts)
     plan = one_cell(site.name, [study.network], replayed, study.blocks, study.seed, study.browser)
     replays = expand(plan, [site])
     page = live_site(study.page.url, site)
-    # Chromium holds requests back by what it takes a network for: both sides' take it for the same.
+    # Chromium delays requests by its estimate of the network, so both sides get the same one.
     taken_for = replays[0].browser.forced_connection_type or "measured"
     live = live_trials(page, study.stack, study.blocks, study.seed, study.browser, taken_for)
     ordered: list[Turn] = []
@@ -149,7 +150,7 @@ def _load(turn: Turn, stored: StoredTrial) -> Load:
 
 
 def problems(loads: Sequence[Load]) -> dict[str, dict[str, int]]:
-    """Return how often each side ended how."""
+    """Return the number of loads by side and outcome."""
     found: dict[str, dict[str, int]] = {LIVE_SIDE: {}, REPLAY_SIDE: {}}
     for load in loads:
         counts = found[load.side]

@@ -14,13 +14,13 @@ from eyelevel.plan.trials import Site, Trial, expand
 from eyelevel.store.hashing import content_hash
 
 LIVE = Network("live", 0, 0, 0.0, 0.0, stages_down=(), stages_up=())
-"""No stage in either direction: whatever is between browser and servers is there by itself."""
+"""A network without any stage: only the real path lies between browser and servers."""
 
 
 def live_site(url: str, beside: Site | None = None) -> Site:
-    """Return a page as a trial's site: its host's name, and its URL in the place of a recording.
+    """Return a page as a trial's site, with its URL instead of a recording.
 
-    `beside`: the recording with whose replays it is loaded in turns, whose name and size it has.
+    Its name is the URL's host, or that of `beside`: the recording whose replays alternate with it.
     """
     if beside is None:
         return Site(urlsplit(url).hostname or url, content_hash({"url": url}))
@@ -35,10 +35,10 @@ def live_trials(
     settings: Browser,
     by_network: ConnectionTypeSetting = "measured",
 ) -> Sequence[Trial]:
-    """`runs` live loads of the site by a browser that speaks what the stack speaks.
+    """Return `runs` live loads of the site, with the stack's browser settings.
 
-    `by_network`: what it takes the network for, where that is to follow from the network, whose
-    round trip nobody knows.
+    `by_network`: the connection type for stacks that take it from the network, as the round trip of
+    a live network is unknown.
     """
     told = taking_network_for(by_network, settings, stack)
     return expand(one_cell(site.name, [LIVE], told, runs, seed, settings), [site])

@@ -1,6 +1,6 @@
-"""The machines of a run: what each is, whether it is as the others, and in which class it is.
+"""The machines of a run: their properties, and the classes of comparable ones.
 
-`evidence` is what a machine shows of itself before its first block; `fleet` judges it, without a
-process or a clock; `files` keeps `machines/ID.json` in the run's directory. Loads are compared
-within a class alone, since machines that differ make times that differ.
+`evidence` collects a machine's properties before its first block; `fleet` judges them, without a
+process or a clock; `files` stores `machines/ID.json` in the run's directory. Loads are compared
+only within a class, since machines that differ have other times.
 """

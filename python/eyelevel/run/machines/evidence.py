@@ -33,15 +33,14 @@ from eyelevel.validation.stack_cache import build, read_cells
 
 TRIAL_SITE, TRIAL_NETWORK, TRIAL_STACK = "dashboard", "lte", "tcp+"
 TRIAL_LOADS, TRIAL_LOADS_SEED = 5, 1
-"""Enough for a median; a site with scripts, so that a slow processor shows."""
+"""Enough loads for a median, of a site with scripts, so that a slow processor shows."""
 DIGEST_HEX = 16
 LISTING_TIMEOUT_S = 20.0
 
 
 @cache
 def machine_facts(browser: Browser) -> dict[str, str]:
-    """Return the facts that are equal on all machines of a class, by the names that a refusal
-    uses."""
+    """Return the facts that are equal on all machines of a class, by their names in messages."""
     built, kernel = build(), run_tool(["doctor"])
     return {
         "eyelevel": f"{built['eyelevel']} of {_code()}",
@@ -50,10 +49,10 @@ def machine_facts(browser: Browser) -> dict[str, str]:
         "browser": first_line([find_browser(browser), "--version"]),
         "kernel": f"{platform.release()} ({platform.version()})",
         "processor": cpu_model(),
-        # Of this slot's process: two of several, or all of a machine whose one slot roams.
+        # Of this slot's process: two cores of several slots, or all cores of a single one.
         "cores a slot": str(Processors.usable()),
         "real-time permission": "yes" if kernel["realtime_allowed"] else "no",
-        # Packets take another way through a virtual Ethernet pair.
+        # Packets take another path through a virtual Ethernet pair.
         "path's device": str(kernel["path_device"]),
         "browser's sandboxes": "no" if is_unsafe() else "yes",
         "fonts": _fonts(),
@@ -62,7 +61,7 @@ def machine_facts(browser: Browser) -> dict[str, str]:
 
 @cache
 def machine_problems() -> tuple[str, ...]:
-    """Return why no load can be made or believed here, a sentence each."""
+    """Return the reasons why loads are impossible or invalid here, a sentence each."""
     doctor = run_tool(["doctor"])
     if doctor["lab_failure"] is not None:
         return (f"no lab can be built: {doctor['lab_failure']}; run eyelevel doctor there",)
@@ -75,8 +74,10 @@ def machine_problems() -> tuple[str, ...]:
 
 
 def read_measurements(pairs: Sequence[tuple[Stack, Stack]]) -> JsonObject:
-    """Return the measurements made here before the first block, as `environment.json` has them for
-    a run without a cluster."""
+    """Return the measurements made here before the first block.
+
+    They have the form of `environment.json` in a run without a cluster.
+    """
     levels = [level for pair in pairs if (level := read_level(*pair))]
     return {
         "path_checks": _path_checks(),
@@ -90,10 +91,10 @@ _path_checks = cache(short_validation)
 
 @cache
 def slot_loads(run: Callable[[Trial, str], TrialResult] = run_trial) -> list[tuple[float, float]]:
-    """Return the page load time in ms and CPU time in s of each trial load on this slot.
+    """Return the page load time in ms and the CPU time in s of each trial load on this slot.
 
-    One that was starved, or after which the page has no values, is tried once more: nothing is
-    compared here. Raises LabError if one fails.
+    A starved load, and one without values, is repeated once: nothing is compared here. Raises
+    LabError if one fails.
     """
     site = open_site(TRIAL_SITE)
     network, stack = NETWORKS_BY_NAME[TRIAL_NETWORK], STACKS_BY_NAME[TRIAL_STACK]
@@ -120,7 +121,7 @@ def _times(record: JsonMapping) -> tuple[float, float]:
 
 
 def _code() -> str:
-    """Ours: a source tree has many codes of one version."""
+    """Return a digest of our code: in a source tree many states share a version."""
     digest = hashlib.sha256()
     package = Path(eyelevel.__file__).parent
     for file in sorted(package.rglob("*.py")):
@@ -129,8 +130,10 @@ def _code() -> str:
 
 
 def level_facts(pairs: Sequence[tuple[Stack, Stack]]) -> dict[str, str]:
-    """Return in which aspects compared stacks are unequal here, measuring them if needed: intended
-    or not, these are the same on machines of a class."""
+    """Return the aspects in which compared stacks are unequal here, measuring them if needed.
+
+    Intended or not, they are the same on all machines of a class.
+    """
     found = {}
     for first, second in pairs:
         level = read_level(first, second)

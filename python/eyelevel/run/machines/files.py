@@ -13,9 +13,9 @@ from eyelevel.store.machines import MACHINE_VERSION, machine_file, read_machines
 def write_machine(
     directory: Path, evidence: Evidence, verdict: Verdict, retired: Mapping[int, str]
 ) -> None:
-    """Keep it, in the place of what was known of the machine. Raises StoreError.
+    """Write a machine's document, replacing an earlier one. Raises StoreError.
 
-    `retired`: the reasons by the numbers of its slots that take no further block.
+    `retired`: the reasons of retired slots, by slot number.
     """
     file = machine_file(directory, evidence.machine)
     document = {
@@ -42,7 +42,7 @@ def read_retired(directory: Path) -> dict[str, dict[int, str]]:
 
 
 def read_fleet(directory: Path, *, allow_heterogeneous: bool) -> Fleet:
-    """Return the machines that have loads, or might. Raises StoreError at a damaged file."""
+    """Return the machines that have loads or may get some. Raises StoreError for a damaged file."""
     fleet = Fleet(allow_heterogeneous)
     for document in read_machines(directory).values():
         if document["class"] is not None:

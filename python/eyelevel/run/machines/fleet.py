@@ -10,7 +10,7 @@ from eyelevel.from_outside.words import excerpt
 from eyelevel.json_types import JsonMapping
 
 COMPARED_FROM = 3
-"""The fewest machines to compare: of two that differ, neither is known to be the odd one."""
+"""The fewest machines to compare: of two that differ, either may be the odd one."""
 PAGE_LOAD_TIME_SHARE_MAX = 0.05
 """The largest deviation of a machine's page load time from the fleet's median, as a share."""
 PROCESSOR_TIME_SHARE_MAX = 0.15
@@ -22,8 +22,8 @@ class Evidence:
     """The evidence about one machine.
 
     `facts`: by name, such as `kernel`, equal on machines of a class. `page_load_time_ms` and
-    `processor_s`: of its trial loads on all slots at once. `problems`: a sentence each of what
-    keeps it from loading at all. `environment`: what a report says of it.
+    `processor_s`: of its trial loads on all slots at once. `problems`: a sentence for each reason
+    that it cannot load at all. `environment`: its description in a report.
     """
 
     machine: str
@@ -38,17 +38,17 @@ class Evidence:
 
     @property
     def typical_load_ms(self) -> float:
-        """The median page load time."""
+        """The median page load time, in ms."""
         return statistics.median(self.page_load_time_ms)
 
     @property
     def typical_processor_s(self) -> float:
-        """The median processor time of a load."""
+        """The median processor time of a load, in s."""
         return statistics.median(self.processor_s)
 
 
 class MachineDescription(NamedTuple):
-    """A machine's answer about itself: `facts`, `problems` and `environment` as in Evidence."""
+    """A machine's description of itself: `facts`, `problems` and `environment` as in Evidence."""
 
     facts: dict[str, str]
     problems: tuple[str, ...] = ()
@@ -57,8 +57,10 @@ class MachineDescription(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The decision about one machine: the class of its loads, and one line why it is not the first
-    class, or why the machine takes no blocks. Without a class it has no loads."""
+    """The decision about one machine: the class of its loads, None if it has none.
+
+    `reason`: one line on why it is not in the first class, or why it gets no blocks.
+    """
 
     machine: str
     machine_class: int | None
@@ -67,7 +69,7 @@ class Verdict:
 
     @classmethod
     def refuse(cls, machine: str, reason: str, machine_class: int | None = None) -> "Verdict":
-        """Return a verdict by which the machine takes no blocks."""
+        """Return the verdict of a machine that gets no blocks."""
         return cls(machine, machine_class, reason, is_admitted=False)
 
 
@@ -75,20 +77,23 @@ class Verdict:
 class Fleet:
     """The machines of a run so far. `allow_heterogeneous`: those that differ form further classes.
 
-    A class is of loads: what a machine has loaded stays in the class that it was loaded in, beside
-    what the machine showed then, and a machine that is not so any more is refused. One thing alone
-    changes a class: when the third of the first class joins, all three are compared.
+    Classes are of loads: a machine's loads stay in the class in which they were made, with the
+    evidence of that time, and a machine that has changed since is refused. Only one event changes a
+    class: when the third machine of the first class joins, all three are compared.
     """
 
     allow_heterogeneous: bool = False
     members: dict[str, tuple[Evidence, int]] = field(default_factory=dict)
-    """Those with loads by ID, with their class; a resumed run begins with those of before."""
+    """The machines with loads, with their class, by ID; a resumed run begins with the earlier
+    ones."""
     _refused: dict[str, Evidence] = field(default_factory=dict, init=False)
-    """Those that differ and have no loads."""
+    """The machines that differ and have no loads."""
 
     def admit(self, evidence: Evidence) -> list[Verdict]:
-        """Decide about a machine that joins; the third machine may change the decision about
-        others, which come first."""
+        """Decide about a machine that joins, and return the verdicts.
+
+        The third machine may change the decisions about others, which come first.
+        """
         self._refused.pop(evidence.machine, None)
         if evidence.machine in self.members:
             return [self._again(evidence)]
@@ -102,7 +107,7 @@ class Fleet:
             return [self._apart(evidence, reason)]
         self.members[evidence.machine] = evidence, FIRST_CLASS
         odd = self._odd_ones() if len(first) + 1 == COMPARED_FROM else {}
-        # Who brings a verdict on others comes last: kept in this order, no class is left unjudged.
+        # The joining machine is last: once it is stored, so are the verdicts that it caused.
         verdicts = [
             self._put_out(each, why) for each, why in odd.items() if each != evidence.machine
         ]
@@ -112,19 +117,23 @@ class Fleet:
         return [*verdicts, Verdict(evidence.machine, FIRST_CLASS)]
 
     def alike(self, machine: str) -> int:
-        """Return how many were refused that have this one's facts, itself among them; 0 if it was
-        not."""
+        """Return how many refused machines have the facts of this one, itself included.
+
+        0 if it was not refused.
+        """
         its = self._refused.get(machine)
         return sum(its is not None and not differing(its.facts, each.facts) for each in
                    self._refused.values())  # fmt: skip
 
     def first(self) -> str:
-        """Return the name of the machine whose facts others are held against; empty without any."""
+        """Return the name of the machine that others are compared with; empty without any."""
         return next((each.name for each in self._of_class(FIRST_CLASS)), "")
 
     def _again(self, evidence: Evidence) -> Verdict:
-        """Decide about a machine that has loads already: if it has changed, two machines would
-        share one name."""
+        """Decide about a machine that has loads already.
+
+        If it has changed, two different machines would share its name, and it is refused.
+        """
         before, number = self.members[evidence.machine]
         reason = evidence.problems[0] if evidence.problems else ""
         if not reason:
@@ -148,9 +157,11 @@ class Fleet:
         return f"{difference}, unlike {first[0].name}" if difference else ""
 
     def _odd_ones(self) -> dict[str, str]:
-        """Return the machines of the first class that are too far from its medians, with reasons,
-        farthest first, since that one moves the medians. If two are left and differ, the median one
-        of all stays: it may not be the usual one, but its loads are of one kind."""
+        """Return the machines of the first class that are too far from its medians, with reasons.
+
+        The farthest comes first, since it moves the medians. If no two machines are alike, the
+        median one stays, so that the class has loads of one kind.
+        """
         all_of_it = left = self._of_class(FIRST_CLASS)
         found: dict[str, str] = {}
         while max(_distance(each, left)[0] for each in left) > 1:
@@ -163,7 +174,7 @@ class Fleet:
         return {machine: f"{reason}, and {none_alike}" for machine, reason in found.items()}
 
     def _put_out(self, machine: str, reason: str) -> Verdict:
-        """Give a machine's loads a class of their own from now on."""
+        """Move a machine's loads into a class of their own."""
         evidence, _ = self.members.pop(machine)
         if self.allow_heterogeneous:
             return self._apart(evidence, reason)
@@ -201,7 +212,7 @@ def differing(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
 
 
 def _describe_change(evidence: Evidence, before: Evidence) -> str:
-    """Return what has changed since the machine was given its class; empty if nothing."""
+    """Return what has changed since the machine got its class, in words; empty if nothing has."""
     when = "when it loaded blocks of this run; a run of its own takes it"
     if difference := differing(before.facts, evidence.facts):
         return f"{difference}, as {when}"
@@ -211,20 +222,21 @@ def _describe_change(evidence: Evidence, before: Evidence) -> str:
 
 
 def _off_medians(evidence: Evidence, others: Sequence[Evidence]) -> str:
-    """Return why it cannot be one of these, whose times are known; empty if it can."""
+    """Return why a machine's times do not fit those of others, in words; empty if they do."""
     excess, reason = _distance(evidence, [*others, evidence])
     return reason if excess > 1 else ""
 
 
 def _is_like(evidence: Evidence, others: Sequence[Evidence]) -> bool:
-    """Return whether it may be of the class of these."""
+    """Return whether a machine fits into the class of others."""
     return not (differing(others[0].facts, evidence.facts) or _off_medians(evidence, others))
 
 
 def _distance(
     evidence: Evidence, fleet: Iterable[Evidence], whose: str = "the fleet's median"
 ) -> tuple[float, str]:
-    """Return how far it is from the fleet's medians, in bounds, and that in words."""
+    """Return a machine's distance from the fleet's medians, in multiples of a bound and in
+    words."""
     members = list(fleet)
     load_ms = statistics.median(each.typical_load_ms for each in members)
     processor_s = statistics.median(each.typical_processor_s for each in members)

@@ -1,5 +1,5 @@
-"""Decide which slots are retired: those whose loads fail far more often than the fleet's, and those
-that are lost with whatever block they get."""
+"""Decide which slots are retired: those that fail far more often than others, or keep being
+lost."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterable
@@ -10,17 +10,17 @@ from eyelevel.store.packed import PackedTrial
 
 FAILURES_MIN, LOADS = 5, 20
 RATE_RATIO_MIN = 4.0
-"""A slot is retired with this many failures in its last so many loads, if that is so many times the
-rate of all other slots; a run whose loads fail everywhere has another trouble."""
+"""A slot is retired after FAILURES_MIN failures in its last LOADS loads, if that is RATE_RATIO_MIN
+times the rate of all other slots; if loads fail everywhere, the cause is elsewhere."""
 
 
 LOSSES_IN_A_ROW, LOST_BLOCKS_MIN = 3, 2
-"""A slot that is lost this often in a row, each time with a block, gets no further block; but one
-block's losses may be the block's fault, which is given up after as many."""
+"""The losses in a row after which a slot is retired, and the blocks that they must be spread over:
+a single block may itself be the cause, and is given up after as many losses."""
 
 
 def has_failed(trial: PackedTrial) -> bool:
-    """Return whether the instrument failed, be it in an attempt that a further one mended."""
+    """Return whether the instrument failed in any attempt, even if a retry succeeded."""
     return trial.failed_attempts > 0 or OUTCOMES_BY_NAME[trial.outcome].fault == "instrument"
 
 
@@ -38,9 +38,9 @@ class SlotFailures:
         self._slots: dict[str, _Counted] = defaultdict(_Counted)
 
     def add(self, slot: str, failed: Iterable[bool]) -> str:
-        """Loads that ended on a slot, in their order; why it is to be retired, else nothing.
+        """Count a slot's loads in their order; return why the slot is to be retired, or "".
 
-        Nothing, too, before the other slots have LOADS loads: a rate of fewer says little.
+        It is "" until the other slots have LOADS loads: a rate of fewer is too uncertain.
         """
         counted = self._slots[slot]
         for each in failed:
@@ -62,14 +62,14 @@ class SlotFailures:
 
 
 class SlotLosses:
-    """The losses of one run by machine and slot number, which stay the same when a slot's process
-    restarts."""
+    """The losses of one run by machine and slot number, which survive restarts of a slot's
+    process."""
 
     def __init__(self) -> None:
         self._in_a_row: dict[tuple[str, int], list[int]] = defaultdict(list)
 
     def on_block_finished(self, machine: str, number: int) -> None:
-        """A block came from the slot."""
+        """Forget a slot's losses, since it finished a block."""
         self._in_a_row.pop((machine, number), None)
 
     def on_lost(self, machine: str, number: int, count: int, block: int) -> list[int]:

@@ -1,8 +1,8 @@
-"""A cgroup of its own for each slot, where that is allowed: so what its tasks wait for is its own.
+"""A cgroup of its own for each slot, where that is allowed, to count its own tasks' pressure.
 
 The kernel counts pressure for every cgroup of version 2 (no controller is needed), and a load reads
-that of its own (`eyelevel.run.trial.host`). Who has the slots makes their groups and takes them
-away; a slot's process goes into its own, and all that it starts is in it.
+that of its own (`eyelevel.run.trial.host`). The process that owns the slots creates and removes
+their groups; a slot's process enters its group, and so does everything that it starts.
 """
 
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 from eyelevel.run.trial.host import CGROUP_MOUNTS
 
 GROUP_VARIABLE = "EYELEVEL_SLOT_CGROUP"
-"""The environment's: the group's folder, for the process that is to go into it."""
+"""The environment variable with the folder of the group that a process is to enter."""
 _NAME = "eyelevel-slot-{pid}-{number}"
 _OURS = re.compile(r"eyelevel-slot-(?P<pid>\d+)-\d+")
 _PROCESSES = "cgroup.procs"
@@ -26,9 +26,9 @@ def slot_group(
     own: Path = Path("/proc/self/cgroup"),
     mounted: Sequence[Path] = CGROUP_MOUNTS,
 ) -> Iterator[Path | None]:
-    """A new group below ours for the slot with this number; None where that is not allowed.
+    """Yield a new group for the slot with this number, below ours; None where that is not allowed.
 
-    Groups that killed commands left are removed, too.
+    Groups left by killed commands are removed, too.
     """
     parent = _ours(own, mounted)
     group = parent and parent / _NAME.format(pid=os.getpid(), number=number)
@@ -43,7 +43,7 @@ def slot_group(
         yield group
     finally:
         if group:
-            with suppress(OSError):  # a process in it that is ending: the next command removes it
+            with suppress(OSError):  # a process is still ending: the next command removes it
                 group.rmdir()
 
 

@@ -1,7 +1,7 @@
-"""An HTTP/3 server on aioquic that answers 204 and keeps sessions; a process of its own.
+"""An HTTP/3 server on aioquic that answers 204 and stores sessions; a process of its own.
 
-`python aioquic_server.py [--retry]`: with `--retry` it asks for each client's address to be
-validated (RFC 9000, section 8.1.2), which costs a round trip. It imports nothing of eyelevel.
+`python aioquic_server.py [--retry]`: with `--retry` it validates each client's address (RFC 9000,
+section 8.1.2), which costs a round trip. It imports nothing of eyelevel.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ PORT = 443
 
 
 class Answering(QuicConnectionProtocol):
-    """One connection."""
+    """One connection, which answers every request."""
 
     http: H3Connection | None = None
 
     def quic_event_received(self, event: QuicEvent) -> None:
-        """Take what came from the client."""
+        """Handle an event of the connection."""
         if isinstance(event, ProtocolNegotiated):
             self.http = H3Connection(self._quic)
         if self.http is None:
@@ -46,7 +46,7 @@ async def main(*options: str) -> None:
     def keep(ticket: SessionTicket) -> None:
         tickets[ticket.ticket] = ticket
 
-    # Each address has a socket: a wildcard's answers would leave from another than was asked.
+    # One socket per address: responses from a wildcard socket would have another source address.
     for address in os.environ["EYELEVEL_ADDRESSES"].split():
         await serve(
             address,

@@ -20,21 +20,21 @@ HERE = Path(__file__).parent
 OURS = "ours"
 DELAY_MS_MAX = 10_000.0
 BASES = {"tls1.2": "tcp+", "tls1.3": "tcp+", "quic": "quic"}
-"""Protocols that are probed, and the stack whose kernel and path a server of each has."""
+"""The probed protocols, with the stack whose kernel and path settings a server of each has."""
 _RETRY = "+retry"
 _DELAYED = re.compile(r"ours\+(\d+(?:\.\d+)?)ms")
 
 
 @dataclass(frozen=True)
 class Program:
-    """An external server: how it is started and which protocols it speaks."""
+    """An external server: how it is started, and which protocols it supports."""
 
     found_by: str
-    """The program's name, or the Python module's."""
+    """The name of the program, or of its Python module."""
     command: tuple[str, ...]
     protocols: tuple[str, ...]
     get: str
-    """How to get it."""
+    """How to install it."""
     asked_version: tuple[str, ...]
     """The command that prints its version in its first line."""
 
@@ -93,10 +93,10 @@ class Served:
 
 
 def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
-    """Return the servers of a list that are here, and of the others how to get them.
+    """Return the installed servers of a list, and for the others how to install them.
 
-    `ours+5ms` is ours behind a path whose round trip is 5 ms longer, `aioquic+retry` validates
-    addresses; one named twice is there twice. Raises ProbeError naming one that is not known.
+    `ours+5ms` is our server behind a path whose round trip is 5 ms longer, `aioquic+retry`
+    validates addresses; a repeated name adds another server. Raises ProbeError for an unknown name.
     """
     served: list[Served] = []
     missing: dict[str, str] = {}
@@ -126,8 +126,7 @@ def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
 
 
 def versions_of(served: Iterable[Served]) -> dict[str, str]:
-    """Return the version text of each program by its name in PROGRAMS; ours is eyelevel's
-    version."""
+    """Return the version of each program by its name in PROGRAMS; ours is eyelevel's."""
     found = {}
     for one in served:
         name = one.name.partition(" ")[0].partition("+")[0]
@@ -142,7 +141,7 @@ def versions_of(served: Iterable[Served]) -> dict[str, str]:
 
 
 def _unlike(served: Sequence[Served], word: str) -> str:
-    """`ours`, then `ours (2)`."""
+    """Return the name, numbered if it is taken: `ours`, then `ours (2)`."""
     count = sum(each.name.partition(" (")[0] == word for each in served)
     return f"{word} ({count + 1})" if count else word
 

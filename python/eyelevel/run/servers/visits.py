@@ -1,4 +1,4 @@
-"""Probe one server in one new lab; and all servers, block by block."""
+"""Probe one server in a new lab, and all servers block by block."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -20,8 +20,8 @@ from eyelevel.sites.pack import SyntheticExchange, pack_site
 HOST = "lab.example"
 ADDRESS = "198.51.100.1"
 KINDS = ({"resume_session": True}, {"resume_session": False})
-"""The resumed attempt first: the session that it resumes is also the server's first connection,
-which pays for what a server does once, and is left out unless it failed."""
+"""The attempts of a visit, the resumed one first: its preceding full connection is also the
+server's first, which includes one-time costs, and is left out unless it failed."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Visit:
 
 
 def in_order(servers: Sequence[Served], blocks: int, seed: int) -> list[Visit]:
-    """Return every server and protocol once a block, in an order of the block's own."""
+    """Return every server and protocol once per block, each block in an order of its own."""
     visits = []
     for block in range(blocks):
         of_block = [Visit(block, each, name) for each in servers for name in each.protocols]
@@ -50,7 +50,7 @@ def in_order(servers: Sequence[Served], blocks: int, seed: int) -> list[Visit]:
 
 @contextmanager
 def generated_site() -> Iterator[Path]:
-    """A recording of one page of one host, for the certificate and for ours to answer with."""
+    """Yield a recording of one page of one host, for the certificate and for our server."""
     with temporary_folder("servers") as folder:
         page = SyntheticExchange(
             f"https://{HOST}/", "text/html", b"<!doctype html><title>a</title>"
@@ -64,9 +64,9 @@ def generated_site() -> Iterator[Path]:
 def running(
     served: Served, protocol: str, site: Path, path: JsonMapping, network: Network, seed: int
 ) -> Iterator[tuple[Lab, JsonObject]]:
-    """A lab that the server serves, and what its prober has to know: target, protocol, authority.
+    """Yield a lab with the server, and the prober's settings: target, protocol, authority.
 
-    Raises LabError if the server does not come up; both end with the block.
+    Raises LabError if the server does not start; both end with the block.
     """
     stack = served.stack(protocol)
     config = LabConfig(path, seed, str(site), lab_stack(stack, network))
@@ -80,10 +80,9 @@ def running(
 
 
 def rows_of(visit: Visit, network: Composed, site: Path, config: JsonMapping) -> list[JsonObject]:
-    """Return a resumed and a full attempt, as the prober writes them, with what a row of a visit
-    has more.
+    """Return the prober's rows of a resumed and a full attempt, with the columns of the visit.
 
-    `config`: what spec/probe.md asks for beside targets and protocols. Raises LabError.
+    `config`: the settings of spec/probe.md besides targets and protocols. Raises LabError.
     """
     path = _longer(lab_path(network.network, network.files), visit.served.delay_ms)
     place = (site, path, network.network, visit.block)
@@ -99,7 +98,7 @@ def rows_of(visit: Visit, network: Composed, site: Path, config: JsonMapping) ->
 
 
 def _longer(path: JsonMapping, delay_ms: float) -> JsonMapping:
-    """Return the path with so much more round trip, half of it each way."""
+    """Return the path with `delay_ms` more round trip, half of it in each direction."""
     if not delay_ms:
         return path
     half = {"stage": "delay", "delay_ms": delay_ms / 2}

@@ -1,13 +1,13 @@
-"""A whole study: a plan's trials in their order, each committed once.
+"""Run a study: a plan's trials in their order, each committed once.
 
-`prepare` writes what the run is and runs on (`environment`), `loop.run_trials` runs what is
-missing: `dispatch` says which block runs where and next, `slots` are what runs them, here or labs
-side by side on cores of their own (`jobs`, `cores`), or elsewhere (`eyelevel.cluster`); what a slot
-does with a block is `eyelevel.run.block`'s. `committer` is the one writer of what comes as bytes;
-`progress` says how far it is. After each repetition `stopping` may end networks' loads, and
-`effects` shows what is seen so far, within a share of the time (`looks`). `estimate` (with
-`sequential_estimate`) and `time_limits` say before the first load what a plan costs, what it can
-show, and what cannot end.
+`prepare` writes the run's plan and environment (`environment`), `loop.run_trials` runs the missing
+trials: `dispatch` decides which block runs where and next, `slots` run them, here or in labs side
+by side on cores of their own (`jobs`, `cores`), or on other machines (`eyelevel.cluster`);
+`eyelevel.run.block` is a slot's part of the work. `committer` is the one writer of trials that
+arrive as bytes; `progress` counts them. After each repetition `stopping` may end networks' loads,
+and `effects` reports the gains so far, within a share of the time (`peeks`). `estimate` (with
+`sequential_estimate`) and `time_limits` report before the first load a plan's cost, its
+sensitivity, and loads that cannot end in time.
 
-Results are looked at through `eyelevel.analysis`, exactly as a report does.
+Results are computed by `eyelevel.analysis`, exactly as in a report.
 """

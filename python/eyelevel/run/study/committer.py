@@ -1,4 +1,4 @@
-"""The one writer of a run: trials that come as bytes, and their rows."""
+"""The one writer of a run: it commits trials that arrive as bytes, and stores their rows."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Committer:
-    """Writes under a run's directory, which this process has claimed."""
+    """A writer for a run's directory, which this process has claimed."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -32,14 +32,14 @@ class Committer:
         trace: TracebackType | None,
     ) -> None:
         if self._rows is not None:
-            # Rows may be computed again: what ends the run is told, and not what follows from it.
+            # Rows can be recomputed, so that their error must not hide the one that ended the run.
             with suppress(StoreError) if error else nullcontext(), refusals(self._directory):
                 self._rows.flush()
 
     def commit(self, packed: Sequence[PackedTrial]) -> None:
-        """All of a block or nothing of it; then the rows, which may be computed again.
+        """Commit all of a block or nothing of it, then store its rows, which can be recomputed.
 
-        Raises StoreError when the disk refuses.
+        Raises StoreError for an error of the disk.
         """
         write_block(self._directory, packed)
         with refusals(self._directory):
@@ -49,7 +49,7 @@ class Committer:
 
     def _row_parts(self) -> "RowParts":
         if self._rows is None:
-            # Imported where it is used: tables take long, and few runs get rows.
+            # Imported here: it takes long, and few runs get rows.
             from eyelevel.analysis.run_files import kept_columns
             from eyelevel.analysis.trials.kept_rows import RowParts
 

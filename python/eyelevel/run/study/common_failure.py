@@ -1,7 +1,7 @@
-"""Recognises a run whose loads all fail alike for a reason of the instrument: pure.
+"""Recognise a run whose loads all fail alike for a reason of the instrument: pure.
 
-A broken browser or a server without an answer fails every load in the same way, and the hours that
-the rest would take tell nothing more. A busy machine is no such reason: it may be quiet again.
+A broken browser or a server that does not respond fails every load in the same way, and hours of
+further loads would show nothing more. A busy machine is no such reason: it may become idle again.
 """
 
 from collections import Counter
@@ -12,11 +12,11 @@ from eyelevel.plan.trials import Trial
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 SITES = 2
-"""One page alone may be at fault where a run has several."""
+"""The fewest sites, if a run has several: a single page may itself be at fault."""
 LOADS_MIN = 4
 """The fewest loads of a one-site run that count as a common failure; fewer may fail by chance."""
 PASSING = ("starved", "late-packets")
-"""Outcomes of the instrument that end by themselves."""
+"""The instrument's outcomes that may end by themselves."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Failure:
     loads: int
     sites: tuple[str, ...]
     trial: str
-    """The hash of the last one."""
+    """The hash of the last failed trial."""
 
 
 class CommonFailure:
-    """Outcomes of a run's loads from its first on, until one differs."""
+    """The outcomes of a run's loads from the first on, until one differs."""
 
     def __init__(self, trials: Sequence[Trial]) -> None:
         """`trials`: those that the run is to load."""
@@ -45,11 +45,11 @@ class CommonFailure:
         self._is_over = False
 
     def take(self, trial: Trial, outcome: str) -> Failure | None:
-        """Take a load's outcome; return the common failure once enough loads ended with it, none
-        without, and enough sites have a whole block of them.
+        """Take a load's outcome, and return the common failure if there is one.
 
-        A block has a load of each stack: what only some stacks meet, such as a server that one of
-        them does not reach, is no reason to end a run.
+        It takes enough loads with the same outcome, none with another, and a complete block of
+        enough sites. A block has a load of each stack: a failure of some stacks only, such as a
+        server that one of them cannot reach, does not end a run.
         """
         if self._is_over:
             return None

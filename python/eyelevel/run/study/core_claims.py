@@ -1,7 +1,7 @@
 """Claim cores for the labs of one command: two commands of one user never share any.
 
-A lock on a file a processor, in a folder of the user's, says who has it; the kernel takes it back
-however its owner ends.
+A locked file per processor, in a folder of the user's, marks its owner; the kernel releases the
+lock however the owner ends.
 """
 
 import os
@@ -22,7 +22,7 @@ class CoresTakenError(ExpectedError):
 
 @contextmanager
 def claim_cores(processors: Processors, count: int) -> Iterator[Processors]:
-    """Claim `count` cores, which no other command takes until the end of the block.
+    """Claim `count` cores, which no other command gets until the end of the block.
 
     Raises CoresTakenError if too few are free, OSError if the locks cannot be written.
     """
@@ -38,7 +38,7 @@ def claim_cores(processors: Processors, count: int) -> Iterator[Processors]:
                 free.append(core)
             else:
                 owners.append(owner)
-        # What a quota grants is shared with who has the others.
+        # The owners of other cores use the same quota.
         room = min(len(free), processors.count - len(owners))
         if room < count:
             named = ", ".join(dict.fromkeys(owners))

@@ -16,13 +16,13 @@ CPU_CONTROLLER_MOUNTS = (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/cpu,cp
 
 @dataclass(frozen=True)
 class Processors:
-    """The cores that may be used; hardware threads of one core share its capacity, so cores are
-    counted."""
+    """The usable cores; hardware threads of one core share its capacity, so cores are counted."""
 
     cores: tuple[frozenset[int], ...]
     """The usable hardware threads of each core, by their numbers."""
     quota: float | None = None
-    """The number of processors whose time the control group grants (a container's `--cpus`)."""
+    """The processors whose time the control group grants (a container's `--cpus`); None: no
+    limit."""
 
     @classmethod
     def usable(cls) -> Self:
@@ -31,7 +31,7 @@ class Processors:
 
     @property
     def count(self) -> int:
-        """How many cores can be busy at once."""
+        """The number of cores that can be busy at once."""
         return len(self.cores) if self.quota is None else min(len(self.cores), int(self.quota))
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Processors:
 
 
 def whole_cores(usable: Collection[int], cpus: Path = CPUS) -> tuple[frozenset[int], ...]:
-    """Return the `usable` processors by core, in the order of their numbers."""
+    """Return the `usable` processors grouped by core, in the order of their numbers."""
     cores: dict[frozenset[int], frozenset[int]] = {}
     for number in sorted(usable):
         siblings = _siblings(number, cpus)
@@ -56,7 +56,7 @@ def quota(
     mounted: Sequence[Path] = CGROUP_MOUNTS,
     mounted_v1: Sequence[Path] = CPU_CONTROLLER_MOUNTS,
 ) -> float | None:
-    """Return the least quota of our control group and of those that it is in; None without one."""
+    """Return the smallest quota of our control group and its parents; None without one."""
     quotas: list[float] = []
     with contextlib.suppress(OSError):
         for line in own.read_text(encoding="ascii").splitlines():
@@ -84,7 +84,7 @@ def _quotas(
     mounts: Sequence[Path], path: str, read: Callable[[Path], float | None]
 ) -> Iterator[float]:
     for mount in mounts:
-        # In a container the group's path may be the host's, which its mount does not show.
+        # In a container the group's path may be the host's, which the mount does not have.
         group = mount / path.lstrip("/")
         for folder in (group, *group.parents):
             with contextlib.suppress(OSError, ValueError):

@@ -1,14 +1,14 @@
-"""Assign a plan's blocks to slots, and account for committed trials: the same bookkeeping for all
-drivers, without a process, a file or a clock of its own.
+"""Assign a plan's blocks to slots, and account for committed trials.
 
-A driver tells what happened (`join`, `come`, `lose`, `retire`, `end_networks`, `interrupt`) and
-asks what to do (`starts`, `overdue`, `closed`). A block is whole: it is on one slot, in its order,
-and what is lost of it is run again from its first trial that is not committed. As many are under
-way as there are slots, in the plan's order and across repetitions; none is started twice on
-purpose, since the quicker copy would win, and that selects fast loads.
+All drivers share this bookkeeping, which has no process, file or clock of its own. A driver reports
+events (`join`, `take_results`, `lose`, `retire`, `end_networks`, `interrupt`) and queries what to
+do (`starts`, `overdue`, `closed`). A block runs on one slot, in its order, and after a loss it is
+run again from its first uncommitted trial. There are as many blocks in progress as slots, in the
+plan's order and across repetitions; none is started twice on purpose, since the quicker copy would
+win, and that selects fast loads.
 
-What is decided early is decided at closed prefixes of the plan (every block up to a repetition is
-committed), so it does not depend on how many slots there were or how fast they came.
+Early decisions are made at closed prefixes of the plan (every block up to a repetition is
+committed), so that they do not depend on the number of slots or their speed.
 """
 
 import heapq
@@ -20,7 +20,7 @@ from itertools import groupby
 from eyelevel.plan.trials import Trial
 
 LOSSES_MAX = 3
-"""A block is given up after it has lost this many slots; it would lose more."""
+"""A block that has lost this many slots is given up; it would lose more."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class StopDecision:
     reason: str = ""
 
     def is_over(self, trial: Trial) -> bool:
-        """Return whether this trial is not to be run any more."""
+        """Return whether this trial is not needed any more."""
         return trial.repetition > self.networks.get(trial.network, trial.repetition)
 
 
@@ -44,13 +44,13 @@ class Block:
 
     @property
     def repetition(self) -> int:
-        """The plan's."""
+        """The repetition of the block in the plan."""
         return self.trials[0].repetition
 
 
 @dataclass(frozen=True)
 class GivenUp:
-    """A block that is run no more: its slots were lost, LOSSES_MAX times."""
+    """A block that is given up: its slots were lost LOSSES_MAX times."""
 
     trials: tuple[Trial, ...]
     machines: tuple[str, ...]
@@ -64,7 +64,7 @@ class _Work:
 
 
 class Dispatch:
-    """The state of one run. Times are of any one clock, in seconds; slots have unique names."""
+    """The state of one run. Times are in seconds, by any one clock; slots have unique names."""
 
     def __init__(
         self,
@@ -72,8 +72,10 @@ class Dispatch:
         committed: Collection[str] = (),
         limits_s: Callable[[Block], float] = lambda _: float("inf"),
     ) -> None:
-        """`trials`: all of the plan in its order; `committed`: hashes of those that are there.
-        `limits_s`: how long a block may take at most."""
+        """`trials`: all of the plan in its order; `committed`: their hashes, as far as committed.
+
+        `limits_s`: the longest time of a block.
+        """
         self._blocks = [
             Block(number, tuple(group))
             for number, (_, group) in enumerate(groupby(trials, key=lambda trial: trial.block))
@@ -100,10 +102,10 @@ class Dispatch:
         self._is_interrupted = False
         self._close()
 
-    # What happened.
+    # Events.
 
     def join(self, slot: str, machine: str = "") -> None:
-        """A slot takes blocks from now on."""
+        """Add a slot, which gets blocks from now on. Raises ValueError if it exists."""
         if slot in self._machines:
             raise ValueError(f"slot {slot} is there already")
         self._machines[slot] = machine
@@ -111,10 +113,10 @@ class Dispatch:
     def take_results(
         self, slot: str, trials: Collection[str], *, is_last: bool = True
     ) -> list[Trial]:
-        """Return a slot returned trials (by hash); those that are to be committed, in their order.
+        """Take the hashes of trials that a slot returned, and return those to commit, in order.
 
-        What is committed already is not, whoever returns it: of a slot that was thought lost the
-        answer may come late, and the block's second run after it. `is_last`: the slot is free.
+        Committed trials are not committed again: a slot that was considered lost may still return
+        its block, before or after the second run of it. `is_last`: the slot is free.
         """
         returned = set(trials)
         taken: list[Trial] = []
@@ -130,7 +132,7 @@ class Dispatch:
     def lose(self, slot: str, *, is_blamed: bool = True, why: str = "") -> GivenUp | None:
         """Remove a lost slot; return the block to commit as failed, or None.
 
-        `is_blamed`: whether its block may have been why. `why`: as far as it is known.
+        `is_blamed`: whether its block may be the cause. `why`: the reason, as far as known.
         """
         machine = self._machines.pop(slot)
         self._retired.discard(slot)
@@ -150,7 +152,7 @@ class Dispatch:
         return given_up
 
     def retire(self, slot: str) -> None:
-        """A slot takes no further block; what it does it may end."""
+        """Retire a slot: it may finish its block, and gets no other."""
         self._retired.add(slot)
 
     def end_networks(self, ended: StopDecision) -> None:
@@ -165,11 +167,10 @@ class Dispatch:
         """Start no further block."""
         self._is_interrupted = True
 
-    # What to do.
+    # Queries.
 
     def starts(self, now_s: float) -> list[tuple[str, Block]]:
-        """Return which slots start which blocks now; a block's `trials` are those not committed
-        yet."""
+        """Return the blocks to start now, with their slots; they have only uncommitted trials."""
         started = []
         for slot in self._machines:
             if slot in self._work or slot in self._retired:
@@ -182,7 +183,7 @@ class Dispatch:
         return started
 
     def overdue(self, now_s: float) -> list[str]:
-        """Return slots whose block takes longer than its limits add up to: they hang."""
+        """Return the slots that exceed the sum of their block's limits, so that they must hang."""
         return [
             slot
             for slot, work in self._work.items()
@@ -191,12 +192,12 @@ class Dispatch:
 
     @property
     def closed(self) -> int:
-        """The last repetition up to which every block is committed that was to be run."""
+        """The last repetition up to which every needed block is committed."""
         return self._closed
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is under way, and nothing is to be started any more."""
+        """Whether no block is in progress and none is left to start."""
         return not self._work and (self._is_interrupted or self._next_waiting() is None)
 
     def _keep(self, number: int, left: list[Trial]) -> None:
@@ -213,7 +214,7 @@ class Dispatch:
             self._closed += 1
 
     def _take_block(self, machine: str) -> int | None:
-        """Return the first waiting block that is for this machine, which waits no more."""
+        """Remove and return the first waiting block for this machine, or None."""
         for_others = []
         while (number := self._next_waiting()) is not None:
             heapq.heappop(self._waiting)
@@ -225,8 +226,11 @@ class Dispatch:
         return number
 
     def _is_for_others(self, number: int, machine: str) -> bool:
-        """Return whether a machine has lost this block and another, which has not, takes blocks:
-        one that fails whatever it gets is back for more sooner than those that load."""
+        """Return whether a block that this machine lost should wait for another machine.
+
+        The other one must not have lost it, too. A failing machine asks for blocks more often than
+        those that load them.
+        """
         lost_on = {each for each, _ in self._losses.get(number, ())}
         return machine in lost_on and any(
             each not in lost_on
@@ -235,7 +239,7 @@ class Dispatch:
         )
 
     def _next_waiting(self) -> int | None:
-        """Return the first block that waits for a slot; what was decided or came late drops out."""
+        """Return the first waiting block, or None, and drop blocks that are not needed any more."""
         while self._waiting:
             number = self._waiting[0]
             left = self._left.get(number)

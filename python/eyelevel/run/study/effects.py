@@ -1,4 +1,4 @@
-"""Show the effects of a running study, with intervals that hold however often one looks."""
+"""Report the effects of a running study, with intervals that hold at any number of peeks."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -14,24 +14,24 @@ SHOWN_MAX = 4
 def live_effects(
     plan: Plan, directory: Path, *, peek: bool, facts: FactsSoFar | None = None
 ) -> Callable[[], str] | None:
-    """Return a function that formats the primary metric's gains so far as one line; None if the run
-    shows none.
+    """Return a function that returns the primary metric's gains so far in one line, or None.
 
-    A run of a fixed number of blocks shows none unless `peek`: who ends it at the first t interval
-    that excludes zero is misled in a fourth of runs (`benchmarks.statistics.peeking`). What is
-    shown are the gains that have a confidence sequence, SHOWN_MAX at most, the largest first.
+    With a fixed number of blocks there are none unless `peek` is set: stopping at the first t
+    interval that excludes zero gives wrong results in a fourth of runs
+    (`benchmarks.statistics.peeking`). The gains are those with a confidence sequence, at most
+    SHOWN_MAX, the largest first.
     """
     if plan.stop is None and not peek:
         return None
-    # Imported where it is used: the statistics take long, and few commands need them; and before
-    # the first load, which would else wait for it in the middle of a run.
+    # Imported here: the statistics take long, and few commands need them; and before
+    # the first load, since otherwise the import would interrupt the run.
     from eyelevel.analysis.decisions import horizon_of, judge_prefix, networks_compared
     from eyelevel.analysis.formats import format_interval, format_percent
     from eyelevel.analysis.gains.causes import without_twins
     from eyelevel.analysis.gains.sequential import sequential_gains
     from eyelevel.analysis.trials.blocks import select_blocks
 
-    # scipy's tests are imported at their first use, and take a processor two seconds.
+    # scipy's tests are imported at their first use, which takes a processor two seconds.
     import_module("scipy.stats")
 
     document = read_document(directory, PLAN_FILE)

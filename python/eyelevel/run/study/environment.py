@@ -18,7 +18,7 @@ _VERSION_TIMEOUT_S = 20.0
 def describe(browser: Browser) -> JsonObject:
     """Return the content of `environment.json`: machine, kernel, versions, privileges.
 
-    Raises BrowserStartError if the browser is not there.
+    Raises BrowserStartError if there is no browser.
     """
     findings = run_tool(["doctor"])
     return {

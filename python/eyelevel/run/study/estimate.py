@@ -1,4 +1,4 @@
-"""Predict a plan's cost, and what its number of blocks can show, before the first load."""
+"""Predict a plan's cost and its sensitivity, before the first load."""
 
 import heapq
 import math
@@ -31,33 +31,33 @@ from eyelevel.store.directory import TRIALS, list_committed
 from eyelevel.store.pictures import PICTURES
 
 TRIAL_OVERHEAD_S = 3.5
-"""A trial beyond the load: the bound of `make bench`."""
+"""The time of a trial beyond its load, in s: the bound of `make bench`."""
 RECORD_BYTES = 10_000
 LOAD_BYTES = 40_000
-"""A load with its frames: 21 to 55 kB for shipped sites (docs/decisions/0007-frame-capture.md)."""
+"""The size of a load with its frames: 21 to 55 kB for shipped sites
+(docs/decisions/0007-frame-capture.md)."""
 PICTURE_BYTES = 100_000
-"""The size of a site's last picture, which is kept once; 43 to 146 kB for the shipped sites."""
+"""The size of a site's last frame, which is stored once; 43 to 146 kB for the shipped sites."""
 COMMIT_S = 0.01
-"""A trial of a cluster's at its one writer: the bound of `benchmarks/cluster.py`."""
+"""The time to commit a trial of a cluster: the bound of `benchmarks/cluster.py`."""
 DEVIATION = 0.10
 """The standard deviation of a block's difference as a share of the reference, if none is known;
-0.03 to 0.15 was seen on an idle machine."""
+0.03 to 0.15 was measured on an idle machine."""
 
 
 @dataclass(frozen=True)
 class PlanEstimate:
     """Predictions of a study, each with its basis.
 
-    `effects`: by network, by how much a stack must be faster, as a share, for 80 % of runs to say
-    so after the correction over all comparisons. It is that of one gain over the sites, with the
-    other stacks' share in its error; without an earlier run of as many sites nothing is taken to
-    disturb a stack on several sites at once. Of a plan that may stop early it is what made-up
-    studies show by its own rule, on every network: `sequential`, which also says after how many
-    blocks they end. Time and disk are those of all blocks; `seconds` on
-    `slots`, a whole block on one, without what machines are asked before their first block.
-    `timeout_s_max`: the longest time limit of a load.
-    `gate_blocks`: how many a gate needs that was given (`eyelevel.run.study.gate_blocks`), None
-    without one or where 1,000 are too few.
+    `effects`: by network, the share by which a stack must be faster for 80 % of runs to find it,
+    after correction for all comparisons. It is that of one gain over the sites, with an error
+    pooled over the stacks; without an earlier run of as many sites, disturbances of several sites
+    at once are assumed absent. For a plan that may stop early it comes from synthetic studies by
+    its own rule and is the same on every network; `sequential` also has the numbers of blocks after
+    which these stop. Time and disk are those of all blocks, `seconds` on `slots`, a block at a time
+    on each, without the checks of machines before their first block. `timeout_s_max`: the longest
+    time limit of a load. `gate_blocks`: the blocks that a given gate needs
+    (`eyelevel.run.study.gate_blocks`); None without a gate or if 1,000 are too few.
     """
 
     trials: int
@@ -152,7 +152,7 @@ def estimate(
 
 
 def _on_slots(blocks_s: Sequence[float], slots: int, trials: int) -> tuple[float, str]:
-    """Return how long these blocks take, in s, and what its source has to say of slots."""
+    """Return the time of these blocks in s, and a note on slots for its source."""
     seconds = _spread_s(blocks_s, slots)
     if slots == 1:
         return seconds, ""
@@ -164,8 +164,7 @@ def _on_slots(blocks_s: Sequence[float], slots: int, trials: int) -> tuple[float
 
 
 def _spread_s(blocks_s: Sequence[float], slots: int) -> float:
-    """Return how long blocks of these times take: in their order, each on the slot that is free
-    first."""
+    """Return the time in s of blocks in their order, each on the first free slot."""
     if slots == 1:
         return math.fsum(blocks_s)
     free_s = [0.0] * min(slots, len(blocks_s))
@@ -175,7 +174,7 @@ def _spread_s(blocks_s: Sequence[float], slots: int) -> float:
 
 
 def _sequential(plan: Plan, deviation: float, source: str) -> tuple[SequentialEstimate, str]:
-    """Estimate by synthetic studies, and return the basis of the estimate."""
+    """Estimate by synthetic studies, and return the estimate with its basis."""
     found = sequential_estimate(plan, deviation)
     if found.effect is None:
         return found, f"{plan.blocks} blocks are too few to stop at"
@@ -187,7 +186,7 @@ def _comparisons(plan: Plan) -> int:
 
 
 def _effect(plan: Plan, deviation: float) -> float:
-    """Return the effect that a fixed number of blocks shows.
+    """Return the effect that a fixed number of blocks shows, as a share.
 
     `deviation` is that of a repetition's mean log ratio.
     """
@@ -206,8 +205,10 @@ def _disk_bytes(plan: Plan, sites: int) -> float:
 def _disk_bytes_like(
     plan: Plan, sites: int, like: Path, document: JsonMapping
 ) -> tuple[float, str] | None:
-    """Estimate from the files of an earlier run's loads and its last pictures, which are kept once
-    per site."""
+    """Estimate the disk space and its source from an earlier run; None if it has no loads.
+
+    Each load's files count, and once per site its last frame.
+    """
     names = list_committed(like)
     if not names:
         return None
@@ -226,11 +227,10 @@ def _size(folder: Path) -> int:
 
 
 def _deviations(plan: Plan, document: JsonObject, table: pl.DataFrame) -> dict[str, float]:
-    """Return the scatter of a site's block in an earlier run, by network, if its sites were
-    independent.
+    """Return the standard deviation of a site's block in an earlier run, by network.
 
-    It is that of a repetition's mean over the sites, times the root of their number: what disturbs
-    a stack on all sites of a repetition is in it.
+    It is computed as if sites were independent: that of a repetition's mean over the sites, times
+    the root of their number. So disturbances of a stack on all sites of a repetition are included.
     """
     stacks = [stack["name"] for stack in document["stacks"]]
     sites = [site["name"] for site in document["sites"]]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class FactsSoFar:
-    """The facts of a run's loads so far; nothing is read before it is needed."""
+    """The facts of a run's loads so far; the first read opens the records."""
 
     def __init__(self, directory: Path, measured_by: "Measure | None" = None) -> None:
         self._directory, self._measured_by = directory, measured_by
@@ -22,7 +22,7 @@ class FactsSoFar:
     def read(self) -> "pl.DataFrame":
         """Read the facts (`eyelevel.analysis.run_files.GrowingFacts`). Raises StoreError."""
         if self._facts is None:
-            # Imported where it is used: tables take long, and few runs are looked at.
+            # Imported here: tables take long, and few runs are analysed while they go on.
             from eyelevel.analysis.run_files import GrowingFacts
             from eyelevel.metrics.compute import measure
 

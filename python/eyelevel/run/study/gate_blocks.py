@@ -40,11 +40,11 @@ def gate_blocks(
 ) -> int | None:
     """Return the fewest blocks with which 90 % of runs pass all conditions if the stacks are equal.
 
-    By the loads of an earlier run, where it has those that are asked about, and enough of them, a
-    gain with its network's pooled error; else blocks scatter by `deviation`, independently over
-    sites, and every load keeps its budget. A study that may stop early ends by its own rule, at
-    most after that many; this is of made-up
-    studies. None if more than 1,000 are needed.
+    The scatter is that of an earlier run (`like`), if it has the loads of a condition and enough of
+    them; for a gain it is its network's pooled error. Else blocks scatter by `deviation`,
+    independently over sites, and every load keeps its budget. A study that may stop early ends by
+    its own rule, at most after that many blocks, as in synthetic studies. None if more than 1,000
+    are needed.
     """
     asked_for = questions(conditions, [network.name for network in plan.networks], plan.sites)
     confidence = family_confidence(len(asked_for))
@@ -98,8 +98,10 @@ def _blocks_for_budget(
 def _blocks_if_it_may_stop(
     plan: Plan, error: float, distance: float, confidence: float, power: float
 ) -> int | None:
-    """Return the blocks for a gain in a study that may stop, from the share of synthetic studies of
-    equal stacks that pass."""
+    """Return the blocks for a gain in a study that may stop early; None if too many.
+
+    It is the least number with which enough synthetic studies of equal stacks pass.
+    """
     assert plan.stop is not None
     first = plan.stop.blocks_min
     counts = sorted({two_digits(first * 1.05**step) for step in range(120)})
@@ -120,14 +122,13 @@ def _blocks_if_it_may_stop(
 def gain_below(
     found: Studies, rule: Rule, distance: float, significance_level: float
 ) -> NDArray[np.bool_]:
-    """Return whether the one-sided bound at which each study stopped is below a limit, on
-    logarithms."""
+    """Return whether each study's one-sided bound, where it stopped, is below a log limit."""
     ratios = {
         n: reach_in_errors(n, significance_level, rule.horizon, one_sided=True) / rule.reaches(n)[0]
         for n in np.unique(found.blocks).tolist()
     }
     part = np.array([ratios[n] for n in found.blocks.tolist()])
-    with np.errstate(invalid="ignore"):  # of an unbounded interval, which is below nothing
+    with np.errstate(invalid="ignore"):  # an unbounded interval is below nothing
         values, reach = (found.low + found.high) / 2, (found.high - found.low) / 2
         below: NDArray[np.bool_] = values + reach * part < distance
     return below

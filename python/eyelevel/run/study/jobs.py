@@ -23,9 +23,9 @@ class JobsError(ExpectedError):
 
 
 def core_sets(processors: Processors, jobs: int, option: str = "--jobs ") -> list[frozenset[int]]:
-    """Return disjoint sets of CORES_A_LAB whole cores, one per job; JobsError if too few.
+    """Return disjoint sets of CORES_A_LAB whole cores, one per job. Raises JobsError if too few.
 
-    `option`: what stands before the number that was asked for.
+    `option`: the text before the number of jobs in a message.
     """
     if jobs * CORES_A_LAB > processors.count:
         fit = max(1, processors.count // CORES_A_LAB)
@@ -38,16 +38,16 @@ def core_sets(processors: Processors, jobs: int, option: str = "--jobs ") -> lis
 
 
 def check_jobs(jobs: int, option: str = "--jobs ") -> None:
-    """Check `--jobs` before anything is written. Raises as `claim_core_sets` does."""
+    """Check `--jobs` before anything is written. Raises as `claim_core_sets`."""
     with claim_core_sets(jobs, option):
         pass
 
 
 @contextmanager
 def claim_core_sets(jobs: int, option: str = "--jobs ") -> Iterator[list[frozenset[int]]]:
-    """Claim cores for `jobs` until the end of the block; none for one job, which uses all.
+    """Claim a set of cores per job until the end of the block; none for one job, which uses all.
 
-    Raises JobsError if the machine has too few, CoresTakenError if others have them.
+    Raises JobsError if the machine has too few, CoresTakenError if other commands have them.
     """
     if jobs == 1:
         yield []
@@ -79,7 +79,7 @@ def worker_processes(sets: Sequence[frozenset[int]]) -> Iterator[list[ProcessPoo
 def _begin(cores: frozenset[int]) -> None:
     os.sched_setaffinity(0, cores)
     start_inherited_log()
-    # The first Ctrl-C of a terminal reaches every process; the command's own decides.
+    # The first Ctrl-C of a terminal reaches every process; the main one handles it.
     before = signal.getsignal(signal.SIGINT)
 
     def once(number: int, frame: FrameType | None) -> None:

@@ -1,7 +1,7 @@
 """Run a plan's trials, each committed once, so that any run can be resumed.
 
-What runs where and next is `eyelevel.run.study.dispatch`'s to say, what loads is `slots`'; the loop
-carries what the one says to the other, and looks at the records in between.
+`eyelevel.run.study.dispatch` decides what runs where and next, and `slots` load; the loop passes
+events and decisions between them, and analyses the records in between.
 """
 
 import signal
@@ -63,7 +63,7 @@ class Execution:
     """Recorded traces of the networks by digest (`Plan.trace_files`)."""
 
     def block_limit_s(self, block: Block) -> float:
-        """Return how long a slot may take for a block at most."""
+        """Return the longest time that a slot may take for a block, in s."""
         return block_limit_s(block.trials, self.retries, self.host_wait_s)
 
 
@@ -75,7 +75,7 @@ Interrupted = Callable[[], bool]
 Driver = Callable[[Accounts, Interrupted], AbstractContextManager[Slots]]
 """A context manager that provides slots during a run."""
 OnCommitted = Callable[[Sequence[str]], None]
-"""Called with the hashes of committed trials."""
+"""A callback with the hashes of committed trials."""
 
 
 def run_trials(
@@ -89,16 +89,16 @@ def run_trials(
     driver: Driver | None = None,
     on_committed: OnCommitted = lambda names: None,
 ) -> RunResult:
-    """Run the trials that are missing; `archives` maps a site's name to its file.
+    """Run the missing trials; `archives` maps a site's name to its file.
 
-    `may_stop` is asked whenever all blocks up to a repetition are there, by its number, which
-    networks' loads have ended; no further one of theirs is begun, and those that had begun are kept
-    and not counted. `effects` is asked then, too, what is seen so far, if looking has taken no more
-    than its share of the time. `driver`: has the slots, if they are not to be here. `on_committed`
-    hears which trials are in the directory, between two loads where they are here one by one.
+    `may_stop` is called whenever all blocks up to a repetition are committed, with its number, and
+    returns the networks whose loads have ended. None of their loads is started any more; those in
+    progress are stored but not counted. `effects` is called then, too, within its share of the
+    time, and returns the gains so far. `driver`: provides slots elsewhere. `on_committed` is called
+    with the trials in the directory, between two loads if they are made here one by one.
 
-    The first Ctrl-C lets the current loads end, the second one ends them at once; what is committed
-    stays. Raises JobsError if there are too few cores for the jobs, CoresTakenError if another
+    The first Ctrl-C lets the current loads end, the second one ends them at once; committed trials
+    stay. Raises JobsError if there are too few cores for the jobs, CoresTakenError if another
     command has them.
     """
     absent = todo(trials, directory)
@@ -129,7 +129,7 @@ def _here(
     accounts: Accounts,
     interrupted: Interrupted,
 ) -> Iterator[Slots]:
-    """Slots on this machine."""
+    """Provide slots on this machine."""
 
     def arguments(trial: Trial, wait: HostWait = SILENT) -> tuple[Any, ...]:
         files = dict(execution.trace_files)
@@ -147,7 +147,7 @@ def _here(
 
 
 class _Run:
-    """One run on its way."""
+    """The execution of one run."""
 
     def __init__(
         self,
@@ -236,7 +236,7 @@ def todo(trials: Sequence[Trial], directory: Path) -> list[Trial]:
 
 @contextmanager
 def _interruptible(on_first: Callable[[], None]) -> Iterator[Callable[[], bool]]:
-    """Note the first SIGINT and report it; the next one interrupts as usual."""
+    """Intercept the first SIGINT and report it; the next one interrupts as usual."""
     noted = False
 
     def note(number: int, frame: FrameType | None) -> None:

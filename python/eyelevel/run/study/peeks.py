@@ -1,4 +1,4 @@
-"""Limits how often a running study analyses its records: nothing loads meanwhile."""
+"""Limit how often a running study analyses its records: no load runs meanwhile."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ there are a few per minute."""
 
 
 class PeekBudget:
-    """The peeks of one run; the first happens as soon as there is a result."""
+    """The budget for peeks at one run; the first happens as soon as there is a result."""
 
     def __init__(self, analyse: Callable[[], str], now_s: Callable[[], float] = time.monotonic):
         self._analyse = analyse
@@ -17,7 +17,7 @@ class PeekBudget:
         self._next_s = float("-inf")
 
     def may_peek(self, now_s: float) -> bool:
-        """Return whether another peek keeps to its share of the time."""
+        """Return whether another peek is within its share of the time."""
         return now_s >= self._next_s
 
     def peek(self) -> str:

@@ -1,4 +1,4 @@
-"""A run's directory before its first load: what the run is, and what it runs on."""
+"""Prepare a run's directory before its first load: write its plan and its environment."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,12 +36,13 @@ def prepare(
     resume: bool,
     loads_here: bool = True,
 ) -> list[Trial]:
-    """Write `plan.json` and `environment.json`; the trials in their order. Machines that load
-    elsewhere say themselves what they are.
+    """Write `plan.json` and `environment.json`, and return the trials in their order.
 
-    Raises StoreError if `directory` holds another plan's run, or this one's without `resume`,
-    PlanError if a site has nothing that a stack could be in force on, BrowserStartError if the
-    browser is not there; nothing is written then.
+    `loads_here`: False if other machines load, which have documents of their own.
+
+    Raises StoreError if `directory` has another plan's run, or this one's without `resume`,
+    PlanError if a site has no request that a stack could affect, BrowserStartError if there is no
+    browser; nothing is written then.
     """
     find_browser(plan.browser)
     check_secure(plan.stacks, sites)
@@ -69,14 +70,13 @@ def _check_measured(plan: Plan) -> JsonObject:
 
 
 def _client(plan: Plan) -> JsonObject:
-    """Return the environment of a client that only commits, marked so that it is not taken for that
-    of loads."""
+    """Return the environment of a client that only commits, in a key that marks it as such."""
     own = describe(plan.browser)
     return {"version": own.pop("version"), CLIENT: own}
 
 
 def begin_study(plan: Plan, sites: Sequence[Site], directory: Path, *, resume: bool) -> list[Trial]:
-    """Write `plan.json` if it is not there yet; the trials. Raises StoreError as `prepare`."""
+    """Write `plan.json` if it is absent, and return the trials. Raises StoreError as `prepare`."""
     trials = expand(plan, sites)
     claim(directory)
     is_there = (directory / PLAN_FILE).exists()
@@ -86,7 +86,7 @@ def begin_study(plan: Plan, sites: Sequence[Site], directory: Path, *, resume: b
                 f"writing {directory}: it holds a partly fetched run; finish it with `eyelevel "
                 "fetch`, or choose another --out"
             )
-        # Where a disk has no locks another client may write it at this moment.
+        # On a disk without locks another client may write it at this moment.
         is_there = not create_document(directory, PLAN_FILE, plan_document(plan, sites, trials))
     if is_there:
         there = read_document(directory, PLAN_FILE)
@@ -100,5 +100,5 @@ def begin_study(plan: Plan, sites: Sequence[Site], directory: Path, *, resume: b
                 "or choose another --out"
             )
         recover(directory)
-        (directory / FETCH_FILE).unlink(missing_ok=True)  # from now on it is a run of its own
+        (directory / FETCH_FILE).unlink(missing_ok=True)  # from now on it is no copy of another run
     return trials

@@ -29,7 +29,7 @@ class Progress:
     outcomes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     left_s: float = 0.0
     trial: Trial | None = None
-    """The one that began last."""
+    """The trial that began last."""
     effects: str = ""
     """The gains after the last complete repetition, as text."""
     waiting: str = ""
@@ -39,18 +39,19 @@ class Progress:
     slots: int = 0
     """The number of slots that take blocks."""
     slots_there: int | None = None
-    """The present slots, including those before their first block; None if the slots are in this
-    process's machine."""
+    """The present slots, including those before their first block; None if the slots are on this
+    machine."""
     machines_lost: int = 0
     machines_refused: int = 0
     decided: str = ""
     """The decisions so far of a study that may stop."""
     ending: bool = False
-    """Interrupted once: the current loads end, and no other begins."""
+    """Whether the run was interrupted once: the current loads end, and no other begins."""
 
 
 class Accounts:
-    """Keep a run's progress, and report it after every change; `queue` is what is to be run."""
+    """The bookkeeping of a run's progress, reported after every change; `queue` has the trials to
+    run."""
 
     def __init__(
         self,
@@ -70,7 +71,7 @@ class Accounts:
         self._ended = StopDecision()
 
     def start(self, trial: Trial) -> None:
-        """A trial begins."""
+        """Note that a trial begins."""
         now_s = self._began_s[trial.hash] = time.monotonic()
         if not self._ended_s:
             self._ended_s.append(now_s)
@@ -80,7 +81,8 @@ class Accounts:
     def end(self, trial: Trial, outcome: str, together: int = 1) -> None:
         """Count a committed trial, unless its network's loads have ended meanwhile.
 
-        `together`: of how many one after another it is known only when all began and ended.
+        `together`: the number of trials, one after another, that were reported as begun and ended
+        at once.
         """
         now_s = time.monotonic()
         took_s = (now_s - self._began_s.pop(trial.hash)) / together
@@ -97,26 +99,28 @@ class Accounts:
         self.tell()
 
     def joined(self, slot: str, machine: str) -> None:
-        """A slot takes blocks."""
+        """Note that a slot takes blocks."""
         self._machines[slot] = machine
         self._machines_lost.discard(machine)
         self._tell_slots()
 
     def retired(self, slot: str) -> None:
-        """A slot takes no further block."""
+        """Note that a slot gets no further block."""
         self._machines.pop(slot, None)
         self._tell_slots()
 
     def lost(self, slot: str) -> None:
-        """A slot is gone, and its machine if it was the last one there."""
+        """Note that a slot is gone, and its machine if it was its last one."""
         machine = self._machines.pop(slot, None)
         if machine is not None and machine not in self._machines.values():
             self._machines_lost.add(machine)
         self._tell_slots()
 
     def elsewhere(self, slots_there: int, machines_refused: int) -> None:
-        """Take the numbers of present slots and refused machines; reported when they change, and at
-        intervals."""
+        """Take the numbers of present slots and refused machines.
+
+        They are reported when they change, and at intervals.
+        """
         now, now_s = (slots_there, machines_refused), time.monotonic()
         is_new = now != (self.progress.slots_there, self.progress.machines_refused)
         if is_new or now_s >= self._elsewhere_s + ELSEWHERE_S:
@@ -151,13 +155,13 @@ class Accounts:
         self.tell()
 
     def wait(self, line: str) -> None:
-        """Why the next load does not begin; empty when it does."""
+        """Note why the next load does not begin; empty when it does."""
         if line != self.progress.waiting:
             self.progress.waiting = line
             self.tell()
 
     def interrupt(self) -> None:
-        """The current loads are the last."""
+        """Note that the current loads are the last."""
         self.progress.ending = True
         self.tell()
 
@@ -167,7 +171,7 @@ class Accounts:
 
 
 class _Clock:
-    """Estimates the time left from the loads so far: of the same cell, else network, else all."""
+    """An estimate of the time left, by the loads so far: of the cell, else network, else all."""
 
     def __init__(self, queue: Sequence[Trial]) -> None:
         self._left = Counter((trial.site, trial.network) for trial in queue)
@@ -180,12 +184,12 @@ class _Clock:
             self._seen[key].add(seconds)
 
     def leave_out(self, trials: Iterable[Trial]) -> None:
-        """These trials of the queue are not to be run any more."""
+        """Remove trials of the queue that are not needed any more."""
         self._left.subtract((trial.site, trial.network) for trial in trials)
 
     def left_s(self) -> float:
-        """Return seconds for what is left, one after another; it takes time by cells, not by
-        trials."""
+        """Return the time of the remaining loads in a row, in s; computed per cell, not per
+        trial."""
         typical = (n * self._typical_s(*cell) for cell, n in self._left.items() if n)
         return sum(typical)
 
@@ -201,14 +205,14 @@ class _Clock:
 
 
 class _Last:
-    """The last SEEN_MAX values, for their median; a run of 150,000 loads keeps no more of them."""
+    """The last SEEN_MAX values, for their median; a run of 150,000 loads stores no more of them."""
 
     def __init__(self) -> None:
         self._order: deque[float] = deque()
         self._sorted: list[float] = []
 
     def add(self, value: float) -> None:
-        """The oldest goes for it."""
+        """Add a value, in place of the oldest if there are SEEN_MAX."""
         if len(self._order) == SEEN_MAX:
             del self._sorted[bisect_left(self._sorted, self._order.popleft())]
         self._order.append(value)
@@ -216,5 +220,5 @@ class _Last:
 
     @property
     def median(self) -> float:
-        """The upper one of two."""
+        """The median; of two middle values the upper one."""
         return self._sorted[len(self._sorted) // 2]

@@ -1,8 +1,8 @@
 """Build the command line that resumes a run from its status, with each part checked here.
 
-A run's directory may come from anybody, and who reads `to load the rest: ...` types what follows.
-So nothing of the directory's own line is printed that is not one of these parts: a preset's name or
-a plan file with this very plan, the directory that was asked about, and options that grant nothing.
+A run's directory may be untrusted, and users type the line that `to load the rest: ...` shows. So
+nothing of the directory's own line is printed unless it is one of these parts: a preset's name or a
+plan file with this very plan, the directory in question, and options that grant nothing.
 """
 
 import shlex
@@ -37,12 +37,12 @@ def resume_line(said: str, directory: Path, plan: JsonMapping) -> str:
     """
     try:
         program, command, *words = shlex.split(said)
-    except ValueError:  # fewer words, or a quote without its end
+    except ValueError:  # too few words, or an unclosed quote
         return ""
     if program != "eyelevel" or command not in ("run", "demo"):
         return ""
     if any(stack["external_server"] for stack in plan["stacks"]):
-        return ""  # somebody's program: who starts it names it himself
+        return ""  # an external program: only the user may name it
     checked = ["eyelevel", command]
     if command == "run":
         if not words or not _is_plan(words[0], str(plan["source"])):

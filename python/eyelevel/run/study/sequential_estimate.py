@@ -1,4 +1,4 @@
-"""Predict by synthetic studies what a study that may stop early can show, and how long it runs."""
+"""Predict by synthetic studies the sensitivity and length of a study that may stop early."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from eyelevel.stats.stopping_rule import Studies, run_studies
 
 STUDIES = 1000
 VALUES_MAX = 100_000
-"""The most values in all synthetic studies together; long plans get fewer studies, so that it takes
+"""The most values in all synthetic studies together. Long plans get fewer studies, so that it takes
 seconds."""
 SEED = 4
 STEPS = 12
@@ -21,10 +21,11 @@ STEPS = 12
 
 @dataclass(frozen=True)
 class SequentialEstimate:
-    """`effect`: by how much a stack is faster if POWER of studies find it; None if none is found.
+    """The effect that a study finds, and the blocks that it takes.
 
-    The median study of one comparison ends after `blocks_effect` if that is the truth, after
-    `blocks_equal` if nothing differs.
+    `effect`: the share by which a stack is faster if POWER of studies find it; None if there is no
+    such effect. The median study of one comparison ends after `blocks_effect` with that effect,
+    after `blocks_equal` with none.
     """
 
     effect: float | None
@@ -33,11 +34,11 @@ class SequentialEstimate:
 
 
 def sequential_estimate(plan: Plan, deviation: float) -> SequentialEstimate:
-    """Simulate studies by the plan's own rule; `deviation`: standard deviation of a repetition's
-    mean log ratio.
+    """Simulate studies by the plan's own rule.
 
-    Found is an effect that the report calls faster, be it at a stop or at the last block. Assumes
-    repetitions that are independent and normal.
+    `deviation`: the standard deviation of a repetition's mean log ratio. An effect is found if the
+    report calls it faster, at a stop or at the last block. Repetitions are taken as independent and
+    normal.
     """
     assert plan.stop is not None
     rule, blocks_min = rule_of(plan), plan.stop.blocks_min
@@ -53,7 +54,7 @@ def sequential_estimate(plan: Plan, deviation: float) -> SequentialEstimate:
 
     equal = int(np.median(run(0.0).blocks))
     reach, _ = rule.reaches(plan.blocks)
-    # More than the last interval takes, and than is lost to what is too small to matter.
+    # More than the last interval plus the smallest effect, below which a gain is called alike.
     high = 2 * (reach + 1) * deviation / math.sqrt(plan.blocks)
     high -= math.log1p(-rule.smallest_effect)
     if math.isinf(reach) or not found(high):

@@ -1,7 +1,7 @@
 """The slots of a run on this machine: this process, or one worker process per lab.
 
-Each commits what it loads, trial by trial, so that an interrupt or a kill costs one load; the loop
-(`eyelevel.run.study.loop`) says which blocks, and keeps the account.
+Each commits its loads trial by trial, so that an interrupt or a kill costs one load; the loop
+(`eyelevel.run.study.loop`) chooses the blocks, and counts.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,13 +16,15 @@ from eyelevel.store.packed import PackedTrial
 
 HERE = "here"
 WAKE_S = 0.2
-"""How soon a signal is handled while loads run."""
+"""The longest delay of a signal's handling while loads run."""
 
 
 @dataclass(frozen=True)
 class TrialsFinished:
-    """The trials that a slot finished, with their outcomes. After a block's last one the slot is
-    free."""
+    """The trials that a slot finished, with their outcomes.
+
+    After a block's last trial the slot is free.
+    """
 
     slot: str
     outcomes: tuple[tuple[Trial, str], ...] = ()
@@ -52,7 +54,7 @@ class SlotLost:
 
 @dataclass(frozen=True)
 class SlotRetired:
-    """A slot was retired: it may finish its block, and gets no further one."""
+    """A slot was retired: it may finish its block, and gets no other."""
 
     slot: str
 
@@ -61,7 +63,7 @@ Event = TrialsFinished | SlotAdded | SlotLost | SlotRetired
 
 
 class Slots(Protocol):
-    """The slots of a run, each of which loads one block at a time. They notice interrupts."""
+    """The slots of a run, each of which loads one block at a time; they notice interrupts."""
 
     def start(self, slot: str, block: Block) -> None:
         """Start a block on a slot."""
@@ -70,8 +72,10 @@ class Slots(Protocol):
         """Restart a slot that hangs; `wait` reports its loss."""
 
     def wait(self) -> Sequence[Event]:
-        """Wait for a short time and return what happened, which may be nothing. Slots join before
-        they take blocks."""
+        """Wait for a short time and return the events, if any.
+
+        A slot is added before it takes blocks.
+        """
 
 
 Interrupted = Callable[[], bool]
@@ -88,8 +92,10 @@ class InProcessSlot:
         on_wait: Callable[[str], None],
         interrupted: Interrupted,
     ) -> None:
-        """`commit` loads and commits a trial, and returns its outcome. `on_wait` is called with the
-        reason while a load waits."""
+        """`commit` loads and commits a trial, and returns its outcome.
+
+        `on_wait` is called with the reason while a load waits.
+        """
         self._commit, self._on_start, self._interrupted = commit, on_start, interrupted
         self._wait = HostWait(on_status=on_wait, should_cancel=interrupted)
         self._left: list[Trial] | None = None

@@ -1,8 +1,7 @@
-"""The status of a run for other processes: the run writes `status.json`, and readers combine it
-with the directory.
+"""The status of a run for other processes: `status.json`, combined with the directory.
 
-What is committed is counted in the directory, and whether somebody writes there is the kernel's to
-say; so what a killed run said last misleads nobody.
+Committed trials are counted in the directory, and the kernel reports whether a process writes
+there; so the last status of a killed run misleads nobody.
 """
 
 import time
@@ -34,7 +33,7 @@ from eyelevel.store.values import OBSERVED, Count
 STATUS_FILE = "status.json"
 VERSION = 1
 BETWEEN_S = 2.0
-"""Between two writings."""
+"""The time between two writings."""
 SILENCE_S = 60.0
 """The silence after which a writer counts as dead, on disks without locks."""
 
@@ -64,7 +63,7 @@ SAID: TypeAdapter[Said] = TypeAdapter(Said)
 
 
 class StatusFile:
-    """The status file of a run, while it goes on."""
+    """The status file of a run in progress."""
 
     def __init__(self, directory: Path, resume: str) -> None:
         """`resume`: the command that resumes the run."""
@@ -79,7 +78,7 @@ class StatusFile:
         return self._last.trial is not None
 
     def beside(self, on_progress: Callable[[Progress], None]) -> Callable[[Progress], None]:
-        """Return a callback that updates the status as well as calling another one."""
+        """Return a callback that updates the status and then calls `on_progress`."""
 
         def see(progress: Progress) -> None:
             on_progress(progress)
@@ -90,8 +89,7 @@ class StatusFile:
         return see
 
     def write(self, ending: Ending) -> None:
-        """Write the present status. Errors of the disk are ignored here; the run meets them
-        itself."""
+        """Write the present status. Disk errors are ignored here; the run reports them itself."""
         last = self._last
         said = {
             "version": VERSION,
@@ -113,7 +111,8 @@ class StatusFile:
 
 @dataclass(frozen=True)
 class RunStatus:
-    """The status of a run. Times in seconds; `outcomes` are of the loads since the last start."""
+    """The status of a run. Times are in seconds; `outcomes` are of the loads since the last
+    start."""
 
     state: State
     done: int
@@ -134,7 +133,7 @@ class RunStatus:
     """The reasons of refusal by machine name."""
     decided: str = ""
     resume: str = ""
-    """The line to type, if every part of it could be checked."""
+    """The command line that resumes the run, if every part of it could be checked."""
 
     def as_json(self) -> JsonObject:
         """Return the JSON of `eyelevel status --json`."""
@@ -157,8 +156,7 @@ class RunStatus:
 
 
 def read_status(directory: Path) -> RunStatus:
-    """Read the status of a run that goes on, died or ended. Raises StoreError if `directory` has
-    none."""
+    """Read the status of a run in progress, killed or ended. Raises StoreError for none."""
     check_run(directory)
     owner = writer(directory)
     stop = read_stopped(directory) or {"networks": {}, "reason": ""}
@@ -209,12 +207,12 @@ def _age_s(said: Said) -> float:
     try:
         written_at = datetime.fromisoformat(said["written_at"])
         return (datetime.now(UTC) - written_at).total_seconds()
-    except (ValueError, TypeError):  # no time, or one without its zone
+    except (ValueError, TypeError):  # not a time, or one without its zone
         return float("inf")
 
 
 def _read_said(directory: Path) -> Said | None:
-    """Return the run's own status; None if it never wrote one."""
+    """Return the status that the run wrote; None without one."""
     if not (directory / STATUS_FILE).exists():
         return None
     file = directory / STATUS_FILE

@@ -1,5 +1,4 @@
-"""Decide which loads of a study that may stop early are not needed any more (spec/plan.md,
-`stop`)."""
+"""Decide which loads of a study that may stop early are no longer needed (spec/plan.md, `stop`)."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,15 +10,15 @@ from eyelevel.store.directory import PLAN_FILE, STOP_FILE, read_document, write_
 
 
 class Stopping:
-    """A study's looks as its records come; each is written to `stop.json` if it decides anything.
+    """A study's interim analyses while it runs; each decision is written to `stop.json`.
 
-    They are taken in their order, however late: what they say depends on the records alone
+    They happen in their order, however late: their decisions depend on the records alone
     (`eyelevel.analysis.decisions`).
     """
 
     def __init__(self, plan: Plan, directory: Path, facts: FactsSoFar | None = None) -> None:
-        # Imported where it is used: the statistics take long, and few commands need them; and
-        # before the first load, which would else wait for it in the middle of a run.
+        # Imported here: the statistics take long, and few commands need them; and
+        # before the first load, since otherwise the import would interrupt the run.
         from eyelevel.analysis.decisions import Decisions
 
         self._directory = directory
@@ -29,8 +28,10 @@ class Stopping:
         self._facts = facts or FactsSoFar(directory)
 
     def ended(self, repetition: int) -> StopDecision:
-        """Return the decision once all loads up to a repetition are committed, except those of
-        ended networks."""
+        """Return the decision after all loads up to a repetition are committed.
+
+        Loads of ended networks do not count.
+        """
         decisions = self._decisions
         if decisions.due(repetition):
             before = decisions.reason
@@ -43,6 +44,5 @@ class Stopping:
 def stopping_rule(
     plan: Plan, directory: Path, facts: FactsSoFar | None = None
 ) -> Callable[[int], StopDecision] | None:
-    """Return a function that decides after each repetition which networks' loads end; None without
-    a rule."""
+    """Return a function that decides which networks end after a repetition; None without a rule."""
     return Stopping(plan, directory, facts).ended if plan.stop else None

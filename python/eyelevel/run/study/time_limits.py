@@ -10,19 +10,19 @@ from eyelevel.plan.trials import Trial
 from eyelevel.sites.recorded import RecordedSite
 
 NAMED_MAX = 3
-"""The slowest cells; a plan may have hundreds."""
+"""The number of slowest cells in a message; a plan may have hundreds."""
 AROUND_A_LOAD_S = 300.0
 """The limit for starting and ending browser and lab, and for collecting and encoding results."""
 VISITS_MAX = 2
-"""The one that is measured, and the one that it repeats."""
+"""The most visits of a trial: the measured one, and the earlier one that it repeats."""
 STEP_S = 60.0
 """The limit for a step after the load, including its waits."""
 
 
 def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
-    """Raise PlanError if the plan's own `timeout_s` is less than a page's bytes need.
+    """Raise PlanError if the plan's own `timeout_s` is shorter than a page's bytes need.
 
-    Without one the limit follows from them.
+    Without `timeout_s` the limit is computed from the bytes.
     """
     limit_s = plan.browser.timeout_s
     if limit_s is None:
@@ -65,7 +65,7 @@ def describe_limits(plan: Plan, sites: Sequence[RecordedSite]) -> str:
 
 
 def block_limit_s(trials: Sequence[Trial], retries: int, host_wait_s: float) -> float:
-    """Return the sum of a block's own limits; a slot that takes longer hangs."""
+    """Return the sum of a block's own limits, in s; a slot that takes longer hangs."""
     return sum(
         (1 + retries) * (host_wait_s + _limit_s(trial.browser, trial.network_settings.settling_s))
         for trial in trials

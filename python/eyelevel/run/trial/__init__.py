@@ -1,11 +1,11 @@
 """Run one trial: build its lab, load the page, tear down, write exactly one outcome.
 
-`trial.run_trial` leads through it: wait until the machine is quiet, build the lab, tell the
-browser its settings (`load_settings`), load, collect what lab, host and browser saw, judge.
-`judge` is a pure function, the first rule that holds; what takes more than a few lines to tell is
-in `rules`. The other files each give one part of the record.
+`trial.run_trial` is the entry point: wait until the machine is idle, build the lab, pass the
+browser its settings (`load_settings`), load, collect the observations of lab, host and browser,
+judge. `judge` is a pure function, the first rule that applies; longer rules are in `rules`. Each of
+the other files contributes one part of the record.
 
 A failure is data: whatever goes wrong becomes an outcome with its detail, and an exception means
-that no load could be attempted. Outcomes that only other loads can tell are
+that no load could be attempted. Outcomes that depend on other loads are in
 `eyelevel.analysis.trials.post_hoc_exclusions`.
 """

@@ -1,4 +1,4 @@
-"""A load's pictures, coded while its browser and its lab end: nothing is measured any more then."""
+"""Encode a load's frames while its browser and its lab end, when nothing is measured any more."""
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,39 +18,38 @@ from eyelevel.store.outcomes import COUNTED
 
 @dataclass(frozen=True)
 class Pictures:
-    """The frames and last pictures of a load, encoded by a thread of their own."""
+    """The encoded frames of a load, and its last one."""
 
     frames: Frames
     steps: tuple[Frames, ...]
     """The frames of each step after the load."""
     final: str | None
-    """The last picture of the load itself, small."""
+    """The last frame of the load itself, reduced in size; None without frames."""
 
 
 NO_PICTURES = Pictures(Frames.of([]), (), None)
 
 
 class Coding:
-    """The encoding of one load's pictures, started once at most."""
+    """The encoding of one load's frames in a thread, started at most once."""
 
     def __init__(self, worker: ThreadPoolExecutor) -> None:
         self._worker = worker
         self._work: Future[Pictures] | None = None
 
     def begin(self, raw: RawLoad) -> None:
-        """Start encoding a finished load's pictures; returns at once."""
+        """Start encoding a finished load's frames; return at once."""
         self._work = self._worker.submit(_encode, raw)
 
     def result(self) -> Pictures:
-        """Waits for its end; nothing if no load came so far.
+        """Wait for the encoded frames; empty if no load came so far.
 
-        Raises `BrowserMessageError` if a picture is none.
+        Raises `BrowserMessageError` if a frame is not a usable image.
         """
         return self._work.result() if self._work else NO_PICTURES
 
     def judged(self, outcome: str, detail: str) -> tuple[Pictures, str, str]:
-        """Return the result with the load's outcome: one that was good is not without its
-        pictures."""
+        """Return frames and outcome: `capture-incomplete` if a good load's cannot be encoded."""
         try:
             return self.result(), outcome, detail
         except BrowserMessageError as error:
@@ -61,7 +60,7 @@ class Coding:
 
 @contextmanager
 def coding() -> Iterator[Coding]:
-    """Wait for work whose result is not used, too: nothing runs in parallel to the next load."""
+    """Provide an encoder, and wait for it at the end, so that nothing runs during the next load."""
     with ThreadPoolExecutor(1) as worker:
         yield Coding(worker)
 
@@ -81,12 +80,12 @@ PICTURE_ERRORS = (OSError, SyntaxError, ValueError, Image.DecompressionBombError
 
 
 SIZE_PX = (32, 18)
-"""Blurs carousels' captions and cursors, keeps a missing hero or an error page."""
+"""The size of the final frame: it blurs carousels' captions and cursors, but shows a missing hero
+image or an error page."""
 
 
 def final_picture(last: NDArray[np.uint8] | None) -> str | None:
-    """Return the last frame in 32 x 18 shades of grey, hexadecimal, row by row; None without
-    one."""
+    """Return the last frame as 32 x 18 shades of grey in hexadecimal, row by row, or None."""
     if last is None:
         return None
     small = Image.fromarray(last).convert("L").resize(SIZE_PX, Image.Resampling.BOX)

@@ -16,7 +16,7 @@ def cross_traffic_record(
     """Return the record's `cross_traffic` (spec/run-record.md).
 
     `summary` is the lab's; `load_ms` the time from `navigation_start_ns` (CLOCK_MONOTONIC) to the
-    page's load event, None if it had none.
+    page's load event, None without one.
     """
     flows = [dict(flow) for flow in summary["flows"]]
     record = {
@@ -31,7 +31,7 @@ def cross_traffic_record(
 
 
 def silent_flow(summary: JsonMapping | None) -> str:
-    """Return why the cross traffic was none: a flow that brought nothing; empty if all did."""
+    """Return a sentence on the first flow of the cross traffic without any bytes; empty if none."""
     for number, flow in enumerate((summary or {}).get("flows", ()), start=1):
         if not flow["bytes"]:
             return (
@@ -47,7 +47,7 @@ def _during_load(
     load_ms: float,
     objects: Sequence[JsonMapping],
 ) -> JsonObject:
-    """Return goodputs from the navigation to the load event: the page's and the flows'."""
+    """Return the goodputs from the navigation to the load event: the page's and the flows'."""
     window_ns = [start_ns, start_ns + load_ms * 1e6]
     seconds = load_ms / 1e3
     goodputs = []

@@ -29,13 +29,13 @@ _TCP_LISTEN = "0A"
 
 
 def find_opened_paths(server: ExternalServer) -> list[tuple[str, Path]]:
-    """Return the paths outside the system that a server would see, with their names in a plan."""
+    """Return the paths outside of the system that a server would see, with their names."""
     shown = [(word, Path(word).absolute()) for word in server.command if _names_file(word)]
     return [*shown, *((path, _expand_user(path)) for path in server.paths)]
 
 
 def with_server(base: Stack, name: str, server: ExternalServer) -> Stack:
-    """Return the stack of this server in the place of ours, marked as in plans."""
+    """Return a stack that this server serves instead of ours, marked as in plans."""
     return replace(base, name=f"{name}@external", external_server=server)
 
 
@@ -48,7 +48,7 @@ class Place:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the environment variables of the server's command."""
+        """The environment variables of the server's command."""
         return {
             "EYELEVEL_FILES": str(self.folder / "files"),
             "EYELEVEL_ANSWERS": str(self.folder / ANSWERS),
@@ -56,7 +56,7 @@ class Place:
             "EYELEVEL_KEY": str(self.folder / KEY),
             "EYELEVEL_FOLDER": str(self.folder / WORK),
             "EYELEVEL_ADDRESSES": " ".join(self.addresses),
-            # The rest of the caller's environment is none of its business.
+            # The rest of the caller's environment stays private.
             "PATH": os.environ.get("PATH", "/usr/sbin:/usr/bin:/sbin:/bin"),
             "LANG": "C.UTF-8",
             "TZ": "UTC",
@@ -67,16 +67,16 @@ class Place:
 
 @contextmanager
 def start_served_lab(stack: Stack, archive: str, config: LabConfig) -> Iterator[Lab]:
-    """A lab served by the stack's external server, or by ours if it has none.
+    """Provide a lab served by the stack's external server, or by ours if it has none.
 
-    Raises LabError if lab or server do not come up; the server ends with the block.
+    Raises LabError if lab or server do not start; the server ends with the block.
     """
     if stack.external_server is None:
         with Lab(config) as lab:
             yield lab
         return
     with ExitStack() as left:
-        # For the server, whoever it runs as; the folder around it lets nobody else in.
+        # Readable for the server, whichever user it runs as; the parent folder keeps others out.
         folder = left.enter_context(temporary_folder("server")) / "site"
         folder.mkdir()
         folder.chmod(0o755)
@@ -86,7 +86,7 @@ def start_served_lab(stack: Stack, archive: str, config: LabConfig) -> Iterator[
         lab = left.enter_context(Lab(replace(config, certificates=str(folder))))
         addresses = dict.fromkeys(origin["address"] for origin in lab.ready.origins)
         place = Place(folder, tuple(addresses))
-        # It must read all of it whatever our umask is, and nobody else the key.
+        # Whatever our umask is, the server must be able to read all of it, and others not the key.
         hand_over(place.folder)
         left.enter_context(_running(stack.external_server, place, lab, stack))
         yield lab
@@ -115,11 +115,11 @@ def _running(server: ExternalServer, place: Place, lab: Lab, stack: Stack) -> It
 
 
 def _absolute(command: Sequence[str]) -> tuple[list[str], list[Path]]:
-    """Return the command with absolute paths of the files that it names, and those files."""
+    """Return the command with absolute paths for the files that it names, and those files."""
     absolute, shown = [], []
     for word in command:
         if _names_file(word):
-            # Not resolved: a virtual environment's Python is a link that says where it is.
+            # Not resolved: a virtual environment's Python is a link that determines its location.
             path = Path(word).absolute()
             shown.append(path)
             word = str(path)
@@ -132,7 +132,7 @@ def _names_file(word: str) -> bool:
 
 
 def _expand_user(path: str) -> Path:
-    # A `~somebody` whom the machine does not know stays as it is.
+    # A `~name` of a user that the machine does not have stays as it is.
     return Path(os.path.expanduser(path)).absolute()  # noqa: PTH111
 
 
@@ -195,7 +195,7 @@ def _last_words(said: Path) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End what entered the lab before the lab itself ends, so that it is reaped inside."""
+    """End the server's processes before the lab itself ends, so that they are reaped inside."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     for number in (signal.SIGTERM, signal.SIGKILL):
         inside = []

@@ -1,8 +1,8 @@
-"""Measure what the machine did during a load: CPU time of others, steal and pressure.
+"""Measure the machine during a load: CPU time of others, steal and pressure.
 
-Foreign time is what the processors that a load may use spent neither idle, nor stolen, nor on the
-load itself: on this process or on any that it started. What a neighbouring lab does on processors
-of its own is therefore not foreign, and neither is anything that the load does, whatever its stack.
+Foreign time is the time in which the processors of a load were neither idle, nor stolen, nor used
+by the load itself: by this process or any that it started. So a neighbouring lab on processors of
+its own is not foreign, and nor is anything that the load does, whatever its stack.
 """
 
 import contextlib
@@ -24,8 +24,11 @@ CGROUP_MOUNTS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
 
 @dataclass(frozen=True)
 class HostSample:
-    """Counters since boot: of the processors that this process may use and of its own processes,
-    and microseconds that some task waited."""
+    """Counters since boot of this process's processors and of its own processes.
+
+    `ticks` are by kind; `pressure_us` is the time in which some task waited, None if it is not
+    counted.
+    """
 
     ticks: Mapping[str, int]
     pressure_us: int | None
@@ -51,8 +54,7 @@ class HostSample:
         )
 
     def until(self, later: "HostSample") -> dict[str, float | str | None]:
-        """Return the shares of the time between two samples, 0 to 1, as the record's `host` has
-        them."""
+        """Return the shares of the time between two samples, 0 to 1, as in a record's `host`."""
         spent = {name: later.ticks[name] - self.ticks[name] for name in self.ticks}
         wall_s = later.at_s - self.at_s
         # Not the sum of all ticks: idle time is exact, while the others are sampled at each tick.
@@ -88,8 +90,8 @@ def processor_ticks(stat: str, processors: Collection[int]) -> dict[str, int]:
 def tree_cpu_s(root: int, proc: Path = Path("/proc")) -> float:
     """Return the processor time of a process and of all its descendants, in seconds.
 
-    Those that ended count with the process that waited for them. An orphan of a lab is taken over
-    by the first process of the lab's namespace, so that it stays a descendant.
+    Ended ones count with the process that waited for them. An orphan of a lab is adopted by the
+    first process of the lab's namespace, so that it stays a descendant.
     """
     stats: dict[int, list[bytes]] = {}
     children: dict[int, list[int]] = {}
@@ -106,8 +108,8 @@ def tree_cpu_s(root: int, proc: Path = Path("/proc")) -> float:
     return total_s
 
 
-# Of /proc/PID/stat from its third field on (proc(5)): the parent, the times of the process, and
-# those of the children that it waited for, user and system each.
+# The fields of /proc/PID/stat from the third on (proc(5)): the parent, the times of the process,
+# and those of the children that it waited for, user and system each.
 _PARENT, _OWN, _WAITED_FOR = 1, slice(11, 13), slice(13, 15)
 
 
@@ -118,13 +120,15 @@ def _stat_fields(file: str) -> list[bytes]:
             text = opened.read()
     except OSError:
         return []
-    # The second field is the name in parentheses and may itself contain any of both.
+    # The second field is the name in parentheses, and may itself contain parentheses and blanks.
     return text[text.rfind(b")") + 2 :].split()
 
 
 def _own_cpu_s(pid: int, fields: Sequence[bytes]) -> float:
-    """Return a process's time by its CPU clock, since a dozen processes rounded down to ticks would
-    lack 0.1 s. The clock's number is that of clock_getcpuclockid(3)."""
+    """Return a process's time by its CPU clock; by ticks a dozen processes would lack 0.1 s.
+
+    The clock's number is that of clock_getcpuclockid(3).
+    """
     try:
         return time.clock_gettime(~pid << 3 | _SCHEDULED)
     except OSError:
@@ -144,12 +148,12 @@ def pressure_file(
 ) -> Path:
     """Return the file with the CPU pressure of our cgroup, or else of the whole machine.
 
-    The lab and the browser are in the cgroup of the process that starts them. What other groups
-    wait for is not our load's trouble until it takes processors from this one.
+    The lab and the browser are in the cgroup of the process that starts them. Waits of other groups
+    do not affect our load until they take its processors.
     """
     with contextlib.suppress(OSError):
         for line in own.read_text(encoding="ascii").splitlines():
-            # cgroup v2 has the one hierarchy 0 (cgroups(7)); its root counts what the machine does.
+            # cgroup v2 is hierarchy 0 (cgroups(7)); its root counts the machine's pressure.
             if line.startswith("0::/") and (path := line.removeprefix("0::/")):
                 files = [mount / path / "cpu.pressure" for mount in mounted]
                 if file := next((file for file in files if file.exists()), None):

@@ -1,8 +1,8 @@
-"""The outcome of one load from what was observed: a pure function, the first rule that holds.
+"""Decide the outcome of one load by the first rule that applies: a pure function.
 
-The instrument's own troubles come first: a load whose processes were stopped says nothing about the
-stack, not even that it was too slow. Late packets come last, since a load with them counts. Rules
-that need the other loads of a block or site are in `eyelevel.analysis.trials`.
+The instrument's own faults come first: a load whose processes were suspended is no evidence about
+the stack, not even that it was too slow. Late packets come last, since a load with them counts.
+Rules that need the other loads of a block or site are in `eyelevel.analysis.trials`.
 """
 
 import re
@@ -37,8 +37,10 @@ def judge(load: Observed) -> tuple[str, str]:
 
 
 def judge_live(load: Observed) -> tuple[str, str]:
-    """Judge a load without our servers and path: `requests`, `connections` and `path` are empty. A
-    missing object is part of such a page: it may be missing for everybody."""
+    """Judge a load without our servers and path: `requests`, `connections` and `path` are empty.
+
+    Missing objects are part of a live page: they may be missing for all visitors.
+    """
     for outcome, rule in _LIVE_RULES:
         if detail := rule(load):
             return outcome, detail
@@ -46,7 +48,7 @@ def judge_live(load: Observed) -> tuple[str, str]:
 
 
 def misses(load: Observed) -> set[str]:
-    """Return URLs that the page requested and the recording does not have."""
+    """Return the URLs that the page requested and the recording lacks."""
     unanswered = {r["url"] for r in load.requests if r["match"] == "miss"}
     unresolved = {o["url"] for o in load.objects if (o["failed"] or "") in NOT_RECORDED}
     return unanswered | unresolved
@@ -176,7 +178,7 @@ def _capture_incomplete(load: Observed) -> str:
 def _is_page_lost(load: Observed) -> bool:
     """Return whether the network lost the page itself.
 
-    The page's object may say more of an error than the navigation does: QUIC's code.
+    The page's object may have a more precise error than the navigation: QUIC's code.
     """
     if load.ended != "navigation-failed":
         return False

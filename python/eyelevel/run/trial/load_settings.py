@@ -11,12 +11,14 @@ from eyelevel.plan.trials import Trial
 from eyelevel.sites.recorded import Screen, read_screen, site_info
 
 PICTURE_PX = (640, 360)
-"""Largest longer and shorter side of a frame (docs/decisions/0007-frame-capture.md)."""
+"""The largest longer and shorter side of a frame (docs/decisions/0007-frame-capture.md)."""
 
 
 def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> LoadSettings:
-    """Return the load of `url`, else of the recording's own page; raises LabError where it names
-    none."""
+    """Return the settings to load `url`, or by default the recording's own page.
+
+    Raises LabError if the recording names no page.
+    """
     target = url or lab.ready.main_url
     if target is None:
         raise LabError("the recording names no page to open; give its URL")
@@ -37,8 +39,7 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
 
 
 def same_page(trial: Trial, archive: str) -> SameRequests | None:
-    """Return the settings that hold the page's date and randomness, unless the plan turned that
-    off."""
+    """Return the settings that fix the page's date and randomness; None if disabled."""
     if not trial.browser.same_requests:
         return None
     return SameRequests(site_info(Path(archive))["recorded_at_unix_ms"])

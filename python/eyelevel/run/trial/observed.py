@@ -1,4 +1,4 @@
-"""The observations of a load that the judge sees."""
+"""The observations of a load that the judge reads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,16 +11,14 @@ from eyelevel.plan.stacks import Stack
 
 @dataclass(frozen=True)
 class Observed:
-    """One load as its judge sees it.
+    """The observations of one load.
 
-    `ended` and `detail` are the browser's; `objects` the record's; `frames` how many, None without
-    capture; `requests`, `connections` and
-    `path` the lab's; `host` the shares of `HostSample.until`; `connection_type` what the
-    browser took the network for; `kernel` its release;
-    `ended_on` the document that the page left for, if no server gave it;
-    `timings_refused` why the page's own timings are not believed; `requests_lost` how many are not
-    among `objects`;
-    `failed_step` what failed after the load.
+    `ended` and `detail` are the browser's; `objects` the record's; `frames` their number, None
+    without capture; `requests`, `connections` and `path` the lab's; `host` the shares of
+    `HostSample.until`; `connection_type` the browser's estimate of the network; `kernel` its
+    release; `ended_on` the document that the page navigated to, if no server sent it;
+    `timings_refused` why the page's own timings are invalid; `requests_lost` the number of those
+    not in `objects`; `failed_step` the failure after the load.
     """
 
     ended: str
@@ -49,5 +47,5 @@ class Observed:
 
     @property
     def tells_connection_type(self) -> bool:
-        """Whether the browser was to say it: of a page that came, by a script of ours."""
+        """Whether our script could read the connection type: the page loaded, with JavaScript."""
         return self.ended == "complete" and self.browser.javascript

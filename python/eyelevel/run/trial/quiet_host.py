@@ -1,8 +1,7 @@
-"""A load waits until the machine has time for it, whatever its stack.
+"""Wait until the machine has time for a load, whatever its stack.
 
-What a load cannot run on is the same before it as during it: the bounds are those by which its
-block would be `starved`, of the last second. What other labs do on processors of their own counts
-for nothing.
+The conditions before a load are those during it: the bounds are those by which its block would be
+`starved`, over the last second. Other labs on processors of their own do not matter.
 """
 
 import time
@@ -14,7 +13,7 @@ from eyelevel.analysis.trials.disturbance import disturbance
 from eyelevel.run.trial.host import HostSample
 
 WAIT_S_MAX = 30.0
-"""The longest wait: longer than most bursts of other programs; a machine that is always busy still
+"""The longest wait, longer than most bursts of other programs. A machine that is always busy still
 makes its loads, each with its own outcome."""
 
 WINDOW_S = 1.0
@@ -34,15 +33,18 @@ class WaitInterruptedError(Exception):
 
 @dataclass(frozen=True)
 class HostWait:
-    """The rules by which loads wait. `on_status` is called with a line during a wait and with an
-    empty one after it; if `should_cancel` returns true, the load does not begin."""
+    """The rules by which loads wait.
+
+    `on_status` is called with a line during a wait and with an empty one after it; if
+    `should_cancel` returns true, the load does not begin.
+    """
 
     limit_s: float = WAIT_S_MAX
     on_status: Callable[[str], None] | None = None
     should_cancel: Callable[[], bool] | None = None
 
     def wait(self) -> float:
-        """Return seconds that were waited; WaitInterruptedError if `ended` says so meanwhile."""
+        """Return the seconds waited. Raises WaitInterruptedError if `should_cancel` is true."""
         since = _last or HostSample.take(time.monotonic())
         missing_s = FIRST_WINDOW_S - (time.monotonic() - since.at_s)
         if missing_s > 0:
@@ -55,7 +57,7 @@ _last: HostSample | None = None
 
 
 def remember(sample: HostSample) -> None:
-    """A load was over at `sample`."""
+    """Note the sample at the end of a load."""
     global _last
     _last = sample
 
@@ -66,8 +68,11 @@ def wait_until_quiet(
     take: Callable[[], HostSample],
     pass_time: Callable[[], None],
 ) -> float:
-    """Return seconds until what `take` gives is within the bounds, or the limit; `pass_time` lets a
-    step pass. No time is waited if the time from `since` on was quiet."""
+    """Wait until the samples of `take` are within the bounds, or up to the limit; return seconds.
+
+    `pass_time` waits for one step. There is no wait if the time from `since` on was within the
+    bounds.
+    """
     tell = how.on_status or (lambda line: None)
     samples = deque([since, take()])
     began_s = samples[-1].at_s
@@ -87,8 +92,7 @@ def wait_until_quiet(
 
 
 def busy(before: HostSample, now: HostSample) -> str:
-    """Return why a load would starve on a machine as it was between two samples; empty if it would
-    not."""
+    """Return why a load between the two samples would have been starved; empty if it would not."""
     shares = before.until(now)
     foreign, steal = shares["cpu_foreign_share"], shares["cpu_steal_share"]
     assert isinstance(foreign, float) and isinstance(steal, float)

@@ -1,4 +1,4 @@
-"""Steps after the load, for the record and its judge."""
+"""The steps after the load, for the record and its judge."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from eyelevel.store.frames import Frame, Frames
 
 
 def step_frames(steps: Sequence[StepLoad]) -> tuple[Frames, ...]:
-    """Return the pictures of each step."""
+    """Return the frames of each step."""
     return tuple(
         Frames.of([Frame.of_image(frame.at_ms, frame.image) for frame in step.frames])
         for step in steps
@@ -33,7 +33,7 @@ def all_objects(raw: RawLoad) -> list[JsonObject]:
 
 
 def find_failed_step(raw: RawLoad) -> str:
-    """Return what failed or was not captured after the load; empty if nothing did."""
+    """Return the first failure or missing capture of a step, as a sentence; empty if none."""
     for step in raw.after_load:
         if step.failed:
             return f"after the load: {step.failed}"
@@ -41,6 +41,6 @@ def find_failed_step(raw: RawLoad) -> str:
 
 
 def all_pictures_match(raw: RawLoad) -> bool | None:
-    """Return whether every last frame, the load's and each step's, is what the page showed then."""
+    """Return whether the last frame of the load and of each step matches the page at that time."""
     matches = [raw.final_picture_matches, *(s.final_picture_matches for s in raw.after_load)]
     return False if False in matches else matches[0]

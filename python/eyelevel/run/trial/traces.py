@@ -1,4 +1,4 @@
-"""Files that a plan names, by their digests: recorded traces, those of stages, recordings."""
+"""The files that a plan names, by their digests: recorded traces, those of stages, recordings."""
 
 import hashlib
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ RESTORE = "restore it, then continue with --resume"
 def read_trace_file(name: str) -> TraceFile:
     """Read and check a trace in Mahimahi's format, relative to the working directory.
 
-    Raises ValueError with file, line and remedy, as a plan's own mistakes.
+    Raises ValueError with file, line and remedy, as for errors of the plan itself.
     """
     path = Path(name)
     source = Source(name, TRACE, TraceError)
@@ -36,8 +36,8 @@ def read_trace_file(name: str) -> TraceFile:
 def read_stages(text: str) -> StagesRead:
     """Read one direction's stages in the text form of the shell, or as a JSON list.
 
-    The data plane reads and checks them, with files relative to the working directory. Raises
-    ValueError with clause, or file and line, and remedy, as a plan's own mistakes.
+    The data plane parses and checks them; files are relative to the working directory. Raises
+    ValueError with clause, or file and line, and remedy, as for errors of the plan itself.
     """
     try:
         (direction,) = run_tool(["stages", "--", text])
@@ -47,7 +47,7 @@ def read_stages(text: str) -> StagesRead:
 
 
 def check_trace_files(trace_files: Mapping[str, str], network: Network) -> None:
-    """Raise InputChangedError where a file that the network stands on is not what it was."""
+    """Raise InputChangedError if a file of the network is missing or has changed."""
     for digest in network.file_digests():
         file = trace_files.get(digest)
         if file is None:
@@ -64,7 +64,7 @@ def check_trace_files(trace_files: Mapping[str, str], network: Network) -> None:
 
 
 def check_recording(archive: str, site_digest: str, planned_digest: str) -> None:
-    """Raise InputChangedError where the recording that a lab serves is not the plan's."""
+    """Raise InputChangedError if the recording that a lab serves is not the plan's."""
     if site_digest != planned_digest:
         raise InputChangedError(
             f"the recording {archive} has changed since the plan was read (its digest is "

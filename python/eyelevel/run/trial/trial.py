@@ -46,20 +46,19 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class TrialResult:
-    """A trial's record as the store takes it, and its frames."""
+    """A trial's record in the store's form, and its frames."""
 
     record: JsonObject
     frames: Frames
     step_frames: tuple[Frames, ...] = ()
     """The frames of each step after the load."""
     logs: Mapping[str, bytes] = field(default_factory=dict)
-    """The browser's, the connections' and the packets', and the messages, by file name."""
+    """The logs of browser, connections and packets, and the messages, by file name."""
 
 
 @dataclass(frozen=True)
 class Watched:
-    """The logs of a lab: its connections (the lab's `connection_logs`), and a folder for its path's
-    log."""
+    """The logs of a lab: its `connection_logs`, and a folder for its path's log."""
 
     connections: JsonMapping | None
     path: str | None
@@ -73,13 +72,13 @@ def run_trial(
     path_log: str | None = None,
     host_wait: HostWait | None = None,
 ) -> TrialResult:
-    """Load the site of `archive` once as `trial` says; every failure is an outcome.
+    """Load the site of `archive` once as `trial` specifies; every failure is an outcome.
 
-    `url`: the page to open, else the recording's own. `trace_files`: the network's recorded traces
-    by digest. `path_log`: a folder for the path's logs. `host_wait`: how it waits for the
-    machine, else it does not. An interruption (KeyboardInterrupt, WaitInterruptedError) passes
-    through, with nothing left behind. Raises InputChangedError where recording or traces are not
-    those of the plan.
+    `url`: the page to open, by default the recording's own. `trace_files`: the network's recorded
+    traces by digest. `path_log`: a folder for the path's logs. `host_wait`: the rules by which it
+    waits for the machine; None: no wait. An interruption (KeyboardInterrupt, WaitInterruptedError)
+    passes through, with nothing left behind. Raises InputChangedError if recording or traces are
+    not those of the plan.
     """
     named = f"trial {trial.hash} ({trial.site}, {trial.network}, {trial.stack})"
     waited_ms = host_wait.wait() * 1e3 if host_wait else 0.0
@@ -165,7 +164,7 @@ def _run_trial(
 
 
 def list_suspended(raw: RawLoad | None, summary: LabSummary) -> list[JsonMapping] | None:
-    """Return the record's `host.suspended`; without durations for programs outside the lab."""
+    """Return the record's `host.suspended`; programs outside of the lab have no durations."""
     names = raw.suspended if raw else ()
     outside: list[JsonMapping] = [{"process": name, "at_ns": None, "ms": None} for name in names]
     if summary.suspended is None:
@@ -174,8 +173,10 @@ def list_suspended(raw: RawLoad | None, summary: LabSummary) -> list[JsonMapping
 
 
 def _places(trial: Trial, archive: str) -> tuple[Place, ...]:
-    """Return the places of hosts with their own round trips. Raises InputChangedError if the
-    recording has been replaced, and LabError if it cannot be read."""
+    """Return the places of hosts with their own round trips.
+
+    Raises InputChangedError if the recording has been replaced, LabError if it cannot be read.
+    """
     if not trial.own_rtts_ms:
         return ()
     info = site_info(Path(archive))
@@ -184,7 +185,7 @@ def _places(trial: Trial, archive: str) -> tuple[Place, ...]:
 
 
 def _let_settle(trial: Trial) -> None:
-    """Give the cross traffic, where there is some, the time to fill the path."""
+    """Wait until the cross traffic, if there is any, has filled the path."""
     time.sleep(trial.network_settings.settling_s)
 
 
@@ -196,7 +197,7 @@ def _judge(
 
 
 def observe(trial: Trial, raw: RawLoad, summary: LabSummary, host: JsonMapping) -> Observed:
-    """Return one load as its judge sees it; without a lab its `summary` is empty."""
+    """Return one load's observations for its judge; without a lab `summary` is empty."""
     return Observed(
         ended=raw.ended,
         detail=raw.detail,
@@ -233,7 +234,7 @@ def trial_result(
     summary: LabSummary,
     host: JsonMapping,
 ) -> TrialResult:
-    """Return the record of one load and what is kept beside it; `host` as the record has it."""
+    """Return the record of one load with its frames and logs; `host` is the record's."""
     frames, steps = pictures.frames, pictures.steps
     told = raw.as_record() if raw else {"navigation": None, "objects": [], "browser": {}}
     browser = {**told["browser"], "final_picture": pictures.final}
@@ -291,8 +292,8 @@ def _lab_facts(ready: Ready | None) -> JsonObject:
 
 @dataclass
 class CollectedLogs:
-    """The lab's `connection_logs`, and what its files held at the end, by their names in the
-    trial's folder."""
+    """The lab's `connection_logs`, and at the end its log files, by their names in the trial's
+    folder."""
 
     config: JsonMapping | None = None
     files: dict[str, bytes] = field(default_factory=dict)
@@ -300,8 +301,10 @@ class CollectedLogs:
 
 @contextmanager
 def connection_logs(kinds: Sequence[str]) -> Iterator[CollectedLogs]:
-    """Yield a folder for the lab's files, read when the block ends; none if no kind is
-    requested."""
+    """Provide a folder for the lab's logs, which are read when the block ends.
+
+    There is none if no kind is requested.
+    """
     if not kinds:
         yield CollectedLogs()
         return

@@ -1,4 +1,4 @@
-"""A live page's own answer: an error page is loaded well, and is not the page."""
+"""Find error pages of live servers: they load normally, but are not the page."""
 
 from collections.abc import Iterable
 
@@ -8,11 +8,10 @@ HTTP_ERROR = 400
 
 
 def error_page(objects: Iterable[JsonMapping]) -> str:
-    """Return the first of the main frame's documents that is an error, in a sentence; empty if none
-    is.
+    """Return the first error among the main frame's documents, as a sentence; empty if none.
 
-    Where the browser does not tell frames (Firefox), the page is what the first document's
-    redirects lead to.
+    If the browser does not report frames (Firefox), the page is the target of the first document's
+    redirects.
     """
     for item in objects:
         if item["resource_type"] != "Document" or item["in_main_frame"] is False:

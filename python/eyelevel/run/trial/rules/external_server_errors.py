@@ -1,5 +1,7 @@
-"""Find objects that an external server did not serve: it reports no misses, so the browser's
-objects show them."""
+"""Find objects that an external server did not serve.
+
+It reports no misses, so the browser's objects are the evidence.
+"""
 
 from collections.abc import Iterable
 
@@ -11,7 +13,7 @@ BLOCKED = "MissingAllowOriginHeader"
 
 
 def external_server_error(objects: Iterable[JsonMapping]) -> str:
-    """Return the first object that it did not serve, in a sentence; empty if it served all."""
+    """Return the first object that was not served, as a sentence; empty if all were."""
     for item in objects:
         if (item["status"] or 0) >= HTTP_ERROR:
             return f"the external server answered {item['status']} for {item['url']}"

@@ -1,4 +1,4 @@
-"""Check how a connection began: its initial window, its pace, and its first requests."""
+"""Check how a connection began: its initial window, its pacing, and its first requests."""
 
 from collections.abc import Sequence
 
@@ -9,21 +9,25 @@ PACKETS_AT_ONCE = 10
 """The kernel does not pace a connection's first ten segments (net/ipv4/tcp_output.c), nor do we."""
 TCP_FLIGHT_SHARE_SEEN = 0.5
 PACED_FLIGHT_RTT_SHARE_MIN = 0.15
-"""A paced first flight of 32 packets takes about a third of a round trip, as its first ten packets
-leave at once and the rest at twice the window a round trip; less than half of that is no pacing."""
+"""The least duration of a paced first flight, in round trips. One of 32 packets takes about a third
+of a round trip, as its first ten packets leave at once and the rest at twice the window per round
+trip; less than half of that is not paced."""
 
 SYN_ACKS_AGAIN = 2
-"""The repeated SYN-ACKs after which Linux may lose its window; Linux 6.18 was seen to lose it from
-the third on."""
+"""The repeated SYN-ACKs after which Linux may lose its window; Linux 6.18 was measured to lose it
+from the third on."""
 
 
 def wrong_first_flight(stack: Stack, in_force: JsonMapping) -> str:
-    """Judged where it was filled: an initial window of full packets left before an answer."""
+    """Return a first flight that should have been paced and was not, as a sentence; else "".
+
+    Only first flights that filled the initial window before any acknowledgement are judged.
+    """
     packets, span_ms = in_force["first_flight_packets"], in_force["first_flight_ms"]
     window = stack.initial_window_packets
     if packets is None or span_ms is None or not stack.pacing:
         return ""
-    # Over TCP segments count, short ones too, so a page that fills half a window will do.
+    # Over TCP short segments count, too, so half a window of data is enough.
     filled = window if stack.over_quic else window * TCP_FLIGHT_SHARE_SEEN
     if packets < filled or stack.congestion_control != "cubic" or window <= PACKETS_AT_ONCE:
         return ""
@@ -35,9 +39,11 @@ def wrong_first_flight(stack: Stack, in_force: JsonMapping) -> str:
 
 
 def reduced(stack: Stack, in_force: JsonMapping) -> bool:
-    """Return whether the network took TCP its initial window: it is one packet where the answer to
-    its SYN had to be sent again (RFC 5681, section 3.1), in Linux more than once. That is what the
-    stack does on such a path, and no failure of the instrument."""
+    """Return whether the network reduced TCP's initial window to one packet.
+
+    This happens if a SYN-ACK had to be sent again (RFC 5681, section 3.1), in Linux more than once.
+    It is how the stack behaves on such a path, and no failure of the instrument.
+    """
     return not stack.over_quic and has_lost_window(in_force)
 
 
@@ -48,8 +54,10 @@ def has_lost_window(in_force: JsonMapping) -> bool:
 
 
 def at_once(connection: JsonMapping, requests: Sequence[JsonMapping]) -> bool:
-    """Return whether all requests were under way when the handshake ended: they came less than a
-    round trip after it. False if the servers do not report it."""
+    """Return whether all requests were sent by the end of the handshake.
+
+    They arrived less than a round trip after it. False if the servers do not report it.
+    """
     ready_ns, rtt_ms = connection["ready_at_ns"], connection["in_force"]["rtt_ms_min"]
     if ready_ns is None or rtt_ms is None:
         return False

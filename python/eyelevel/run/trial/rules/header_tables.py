@@ -17,16 +17,16 @@ def takes_tables(connections: Iterable[JsonMapping]) -> bool:
 def wrong_header_tables(
     stack: Stack, connection: JsonMapping, requests: Sequence[JsonMapping], *, is_taken: bool
 ) -> str:
-    """Return a wrong table size as a sentence; only a connection with `requests` reports its
-    tables.
+    """Return a wrong table size as a sentence; empty if all are right.
 
-    `is_taken`: as `takes_tables` has it of the load. Then a connection may be without a table whose
-    requests all came with the end of its handshake. Over QUIC a client may use one from our
-    SETTINGS on (RFC 9204, section 3.2.3), and these may be lost: so it was in 2 of 90 loads of
-    `agency` (docs/decisions/0016-http3.md). Such loads are the slow ones, and must not be left out.
+    Only a connection with `requests` reports its tables. `is_taken`: the result of `takes_tables`
+    for the load. If true, a connection may lack a table if all its requests came with the end of
+    its handshake: over QUIC a client may use a table only after our SETTINGS (RFC 9204, section
+    3.2.3), which may be lost, as in 2 of 90 loads of `agency` (docs/decisions/0016-http3.md). Such
+    loads are the slow ones, and must not be left out.
 
-    A browser that takes less than it is offered over one protocol alone makes stacks unlike. Fewer
-    blocked streams it may offer, as Firefox does: HPACK has none.
+    A browser that uses smaller tables than offered over one protocol alone makes the stacks differ.
+    It may use fewer blocked streams, as Firefox does: HPACK has none.
     """
     in_force = connection["in_force"]
     wanted = stack.header_table_bytes

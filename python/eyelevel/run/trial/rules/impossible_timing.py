@@ -1,8 +1,8 @@
 """Check that nothing in a load came sooner than its path allows; pure.
 
 A packet needs at least the path's minimum delay, whatever machine and stack do, so each bound is a
-theorem and lateness never breaks it. A load that breaks one was measured on another path, or from
-another time zero, than its record says. Visits that may find a connection, a ticket or a cached
+theorem and lateness never breaks it. A load that violates one was measured on another path, or from
+another time zero, than its record states. Visits that may use a connection, a ticket or a cached
 document of an earlier visit are not judged.
 """
 
@@ -12,11 +12,12 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.run.trial.observed import Observed
 
 TOLERANCE_MS = 0.5
-"""Browsers round times, to 0.1 ms at the coarsest; packets are released in time or later."""
+"""The tolerance: browsers round times, to 0.1 ms at the coarsest; packets are released in time or
+later."""
 
 
 def impossible_timing(load: Observed) -> str:
-    """Return what came too early, in a sentence; empty if nothing did."""
+    """Return what came too early, as a sentence; empty if nothing did."""
     if load.browser.is_again or load.stack.early_data:
         return ""
     for connection in load.connections:
@@ -43,7 +44,7 @@ def _early_accept(load: Observed, connection: JsonMapping) -> str:
 
 
 def _short_handshake(load: Observed, connection: JsonMapping) -> str:
-    """Judge the server's part of a TLS or QUIC handshake: its first flight and the answer to it."""
+    """Return a server's handshake that was shorter than a round trip, as a sentence; else ""."""
     if connection["ready_at_ns"] is None or connection["scheme"] != "https":
         return ""
     handshake_ms = (connection["ready_at_ns"] - connection["accepted_at_ns"]) / 1e6
@@ -72,4 +73,4 @@ def _early_first_byte(load: Observed) -> str:
 def _handshake_round_trips(load: Observed, url: str) -> int:
     if urlsplit(url).scheme != "https" or load.stack.over_quic:
         return 1
-    return 2  # TCP's and that of TLS 1.3, or of TLS 1.2 with a false start
+    return 2  # TCP's and that of TLS 1.3, or of TLS 1.2 with false start

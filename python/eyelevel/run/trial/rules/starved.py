@@ -1,6 +1,8 @@
-"""Check that no process of a load was suspended and that the emulated path kept its times; pure,
-with the bounds. Disturbance by other programs is judged per block, when a run is read
-(`eyelevel.analysis.trials.disturbance`)."""
+"""Check that no process was suspended and that the emulated path kept its times; pure.
+
+Disturbance by other programs is judged per block, when a run is read
+(`eyelevel.analysis.trials.disturbance`).
+"""
 
 from eyelevel.analysis.trials.disturbance import disturbance
 from eyelevel.json_types import JsonMapping
@@ -14,8 +16,7 @@ LATENESS_RTT_SHARE_MAX = 0.05
 
 
 def starved(path: JsonMapping, host: JsonMapping, rtt_ms_min: float) -> str:
-    """Return why a single transfer cannot be trusted, with this `path` (the lab's summary) and
-    `host`; empty if it can."""
+    """Return why a single transfer is invalid, by the lab's `path` and `host`; else ""."""
     return (
         describe_suspension(host)
         or late_packets(path, rtt_ms_min)
@@ -24,8 +25,7 @@ def starved(path: JsonMapping, host: JsonMapping, rtt_ms_min: float) -> str:
 
 
 def late_packets(path: JsonMapping, rtt_ms_min: float) -> str:
-    """Return how the emulated path missed its times or lost packets of its own; empty if it did
-    neither."""
+    """Return how the emulated path missed its times or lost packets; empty if it did neither."""
     bound_us = max(LATENESS_MS_MAX, LATENESS_RTT_SHARE_MAX * rtt_ms_min) * 1e3
     for direction in ("down", "up"):
         seen = path[direction]

@@ -1,8 +1,8 @@
 """Transport errors by the browser's names: losses on the network, and faults of the server.
 
-What the network lost is a result of stack and network. What a peer did wrong, which is a server of
-the lab, is the instrument's failure. Names: Chromium's `net_error_list.h`, with those of
-`quic_error_codes.h` behind a dot, and Firefox's `ErrorList.py`.
+A loss on the network is a result of stack and network. A fault of a peer, which is a server of the
+lab, is the instrument's failure. Names: Chromium's `net_error_list.h`, with those of
+`quic_error_codes.h` after a dot, and Firefox's `ErrorList.py`.
 """
 
 from collections.abc import Sequence
@@ -36,10 +36,10 @@ _ENDED = (
     "NS_ERROR_NET_PARTIAL_TRANSFER",
     "NS_ERROR_NET_RESET",
 )
-"""Errors of a connection that ended, which do not name the end that closed it."""
+"""Errors of a connection that ended, which do not show which end closed it."""
 _QUIC_ERROR = "net::ERR_QUIC_PROTOCOL_ERROR"
-# How a QUIC connection ends whose packets no longer arrive. Every other code names what the peer
-# or the browser did wrong. A stateless reset is what a server answers whose side timed out.
+# The ends of a QUIC connection whose packets no longer arrive. Every other code names a fault of
+# the peer or the browser. A server that has timed out answers with a stateless reset.
 _QUIC_OF_NETWORK = (
     "QUIC_NETWORK_IDLE_TIMEOUT",
     "QUIC_SILENT_IDLE_TIMEOUT",
@@ -55,22 +55,22 @@ _OF_PEER = (
     "net::ERR_QUIC_",
     "net::ERR_SSL_",
     "net::ERR_BAD_SSL_",
-    # A body or a head that ends early: all came that the server sent before it closed.
+    # A body or a head that ends early: everything arrived that the server sent before it closed.
     "net::ERR_CONTENT_LENGTH_MISMATCH",
     "net::ERR_INCOMPLETE_CHUNKED_ENCODING",
     "net::ERR_INCOMPLETE_HTTP2_HEADERS",
     "net::ERR_RESPONSE_HEADERS_TRUNCATED",
-    # The lab's devices went, which no stage of a path does.
+    # The lab's devices disappeared, which no stage of a path causes.
     "net::ERR_NETWORK_CHANGED",
     "NS_ERROR_NET_",
 )
 
 
 def is_network_loss(error: str) -> bool:
-    """Return whether an object or a page that failed with this error was lost on the way.
+    """Return whether the network lost an object or a page that failed with this error.
 
-    A QUIC connection that ended for a reason that the browser does not name has lost its path:
-    what a peer did wrong has a code.
+    A QUIC connection that ended without a code of the browser's has lost its path: a fault of a
+    peer has a code.
     """
     if error.startswith(NOT_RECORDED):
         return False
@@ -81,7 +81,7 @@ def is_network_loss(error: str) -> bool:
 
 
 def broken_by_peer(error: str) -> bool:
-    """Return whether the server, or the lab around it, broke what failed with this error."""
+    """Return whether the server, or the lab around it, caused this error."""
     return (
         error.startswith(_OF_PEER)
         and not is_network_loss(error)
@@ -90,10 +90,10 @@ def broken_by_peer(error: str) -> bool:
 
 
 def server_fault(error: str, connections: Sequence[JsonMapping]) -> str:
-    """Return the servers' own error where a connection that ended may be of its making.
+    """Return the servers' own error if a connection ended and they may have ended it, else "".
 
-    A path ends no connection, so what a server recorded against itself comes first. Which of a
-    load's connections an object came over, a browser does not report.
+    A path ends no connection, so an error that a server recorded takes precedence. Browsers do not
+    report which of a load's connections an object came over.
     """
     if not error.startswith(_ENDED):
         return ""

@@ -9,8 +9,9 @@ CAPABLE = ("ect0", "ect1", "ce")
 WAYS = ("down", "up")
 
 QUIC_CAPABLE_SHARE_MIN = 0.9
-"""noq sends all packets of a connection as ECT(0), but gives that up if the client's
-acknowledgements do not tell of it. Over TCP pure acknowledgements and repetitions are Not-ECT."""
+"""The least share of a QUIC connection's packets that are ECT(0). noq marks all of them, but stops
+if the client's acknowledgements do not report the marks. Over TCP pure acknowledgements and
+retransmissions are Not-ECT."""
 
 
 def wrong_ecn(
@@ -21,8 +22,8 @@ def wrong_ecn(
 ) -> str:
     """Return how packets differed from the stack's `ecn`, as a sentence; empty if they did not.
 
-    Connections that served no request of the load may have sent nothing that can be marked. What
-    somebody else's server sends over QUIC is its own.
+    Connections without a request of the load may have sent nothing that can be marked. The marks of
+    external servers over QUIC are not judged.
     """
     quic = stack.over_quic
     if quic and not stack.is_ours:
@@ -56,7 +57,7 @@ def _incapable_though_on(ecn: JsonMapping | None, *, quic: bool) -> str:
         return "the path knows none of its packets"
     if any(ecn[way]["ect1"] for way in WAYS):
         return "packets were ECT(1)"
-    # What a browser sends over QUIC is its own, and stands in the record.
+    # A browser chooses its own marks over QUIC; they are in the record.
     for way in WAYS[:1] if quic else WAYS:
         share = capable_share(ecn[way])
         if not share or (quic and share < QUIC_CAPABLE_SHARE_MIN):
@@ -65,11 +66,11 @@ def _incapable_though_on(ecn: JsonMapping | None, *, quic: bool) -> str:
 
 
 def capable(counts: Mapping[str, int]) -> int:
-    """Return packets that a queue may mark, or that came marked."""
+    """Return the number of packets that a queue may mark, or that arrived marked."""
     return sum(counts[name] for name in CAPABLE)
 
 
 def capable_share(counts: Mapping[str, int]) -> float | None:
-    """Return the share of ECN-capable packets of all; None if there were none."""
+    """Return the share of ECN-capable packets; None without packets."""
     every = counts["not_ect"] + capable(counts)
     return capable(counts) / every if every else None

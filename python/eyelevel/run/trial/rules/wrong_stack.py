@@ -12,13 +12,13 @@ from eyelevel.run.trial.rules.header_tables import takes_tables, wrong_header_ta
 from eyelevel.run.trial.rules.wire_ecn import wrong_ecn
 
 KEY_EXCHANGES = {"1.2": "X25519", "1.3": "X25519MLKEM768"}
-"""The group that Chromium sends a key share of and our servers put first; the post-quantum one
-exists in TLS 1.3 alone."""
+"""The group of Chromium's key share that our servers prefer, by TLS version; only TLS 1.3 has the
+post-quantum one."""
 CIPHERS = {
     "1.2": "TLS_ECDHE_{key}_WITH_AES_128_GCM_SHA256",
     "1.3": "TLS13_AES_128_GCM_SHA256",
 }
-"""The one suite that our servers have, by TLS version and the certificate's key."""
+"""The only cipher suite of our servers, by TLS version and the certificate's key."""
 
 
 def wrong_stack(load: Observed) -> str:
@@ -60,8 +60,11 @@ def wrong_stack(load: Observed) -> str:
 
 
 def _wrong_cleartext(stack: Stack, in_force: JsonMapping) -> str:
-    """Recorded http origins are served as the stack's TCP has it, over QUIC as well, so that they
-    begin alike with both stacks of a comparison."""
+    """Return a wrong setting of a cleartext connection, as a sentence; empty if there is none.
+
+    Recorded http origins are served with the stack's TCP settings, over QUIC as well, so that they
+    begin alike with both stacks of a comparison.
+    """
     if not stack.is_ours:
         return ""
     wanted = _of_transport(stack)
@@ -72,15 +75,17 @@ def _wrong_cleartext(stack: Stack, in_force: JsonMapping) -> str:
         if in_force[name] not in (None, value):
             return f"{name} was {in_force[name]}, not {value}"
     paced = in_force["pacing_rate_bytes_s_max"] is not None
-    # BBR paces itself, whatever the stack says.
+    # BBR paces by itself, whatever the stack's setting.
     if controller != "bbr" and paced != stack.pacing:
         return f"it was {'paced' if paced else 'not paced'}"
     return ""
 
 
 def _wrong_connection_type(load: Observed) -> str:
-    """Return a wrong connection type as a sentence; a page that did not come, or has no scripts,
-    reports none."""
+    """Return a wrong connection type as a sentence; empty if it is right or not reported.
+
+    A page that did not load, or has no scripts, does not report it.
+    """
     wanted, seen = load.browser.forced_connection_type, load.connection_type
     if wanted in (None, seen) or (seen is None and not load.tells_connection_type):
         return ""
@@ -88,8 +93,11 @@ def _wrong_connection_type(load: Observed) -> str:
 
 
 def _wrong_visit(load: Observed) -> str:
-    """Return a repeat visit must have had use of the first one's tickets; a first has none unless
-    the stack gives them out; the page of a warm visit came over a connection that was there."""
+    """Return a wrong use of tickets or connections for the kind of visit, as a sentence; else "".
+
+    A repeat visit must resume a session of the first one. A first visit must not, unless the stack
+    issues tickets. The page of a warm visit must come over an existing connection.
+    """
     if load.browser.visit == "warm":
         page = next((item for item in load.objects if item["resource_type"] == "Document"), None)
         new = page is not None and page["connect_ms"] is not None
@@ -133,5 +141,8 @@ def _of_transport(stack: Stack) -> JsonObject:
 
 
 def _knows_pacing(stack: Stack) -> bool:
-    """Over QUIC the rate is the controller's, and null until the first acknowledgement."""
+    """Return whether a connection reports pacing, which it does over TCP except with BBR.
+
+    Over QUIC the controller sets the rate, which is null until the first acknowledgement.
+    """
     return not stack.over_quic and stack.congestion_control != "bbr"
