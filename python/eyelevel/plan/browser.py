@@ -1,4 +1,4 @@
-"""The browser settings of a plan, declared once (see `eyelevel.settings`)."""
+"""Browser settings of a plan, declared once (see `eyelevel.settings`)."""
 
 import re
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ from eyelevel.settings import LISTED, About, Checked, DurationS, Settings
 BrowserName = Literal["chromium", "firefox"]
 ColorScheme = Literal["light", "dark"]
 LogKind = Literal["qlog", "pcap", "tcp-info", "lab"]
-"""Logs of connections and packets, as their field names them."""
+"""Kinds of logs of connections and packets, as the plan's key `logs` names them."""
 
 CPU_SLOWDOWN_MAX = 20.0
-"""Beyond it, loads last minutes and say nothing that a person would wait for."""
+"""Maximum CPU slow-down: beyond it loads take minutes, longer than any user would wait."""
 
 _HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
-"""A blocked host: its name alone, or `*.` and a name for all below it."""
+"""A blocked host: its name only, or `*.` and a name for all hosts below it."""
 
 
 def _host(value: object) -> object:
-    """Return a host without what people copy with it from an address line."""
+    """Validate a blocked host; the error suggests the host if it was given as a URL."""
     if isinstance(value, str) and not _HOST.fullmatch(value):
         bare = value.lower().partition("://")[2] or value.lower()
         bare = re.split(r"[/:?#]", bare)[0]
@@ -47,8 +47,10 @@ def _once(value: object) -> object:
 
 @dataclass(frozen=True)
 class Browser(Settings):
-    """The settings of a plan's loads, with the defaults of a plan file. A trial has those in force
-    (`eyelevel.plan.in_force`)."""
+    """Browser settings of a plan's loads, with the defaults of a plan file.
+
+    A trial has the settings in force (`eyelevel.plan.in_force`).
+    """
 
     browser: Annotated[
         BrowserName,
@@ -68,7 +70,7 @@ class Browser(Settings):
         About("fix the page's date and random numbers, so that all loads request the same URLs"),
     ] = True
     visit: Visit = "first"
-    """The default for stacks that do not set their own; so are the next two."""
+    """Default for stacks without their own value, as for the next two settings."""
     visitor: Visitor = "first"
     effective_connection_type: ConnectionTypeSetting = "network"
     device: Annotated[
@@ -130,12 +132,12 @@ class Browser(Settings):
 
     @property
     def is_chromium(self) -> bool:
-        """Else it is Firefox."""
+        """Whether the browser is Chromium; otherwise it is Firefox."""
         return self.browser == "chromium"
 
     @property
     def slowdown(self) -> float:
-        """How many times slower scripts run."""
+        """Factor by which scripts are slowed down."""
         if self.cpu_slowdown is not None:
             return self.cpu_slowdown
         return self.device.slowdown if self.device is not None else 1.0
@@ -147,43 +149,44 @@ class Browser(Settings):
 
     @property
     def forced_connection_type(self) -> ConnectionType | None:
-        """Return the kind of network that a trial's browser is made to assume; None to let it
-        estimate."""
+        """Return the connection type that Chromium is set to; None to let it estimate."""
         wanted = self.effective_connection_type
         return None if wanted == "network" or wanted == "measured" else wanted
 
     @property
     def limit_is_given(self) -> bool:
-        """Whether the plan says after how long a load times out, whatever its bytes need."""
+        """Whether the plan sets the time limit of loads itself."""
         return self.timeout_s is not None
 
     @property
     def limit_s(self) -> float:
-        """The least time that a load of the plan has; of a trial's browser the load's."""
+        """Time limit of a trial's load, or the minimum time limit of a plan's loads, seconds."""
         return LIMIT_S_MIN if self.timeout_s is None else self.timeout_s
 
     def kept_logs(self) -> JsonObject:
-        """Return what a load keeps besides its record and frames, by the key that asks for it."""
+        """Return the logs kept besides record and frames, by the key that requests each."""
         wanted = {"netlog": self.netlog, "trace": self.trace, "logs": self.logs}
         return {key: value for key, value in wanted.items() if value}
 
     @property
     def of_lab(self) -> bool:
-        """Whether something is to be logged that only a lab sees."""
+        """Whether logs are requested that only a lab can write."""
         return bool(self.logs)
 
     @property
     def of_recording(self) -> bool:
-        """Whether something is asked of how a recording is matched."""
+        """Whether the settings change how requests are matched to a recording."""
         return self.longest_prefix
 
     @property
     def is_again(self) -> bool:
-        """Whether a load comes before the measured one."""
+        """Whether an earlier load precedes the measured one."""
         return self.visit != "first" or self.visitor == "known"
 
     def refusal(self) -> tuple[str, str] | None:
-        """Return the key that the browser cannot have, and why; None where it can have all."""
+        """Return the first key that the browser does not support, and why; None if there is
+        none.
+        """
         if self.is_chromium:
             return None
         if self.slowdown != 1:
@@ -202,12 +205,13 @@ class Browser(Settings):
         return None
 
     def limit_of(self, body_bytes: float, network: Network) -> float:
-        """Return the time, in s, after which a load of a page with this many bytes ends as
-        `timeout`."""
+        """Return the time limit, s, of a load of a page with this many body bytes."""
         return self.timeout_s or time_limit_s(body_bytes, network)
 
     def find_refused_stack(self, stack: Stack) -> str | None:
-        """Return why browser or replay cannot measure with `stack`; None if they can."""
+        """Return why browser or replay cannot measure `stack` with these settings; None if they
+        can.
+        """
         if self.longest_prefix and not stack.is_ours:
             return (
                 f"`{stack.name}`: only our servers have `longest_prefix`; an external server "

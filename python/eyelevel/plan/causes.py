@@ -1,8 +1,9 @@
-"""Counterfactuals: each stack and network again, with one cause of slowness taken away.
+"""Counterfactuals: copies of each stack and network with one cause of slowness removed.
 
-A plan's `causes` adds, for every stack, twins without that cause and one without all of them, and
-for every network with random loss its lossless twin. They run in the same blocks, so that what a
-cause contributes to a difference is itself a paired difference (`eyelevel.stats.decomposition`).
+A plan's `causes` adds, for every stack, twins without one cause each and one without all of them,
+and for every network with random loss its lossless twin. They run in the same blocks, so that the
+contribution of a cause to a difference is itself a paired difference
+(`eyelevel.stats.decomposition`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ Cause = Literal["handshake", "window", "think_time", "loss"]
 
 ALL = "all"
 WINDOW_PACKETS = 10_000
-"""More than any page here fills: 14 MB in the first round trip."""
+"""An initial window that no page here fills: 14 MB in the first round trip."""
 
 SUFFIXES: Mapping[str, str] = {
     "handshake": "+warm",
@@ -37,7 +38,9 @@ MEANINGS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Causes(Settings):
-    """The counterfactual twins: by stack and cause (ALL for all causes), and by network."""
+    """Names of the counterfactual twins: by stack and cause (ALL for all causes), and by
+    network.
+    """
 
     names: Annotated[tuple[str, ...], LISTED]
     stacks: Mapping[str, Mapping[str, str]]
@@ -47,9 +50,9 @@ class Causes(Settings):
 def with_causes(
     stacks: Sequence[Stack], networks: Sequence[Network], names: Sequence[str]
 ) -> tuple[tuple[Stack, ...], tuple[Network, ...], Causes]:
-    """Return all stacks and networks of a plan with `causes`, and who is whose twin.
+    """Return all stacks and networks of a plan with `causes`, and the twins' names.
 
-    Raises ValueError where a twin's name is taken, or a network's loss is spelled out by stages.
+    Raises `ValueError` if a twin's name is taken, or if a network's loss is part of its stages.
     """
     of_stacks = [name for name in dict.fromkeys(names) if name != "loss"]
     if "think_time" in of_stacks and all(stack.think_time == "none" for stack in stacks):

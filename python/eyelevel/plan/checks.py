@@ -1,8 +1,8 @@
-"""Check a plan that was resolved elsewhere by the rules of a plan file's reader.
+"""Check a plan from a `plan.json` by the rules of a plan file's parser.
 
-A `plan.json` may come from a stranger. Its values have passed their types and bounds; here is what
-one says of another, and what would reach beyond it: names, which stand in paths and tables, and
-files of stages, which only digests may name.
+A `plan.json` may be untrusted. Its values have passed their types and bounds; these are the checks
+between values, and of what would reach beyond the document: names, which are used in paths and
+tables, and files of stages, which must be given as digests.
 """
 
 import re
@@ -15,12 +15,12 @@ from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
 
 _NAME = re.compile(NAME_PATTERN.replace("{0,63}", "{0,95}"))
-"""The pattern for a stack's or network's name, including the suffixes of its twins."""
+"""Pattern of a stack's or network's name, including the suffixes of twins."""
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def refuse_mistakes(plan: Plan) -> None:
-    """Raise ValueError with the key and the reason of the first mistake."""
+    """Raise `ValueError` with the key and the reason of the first mistake."""
     for key, reason in _mistakes(plan):
         raise ValueError(f"`{key}`: {reason}")
 

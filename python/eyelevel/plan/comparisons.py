@@ -1,4 +1,4 @@
-"""Comparisons: which stack a study holds against which, as its plan declares before any load."""
+"""Comparisons of two stacks, which a plan declares before any load."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,9 @@ from eyelevel.settings import Settings
 
 @dataclass(frozen=True, order=True)
 class Comparison(Settings):
-    """Is `stack` faster than `reference`, and by how much? Both are names of stacks."""
+    """A comparison of `stack` with `reference`, both names of stacks: is it faster, and by how
+    much?
+    """
 
     stack: str
     reference: str
@@ -18,27 +20,26 @@ class Comparison(Settings):
 
 
 class Compared:
-    """A base class for results of one comparison; `stack` and `reference` are fields of the
-    subclass."""
+    """Base class for the results of one comparison; subclasses have the fields `stack` and
+    `reference`.
+    """
 
     stack: str
     reference: str
 
     @property
     def comparison(self) -> Comparison:
-        """The comparison that it is of."""
+        """The comparison that this is a result of."""
         return Comparison(self.stack, self.reference)
 
 
 def against_one(reference: str, stacks: Sequence[str]) -> tuple[Comparison, ...]:
-    """Return each other stack against `reference`, in their order: what a plan asks that declares
-    none."""
+    """Return comparisons of each other stack with `reference`, in order: a plan's default."""
     return tuple(Comparison(stack, reference) for stack in stacks if stack != reference)
 
 
 def references_first(comparisons: Sequence[Comparison], stacks: Sequence[str]) -> list[str]:
-    """Return the stacks in the order of tables and colours: what others are held against comes
-    first."""
+    """Return the stacks in the order of tables and colours, references first."""
     references = {comparison.reference for comparison in comparisons}
     against_others = {comparison.stack for comparison in comparisons}
 

@@ -1,8 +1,8 @@
-"""Chromium's idea of how fast a network is: its effective connection type, from a round trip.
+"""Chromium's effective connection type, derived from a network's round-trip time.
 
-Left to itself Chromium estimates the type while a page loads, so that it differs between stacks and
-changes in the middle of loads. Below 4g it holds back requests of low priority over every protocol,
-loads lazy images from farther away, and tells pages (`navigator.connection`).
+By default Chromium estimates the type while a page loads, so that it differs between stacks and
+changes during loads. Below 4g it holds back low-priority requests over every protocol, loads lazy
+images from farther away, and reports the type to pages (`navigator.connection`).
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ ConnectionTypeSetting = Annotated[
 
 # Chromium, net/nqe/network_quality_estimator_params.cc: kHttpRttEffectiveConnectionTypeThresholds.
 RTT_MS_FROM: Mapping[ConnectionType, float] = {"slow-2g": 2010.0, "2g": 1420.0, "3g": 272.0}
-"""The least round trip of each type; what is below all of them is 4g."""
+"""Minimum round-trip time of each type, ms; below all of them it is 4g."""
 
 
 def connection_type(

@@ -1,4 +1,4 @@
-"""The devices that a browser can pose as: one table."""
+"""Devices that a browser can emulate, as one table."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -9,22 +9,24 @@ from eyelevel.settings import LISTED, Checked, Settings
 
 @dataclass(frozen=True)
 class Device(Settings):
-    """A device as a page sees it: the screen, touch, and the speed of its scripts."""
+    """A device as seen by a page: screen, touch, and the speed of scripts."""
 
     name: str
     viewport_px: Annotated[tuple[int, int], LISTED]
-    """The width and height in CSS pixels."""
+    """Width and height, CSS pixels."""
     device_scale: float
-    """Device pixels a CSS pixel."""
+    """Device pixels per CSS pixel."""
     mobile: bool
-    """Touch, a mobile viewport and user agent."""
+    """Whether it has touch, a mobile viewport and a mobile user agent."""
     model: str
-    """The model in client hints, if a server requests them; empty for none."""
+    """Model in client hints, if a server requests them; "" for none."""
     slowdown: float
-    """How many times slower scripts run than on this machine; a plan's own replaces it."""
+    """Factor by which scripts are slower than on this machine; a plan's `cpu_slowdown`
+    overrides it.
+    """
 
     def cells(self) -> dict[str, str]:
-        """Return the columns of tables of devices."""
+        """Return the device's row in tables, by heading."""
         return {
             "name": self.name,
             "viewport": "{} x {}".format(*self.viewport_px),
@@ -36,7 +38,7 @@ class Device(Settings):
 
 @dataclass(frozen=True)
 class DevicePreset:
-    """A device, what it is and whence its numbers are."""
+    """A device with its description and the source of its values."""
 
     title: str
     device: Device
@@ -45,7 +47,7 @@ class DevicePreset:
 
 @dataclass(frozen=True)
 class DeviceName:
-    """Reads a device's name as the device; one that is known no more is as it was written."""
+    """Parses a device's name to the device; a name that no longer exists stays a text."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: object) -> object:
         return Checked(_find_device).__get_pydantic_core_schema__(source, handler)

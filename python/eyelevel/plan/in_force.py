@@ -1,4 +1,4 @@
-"""Compute the settings in force of a stack and of the browser on one network."""
+"""Compute the settings of stack and browser that are in force on one network."""
 
 from dataclasses import replace
 
@@ -19,14 +19,14 @@ from eyelevel.plan.stacks import (
 from eyelevel.settings import about
 
 OF_BROWSER = tuple(name for name in about(Stack) if name in about(Browser))
-"""Settings that are the browser's, and that a stack may have of its own."""
+"""Settings of the browser that a stack may override."""
 _OF_SERVERS = tuple(name for name, each in about(Stack).items() if each.servers)
 
 
 def stack_in_force(stack: Stack, network: Network) -> Stack:
-    """Return the stack with what its servers do on this network.
+    """Return the stack with its servers' settings in force on this network.
 
-    What somebody else's server decides is None, as is what the protocol does not have.
+    A value is None if an external server decides it, or if the protocol does not have it.
     """
     if not stack.is_ours:
         return stack
@@ -35,7 +35,7 @@ def stack_in_force(stack: Stack, network: Network) -> Stack:
         stack.header_table_bytes,
         stack.blocked_streams_max,
     )
-    # A rate of 0 is a direction without a link.
+    # A rate of 0 means a direction without a link.
     slow = 0 < network.rate_down_bit_s <= UNSENT_RATE_BIT_S_MAX
     if stack.schedules_responses:
         unsent = UNSENT_BYTES_MAX if unsent is None and slow else unsent
@@ -52,29 +52,34 @@ def stack_in_force(stack: Stack, network: Network) -> Stack:
 
 
 def browser_for(browser: Browser, stack: Stack) -> Browser:
-    """Return the browser's settings for loads of this stack, on whatever network."""
+    """Return the browser's settings for loads of this stack, on any network."""
     visit = stack.visit or browser.visit
-    # Whoever comes again knows the hosts.
+    # A repeated visit implies a known visitor.
     known = visit != "first" or (stack.visitor or browser.visitor) == "known"
     wanted = stack.effective_connection_type or browser.effective_connection_type
     return replace(
         browser,
         visit=visit,
         visitor="known" if known else "first",
-        # Firefox has none that could be set.
+        # Firefox has no such setting.
         effective_connection_type=wanted if browser.is_chromium else "measured",
     )
 
 
 def taking_network_for(wanted: ConnectionTypeSetting, browser: Browser, stack: Stack) -> Stack:
-    """Return the stack by whose loads Chromium takes the network for `wanted`, where that would
-    follow from a network that has no round trip of its own."""
+    """Return the stack with the effective connection type `wanted`, if it would depend on the
+    network.
+
+    It is for networks whose own round-trip time is unknown.
+    """
     asked = stack.effective_connection_type or browser.effective_connection_type
     return replace(stack, effective_connection_type=wanted) if asked == "network" else stack
 
 
 def browser_in_force(browser: Browser, stack: Stack, network: Network, limit_s: float) -> Browser:
-    """Return the browser settings in force on this network, where loads end after `limit_s`."""
+    """Return the browser settings in force on this network, where loads have the limit
+    `limit_s`.
+    """
     settings = browser_for(browser, stack)
     return replace(
         settings,
@@ -87,7 +92,7 @@ def browser_in_force(browser: Browser, stack: Stack, network: Network, limit_s: 
 
 
 def with_browser(stack: Stack, browser: Browser) -> Stack:
-    """Return the stack with all that its loads have of the browser."""
+    """Return the stack with the browser settings that its loads use."""
     return replace(stack, **{name: getattr(browser, name) for name in OF_BROWSER})
 
 
@@ -104,6 +109,8 @@ def stack_message(stack: Stack) -> JsonObject:
 
 
 def tcp_controller(congestion_control: str) -> str:
-    """Return the TCP controller for a stack with this one: with QUIC, recorded http origins and the
-    browser's own packets use TCP, too."""
+    """Return the TCP controller for a stack with this congestion control.
+
+    Even over QUIC, recorded http origins and the browser's own traffic use TCP.
+    """
     return congestion_control if congestion_control in KERNEL_CONGESTION_CONTROLS else "cubic"

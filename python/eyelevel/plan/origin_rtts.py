@@ -1,4 +1,4 @@
-"""Own round trips of a plan's origins: whose they are, and what they are on each site."""
+"""Additional round trips of a plan's origins, resolved per site and stack."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,33 +9,35 @@ from eyelevel.networks.origin_rtt import OTHERS, OriginRtts, Place, own_rtts_ms
 from eyelevel.plan.stacks import Stack
 
 Own = Mapping[str, float]
-"""Milliseconds by host."""
+"""Round trips in milliseconds by host."""
 
 
 def with_plans(stacks: Sequence[Stack], asked: OriginRtts | None) -> tuple[Stack, ...]:
-    """Return the stacks with the plan's own round trips, where they do not say theirs, host by
-    host."""
+    """Return the stacks with the plan's origin round trips, unless they set their own for a
+    host.
+    """
     if asked is None:
         return tuple(stacks)
     return tuple(replace(each, origin_rtt={**asked, **(each.origin_rtt or {})}) for each in stacks)
 
 
 def apart_by_ways_alone(one: Stack, two: Stack) -> bool:
-    """Return whether they are one stack, with other round trips of its origins: then nothing else
-    is to be measured between them."""
+    """Return whether two stacks differ only in their origins' round trips.
+
+    Then nothing else needs to be measured between them.
+    """
     is_one = replace(one, name=two.name, origin_rtt=two.origin_rtt) == two
     return is_one and one.origin_rtt != two.origin_rtt
 
 
 def have_ways(*stacks: Stack) -> bool:
-    """Return whether any of them has round trips of its origins, by itself or by its plan."""
+    """Return whether any of the stacks has origin round trips, its own or the plan's."""
     return any(stack.origin_rtt for stack in stacks)
 
 
 @dataclass(frozen=True)
 class OwnRtts:
-    """The origins' own round trips by the names of site and stack; without stacks that have
-    none."""
+    """The origins' additional round trips by site and stack, for stacks that have some."""
 
     by_cell: Mapping[tuple[str, str], Own]
 
@@ -45,8 +47,8 @@ class OwnRtts:
     ) -> "OwnRtts":
         """Return the round trips that the stacks set on these sites.
 
-        Raises PlanError with a line for each mistake: a host that no site has, and what
-        `own_rtts_ms` refuses.
+        Raises `PlanError` with a line per mistake: a host that no site has, and the errors of
+        `own_rtts_ms`.
         """
         hosts = {place.host for places in places_by_site.values() for place in places}
         problems: dict[str, None] = {}
@@ -66,13 +68,15 @@ class OwnRtts:
         return cls(by_cell)
 
     def stack(self, stack: Stack, site: str) -> Stack:
-        """Return the stack with what is in force on the site."""
+        """Return the stack with the round trips in force on the site."""
         if stack.origin_rtt is None:
             return stack
         return replace(stack, origin_rtt=self.by_cell[site, stack.name])
 
     def farthest(self, network: Network, site: str) -> Network:
-        """Return the network as the farthest origin of the site has it, whatever the stack: a
-        block's loads share one time limit."""
+        """Return the network as seen by the farthest origin of the site over all stacks.
+
+        A block's loads share one time limit.
+        """
         own = (rtt for (of, _), each in self.by_cell.items() if of == site for rtt in each.values())
         return network.farther(max(own, default=0.0))

@@ -13,9 +13,9 @@ from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.stacks import Stack
 from eyelevel.settings import LISTED, Settings, Share
 
-BLOCKS_MAX = 10_000  # far beyond any study; a typing error should not plan for years
+BLOCKS_MAX = 10_000  # far beyond any study, so that a typo does not start a run of years
 SMALLEST_EFFECT = 0.05
-"""The smallest effect of interest, unless a plan sets it."""
+"""Default of the smallest effect of interest."""
 Blocks = Annotated[int, Ge(1), Le(BLOCKS_MAX)]
 Seed = Annotated[int, Ge(0), Lt(2**63)]
 SmallestEffect = Annotated[Share, Gt(0)]
@@ -25,10 +25,10 @@ ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
 
 @dataclass(frozen=True)
 class StopRule(Settings):
-    """End a network's loads once each of its primary comparisons is decided.
+    """The rule that ends a network's loads once each of its primary comparisons is decided.
 
-    Looked at after repetitions from `blocks_min` on (`eyelevel.stats.stopping_rule`). `futility`:
-    it is also decided once no verdict can be expected by the last block.
+    Interim analyses happen after repetitions from `blocks_min` on (`eyelevel.stats.stopping_rule`).
+    `futility`: also stop once no verdict can be expected by the last block.
     """
 
     blocks_min: Annotated[int, Ge(2), Le(BLOCKS_MAX)] = 5
@@ -37,14 +37,14 @@ class StopRule(Settings):
 
 @dataclass(frozen=True)
 class Plan(Settings):
-    """A checked plan with its presets resolved; `source` is its text, kept for the record."""
+    """A validated plan with its presets resolved; `source` is its text, kept for the record."""
 
     title: str
     sites: Annotated[tuple[str, ...], MinLen(1), LISTED]
     networks: Annotated[tuple[Network, ...], MinLen(1), LISTED]
     stacks: Annotated[tuple[Stack, ...], MinLen(1), LISTED]
     comparisons: Annotated[tuple[Comparison, ...], LISTED]
-    """The comparisons; the first is the headline's. With the networks they form the family."""
+    """Comparisons; the first is the headline's. With the networks they form the family."""
     blocks: Blocks
     seed: Seed
     primary_metric: str
@@ -53,13 +53,13 @@ class Plan(Settings):
     source: str
     stop: StopRule | None = None
     weights: Mapping[str, Weight] = field(default_factory=dict)
-    """Shares of use by network's name; empty where the plan gives none: then all count alike."""
+    """Shares of use by network name; empty for equal weights."""
     causes: Causes | None = None
-    """The counterfactual twins of stacks and networks."""
+    """Counterfactual twins of stacks and networks."""
     smallest_effect_reason: str = ""
-    """Why a smaller effect does not matter; empty if the plan does not say."""
+    """Why a smaller effect does not matter; "" if the plan gives no reason."""
     trace_files: Mapping[str, str] = field(default_factory=dict)
-    """The file of each recorded trace by its digest: where it lies is not what it is."""
+    """Path of each recorded trace by digest; the path is no part of a trial's identity."""
 
 
 def is_archive_path(site: str) -> bool:

@@ -1,5 +1,6 @@
-"""Read a plan from its `plan.json`: as it was resolved then, whatever the present files and
-presets."""
+"""Read a plan from its `plan.json`, as it was resolved then, regardless of current files and
+presets.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,11 +14,11 @@ from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import PLAN_DOCUMENT_VERSION, TRIALS_MAX
 
 OF_TRIALS = ("version", "hash", "trials")
-"""The keys of a `plan.json` that follow from the plan."""
+"""Keys of a `plan.json` that are derived from the plan."""
 
 _HASH = re.compile(r"[0-9a-z]{1,64}")
 _SITE_NAME = re.compile(r"[^./\\\0][^/\\\0]{0,200}")
-"""The pattern of a site's name, which is part of names of files."""
+"""Pattern of a site's name, which becomes part of file names."""
 
 
 def plan_of_document(
@@ -28,12 +29,12 @@ def plan_of_document(
     source: str = "plan.json",
     is_part: bool = False,
 ) -> Plan:
-    """Return the plan whose loads a `plan.json` lists: the reverse of `plan_document`.
+    """Return the plan of a `plan.json`: the reverse of `plan_document`.
 
-    `sites`: where its recordings are now, in its order, else their names; `trace_files`: where the
-    files of its networks are, by digest; `source`: the file's name for messages. Every value passes
-    what a plan file's do, unless it `is_part` of a document that was checked as a whole before.
-    Raises PlanError for what this eyelevel has not written.
+    `sites`: current paths of its recordings, in its order; None for their names. `trace_files`:
+    current paths of its networks' files, by digest. `source`: the file's name for messages. Every
+    value is validated like a plan file's, unless it `is_part` of a document that was validated
+    before. Raises `PlanError` for a document that this version did not write.
     """
     stated = {key: value for key, value in document.items() if key not in OF_TRIALS}
     try:
@@ -65,7 +66,7 @@ def _site_name(site: JsonMapping) -> str:
 
 
 def _check_trials(trials: object, plan: Plan) -> None:
-    """Each is of the plan's, with the keys that are read of it."""
+    """Check that each trial belongs to the plan and has the keys that are read."""
     if not isinstance(trials, list) or len(trials) > TRIALS_MAX:
         raise ValueError("`trials` is not a list, or is too long")
     known = {
@@ -85,7 +86,7 @@ def _check_trials(trials: object, plan: Plan) -> None:
 
 
 def _format_error(error: Exception) -> str:
-    """Return an error as one line; of pydantic's errors, the first key and its fault."""
+    """Return an error as one line; for pydantic's errors, the first key and its fault."""
     if isinstance(error, KeyError):
         return f"it lacks {excerpt(error)}"
     details = getattr(error, "errors", None)

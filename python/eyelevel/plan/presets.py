@@ -1,4 +1,4 @@
-"""Plans that come with the project, as one table."""
+"""Plans that are shipped with eyelevel, as one table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from eyelevel.plan.synthetic_site import like_sites
 
 @dataclass(frozen=True)
 class Preset:
-    """A plan without its sites: it runs on any; by default on `sites`, or where it names none on
-    the first `sites_max` shipped ones.
+    """A plan without its sites, runnable on any sites.
 
-    `sites_max` None means all of them. `small` has the lines that `--scale small` puts in the place
-    of those with the same keys, for a smoke test on at most SMALL_SITES_MAX sites.
+    The default sites are `sites`, or if that is empty the first `sites_max` shipped ones (None for
+    all). `small`: lines that replace those with the same keys for `--scale small`, a smoke test on
+    at most SMALL_SITES_MAX sites.
     """
 
     name: str
@@ -28,7 +28,7 @@ SMALLEST_EFFECT_REASON = (
     'smallest_effect_reason = "people notice durations that differ by a fifth (Seow 2008, the '
     '20 % rule); a quarter of that nobody sees"\n'
 )
-"""The reason for the default of 5 %, for presets and `eyelevel ask`."""
+"""Reason for the default of 5 %, for presets and `eyelevel ask`."""
 
 SMALL_SITES_MAX = 4
 
@@ -36,8 +36,10 @@ SINGLE_ORIGIN = tuple(
     f"synthetic:objects={objects},object_bytes={size}"
     for objects, size in ((2, 8000), (4, 15000), (8, 15000), (16, 10000), (32, 10000), (64, 5000))
 )
-"""One connection carries the page: what a round trip less is worth stands alone. Wikipedia's page
-of 2018 has 6 objects, the shipped `plain` 2; the others lie between these and Das's median page."""
+"""Sites on a single connection, which isolate the value of a saved round trip. Wikipedia's page
+of 2018 has 6 objects, the shipped `plain` 2; the others lie between these and Das's median
+page.
+"""
 
 MANY_SMALL = tuple(
     f"synthetic:objects={objects},object_bytes={size},origins={origins}"
@@ -45,7 +47,8 @@ MANY_SMALL = tuple(
     for origins in (1, 20)
 )
 """Sites with many small objects, from the median object of Das's table 4.1 downwards; on one
-origin, and on as many as his median site has addresses."""
+origin, and on as many as his median site has addresses.
+"""
 
 SCALES = ("full", "small")
 
@@ -287,11 +290,10 @@ PRESETS_BY_NAME: dict[str, Preset] = {preset.name: preset for preset in PRESETS}
 def preset_text(
     name: str, shipped: Sequence[str], sites: Sequence[str] = (), scale: str = "full"
 ) -> str:
-    """Return the TOML text of a preset on `sites`, or without any on the first of the `shipped`
-    ones.
+    """Return the TOML text of a preset on `sites`, by default on the first `shipped` ones.
 
-    `scale`: one of SCALES. Raises PlanError for an unknown preset or scale, and where no site is
-    given and none is shipped.
+    `scale`: one of SCALES. Raises `PlanError` for an unknown preset or scale, and if no site is
+    given or shipped.
     """
     if name not in PRESETS_BY_NAME:
         raise PlanError([unknown("plan", name, PRESETS_BY_NAME)])
@@ -309,14 +311,14 @@ def preset_text(
 
 
 def with_networks(text: str, networks: Sequence[str]) -> str:
-    """Return a preset's text with these networks, each as TOML, in the place of its own."""
+    """Return a preset's text with its networks replaced by these, each as TOML."""
     return _replace_keys(
         text, "".join(["networks = [\n", *(f"    {n},\n" for n in networks), "]\n"])
     )
 
 
 def _replace_keys(text: str, changes: str) -> str:
-    """Return `text` with the assignments of `changes` in place of those with the same keys."""
+    """Return `text` with the assignments in `changes` in place of those with the same keys."""
     keys = {
         line.split(" =")[0] for line in changes.splitlines() if " = " in line and line[0] != " "
     }

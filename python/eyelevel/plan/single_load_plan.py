@@ -1,4 +1,4 @@
-"""A plan without a file: one site and stack, as `eyelevel load` and the validations have it."""
+"""Make a plan of one site and stack without a file, for `eyelevel load` and the validations."""
 
 from collections.abc import Sequence
 

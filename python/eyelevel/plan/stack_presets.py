@@ -1,4 +1,4 @@
-"""The presets of stacks as one table, and those that are refused with the reason."""
+"""Presets of stacks as one table, and refused presets with the reason."""
 
 from dataclasses import replace
 from typing import Any
@@ -52,7 +52,7 @@ STACKS: tuple[Stack, ...] = (
     _QUIC,
     _tune("quic+bbr", "h3", "bbr"),
     _QUIC_DAS,
-    # Published: an unpaced window that follows the rate at which packets arrive (Das 2014, 6.2).
+    # Published: an unpaced window that follows the arrival rate of packets (Das 2014, 6.2).
     _change(_QUIC_DAS, "quic+sprout", congestion_control="sprout_ewma"),
     _change(_TCP_TUNED, "tcp+0rtt", early_data=True),
     _change(_QUIC, "quic+0rtt", early_data=True),
@@ -61,6 +61,6 @@ STACKS: tuple[Stack, ...] = (
 REFUSED_PRESETS: dict[str, str] = {
     "tcp+tfo": TCP_FAST_OPEN,
 }
-"""Presets that are requested but impossible, with the reason."""
+"""Presets that users ask for but that are impossible, with the reason."""
 
 STACKS_BY_NAME: dict[str, Stack] = {stack.name: stack for stack in STACKS}

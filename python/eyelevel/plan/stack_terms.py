@@ -1,4 +1,4 @@
-"""The words and figures of stacks: versions, controllers, and what is in force unless it is set."""
+"""Value types and defaults of stacks: versions, congestion controllers, windows."""
 
 from typing import Literal
 
@@ -8,32 +8,33 @@ HttpVersion = Literal["h1", "h2", "h3"]
 TlsVersion = Literal["none", "1.2", "1.3"]
 CongestionControl = Literal["cubic", "bbr", "reno", "cubic-hystart++", "sprout_ewma"]
 SproutHorizon = Literal["max", "min"]
-"""The larger or smaller of 100 ms and the minimum round-trip time: `max` as in Das's code, `min` as
-in his text."""
+"""Horizon of Sprout: the larger or smaller of 100 ms and the minimum round-trip time; `max` as
+in Das's code, `min` as in his text.
+"""
 
 KERNEL_CONGESTION_CONTROLS: tuple[CongestionControl, ...] = ("cubic", "bbr", "reno")
-"""The controllers of the kernel's TCP; the others are ours and exist over QUIC only."""
+"""Congestion controllers of the kernel's TCP; the others are ours and exist over QUIC only."""
 
 # Small records reach the page sooner on slow links: 16 kB take 280 ms at 0.468 Mbit/s before their
 # first byte can be read.
 TLS_RECORD_BYTES = 4096
 # The largest UDP payload that fits 1500-byte packets over IPv4 and IPv6, as full TCP segments do.
 QUIC_PACKET_BYTES = int(LIMITS["quic_packet_bytes"].max)
-# What Chromium's QUIC grants a server over a connection at first, and ours grants a client: TCP is
+# The initial connection window of Chromium's QUIC, and of ours for clients: TCP is
 # tuned "to match QUIC's defaults" (Wolsing et al. 2019, table 1).
 RECEIVE_WINDOW_BYTES = 15 * 2**20
-# A chunk of a response and what TLS and HTTP add to it, four times: what an urgent response finds
-# before it costs 280 ms at 0.468 Mbit/s, and 1.3 ms at the fastest rate to which it applies.
+# Four chunks of a response with TLS and HTTP overhead: what an urgent response finds
+# queued costs 280 ms at 0.468 Mbit/s, and 1.3 ms at the highest rate to which it applies.
 UNSENT_BYTES_MAX = 16 * 2**10
-# Above it a server may be woken too late to keep so little ready; transports keep their own bounds.
+# Above it a server may wake too late to refill so little; transports keep their own bounds.
 UNSENT_RATE_BIT_S_MAX = 100_000_000
-# HPACK's default (RFC 9113, section 6.5.2), and the most that our HTTP/2 server's encoder has.
+# HPACK's default (RFC 9113, section 6.5.2), and the maximum of our HTTP/2 server's encoder.
 HEADER_TABLE_BYTES = 4096
-# What Chromium offers, and as many requests as a connection may have open.
+# Chromium's offer, and the maximum of open requests per connection.
 BLOCKED_STREAMS_MAX = int(LIMITS["blocked_streams_max"].max)
 
 
 ARRIVALS_BY_ACKS = "ACK arrivals"
 ARRIVALS_BY_TIMESTAMPS = "receive timestamps"
 EXTERNAL_SERVER_MARK = "@external"
-"""The suffix, in every table, of a stack that an external server serves."""
+"""Suffix, in every table, of a stack with an external server."""

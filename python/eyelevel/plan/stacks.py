@@ -43,8 +43,11 @@ _servers = partial(About, servers=True)
 
 @dataclass(frozen=True)
 class ExternalServer(Settings):
-    """A server that is not ours: its command, run confined on the servers' side of the lab, the
-    HTTP versions that it speaks, and what it may read beside the system."""
+    """An external server that replaces ours.
+
+    Its command, which runs confined on the lab's server side, its HTTP versions, and further paths
+    that it may read.
+    """
 
     command: Annotated[tuple[Annotated[str, MinLen(1)], ...], MinLen(1), LISTED]
     protocols: Annotated[tuple[HttpVersion, ...], MinLen(1), LISTED]
@@ -53,7 +56,7 @@ class ExternalServer(Settings):
 
 @dataclass(frozen=True)
 class Stack(Settings):
-    """One protocol stack with its tuning; `stack_preset`: the table's entry that it came from."""
+    """One protocol stack with its tuning; `stack_preset`: the preset that it is based on."""
 
     name: str
     stack_preset: str
@@ -151,8 +154,7 @@ class Stack(Settings):
         _servers("whether servers give them out; else on repeat visits alone"),
     ] = None
     visit: Visit | None = None
-    """None for the plan's value, as with the next two, which apply to the browser and not the
-    servers."""
+    """None for the plan's value, as for the next two settings, which apply to the browser only."""
     visitor: Visitor | None = None
     effective_connection_type: ConnectionTypeSetting | None = None
     origin_rtt: Annotated[OriginRtts | None, About("origins' own round trips, by host")] = None
@@ -162,7 +164,7 @@ class Stack(Settings):
 
     @property
     def is_ours(self) -> bool:
-        """Whether our servers serve it, and not an external one."""
+        """Whether our servers serve it, not an external one."""
         return self.external_server is None
 
     def with_tickets(self, tls_version: TlsVersion) -> Self:
@@ -171,37 +173,37 @@ class Stack(Settings):
 
     @property
     def over_quic(self) -> bool:
-        """Whether it is HTTP/3's transport, else TCP."""
+        """Whether its transport is QUIC (HTTP/3); otherwise it is TCP."""
         return self.http_version == "h3"
 
     @property
     def without(self) -> tuple[str, ...]:
-        """The settings that its transport does not have."""
+        """Names of the settings that its transport does not have."""
         if self.over_quic:
             return ("receive_window_bytes", "tls_record_bytes", "slow_start_after_idle")
         return ("quic_packet_bytes",)
 
     @property
     def over_tls(self) -> bool:
-        """Whether anything is encrypted."""
+        """Whether the connections are encrypted."""
         return self.tls_version != "none"
 
     @property
     def schedules_responses(self) -> bool:
-        """Whether several share a connection: HTTP/1.1 has one at a time, and no priorities."""
+        """Whether responses share a connection: HTTP/1.1 has one at a time, and no priorities."""
         return self.http_version != "h1"
 
     @property
     def protocol(self) -> str:
-        """The registered ALPN name, as browsers and servers report it."""
+        """Registered ALPN name, as browsers and servers report it."""
         return "http/1.1" if self.http_version == "h1" else self.http_version
 
     @property
     def controller(self) -> str:
-        """The congestion control in force, with what makes it another algorithm.
+        """Congestion control in force, with the parameters that change its algorithm.
 
-        Sprout-EWMA follows the times at which packets arrive. A browser does not report them: over
-        a real connection they are those of its acknowledgements, and results say so.
+        Sprout-EWMA uses the arrival times of packets. A browser does not report these: over a real
+        connection the arrival times of acknowledgements are used, and results state that.
         """
         if self.congestion_control != "sprout_ewma":
             return self.congestion_control
@@ -210,11 +212,11 @@ class Stack(Settings):
         return f"sprout_ewma ({ARRIVALS_BY_ACKS}){gain}{horizon}"
 
     def settings(self) -> JsonObject:
-        """Return everything but the names, as JSON: what a trial's hash covers."""
+        """Return all settings but the names, as JSON: the part that a trial's hash covers."""
         return self.stated(without=("name", "stack_preset"))
 
     def cells(self) -> dict[str, str]:
-        """Return the columns of tables of stacks."""
+        """Return the stack's row in tables, by heading."""
         window = self.receive_window_bytes
         first = f"{window / 2**20:g} MiB" if window is not None else "kernel's"
         return {
@@ -229,7 +231,7 @@ class Stack(Settings):
         }
 
     def refusal(self) -> str:
-        """Return why servers or browser cannot have this stack; empty where they can."""
+        """Return why servers or browser cannot run this stack; "" if they can."""
         for key in () if self.is_ours else _OURS_ALONE:
             if getattr(self, key) != getattr(Stack, key):
                 return f"`{key}` is our servers': somebody else's does as it does"
@@ -326,11 +328,11 @@ _REFUSALS: tuple[tuple[Callable[[Stack], object], str], ...] = (
         "`pacing`: Sprout-EWMA never paces, its window alone limits it",
     ),
 )
-"""The combinations that are impossible, each with its reason."""
+"""Impossible combinations, each with its reason."""
 
 
 def stack_in_words(stack: JsonMapping) -> str:
-    """Describe a stack of a plan's document in words."""
+    """Describe a stack of a plan's document in a sentence."""
     protocols = {"h1": "HTTP/1.1 over TCP", "h2": "HTTP/2 over TCP", "h3": "HTTP/3 over QUIC"}
     said = f"{stack['name']} is {protocols[stack['http_version']]}"
     if stack["external_server"]:

@@ -1,4 +1,4 @@
-"""Steps after a load, as plans and options write them: `scroll end`, `click a.next`."""
+"""Steps after a load, as written in plans and options: `scroll end`, `click a.next`."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,10 +9,10 @@ from eyelevel.from_outside.words import excerpt
 Verb = Literal["scroll", "click", "script"]
 
 STEPS_MAX = 20
-"""A page load with a few actions after it; what is longer is another kind of test."""
+"""Maximum number of steps: a page load with a few actions; longer ones are another kind of test."""
 
 STEP_CHARACTERS_MAX = 2000
-"""A step stands in every record."""
+"""Maximum length of a step, which is part of every record."""
 
 _MEANT = {
     "scroll": "`scroll end` or `scroll 800` (CSS pixels)",
@@ -23,7 +23,7 @@ _MEANT = {
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that a user does when the page has loaded."""
+    """One action of a user after the page has loaded."""
 
     text: str
     verb: Verb
@@ -31,12 +31,12 @@ class Step:
 
     @property
     def scroll_px(self) -> int | None:
-        """How far a `scroll` goes; None: to the page's end."""
+        """Distance of a `scroll`, CSS pixels; None for the end of the page."""
         return None if self.argument == "end" else int(self.argument)
 
 
 def parse_step(text: str) -> Step:
-    """Return the step that `text` says; ValueError where it says none."""
+    """Parse a step; raises `ValueError` if it is invalid."""
     word, _, rest = text.strip().partition(" ")
     argument = rest.strip()
     if word not in _MEANT:

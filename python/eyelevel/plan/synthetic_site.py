@@ -1,5 +1,8 @@
-"""Synthetic sites by name: `synthetic:objects=20,object_bytes=10000,origins=2`, or one of many that
-are like published ones: `synthetic:like=das2014,site=17`."""
+"""Synthetic sites by name.
+
+Either `synthetic:objects=20,object_bytes=10000,origins=2`, or one of many sites that follow a
+published distribution: `synthetic:like=das2014,site=17`.
+"""
 
 from dataclasses import asdict, dataclass
 
@@ -9,19 +12,19 @@ from eyelevel.from_outside.words import escape_control_characters, excerpt
 PREFIX = "synthetic:"
 BOUNDS = {"objects": (1, 2000), "object_bytes": (2, 50_000_000), "origins": (1, 200)}
 MARKUP_BYTES = 300
-"""The bytes of a page's own markup; a smaller page has none, and so no further objects."""
+"""Bytes of a page's own markup; a smaller page has none, and so no further objects."""
 
 
 LIKE = ("das2014", "httparchive2025")
-"""The published distributions that sites can follow (`eyelevel.sites.synthetic.published`)."""
+"""Published distributions that sites can follow (`eyelevel.sites.synthetic.published`)."""
 LIKE_BOUNDS = {"site": (1, 10_000), "count": (1, 10_000), "seed": (0, 2**31)}
 LIKE_COUNT = 500
-"""Das's corpus has as many."""
+"""Default number of sites, as in Das's corpus."""
 
 
 @dataclass(frozen=True)
 class LikeSite:
-    """One of `count` sites that together have a published distribution, drawn with a seed."""
+    """One of `count` sites drawn with a seed, which together follow a published distribution."""
 
     like: str
     site: int
@@ -30,14 +33,14 @@ class LikeSite:
 
     @property
     def name(self) -> str:
-        """Return the name in tables and files, as `eyelevel site synth` uses it."""
+        """Return the name for tables and files, as `eyelevel site synth` uses it."""
         number = f"{self.site:0{len(str(self.count))}}"
         of = "" if self.count == LIKE_COUNT else f"of{self.count}"
         return f"{self.like}-{self.seed}-{number}{of}"
 
     @property
     def in_plan(self) -> str:
-        """Return the site in the form of a plan's `sites`."""
+        """Return the name for a plan's `sites`."""
         usual = self.count == LIKE_COUNT and self.seed == 1
         drawn = "" if usual else f",count={self.count},seed={self.seed}"
         return f"{PREFIX}like={self.like},site={self.site}{drawn}"
@@ -45,9 +48,9 @@ class LikeSite:
 
 @dataclass(frozen=True)
 class SyntheticSite:
-    """A page and `objects` - 1 pictures, each of `object_bytes`, on so many origins in turn.
+    """A page and `objects` - 1 images of `object_bytes` each, spread over the origins in turn.
 
-    Nothing is compressed, so that the bytes are what is asked for.
+    Nothing is compressed, so that the sizes on the wire are as given.
     """
 
     objects: int = 1
@@ -56,17 +59,17 @@ class SyntheticSite:
 
     @property
     def name(self) -> str:
-        """Return the name in tables and files, with all parameters."""
+        """Return the name for tables and files, with all parameters."""
         return f"synthetic-{self.objects}x{self.object_bytes}-{self.origins}"
 
 
 def is_synthetic(site: str) -> bool:
-    """Return whether a plan's site is one that is made."""
+    """Return whether a plan's site is a synthetic one."""
     return site.startswith(PREFIX)
 
 
 def parse_synthetic(site: str) -> SyntheticSite | LikeSite:
-    """Parse a synthetic site; ValueError says what is wrong with it."""
+    """Parse a synthetic site's name; raises `ValueError` if it is invalid."""
     given = {}
     for part in filter(None, site.removeprefix(PREFIX).split(",")):
         key, _, value = (word.strip() for word in part.partition("="))
@@ -82,7 +85,7 @@ def parse_synthetic(site: str) -> SyntheticSite | LikeSite:
 
 
 def like_sites(like: str, count: int = LIKE_COUNT, seed: int = 1) -> tuple[str, ...]:
-    """Return all `count` sites of one drawing, as a plan names them."""
+    """Return all `count` sites of one draw, as a plan names them."""
     return tuple(LikeSite(like, site, count, seed).in_plan for site in range(1, count + 1))
 
 

@@ -1,5 +1,4 @@
-"""Compute how long a load may take: the time that its page's bytes need over its network, and a
-margin."""
+"""Compute the time limit of a load: the time that its bytes need on its network, and a margin."""
 
 import math
 from collections.abc import Sequence
@@ -10,15 +9,16 @@ from eyelevel.networks.network import Network
 
 LIMIT_S_MIN = 180.0
 MARGIN = 2.0
-"""The factor on the least time for the bytes; headers, handshakes and slow starts come on top."""
+"""Factor on the minimum transfer time, for headers, handshakes and slow starts."""
 ROUND_TRIPS = 12
-"""The round trips of a page: name, handshake, document, and a few levels of references."""
+"""Round trips of a page: DNS, handshake, document, and a few levels of references."""
 FAST_BIT_S = 10**9
-"""The rate of a direction without a link."""
+"""Rate assumed for a direction without a link, bit/s."""
 SEGMENT_BITS = 8 * 1448
 LOSS_CONSTANT = math.sqrt(3 / 2)
-"""Mathis, Semke, Mahdavi and Ott 1997: a connection that repeats a share p of its segments moves
-sqrt(3/2) segments a round trip over the root of p."""
+"""Constant of Mathis, Semke, Mahdavi and Ott 1997: with loss rate p a connection sends
+sqrt(3/2) / sqrt(p) segments per round trip.
+"""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Weight:
 
 @dataclass(frozen=True)
 class Tight:
-    """A cell that needs longer than it may."""
+    """A site and network whose loads need longer than their limit."""
 
     site: str
     network: str
@@ -39,7 +39,7 @@ class Tight:
 
 
 def load_s(body_bytes: float, network: Network) -> float:
-    """Estimate the least time of a load, in s: its bytes at the link's rate, and round trips."""
+    """Estimate the minimum time of a load, s: its bytes at the link's rate, and round trips."""
     shares, waiting_s = 1, 0.0
     if network.cross_traffic:
         shares += sum(kind.flows for kind in network.cross_traffic if kind.direction == "down")
@@ -49,10 +49,10 @@ def load_s(body_bytes: float, network: Network) -> float:
 
 
 def time_limit_s(body_bytes: float, network: Network) -> float:
-    """Return the limit of a load of so many bytes: LIMIT_S_MIN, or twice what they need, to whole
-    10 s.
+    """Return a load's time limit, s: twice the needed time, at least LIMIT_S_MIN, rounded up to 10
+    s.
 
-    Where packets are lost, they need what one connection of CUBIC or Reno moves.
+    With random loss the needed time is at least that of one CUBIC or Reno connection.
     """
     needed_s = max(load_s(body_bytes, network), _lossy_s(body_bytes, network))
     return max(LIMIT_S_MIN, math.ceil(MARGIN * needed_s / 10) * 10.0)
@@ -61,7 +61,7 @@ def time_limit_s(body_bytes: float, network: Network) -> float:
 def tight_cells(
     limit_s: float, weights: Sequence[Weight], networks: Sequence[Network]
 ) -> list[Tight]:
-    """Return the cells of which no load can end within `limit_s`, the slowest first."""
+    """Return the cells in which no load can end within `limit_s`, the slowest first."""
     cells = [
         Tight(weight.site, network.name, needed_s)
         for weight in weights

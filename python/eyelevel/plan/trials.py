@@ -1,18 +1,17 @@
 """Expand a plan to its trials: ordered, seeded and hashed.
 
-Order. Repetition is the outermost loop, so that a machine's drift meets every site and network
-alike; within a repetition the blocks (site, network) come in random order, and within a block every
+Order. Repetition is the outermost loop, so that a machine's drift affects every site and network
+alike. Within a repetition the blocks (site, network) come in random order, and within a block every
 stack comes once, in random order (complete randomised blocks).
 
 Randomness. Every random choice is SHA-256 over the plan's seed and the names of what is chosen:
-things are put in order by such numbers, and a trial's seed is one. No generator's stream is
-involved, so the order is the same on every platform and with every version of Python, and adding a
-site, network, stack or repetition changes no seed and no hash of the trials that were there: a
-study can grow without running anything again.
+items are sorted by such numbers, and a trial's seed is one. There is no generator with a state, so
+the order is the same on every platform and Python version, and adding a site, network, stack or
+repetition changes no seed and no hash of existing trials: a study can grow without repeating loads.
 
-Luck is independent. The stacks of a block do not share a seed: their packets differ in number and
-size, so equal seeds would not mean equal losses, but they would correlate the first few packets and
-break the independence that the unpaired tests assume.
+Independence. The stacks of a block do not share a seed: their packets differ in number and size, so
+equal seeds would not mean equal losses, but they would correlate the first few packets and break
+the independence that the unpaired tests assume.
 """
 
 import hashlib
@@ -32,25 +31,29 @@ from eyelevel.store.hashing import canonical_json, content_hash, short_hash
 from eyelevel.store.schema import RECORD_VERSION
 
 PLAN_DOCUMENT_VERSION = 1
-TRIALS_MAX = 1_000_000  # bounds memory: about a kilobyte a trial
+TRIALS_MAX = 1_000_000  # bounds memory: about a kilobyte per trial
 
 
 @dataclass(frozen=True)
 class Site:
-    """A recorded site as a plan sees it: its name in tables, its archive's digest, and the bytes of
-    its bodies, by which a load's time limit goes."""
+    """A recorded site as a plan sees it: name, digest of the archive, bytes of bodies, and hosts.
+
+    The time limit of loads depends on the bytes.
+    """
 
     name: str
     digest: str
     body_bytes: float = 0.0
     places: tuple[Place, ...] = ()
-    """The site's hosts, for which round trips can be set."""
+    """Hosts of the site, for which round trips can be set."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One load to be done; the fields are those of `trial` in spec/run-record.md. Its settings are
-    those in force: nothing follows from anything else any more."""
+    """One planned load; the fields are those of `trial` in spec/run-record.md.
+
+    Its settings are those in force, with no further defaults.
+    """
 
     hash: str
     site: str
@@ -77,23 +80,24 @@ class Trial:
     def lab_path(
         self, trace_files: Mapping[str, str] | None = None, places: Sequence[Place] = ()
     ) -> JsonObject:
-        """Return the lab's `path` object; KeyError where a host with an own round trip has no
-        place."""
+        """Return the lab's `path` object; raises `KeyError` if a host with an own round trip
+        has no place.
+        """
         path = lab_path(self.network_settings, trace_files)
         return with_own_rtts(path, self.own_rtts_ms, places)
 
     @property
     def own_rtts_ms(self) -> dict[str, float]:
-        """Return the origins' round trips beyond the network's, in ms by host."""
+        """Return the origins' additional round trips, ms by host."""
         return {host: float(rtt) for host, rtt in (self.stack_settings.origin_rtt or {}).items()}
 
     def lab_cross_traffic(self) -> tuple[JsonObject, ...]:
-        """Return the lab's `cross_traffic`."""
+        """Return the lab's `cross_traffic` list."""
         return tuple(kind.stated() for kind in self.network_settings.cross_traffic or ())
 
     def lab_stack(self) -> JsonObject:
         """Return the lab's `stack` object."""
-        # On a first visit nothing resumes, a second connection to a host neither.
+        # On a first visit nothing resumes, not even a second connection to a host.
         tickets = self.browser.visit == "repeat"
         return {"session_tickets": tickets, **stack_message(self.stack_settings)}
 
@@ -108,10 +112,10 @@ def _trial_settings(network: Network, stack: Stack, browser: Browser) -> JsonObj
 
 
 def expand(plan: Plan, sites: Sequence[Site]) -> list[Trial]:
-    """Return all trials of `plan` on the opened `sites`, in the order in which they are to run.
+    """Return all trials of `plan` on the opened `sites`, in running order.
 
-    Raises PlanError when two sites share name or content, when there are too many trials, or when
-    origins cannot have the round trips that are asked for.
+    Raises `PlanError` if two sites share name or content, if there are too many trials, or if
+    origins cannot have the requested round trips.
     """
     _check_sites(sites)
     count = plan.blocks * len(sites) * len(plan.networks) * len(plan.stacks)
@@ -127,7 +131,9 @@ def block_name(site: str, network: str, repetition: int) -> str:
 
 
 def plan_document(plan: Plan, sites: Sequence[Site], trials: Sequence[Trial]) -> JsonObject:
-    """`plan.json`: the settings, the ordered trials with their hashes, and the plan's own hash."""
+    """Return the content of `plan.json`: settings, ordered trials with their hashes, the plan's
+    hash.
+    """
     keys = ("hash", "site", "network", "stack", "block", "repetition", "position", "seed")
     return {
         "version": PLAN_DOCUMENT_VERSION,
@@ -149,7 +155,7 @@ def _settings(plan: Plan, sites: Sequence[Site]) -> JsonObject:
 
 
 def random_number(seed: int, *names: str | int) -> int:
-    """63 random bits that belong to these names under this seed (63: they fit signed columns)."""
+    """Return 63 random bits for these names under this seed; 63 bits fit a signed column."""
     text = "\x1f".join(map(str, (seed, *names)))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
@@ -166,8 +172,9 @@ def _order(plan: Plan, sites: Sequence[Site], own: OwnRtts) -> Iterator[Trial]:
     hashers = {}
 
     def kind(site: Site, network: Network, stack: Stack) -> tuple[str, str, float, str]:
-        """Return what determines settings: the site matters only if origins have their own round
-        trips."""
+        """Return the key that determines a trial's settings; it has the site if origins have
+        own round trips.
+        """
         limit_s = limits[site.name, network.name]
         return network.name, stack.name, limit_s, site.name if stack.origin_rtt else ""
 
@@ -208,10 +215,10 @@ def _order(plan: Plan, sites: Sequence[Site], own: OwnRtts) -> Iterator[Trial]:
 
 
 class _Hasher:
-    """Trial hashes of one network and stack as `eyelevel.store.schema.trial_hash` has them.
+    """Computes `eyelevel.store.schema.trial_hash` for the trials of one network and stack.
 
-    Canonical JSON sorts its keys, so what all trials share is written once, before and after what
-    tells them apart.
+    Canonical JSON sorts its keys, so the parts that all trials share are serialised once, before
+    and after the parts that differ.
     """
 
     def __init__(self, shared: JsonMapping) -> None:
@@ -222,7 +229,7 @@ class _Hasher:
         assert varied, "the keys of a trial are not in the order that this expects"
 
     def trial_hash(self, repetition: int, seed: int, site_digest: str) -> str:
-        """`site_digest` is canonical JSON already."""
+        """Return a trial's hash; `site_digest` is canonical JSON already."""
         return short_hash(
             f'{self._before}"repetition":{repetition},"seed":{seed},'
             f'"site_digest":{site_digest}{self._after}'

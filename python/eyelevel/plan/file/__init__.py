@@ -1,10 +1,10 @@
-"""A plan's text, read: from TOML to what it means, every mistake with its file and line.
+"""Parse a plan's text: from TOML to a `Plan`, with each mistake's file and line.
 
-`parse.parse_plan` does it. `model` is the shape that the text may have, checked by pydantic, and
-writes the JSON schema; `quantities` reads values with their units; `tables` and `cross_traffic`
-turn tables into networks and stacks; `toml_lines` knows on which line a value stands;
-`diagnostics` gathers all that is wrong, in words, so that a plan is mended in one go. `change` and
-`change_of_origin` write a plan's text for a question.
+The entry point is `parse.parse_plan`. `model` defines the keys, validated by pydantic, and writes
+the JSON schema; `quantities` parses values with units; `tables` and `cross_traffic` resolve tables
+to networks and stacks; `toml_lines` finds the line of a value; `diagnostics` collects all mistakes,
+so that a plan can be fixed in one go. `change` and `change_of_origin` write a plan's text for a
+question.
 
-What the text resolves to lives one folder above. Nothing here opens a file.
+The types of resolved plans are in the parent package. Nothing here opens a file.
 """

@@ -1,4 +1,4 @@
-"""A question in a few characters, such as `http3` or `iw=10→32`, as the text of a plan."""
+"""Write a plan's text for a short question, such as `http3` or `iw=10→32`."""
 
 import json
 import re
@@ -35,16 +35,17 @@ def question_plan(
     blocks_max: int = BLOCKS_MAX,
     users: str = "",
 ) -> str:
-    """Return the TOML text of a sequential plan that compares a stack with itself changed.
+    """Return the TOML text of a sequential plan that compares a stack with a changed copy of
+    itself.
 
     `change`: `http3` (the tuned TCP stack against QUIC), `STACK→STACK`, `KEY=VALUE` or
     `KEY=OLD→NEW` of a stack's keys (`iw` and `cc` for short), or `rtt:HOST=OLD→NEW` of an origin's
-    own round trip in ms, applied to the stack `base`.
-    `users`: a plan's `networks` as text, in the place of presets' names.
-    Raises PlanError for what cannot be read; values are checked when the text is parsed.
+    own round trip in ms, applied to the stack `base`. `users`: text of a plan's `networks`, instead
+    of presets' names. Raises `PlanError` for an invalid question; values are validated when the
+    text is parsed.
     """
     before, after, stacks = _stacks(change, base)
-    # Early data needs the tickets of a first visit, and its reference a like visit.
+    # Early data needs the tickets of an earlier visit; the reference gets the same visits.
     visit = 'visit = "repeat"\n' if _has_early_data(change, base, (before, after)) else ""
     if not networks and not users:
         raise PlanError(["--networks: it names none; write them separated by commas: `dsl,lte`"])
@@ -65,7 +66,7 @@ def question_plan(
 
 
 def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
-    """Return the two stacks' names, and how a plan writes both."""
+    """Return the names of the two stacks, and their TOML entries."""
     if base not in STACKS_BY_NAME:
         raise PlanError([f"--base: {unknown('stack', base, STACKS_BY_NAME)}"])
     word = change.strip()
@@ -118,13 +119,13 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
         )
     tables, names = [], []
     for value in (old, new):
-        # Where both values are asked for, both are in the stacks' names.
+        # If both values are given, both are in the stacks' names.
         if value == preset and len(given) == 1:
             names.append(base)
             tables.append(_text(base))
             continue
         names.append(f"{base}-{key.strip()}-{value}".lower())
-        # BBR cannot but pace; that this differs, too, stands in the report's table of differences.
+        # BBR always paces; the report's table of differences shows that this differs, too.
         paces = ", pacing = true" if (name, value) == ("congestion_control", "bbr") else ""
         tables.append(
             f"{{ name = {_text(names[-1])}, base = {_text(base)}, {name} = {_toml(value)}{paces} }}"
@@ -138,8 +139,9 @@ def _has_early_data(change: str, base: str, names: Sequence[str]) -> bool:
 
 
 def _value(name: str, text: str) -> int | float | bool | str:
-    """Parse a value as the key `name` takes it: a number if possible, otherwise a word
-    (`tls_version=1.2`)."""
+    """Parse a value for the key `name`: a number if the key accepts it, otherwise a word
+    (`tls_version=1.2`).
+    """
     word = text.strip().strip('"')
     value = _number_or_word(word)
     try:
@@ -148,7 +150,7 @@ def _value(name: str, text: str) -> int | float | bool | str:
         try:
             _check(name, word)
         except ValidationError:
-            return value  # the plan's check says what is wrong with it
+            return value  # validation of the plan reports what is wrong with it
         return word
     return value
 

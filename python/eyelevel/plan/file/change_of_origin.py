@@ -1,4 +1,6 @@
-"""A question about the way to an origin, such as `rtt:cdn.example=90→20`: a plan's two stacks."""
+"""Write the two stacks of a question about an origin's round trip, such as
+`rtt:cdn.example=90→20`.
+"""
 
 import json
 import re
@@ -9,15 +11,15 @@ from eyelevel.networks.origin_rtt import OTHERS, RECORDED, origin_rtts, own_rtt_
 PREFIX = "rtt:"
 EXAMPLE = "rtt:cdn.example=90→20"
 _HOST_LENGTH_MAX = 30
-"""The longest host in a stack's name, which has at most 64 characters."""
+"""Maximum length of a host in a stack's name, which has at most 64 characters."""
 
 
 def stacks_of_origin(word: str, given: list[str], base: str) -> tuple[str, str, list[str]]:
-    """Return the two stacks' names and their TOML: `base` with each of the two round trips.
+    """Return the names of the two stacks and their TOML: `base` with each of the two round trips.
 
-    `word`: `rtt:HOST`, or several hosts with commas between, which share an address; `given`: OLD
-    and NEW, or NEW alone, which is then compared with the network's round trip alone. Raises
-    PlanError.
+    `word`: `rtt:HOST`, or several hosts separated by commas, which share an address. `given`: OLD
+    and NEW, or only NEW, which is then compared with the network's round trip alone. Raises
+    `PlanError`.
     """
     hosts = [host.strip().lower() for host in word.removeprefix(PREFIX).split(",")]
     if not all(hosts):

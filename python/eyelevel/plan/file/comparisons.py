@@ -1,4 +1,4 @@
-"""Parse a plan's comparisons: its `comparisons`, or each stack against its `reference`."""
+"""Parse a plan's comparisons: its `comparisons`, or each stack with its `reference`."""
 
 from collections.abc import Sequence
 
@@ -14,11 +14,11 @@ from eyelevel.plan.stack_terms import (
 def parse_comparisons(
     parsed: PlanKeys, stacks: Sequence[str], report: Report
 ) -> tuple[Comparison, ...]:
-    """Return the declared ones in their order; what is wrong with them is reported at its place.
+    """Return the declared comparisons in order; mistakes are reported with their place.
 
-    A stack that somebody else's server serves may be named without its mark.
+    A stack with an external server may be named without its suffix.
     """
-    if len(stacks) < len(parsed.stacks):  # its stacks have problems of their own
+    if len(stacks) < len(parsed.stacks):  # some stacks are invalid themselves
         return ()
     if parsed.comparisons is None:
         if parsed.reference is None:

@@ -1,8 +1,7 @@
-"""Check that the resolved values in a `plan.json` agree with the plan text in it, by resolving it
-again.
+"""Check that a `plan.json` agrees with the plan text in it, by resolving the text again.
 
-Who gets a run from somebody else reads the text, and what is run is the document. A document that
-says otherwise than its text was changed, or its presets are others here.
+The recipient of a run reads the text, but the document is what is run. A document that differs from
+its text was changed, or the presets differ in this version.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,16 +16,17 @@ from eyelevel.plan.file.parse import plan_of_toml
 from eyelevel.plan.plan import Plan
 
 _APART = ("source", "sites", "trace_files")
-"""The keys that are not compared: the text itself, and paths of recordings and traces, which
-digests identify."""
+"""Keys that are not compared: the text itself, and paths of recordings and traces, which are
+identified by digests.
+"""
 
 
 def check_text(plan: Plan, source: str, mean_rate_bit_s: Callable[[str], int]) -> None:
-    """Raise PlanError with the first key in which `plan` is not what its own text says.
+    """Raise `PlanError` with the first key in which `plan` differs from its own text.
 
-    `plan` was read from the document `source`; `mean_rate_bit_s` gives a trace's rate by its
-    digest. Stages, which the data plane alone can read, and digests are taken as the document has
-    them: the files behind them are checked by these. A plan without a text has none to differ from.
+    `plan` was read from the document `source`; `mean_rate_bit_s` returns a trace's rate by digest.
+    Stages, which only the data plane can parse, and digests are taken from the document: they are
+    checked against the files elsewhere. A plan without a text is not checked.
     """
     if not plan.source:
         return
@@ -47,7 +47,7 @@ def check_text(plan: Plan, source: str, mean_rate_bit_s: Callable[[str], int]) -
 
 
 def _difference(has: object, would: object, key: str = "") -> tuple[str, object, object] | None:
-    """Return the first key in which they differ, and both values."""
+    """Return the first key in which the two values differ, and both values there; None if equal."""
     if isinstance(has, Mapping) and isinstance(would, Mapping):
         for name in sorted({*has, *would}):
             inner = f"{key}.{name}" if key else str(name)

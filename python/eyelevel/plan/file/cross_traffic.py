@@ -10,13 +10,13 @@ from eyelevel.plan.file.model import NetworkKeys
 
 TWIN_SUFFIX = "+cross"
 BESIDE_THE_PATH = ("name", "weight", "cross_traffic")
-"""Keys of a network's table that do not say what its path does."""
+"""Keys of a network's table that do not describe its path."""
 
 
 def check_cross_traffic(
     kinds: tuple[CrossTraffic, ...] | None,
 ) -> tuple[CrossTraffic, ...] | None:
-    """Return None for no transfers; ValueError where they are too many."""
+    """Return the cross traffic, None if it is empty; raises `ValueError` for too many flows."""
     try:
         check_flows(kinds or ())
     except NetworkError as error:
@@ -30,10 +30,9 @@ def with_twins(
     weights: Mapping[str, float],
     cross_traffic: tuple[CrossTraffic, ...] | None,
 ) -> tuple[tuple[Network, ...], dict[str, float]]:
-    """Return each network that says nothing of cross traffic, followed by its twin that has the
-    plan's.
+    """Return each network without cross traffic of its own, followed by a twin with the plan's.
 
-    A twin has its network's weight. Raises ValueError where a twin's name is taken.
+    A twin has its network's weight. Raises `ValueError` if a twin's name is taken.
     """
     if cross_traffic is None:
         return tuple(networks), dict(weights)

@@ -1,4 +1,4 @@
-"""All that is wrong with a plan's text, each with file and line; pydantic's errors in words."""
+"""Collect the mistakes in a plan's text with file and line; pydantic's errors in plain words."""
 
 from collections.abc import Callable, Collection, Mapping
 
@@ -12,7 +12,7 @@ from eyelevel.plan.stack_presets import TCP_FAST_OPEN
 from eyelevel.plan.stacks import Stack
 from eyelevel.settings import annotations_of, names_tried
 
-# Keys that people try for another one which is not alike in its letters.
+# Keys that users write instead of another key whose spelling is not similar.
 _OTHER_WORDS = {
     "runs": "blocks",
     "repetitions": "blocks",
@@ -26,7 +26,7 @@ _KEYS: Mapping[str, Collection[str]] = {
     "stacks": StackTable.model_fields,
     "stop": annotations_of(StopRule),
 }
-# Keys of a stack that no stack can have, with the reason.
+# Keys that no stack has, with the reason.
 _REFUSED_KEYS = {
     "tcp_fast_open": TCP_FAST_OPEN,
     "fast_open": TCP_FAST_OPEN,
@@ -35,7 +35,7 @@ _REFUSED_KEYS = {
 
 
 def explain_mistake(found: object) -> tuple[Path, str]:
-    """Return the place and the message of one validation error."""
+    """Return the path and the message of one of pydantic's validation errors."""
     path: Path = tuple(found["loc"])
     key = path[-1]
     if found["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
@@ -59,14 +59,14 @@ def explain_mistake(found: object) -> tuple[Path, str]:
         return path[:2], "`comparisons`: each is two names: a stack and its reference"
     if found["type"] in ("missing", "missing_argument"):
         return path[:-1], f"`{key}` is missing; add it"
-    # Of a union, pydantic names the alternative behind the key.
+    # For a union, pydantic appends the alternative to the key.
     keys_of_path = (part for part in reversed(path) if isinstance(part, str) and "[" not in part)
     name = next(keys_of_path, "")
     return path, f"`{name}`: {reason_of(found)}"
 
 
 class KeyedError(ValueError):
-    """An error in one key of a table; `key` locates its line."""
+    """An error in one key of a table; `key` is used to find its line."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)
@@ -78,30 +78,30 @@ Report = Callable[[Path, str], None]
 
 
 class Problems:
-    """Gathered, so that a plan is mended in one go; told in the order of their lines."""
+    """Collects all mistakes, so that a plan can be fixed in one go; reported in order of lines."""
 
     def __init__(self, file: str, text: str) -> None:
         self._file = file
         self._lines = line_numbers(text)
         self._found: list[tuple[int, str]] = []
         self.places: Mapping[str, list[int]] = {}
-        """By key, where in the file each element of an expanded list stands."""
+        """Indexes in the file of the elements of each list with expanded patterns, by key."""
 
     def add(self, path: Path, message: str) -> None:
-        """`path` leads to the value as it is now, with the patterns expanded."""
+        """Add a mistake at `path`, the place of the value after the expansion of patterns."""
         line = line_of(self._lines, self._origin(path))
-        if len(message) > MESSAGE_MAX:  # it has a value of the plan's, which may be of any length
+        if len(message) > MESSAGE_MAX:  # it quotes a value of the plan, which may be of any length
             message = f"{message[:MESSAGE_MAX]}..."
         self._found.append((line, f"{self._file}:{line}: {message}"))
 
     def refused(self) -> PlanError:
-        """Return an error with all problems so far."""
+        """Return an error with all mistakes so far."""
         return PlanError(
             [message for _, message in sorted(self._found, key=lambda entry: entry[0])]
         )
 
     def refuse_any(self) -> None:
-        """Raise PlanError if there is a problem."""
+        """Raise `PlanError` if there is a mistake."""
         if self._found:
             raise self.refused()
 

@@ -1,7 +1,7 @@
-"""Readers of what a plan's text names, which answer from the `plan.json` that has the text.
+"""Readers of traces and stages that answer from a `plan.json`, without the files themselves.
 
-The files themselves are elsewhere, and stages are the data plane's to read: both are taken as the
-document has them, and digests name what they are.
+The files may be elsewhere, and only the data plane parses stages: both are taken from the document,
+identified by digests.
 """
 
 import json
@@ -18,14 +18,17 @@ from eyelevel.plan.file.tables import Readers, TraceFile, network_of
 from eyelevel.settings import IN_MS, Units
 
 _UNITS = Units((("ns", 1e-6), *IN_MS.factors))
-"""The units of times in stages."""
+"""Units of times in stages."""
 
 
 def readers_of(
     networks: Sequence[Network], data: JsonObject, mean_rate_bit_s: Callable[[str], int]
 ) -> Readers:
-    """Return readers that answer from the document what the text's networks name; `data`, its TOML,
-    gets names that distinguish one use of a file from another, and words of a path spelled out."""
+    """Return readers for the names in a plan's text that answer from the document's networks.
+
+    `data`, the text's TOML, is changed: each use of a file gets a distinct name, and words of a
+    path are replaced by stages.
+    """
     by_name = {network.name: network for network in networks}
     traces: dict[str, str] = {}
     stages: dict[str, StagesRead] = {}
@@ -56,7 +59,7 @@ def readers_of(
 
 
 def _name_uses(place: int, table: JsonObject, network: Network, traces: dict[str, str]) -> None:
-    """Put a name in the place of each trace of the table; `traces` gets its digest."""
+    """Replace each trace of the table by a distinct name; `traces` gets its digest."""
     of_folder = isinstance(table.get("traces"), str)
     for way in ("down", "up"):
         use, key = f"{place} {way}", f"trace_{way}"
@@ -70,8 +73,9 @@ def _name_uses(place: int, table: JsonObject, network: Network, traces: dict[str
 
 
 def _of_link(network: Network, way: str) -> str | None:
-    """Return the digest of the trace of a network's own link, which comes first down and last
-    up."""
+    """Return the digest of the trace of a network's own link: the first one down, the last one
+    up.
+    """
     digests: list[str] = []
 
     def note(digest: str) -> str:
@@ -89,23 +93,23 @@ def _spell_out(
     readers: Readers,
     stages: dict[str, StagesRead],
 ) -> None:
-    """Put names of all stages of both ways in the place of a table's words.
+    """Replace a table's path words by names of all stages in both directions.
 
-    What the text says without the data plane, a preset or a round trip, is as the text has it; the
-    rest is the document's.
+    Stages that the text gives without the data plane (those of a preset or a round trip) come from
+    the text, all others from the document.
     """
     alone = not table.keys() - {*WORDS, *BESIDE_THE_PATH}
     try:
         beside = _around(table, alone, readers)
     except ValueError:
-        return  # what is wrong with the table is said when it is read
+        return  # mistakes in the table are reported when it is parsed
     for way in ("down", "up"):
         known = beside[way]
         read = network.stages_as_read(way)
         found = tuple(read["stages"])
         has_own = way in table or (alone and f"trace_{way}" in table)
         own = found[len(known) :] if way == "down" else found[: len(found) - len(known)]
-        # A course is made for a preset alone, and no word names one.
+        # Only presets have synthetic traces; path words cannot name one.
         own = tuple(stage for stage in own if SYNTH not in stage) if has_own else ()
         read["stages"] = (*known, *own) if way == "down" else (*own, *known)
         stages[f"{place} {way}"] = StagesRead(files={}, **read)

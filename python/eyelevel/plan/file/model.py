@@ -1,8 +1,8 @@
-"""A plan file's shape: what its TOML may say (spec/plan.md), before names are resolved.
+"""The keys of a plan file (spec/plan.md), before names are resolved.
 
-Its tables follow from the declarations of `Network`, `Stack` and `Browser`: a table of a network or
-a stack has a preset as its `base` and may leave everything out, those of the browser stand beside
-the plan's own keys. Only what a plan says otherwise than a network stands here.
+The tables are derived from the declarations of `Network`, `Stack` and `Browser`: a network's or
+stack's table has a preset as its `base`, and every other key is optional; keys of the browser are
+among the plan's own keys. Only differences between a plan's table and a network are declared here.
 """
 
 import json
@@ -27,7 +27,7 @@ from eyelevel.plan.plan import (
 from eyelevel.plan.stacks import Stack
 from eyelevel.settings import About, Share, about, annotations_of
 
-# Letters, digits and the few signs that names of presets have: names stand in paths and tables.
+# Letters, digits and the signs of preset names: names are used in paths and tables.
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 ._+@-]{0,63}$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 
@@ -105,7 +105,7 @@ _Keys = TypeVar("_Keys", bound=Table)
 def _with_settings(
     name: str, keys: type[_Keys], settings: type[Any], *, optional: bool, **further: Any
 ) -> type[_Keys]:
-    """Return the table with a key for each setting that a plan can set."""
+    """Return the table class with a key for each setting that a plan can set."""
     keys_of: JsonObject = {}
     for key, words in about(settings).items():
         annotation = annotations_of(settings)[key]
@@ -136,6 +136,6 @@ PlanFile = _with_settings(
 
 
 def read_plan_file(data: JsonMapping) -> PlanKeys:
-    """Return the file's keys, checked; raises pydantic's ValidationError."""
-    # As JSON, whose arrays are tuples and whose objects are dataclasses in strict mode, too.
+    """Validate a plan file's data; raises pydantic's `ValidationError`."""
+    # Validate JSON: in strict mode, too, its arrays become tuples and its objects dataclasses.
     return PlanFile.model_validate_json(json.dumps(data, default=str))

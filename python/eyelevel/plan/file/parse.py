@@ -1,4 +1,4 @@
-"""A plan's TOML text: checked with file and line, its presets resolved."""
+"""Parse and validate a plan's TOML text, and resolve its presets."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -31,10 +31,10 @@ _PATTERN = re.compile(r"[*?\[]")
 class Known(TypedDict, total=False):
     """The names that a plan may refer to; each is None if not given.
 
-    Sites that are no paths must be among `site_names`, the primary metric among `metric_names`
-    (None: not checked). `matching` gives the sites that a pattern with `*`, `?` or `[` stands for
-    (None: patterns of names are looked up among `site_names`, patterns of paths are errors).
-    `readers` read the traces and stages that networks name (None: they are errors).
+    Sites that are not paths must be among `site_names`, the primary metric among `metric_names`
+    (None: not checked). `matching` returns the sites that match a pattern with `*`, `?` or `[`
+    (None: patterns of names are looked up in `site_names`, patterns of paths are errors). `readers`
+    read the traces and stages that networks name (None: they are errors).
     """
 
     site_names: Collection[str] | None
@@ -46,15 +46,16 @@ class Known(TypedDict, total=False):
 def parse_plan(text: str, file: str, **known: Unpack[Known]) -> Plan:
     """Return the plan that the TOML `text` describes; `file` is its name for messages.
 
-    Raises PlanError with every problem, each with file and line.
+    Raises `PlanError` with every mistake, each with file and line.
     """
     data = parse_toml(text, Source(file, PLAN, plan_error))
     return plan_of_toml(data, text, file, **known)
 
 
 def plan_of_toml(data: JsonObject, text: str, file: str, **known: Unpack[Known]) -> Plan:
-    """Parse a plan from TOML data, which is changed; `text` is for line numbers and for the
-    record."""
+    """Parse a plan from TOML data, which is modified; `text` is for line numbers and for the
+    record.
+    """
     site_names, readers = known.get("site_names"), known.get("readers")
     problems = Problems(file, text)
     problems.places = _expand_patterns(data, site_names, known.get("matching"), problems.add)
@@ -114,7 +115,7 @@ def _expand_patterns(
     matching: Callable[[str], Sequence[str]] | None,
     report: Report,
 ) -> dict[str, list[int]]:
-    """Put what patterns stand for in their places; for each new element its place in the file."""
+    """Replace patterns in lists by their matches; returns each new element's index in the file."""
 
     def sites(pattern: str) -> Sequence[str]:
         if matching is not None:

@@ -1,4 +1,4 @@
-"""The words of `eyelevel path` in a plan's table of a network, put together as a command's are."""
+"""The options of `eyelevel path` as keys of a plan's network table, combined as in the command."""
 
 from collections.abc import Callable, Mapping
 
@@ -9,17 +9,16 @@ from eyelevel.networks.stages import StagesRead
 from eyelevel.plan.file.diagnostics import KeyedError
 
 WORDS = ("rtt", "trace_down", "trace_up", "down", "up")
-"""Alone they are a network, which then has no other link; their keys are the options' names."""
+"""Keys that define a network on their own, named like the options."""
 
 ON_TOP = ("down", "up")
-"""More stages of any network; its traces are then in the place of its links."""
+"""Keys that add stages to any network, whose traces then replace its links."""
 
 
 def take_words(changes: JsonObject, *, has_base: bool) -> tuple[dict[str, str], bool]:
-    """Return the words among a table's keys that say what the path does, which are taken out of
-    them, and whether they are all of it.
+    """Remove the path words from a table's keys; returns them, and whether they are all its keys.
 
-    Raises KeyedError for a round trip that two keys give.
+    Raises `KeyedError` if two keys give a round trip.
     """
     others = [key for key in changes if key not in WORDS]
     others = ["base", *others] if has_base else others
@@ -41,10 +40,10 @@ def with_words(
     read: Callable[[str], StagesRead] | None,
     trace_files: dict[str, str],
 ) -> Network:
-    """`network`, or nothing, with what the words put on the path, under this name.
+    """Return `network`, or an empty one, with the words' stages added, under this name.
 
-    Files are noted in `trace_files` by their digests. Raises KeyedError, and ValueError where
-    there is no `read` for stages.
+    Files are added to `trace_files` by digest. Raises `KeyedError`, and `ValueError` without a
+    `read` for stages.
     """
     if read is None:
         named = " and ".join(f"`{word}`" for word in words)

@@ -1,4 +1,4 @@
-"""Resolve a plan's tables to networks and stacks: presets, and what differs from them."""
+"""Resolve a plan's tables to networks and stacks: presets with their changes."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from eyelevel.plan.stacks import (
 
 @dataclass(frozen=True)
 class TraceFile:
-    """A packet-delivery trace that a network names: where it lies, its digest and mean rate."""
+    """A packet-delivery trace that a network names: its path, digest and mean rate."""
 
     file: str
     sha256: str
@@ -32,27 +32,29 @@ class TraceFile:
 
 @dataclass(frozen=True)
 class Readers:
-    """The functions that read and check what a plan names: each raises ValueError on failure."""
+    """Functions that read what a plan names; each raises `ValueError` on failure."""
 
     trace: Callable[[str], TraceFile]
-    """Read a trace by the name of its file."""
+    """Read a trace by file name."""
     stages: Callable[[str], StagesRead]
-    """Read one direction's stages from their text."""
+    """Parse one direction's stages."""
     recordings: Callable[[str, str], tuple[str, str]]
-    """The files down and up that a folder has of an operator's link, by the network's name."""
+    """Return the recorded files (down, up) of an operator's link, given a folder and the
+    network's name.
+    """
 
 
 def network_of(table: NetworkKeys, readers: Readers | None, trace_files: dict[str, str]) -> Network:
-    """Return the network that a table describes; ValueError says what is wrong with it.
+    """Return the network that a table describes; raises `ValueError` for a mistake.
 
-    The files of its traces are noted in `trace_files` by their digests.
+    The files of its traces are added to `trace_files` by digest.
     """
     changes = _changes(table)
     base = get_network(table.base) if table.base is not None else None
     if table.base is not None and base is None:
         raise ValueError(why_none(table.base))
     cross_traffic = check_cross_traffic(changes.pop("cross_traffic", None))
-    # `none` is what presets have, and makes no other network of one.
+    # Presets have no cross traffic, so `none` does not change one.
     further = {"cross_traffic": cross_traffic} if cross_traffic else {}
     name = _name_of("network", table, {**changes, **further})
     words, alone = take_words(changes, has_base=base is not None)
@@ -71,8 +73,10 @@ def _resolve_keys(
     readers: Readers | None,
     trace_files: dict[str, str],
 ) -> Network:
-    """Return the network of the keys that are not words of a path: a preset and what differs from
-    it, or all of its numbers. `words` are those that come on top of it."""
+    """Return the network of all keys but the path words: a preset with changes, or all values.
+
+    `words` are the path words that will be added.
+    """
     given = list(changes)
     if (folder := changes.pop("traces", None)) is not None:
         changes |= _read_recorded_traces(folder, base, changes, readers)
@@ -111,8 +115,9 @@ def _list_keys(keys: Iterable[str]) -> str:
 def _read_recorded_traces(
     folder: str, base: Network | None, changes: JsonMapping, readers: Readers | None
 ) -> JsonObject:
-    """Return the keys of both directions' traces, as a folder has them of the operator's link
-    `base`."""
+    """Return the keys of both directions' traces, from a folder with recordings of the link
+    `base`.
+    """
     if base is None:
         raise ValueError('`traces` needs to know whose recordings are meant: `base = "att-lte"`')
     if doubled := [key for key in ("trace_down", "trace_up") if key in changes]:
@@ -130,7 +135,7 @@ def _course(
     readers: Readers | None,
     trace_files: dict[str, str],
 ) -> JsonObject:
-    """Return a direction's keys for a trace, or for another rate under a preset's course."""
+    """Return a direction's keys for a trace, or for another rate under a preset's trace model."""
     rate_key, trace_key, synth_key = (
         f"rate_{direction}_bit_s",
         f"trace_{direction}",
@@ -155,7 +160,7 @@ def _course(
 
 
 def stack_of(table: StackKeys) -> Stack:
-    """Return the stack that a table describes; ValueError says what is wrong with it."""
+    """Return the stack that a table describes; raises `ValueError` for a mistake."""
     changes = _changes(table)
     if table.base is None:
         raise ValueError(f"a stack needs a preset as `base`; known: {', '.join(STACKS_BY_NAME)}")
@@ -174,8 +179,10 @@ def stack_of(table: StackKeys) -> Stack:
 
 
 def _window_of_transport(base: Stack, changes: JsonMapping) -> JsonObject:
-    """Return a client's first window where the transport is another than the preset's: over QUIC it
-    is the browser's, and over TCP it stays as large."""
+    """Return the receive window if the transport differs from the preset's.
+
+    Over QUIC it is the browser's own; over TCP it is set to the default size.
+    """
     over_quic = replace(base, **changes).over_quic
     if base.over_quic == over_quic:
         return {}

@@ -1,7 +1,7 @@
 """Find the lines of keys and array elements in a TOML text, for messages.
 
-The text has been parsed before, so it is known to be well formed: this walk only follows strings,
-comments, brackets and keys, and keeps line numbers.
+The text has been parsed before, so it is known to be well formed: this parser only follows strings,
+comments, brackets and keys, and counts lines.
 """
 
 import re
@@ -23,8 +23,7 @@ def line_numbers(text: str) -> dict[Path, int]:
 
 
 def line_of(lines: dict[Path, int], path: Path) -> int:
-    """Return the line of `path`, or of its nearest parent that stands in the text; 1 for the
-    whole."""
+    """Return the line of `path`, or of its nearest parent in the text; 1 for the whole text."""
     for length in range(len(path), 0, -1):
         if path[:length] in lines:
             return lines[path[:length]]
@@ -54,8 +53,9 @@ class _Walk:
             yield prefix, line
 
     def _resolve(self, keys: Path, tables: dict[Path, int]) -> Path:
-        """Return a header's keys as a path: an array of tables on the way means its last
-        element."""
+        """Return a header's keys as a path: an array of tables in it stands for its last
+        element.
+        """
         path: Path = ()
         for key in keys[:-1]:
             path = (*path, key)
