@@ -1,15 +1,15 @@
 """Networks: one table of presets, and how a network becomes the lab's path; pure.
 
-`network.Network` is what a plan calls a network; `presets` are those that come with the project,
-in groups with their source; `network.lab_path` makes of one the stages of both directions, as the
-data plane takes them. `stages` has those that a plan spells out, `cross_traffic` what shares
-the path, `from_csv` makes weighted networks of what a site's users have, `compose` one of the words
-of a command line or a plan, which `plan_text` writes.
+`network.Network` is a network of a plan; `presets` has those that are shipped, in groups with their
+source; `network.lab_path` converts one to the stages of both directions, as the data plane takes
+them. `stages` handles stages that a plan spells out, `cross_traffic` the transfers that share the
+path. `from_csv` makes weighted networks from measurements of a site's users. `compose` makes a
+network from the options of a command line or a plan, and `plan_text` writes it as a plan's text.
 
-`operators` are models of cellular links, in whose place `recorded_links` finds recordings: it lists
-a folder, which nothing else here does.
+`operators` has models of cellular links, for which `recorded_links` can substitute recordings: it
+lists a folder, the only file access here.
 
-`python -m eyelevel.networks` answers the shell of `eyelevel path`, so importing stays light: no
-statistics, and arithmetic on traces only where a network has one. How stages work is the data
-plane's business (`crates/link`).
+`python -m eyelevel.networks` answers the shell of `eyelevel path`, so importing stays cheap: no
+statistics, and arithmetic on traces only where a network has one. Stages are implemented by the
+data plane (`crates/link`).
 """

@@ -1,5 +1,6 @@
-"""Answer the shell of `eyelevel path` from Python's tables: one line of JSON, or one of an
-error."""
+"""Resolve a network's name for the shell of `eyelevel path`: prints one line of JSON or an
+error.
+"""
 
 import argparse
 import json
@@ -14,10 +15,10 @@ from eyelevel.networks.presets import find_network
 
 
 def main(words: list[str]) -> int:
-    """Print `down` and `up` of --network, with recordings of --traces in the place of its model,
-    and the `cross_traffic` of all --cross-traffic, as a lab has them.
+    """Print the lab's `down` and `up` of --network and the `cross_traffic` of all --cross-traffic.
 
-    Returns 1 after a line on standard error where one of them makes no sense.
+    With --traces recordings replace the network's model. Returns 1 after a line on standard error
+    if an option is invalid.
     """
     parser = argparse.ArgumentParser(prog="eyelevel.networks")
     parser.add_argument("--network")
@@ -42,7 +43,7 @@ def _path(words: NetworkWords) -> JsonObject:
     if words.traces is None:
         return lab_path(network)
     down, up = pair_of(network.name, words.traces)
-    # What they carry in the mean sizes no queue in time, and the shell reads them for itself.
+    # Their mean rate affects no queue, and the shell reads the files itself.
     recorded = network.recorded(network.name, ("down", "up"))
     return lab_path(recorded, {"down": down, "up": up})
 

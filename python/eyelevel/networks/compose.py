@@ -1,7 +1,8 @@
-"""A network of the words of `eyelevel path`: a preset, or a round trip and traces, and stages.
+"""Compose a network from the options of `eyelevel path`: a preset, or round trip and traces, and
+stages.
 
-The shell itself composes in Rust (`crates/lab/src/shell/arguments.rs`); vectors/path_words
-holds both, and a plan's tables of networks, to the same paths and the same refusals.
+The shell itself composes in Rust (`crates/lab/src/shell/arguments.rs`); vectors/path_words holds
+both, and a plan's network tables, to the same paths and the same refusals.
 """
 
 import json
@@ -17,18 +18,18 @@ from eyelevel.networks.recorded_links import find_recorded_pair
 from eyelevel.networks.stages import NOTHING, Stage, StagesRead, at_mean_rates, with_files
 
 DEFAULT_NETWORK = "dsl"
-"""The network of a path without options."""
+"""Network of a path without options."""
 
 NAME_LENGTH_MAX = 64
 _PLAIN = re.compile(r"[A-Za-z0-9 .,:%+_/-]+")
 
 ReadStages = Callable[[str], StagesRead]
-"""One direction's stages by their text; ValueError where they make no sense."""
+"""Parses one direction's stages; raises `ValueError` if they are invalid."""
 
 
 @dataclass(frozen=True)
 class NetworkWords:
-    """The network options of a command line."""
+    """Network options of a command line; None for absent ones."""
 
     network: str | None = None
     traces: str | None = None
@@ -39,8 +40,9 @@ class NetworkWords:
     trace_up: str | None = None
 
     def given(self) -> dict[str, str]:
-        """Return the given values by option, in the order in which a packet from the far end meets
-        them."""
+        """Return the given values by option, in the order in which a packet from the server
+        meets them.
+        """
         said = {
             "--network": self.network,
             "--traces": self.traces,
@@ -54,7 +56,7 @@ class NetworkWords:
 
 
 class WordError(NetworkError):
-    """One word makes no sense: `word` is its field of NetworkWords, `problem` what is wrong."""
+    """An option is invalid: `word` is its field of `NetworkWords`, `problem` the reason."""
 
     def __init__(self, word: str, problem: str) -> None:
         super().__init__(f"--{word.replace('_', '-')}: {problem}")
@@ -63,19 +65,19 @@ class WordError(NetworkError):
 
 @dataclass(frozen=True)
 class Composed:
-    """A network and the files of its stages by their digests."""
+    """A network, and the paths of its stages' files by digest."""
 
     network: Network
     files: Mapping[str, str] = field(default_factory=dict)
 
 
 def compose(words: NetworkWords, read: ReadStages, default: str = DEFAULT_NETWORK) -> Composed:
-    """Return the network of these words; NetworkError names the option and the way out.
+    """Return the network of these options; raises `NetworkError` with option and remedy.
 
-    `--traces` puts recordings of a folder in the place of a preset's model.
-    Down consists of the preset's stages, or the delay of half a round trip and the trace, then of
-    the stages of the words; seen from the client, up is the mirror image. Without a word for the
-    path the network is the preset itself, and without one at all that of the name `default`.
+    `--traces` replaces a preset's model by recordings of a folder. Downstream come the preset's
+    stages, or the delay of half a round trip and the trace, then the stages of `--down`; upstream
+    is the mirror image, seen from the client. Without an option for the path the network is the
+    preset itself; without any option it is `default`.
     """
     given = words.given()
     if given.keys() <= {"--network"}:
@@ -99,11 +101,10 @@ def put_together(
     read: ReadStages,
     files: dict[str, str],
 ) -> Network:
-    """Return the network of a preset's stages, or a round trip and traces, and the stages of the
-    words.
+    """Return a network of a preset's stages, or a round trip and traces, and the options' stages.
 
-    Of the words those that say which preset are passed over. Files are noted in `files`, which has
-    the preset's, by their digests. Raises WordError.
+    The options that select the preset are ignored. Files, which include the preset's, are added to
+    `files` by digest. Raises `WordError`.
     """
     of_preset = as_stages(preset) if preset else {"down": [], "up": []}
     delay = _half_of(words.rtt, read)
@@ -119,7 +120,7 @@ def put_together(
 
 
 def refuse_what_is_unclear(words: NetworkWords) -> None:
-    """Raise NetworkError for options that contradict each other, or lack what they refer to."""
+    """Raise `NetworkError` for options that contradict each other, or lack what they refer to."""
     if words.network is None:
         if words.traces is not None:
             raise NetworkError(
@@ -141,8 +142,9 @@ def refuse_what_is_unclear(words: NetworkWords) -> None:
 
 
 def pair_of(preset: str, folder: str) -> tuple[str, str]:
-    """Return the files down and up that the folder has of this preset's link; NetworkError
-    without."""
+    """Return the recorded files (down, up) of the preset's link in a folder; raises
+    `NetworkError`.
+    """
     try:
         return find_recorded_pair(folder, preset)
     except ValueError as error:
@@ -152,7 +154,7 @@ def pair_of(preset: str, folder: str) -> tuple[str, str]:
 def _replay_recording(
     preset: Network, pair: tuple[str, str], name: str, read: ReadStages, files: dict[str, str]
 ) -> Network:
-    """Return the preset with the courses of these files."""
+    """Return the preset with its traces replaced by these files (down, up)."""
     found = [_read("traces", json.dumps([trace_stage(file)]), read) for file in pair]
     for each in found:
         files.update(each.files)
@@ -171,7 +173,7 @@ def _half_of(rtt: str | None, read: ReadStages) -> list[Stage]:
 
 
 def _trace(word: str, file: str | None, read: ReadStages, files: dict[str, str]) -> Sequence[Stage]:
-    # As JSON, since a file's name may hold what separates clauses of the text form.
+    # As JSON: a file name may contain the separators of the text form.
     text = None if file is None else json.dumps([trace_stage(file)])
     return _own(word, text, read, files).stages
 
@@ -191,8 +193,9 @@ def _as_one(
     read: ReadStages,
     files: Mapping[str, str],
 ) -> StagesRead:
-    """Return a direction, and what its stages come to together; those of its `own` word are
-    read."""
+    """Return a direction's stages with their combined rate, delay and queue; `own` has been
+    read.
+    """
     if len(stages) == len(own.stages):
         return own
     played = with_files(at_mean_rates(stages), files.__getitem__)
@@ -207,8 +210,10 @@ def _read(word: str, text: str, read: ReadStages) -> StagesRead:
 
 
 def _name(given: Mapping[str, str]) -> str:
-    """Return a name for the network from its options; where values are too long or not plain text,
-    some options stand without their value."""
+    """Return a name for the network from its options.
+
+    Values that are too long or not plain text are left out.
+    """
     said = {
         option: f"{option[2:]} {PurePath(text).name if '--trace' in option else text}"
         for option, text in given.items()

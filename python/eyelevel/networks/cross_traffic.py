@@ -9,24 +9,25 @@ from eyelevel.lab_tables import LIMITS
 from eyelevel.settings import Settings, within
 
 Controller = Literal["cubic", "bbr", "reno"]
-"""The congestion controllers that the kernel's TCP has."""
+"""Congestion controllers of the kernel's TCP."""
 
 Direction = Literal["down", "up"]
 
 FLOWS_MAX = int(LIMITS["flows"].max)
-"""The most flows of one lab, over all kinds."""
+"""Maximum number of flows in one lab, over all kinds."""
 
 SETTLING_ROUND_TRIPS = 20
-"""The round trips from the flows' start to the page's: a slow start takes ten on the largest
-preset, then comes the loss that ends it, and as long again."""
+"""Round trips between the flows' start and the page's: slow start takes ten on the fastest
+preset, then comes the loss that ends it, and as long again.
+"""
 SETTLING_S_MIN, SETTLING_S_MAX = 1.0, 20.0
 
 
 @dataclass(frozen=True)
 class CrossTraffic(Settings):
-    """Some transfers of one kind: the page's way down, or up against its acknowledgements.
+    """Transfers of one kind: downstream with the page, or upstream against its acknowledgements.
 
-    `stated`: one element of the lab's `cross_traffic` (spec/lab-events.md).
+    `stated` returns an element of the lab's `cross_traffic` (spec/lab-events.md).
     """
 
     congestion_control: Controller
@@ -39,7 +40,7 @@ class CrossTraffic(Settings):
 
 
 def parse_cross_traffic(text: str) -> CrossTraffic:
-    """Parse `CONTROLLER[:FLOWS[:DIRECTION]]`; NetworkError says what is wrong."""
+    """Parse `CONTROLLER[:FLOWS[:DIRECTION]]`; raises `NetworkError`."""
     words = text.split(":")
     if len(words) > 3:
         raise _refusal(text, "too many colons; write cubic:2:down")
@@ -54,7 +55,7 @@ def parse_cross_traffic(text: str) -> CrossTraffic:
 
 
 def parse_all_cross_traffic(texts: Sequence[str]) -> tuple[CrossTraffic, ...]:
-    """Return the transfers of all options; NetworkError if one is invalid, or all together."""
+    """Parse all options; raises `NetworkError` if one is invalid, or for too many flows in all."""
     kinds = tuple(parse_cross_traffic(text) for text in texts)
     try:
         check_flows(kinds)
@@ -64,13 +65,15 @@ def parse_all_cross_traffic(texts: Sequence[str]) -> tuple[CrossTraffic, ...]:
 
 
 def check_flows(kinds: Sequence[CrossTraffic]) -> None:
-    """Raise NetworkError where all together are more flows than a lab has."""
+    """Raise `NetworkError` if there are more flows than a lab supports."""
     if (flows := sum(kind.flows for kind in kinds)) > FLOWS_MAX:
         raise NetworkError(f"cross traffic of {flows} flows; use at most {FLOWS_MAX} in all")
 
 
 def settling_s(rtt_ms_min: float, queue_ms: float) -> float:
-    """Return how long the flows run before the page is requested: round trips with full queues."""
+    """Return how long the flows run before the page is requested, s: round trips with full
+    queues.
+    """
     wanted_s = SETTLING_ROUND_TRIPS * (rtt_ms_min + queue_ms) / 1e3
     return min(max(wanted_s, SETTLING_S_MIN), SETTLING_S_MAX)
 

@@ -1,10 +1,10 @@
-"""Weighted networks from today's Chrome UX Report (CrUX), which has round trips alone.
+"""Make weighted networks from the Chrome UX Report (CrUX), which has round trips only.
 
-Since February 2025 CrUX has no effective connection types; it has the `round_trip_time` of the
-loads, as a histogram and its 75th percentile (developer.chrome.com/blog/crux-2025-02). Read are an
-answer of its API (JSON), and a table of the histogram's bins from BigQuery: `start`, `end`,
-`density`, a row a bin. The users become classes by CrUX's own borders, each with the median round
-trip of its loads. The rate is by `rate_mbit_s_of`, or the same for all where it is given.
+Since February 2025 CrUX has no effective connection types; it has the `round_trip_time` of loads,
+as a histogram and its 75th percentile (developer.chrome.com/blog/crux-2025-02). Supported are a
+response of its API (JSON), and a table of the histogram's bins from BigQuery: `start`, `end`,
+`density`, one row per bin. Users are divided into classes at CrUX's own boundaries, each with the
+median round trip of its loads. The rate is given, or by `rate_mbit_s_of`.
 """
 
 import math
@@ -24,25 +24,28 @@ from eyelevel.networks.from_csv import QUEUE_MS, UP_SHARE, WeightedNetwork
 from eyelevel.networks.network import Network
 
 BORDERS_MS = (75.0, 275.0)
-"""Between low, medium and high round trips, as CrUX's API bins them."""
+"""Boundaries between low, medium and high round trips, ms, as in CrUX's API."""
 
 RATES_MBIT_S = ((24.0, 25.0), (74.0, 10.5), (175.0, 1.6), (450.0, 0.4), (1800.0, 0.075))
-"""Round trips in ms and what users with them get: the first two are `dsl` and `lte` (Wolsing et al.
-2019, table 2), the others what Chromium takes for typical of its connection types 4g, 3g and 2g
-(net/nqe/network_quality_estimator_params.cc)."""
+"""Round trips, ms, with typical downlink rates, Mbit/s: the first two are `dsl` and `lte`
+(Wolsing et al. 2019, table 2), the others Chromium's typical values of its connection types 4g,
+3g and 2g (net/nqe/network_quality_estimator_params.cc).
+"""
 
 OPEN_END = 1.5
-"""Times its beginning is the median of a last bin without an end; this project's choice. As loads
-are even on a logarithm within each bin, all of it is taken to end at the square of this."""
+"""Median of a last bin without an end, as a multiple of its start; this project's choice. Loads
+are taken as uniform on a logarithmic scale within each bin, so this bin ends at the square of
+this factor.
+"""
 
 RTT_MS_MAX = 10_000.0
 DENSITY_OFF_MAX = 0.02
-"""CrUX rounds densities to four digits."""
+"""Tolerance for the sum of densities, which CrUX rounds to four digits."""
 
 _BIN = ("start", "end", "density")
 _NOT_NEEDED = ("origin", "form_factor", "yyyymm", "date", "country_code")
 _NAMES = {name: (name, f"bin.{name}", f"bin_{name}") for name in _BIN}
-"""BigQuery calls a struct's fields `bin.start`, an export `bin_start`."""
+"""Column names of each field: BigQuery writes `bin.start`, an export `bin_start`."""
 _QUANTITIES = (
     *(Quantity(name, PLAIN, bare=dict.fromkeys(_NAMES[name], 1.0)) for name in ("start", "end")),
     Quantity("density", SHARE, frozenset(_NAMES["density"]), dict.fromkeys(_NAMES["density"], 1.0)),
@@ -50,13 +53,13 @@ _QUANTITIES = (
 )
 
 Bins = Sequence[tuple[float, float, float]]
-"""Start, end (infinite of the last) and density of each, in order."""
+"""Start, end (infinite for the last) and density of each bin, in order."""
 
 
 def is_crux(text: str, file: str = "users") -> bool:
-    """Return whether a file of users is one of CrUX: an answer of the API, or a table of bins.
+    """Return whether a file of users is from CrUX: a response of the API, or a table of bins.
 
-    Raises NetworkError for JSON that is damaged.
+    Raises `NetworkError` for malformed JSON.
     """
     source = Source(file, TABLE, NetworkError)
     if is_json(text):
@@ -78,9 +81,9 @@ def _names_bins(names: Sequence[str]) -> bool:
 def networks_from_crux(
     text: str, file: str, rate_mbit_s: float | None = None
 ) -> list[WeightedNetwork]:
-    """Return the networks of an answer of the API, or of a table of bins; `file` is for messages.
+    """Return the networks of an API response or a table of bins; `file` is its name for messages.
 
-    Raises NetworkError with file, place and remedy.
+    Raises `NetworkError` with file, place and remedy.
     """
     source = Source(file, TABLE, NetworkError)
     bins, p75_ms = _bins_of(text, source)
@@ -97,8 +100,11 @@ def networks_from_crux(
 
 
 def rate_mbit_s_of(rtt_ms: float) -> float:
-    """Return the rate down that stands for a round trip: on straight lines between `RATES_MBIT_S`,
-    both logarithmic, and beyond them that of the nearest."""
+    """Return the typical downlink rate for a round trip.
+
+    Interpolated linearly between `RATES_MBIT_S` on two logarithmic scales, and constant beyond
+    them.
+    """
     if rtt_ms <= RATES_MBIT_S[0][0]:
         return RATES_MBIT_S[0][1]
     for (near, fast), (far, slow) in pairwise(RATES_MBIT_S):
@@ -109,7 +115,7 @@ def rate_mbit_s_of(rtt_ms: float) -> float:
 
 
 def _network(name: str, rtt_ms: float, rate_mbit_s: float | None) -> Network:
-    # Three digits: the rule is no finer.
+    # Three digits: the rule is not more precise.
     down = rate_mbit_s or float(f"{rate_mbit_s_of(rtt_ms):.3g}")
     return Network(name, round(down * 1e6), round(down * UP_SHARE * 1e6), rtt_ms, QUEUE_MS)
 
@@ -121,7 +127,7 @@ def _name(low: float, high: float) -> str:
 
 
 def _bins_of(text: str, source: Source) -> tuple[Bins, float | None]:
-    """Return the bins, and the 75th percentile in ms where it is known."""
+    """Return the bins, and the 75th percentile, ms, or None if it is not given."""
     if not is_json(text):
         return _of_table(read_table(text, source), source), None
     records = json_records(text, source)
@@ -198,7 +204,7 @@ def _of_table(table: Table, source: Source) -> Bins:
     added: dict[tuple[float, float], float] = {}
     for place, row in texts:
         start, end, density = _bin(row, place, source, style, scale)
-        # A row a form factor or origin: their loads are added up.
+        # One row per form factor or origin: their loads are added up.
         added[start, end] = added.get((start, end), 0.0) + density
     return [(*ends, density) for ends, density in sorted(added.items())]
 
@@ -240,7 +246,7 @@ def _number(
 
 
 Points = Sequence[tuple[float, float]]
-"""Round trips in ms, and the share of loads below each; ascending in both."""
+"""Round trips, ms, and the share of loads below each; both ascending."""
 
 
 def _points(bins: Bins, p75_ms: float | None, source: Source) -> Points:
@@ -255,7 +261,7 @@ def _points(bins: Bins, p75_ms: float | None, source: Source) -> Points:
             fault = f"a bin from {start:g} to {end:g} behind one to {points[-1][0]:g}"
             raise source.refusal(fault, "", "give bins that follow one another")
         if start > points[-1][0]:
-            # All are there, by their sum, so that what lies between has no loads.
+            # The densities add up to 1, so gaps between bins have no loads.
             points.append((start, share))
         share += density / total
         points.append((end, share))
@@ -292,7 +298,7 @@ def _rtt_at(points: Points, share: float) -> float:
 
 
 def _along(low: float, high: float, rtt_ms: float) -> float:
-    """Return how far a round trip lies within a bin, as shares of its loads are taken to go."""
+    """Return the share of a bin's loads below `rtt_ms`, on a logarithmic scale."""
     if rtt_ms <= low:
         return 0.0
     return rtt_ms / high if low == 0 else math.log(rtt_ms / low) / math.log(high / low)

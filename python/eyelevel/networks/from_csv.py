@@ -1,12 +1,12 @@
-"""Weighted networks from what a site's own users have: percentiles of round trips and bandwidth.
+"""Make weighted networks from measurements of a site's users: round trips and bandwidth.
 
-Real-user measurement (RUM) tools and the Chrome UX Report export tables. Two shapes are read, told
-by their columns (docs/reference/networks.md), as CSV or as JSON:
+Real-user measurement (RUM) tools and the Chrome UX Report export tables. Two forms are supported,
+as CSV or JSON, and distinguished by their columns (docs/reference/networks.md):
 
-- a row a class of users: `rtt_ms`, `down_mbit_s`, and as wanted `name`, `weight`, `up_mbit_s`,
+- one row per class of users: `rtt_ms`, `down_mbit_s`, and optionally `name`, `weight`, `up_mbit_s`,
   `loss_two_way`, `queue_ms`;
-- a row a percentile: `percentile`, `rtt_ms`, `down_mbit_s`, `up_mbit_s` as wanted. Each becomes a
-  network whose weight is the share of users between the midpoints to its neighbours.
+- one row per percentile: `percentile`, `rtt_ms`, `down_mbit_s`, optionally `up_mbit_s`. Each
+  becomes a network whose weight is the share of users between the midpoints to its neighbours.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,18 +34,17 @@ from eyelevel.networks.network import Network, loss_of_each_direction
 from eyelevel.networks.presets import get_network
 
 UP_SHARE = 0.2
-"""The uplink rate as a share of the downlink rate, if the table has none: as in the preset
-`dsl`."""
+"""Uplink rate as a share of the downlink rate, if the table has none: as in the preset `dsl`."""
 
 QUEUE_MS = 200.0
-"""The queue, as in most presets; RUM data do not include queues."""
+"""Length of the queue, ms, as in most presets; RUM data do not include queues."""
 
 NAME_LENGTH_MAX = 64
 
 ROUNDED_RTT_MS = 50.0
-"""Browsers round `rtt` to multiples of this, so that theirs is 0 for less than half of it."""
+"""Browsers round `rtt` to multiples of this, so that they report 0 for less than half of it."""
 ZERO_RTT_MS = ROUNDED_RTT_MS / 4
-"""The middle of what browsers round to 0."""
+"""Round trip assumed for a value that was rounded to 0."""
 
 _QUANTITIES = (
     Quantity("percentile", PLAIN, bare={"percentile": 1.0, "p": 1.0}),
@@ -65,7 +64,7 @@ _QUANTITIES = (
     Quantity("queue_ms", DELAY, frozenset(("queue",))),
 )
 
-# Lowest and highest value that makes sense; a value outside is a unit's mistake.
+# Lowest and highest plausible value; a value outside has the wrong unit.
 _RANGES = {
     "percentile": (0.0, 100.0),
     "weight": (0.0, 1e12),
@@ -79,7 +78,7 @@ _RANGES = {
 
 @dataclass(frozen=True)
 class WeightedNetwork:
-    """A network and the share of the users who have it; the shares of a table add up to 1."""
+    """A network and its share of the users; the shares of a table add up to 1."""
 
     network: Network
     share: float
@@ -90,7 +89,7 @@ def networks_from_csv(
 ) -> list[WeightedNetwork]:
     """Return the networks that a table describes; `file` is its name for messages.
 
-    `note` gets what was assumed. Raises NetworkError with file, line and remedy.
+    `note` is called with each assumption. Raises `NetworkError` with file, line and remedy.
     """
     source = Source(file, TABLE, NetworkError)
     table = (
@@ -107,7 +106,7 @@ def networks_from_csv(
 
 
 def toml_of(weighted: Sequence[WeightedNetwork]) -> str:
-    """Return the `networks` of a plan, each with its share of the users as its weight."""
+    """Return a plan's `networks` with the shares of users as weights, as TOML."""
     lines = [f"  {_toml(network)}," for network in weighted]
     return "\n".join(["networks = [", *lines, "]"]) + "\n"
 
@@ -133,7 +132,7 @@ def _columns(table: Table, source: Source) -> dict[str, Column]:
 def _values(
     table: Table, columns: Mapping[str, Column], source: Source, note: Callable[[str], None]
 ) -> "Rows":
-    """Return each row's values by the names of the columns, in their units."""
+    """Return each row's values by column name, in the columns' units."""
     rows = [(place, dict.fromkeys(columns, "")) for place, _ in table.rows[1:]]
     for (_, texts), (_, cells) in zip(rows, table.rows[1:], strict=True):
         for name, column in columns.items():
@@ -214,8 +213,10 @@ def _bare(text: str) -> str:
 
 
 def _is_rounded(rtts_ms: Sequence[float], column: Column) -> bool:
-    """Return whether these are the Network Information API's: it has no unit in `rtt`, and nothing
-    between its multiples."""
+    """Return whether these round trips are the Network Information API's rounded `rtt`.
+
+    Its column has no unit, and all values are multiples of `ROUNDED_RTT_MS`.
+    """
     named = column.heading.strip().strip("\ufeff").lower() == "rtt"
     return named and all(rtt_ms % ROUNDED_RTT_MS == 0 for rtt_ms in rtts_ms)
 
@@ -241,7 +242,7 @@ def _of_classes(rows: Rows, file: str) -> list[WeightedNetwork]:
     networks = []
     for index, ((number, row), weight) in enumerate(zip(rows, weights, strict=True), start=1):
         written = str(row.get("name", f"users-{index}"))
-        # A plan takes a preset's name for the preset.
+        # In a plan, a preset's name would select the preset.
         name = f"users-{written}" if get_network(written) else written
         if (other := names.get(name)) is not None:
             fault = "is used twice"
@@ -257,10 +258,11 @@ def _of_classes(rows: Rows, file: str) -> list[WeightedNetwork]:
 
 
 def _of_percentiles(rows: Rows, file: str) -> list[WeightedNetwork]:
-    """Round trips and rates of one row are of one percentile: slow users have both bad.
+    """Return one network per percentile; a row's round trip and rate are of the same users.
 
-    A percentile counts from the best users on; where rates fall from row to row as round trips
-    grow, that is what the table says, else the worst of one would meet the best of the other.
+    A percentile counts from the best users on: if rates fall from row to row as round trips grow,
+    the table is in that order; otherwise the worst of one would be paired with the best of the
+    other.
     """
     before: Mapping[str, float | str] | None = None
     for number, row in rows:

@@ -1,4 +1,4 @@
-"""A network, and how it becomes the lab's path."""
+"""A network, and its conversion to the lab's path."""
 
 import json
 import math
@@ -23,7 +23,7 @@ from eyelevel.traces.spec import SynthSpec
 
 
 def _kinds(value: object) -> object:
-    """Convert a single table to a list of it, and `none` to an empty list."""
+    """Convert a single table to a list with it, and `none` to an empty list."""
     if value == "none":
         return []
     return [value] if isinstance(value, dict) else value
@@ -53,13 +53,15 @@ _Stages = Annotated[
 
 
 VARYING_STAGES = ("trace", "cell", "schedule")
-"""Stages whose rate changes in time."""
+"""Stages whose rate varies over time."""
 
 
 @dataclass(frozen=True)
 class Network(Settings):
-    """An emulated access network. A rate that varies follows a trace, recorded or made; a setting
-    that is None is of no effect."""
+    """An emulated access network.
+
+    A varying rate follows a trace, recorded or synthetic; a setting that is None has no effect.
+    """
 
     name: str
     rate_down_bit_s: _Rate
@@ -87,7 +89,7 @@ class Network(Settings):
         up: StagesRead,
         cross_traffic: tuple[CrossTraffic, ...] | None = None,
     ) -> Self:
-        """Return the network that does what these stages do, and no more."""
+        """Return a network that consists of these stages."""
         return cls(
             name=name,
             rate_down_bit_s=down.rate_bit_s,
@@ -102,9 +104,10 @@ class Network(Settings):
     def recorded(
         self, name: str, digests: tuple[str, str], rates_bit_s: tuple[int, int] | None = None
     ) -> "Network":
-        """Return the network, under another name, with the courses of recorded traces, down and up,
-        by their digests and mean rates, in the place of a model's; the rates as they were where
-        nobody tells."""
+        """Return the network, renamed, with recorded traces (down, up) instead of a model's.
+
+        The traces are given by digests and mean rates; without rates the network's own stay.
+        """
         rates_bit_s = rates_bit_s or (self.rate_down_bit_s, self.rate_up_bit_s)
         return replace(
             self,
@@ -118,45 +121,45 @@ class Network(Settings):
         )
 
     def settings(self) -> JsonObject:
-        """Return everything but the name, as JSON: what a trial's hash covers."""
+        """Return all settings but the name, as JSON: the part that a trial's hash covers."""
         return self.stated(without=("name",))
 
     @property
     def down_mbit_s(self) -> float:
-        """The downlink's rate in Mbit/s."""
+        """Downlink rate, Mbit/s."""
         return self.rate_down_bit_s / 1e6
 
     @property
     def loss_two_way(self) -> float:
-        """The chance that a packet or its answer is lost."""
+        """Probability that a packet or its answer is lost."""
         return 1 - (1 - self.loss_down) * (1 - self.loss_up)
 
     @property
     def is_staged(self) -> bool:
-        """Whether a plan spells its stages out."""
+        """Whether the network is given by stages."""
         return self.stages_down is not None
 
     @property
     def delay_up_ms_min(self) -> float:
-        """The least delay of a packet up; 0 where a plan spells the stages out, whose share of the
-        round trip is not known."""
+        """Minimum upstream delay, ms; 0 for a network of stages, since its split is unknown."""
         return 0.0 if self.is_staged else self.rtt_ms_min / 2
 
     @property
     def is_plain(self) -> bool:
-        """Whether rates, round trip, queue and loss are all that it is."""
+        """Whether rates, round trip, queue and loss describe the network completely."""
         return self.course() == "constant" and not self.cross_traffic
 
     @property
     def varies(self) -> bool:
-        """Whether the rate of a way changes in time."""
+        """Whether the rate of a direction varies over time."""
         stages = (*(self.stages_down or ()), *(self.stages_up or ()))
         by_stage = any(stage["stage"] in VARYING_STAGES for stage in stages)
         return by_stage if self.is_staged else self.course() != "constant"
 
     def link_key(self) -> str:
-        """Return all that it is but its round trip: networks of one key are one link, near or
-        far."""
+        """Return a key of all settings but the round trip: networks with equal keys have the
+        same link.
+        """
         settings: JsonObject = {**self.settings(), "rtt_ms_min": None}
         for way in ("stages_down", "stages_up"):
             stages: Sequence[Stage] = settings[way] or ()
@@ -164,9 +167,11 @@ class Network(Settings):
         return json.dumps(settings, sort_keys=True)
 
     def grid_kinds(self) -> list[tuple["Network", float, float | None]]:
-        """Return what the networks of one grid of rates by round trips share: all but these two,
-        the uplink rate as a share of the downlink's, and the queue in time or (None) in round
-        trips."""
+        """Return the settings that a grid of rates by round trips shares with this network.
+
+        Each is: the network without rate and round trip, the uplink rate as a share of the
+        downlink's, and the queue, ms, or None for one round trip.
+        """
         same = replace(
             self, name="", rate_down_bit_s=0, rate_up_bit_s=0, rtt_ms_min=0.0, queue_ms=0.0
         )
@@ -176,12 +181,13 @@ class Network(Settings):
 
     @property
     def settling_s(self) -> float:
-        """The time for which cross traffic, if any, runs before the page is requested."""
+        """Seconds for which cross traffic runs before the page is requested; 0 without any."""
         return settling_s(self.rtt_ms_min, self.queue_ms) if self.cross_traffic else 0.0
 
     def course(self) -> str:
-        """Describe for tables how the rates change over time; a generated course is marked as a
-        model."""
+        """Describe for tables how the rates vary over time; a synthetic trace is marked as a
+        model.
+        """
         if self.is_staged:
             return "stages"
         made = self.synth_down or self.synth_up
@@ -190,8 +196,9 @@ class Network(Settings):
         return " and ".join(words) or "constant"
 
     def capacities_kb(self) -> dict[str, float]:
-        """Return the capacity of the downlink without and with its queue; empty for a path given as
-        stages."""
+        """Return the downlink's capacity in kB without and with its queue; empty for a network
+        of stages.
+        """
         if self.is_staged or not self.rate_down_bit_s:
             return {}
         wire = self.rate_down_bit_s * self.rtt_ms_min / 2 / 8e6
@@ -218,7 +225,7 @@ class Network(Settings):
         )
 
     def cells(self) -> dict[str, str]:
-        """Return the columns of tables of networks."""
+        """Return the network's row in tables, by heading."""
         down, up = (f"{loss * 100:.3g}" for loss in (self.loss_down, self.loss_up))
         return {
             "name": self.name,
@@ -227,13 +234,12 @@ class Network(Settings):
             "RTT ms": f"{self.rtt_ms_min:g}",
             "queue ms": f"{self.queue_ms:g}",
             "loss %": down if down == up else f"{down} / {up}",
-            # One word, for narrow terminals: of what model, the group's source has.
+            # One word, for narrow terminals; the group's source names the model.
             "course": "model" if "model" in self.course() else self.course(),
         }
 
     def refusal(self) -> str:
-        """Return why no link can have these numbers; empty if one can, or stages say what it
-        does."""
+        """Return why no link can have these values; "" if one can, or if stages are given."""
         if self.is_staged:
             return ""
         if self.queue_ms <= 0:
@@ -243,8 +249,11 @@ class Network(Settings):
         return ""
 
     def stages_as_read(self, way: str) -> JsonObject:
-        """Return the stages of one direction, `down` or `up`, and what they come to: a `StagesRead`
-        without its files. What both come to is kept as a sum and as the larger of two."""
+        """Return one direction's stages, `down` or `up`, and their combined values.
+
+        These are a `StagesRead` without its files. Of both directions only the sum of delays and
+        the larger queue are known.
+        """
         return {
             "stages": getattr(self, f"stages_{way}"),
             "rate_bit_s": getattr(self, f"rate_{way}_bit_s"),
@@ -253,11 +262,11 @@ class Network(Settings):
         }
 
     def farther(self, own_rtt_ms: float) -> "Network":
-        """Return the network as an origin has it that lies so much farther."""
+        """Return the network as seen by an origin that is `own_rtt_ms` farther away."""
         return replace(self, rtt_ms_min=self.rtt_ms_min + own_rtt_ms)
 
     def file_digests(self) -> list[str]:
-        """Return the digests of all files that it needs."""
+        """Return the digests of all files that the network needs."""
         digests = [digest for digest in (self.trace_down_sha256, self.trace_up_sha256) if digest]
 
         def note(digest: str) -> str:
@@ -270,18 +279,20 @@ class Network(Settings):
 
 
 def loss_of_each_direction(loss_two_way: float) -> float:
-    """Return the loss of each direction when a request or its response is lost with `loss_two_way`.
+    """Return the loss of each direction if a request or its response is lost with `loss_two_way`.
 
     Both arrive with (1 - x)^2 = 1 - loss_two_way (Wolsing et al. 2019, section 3.2).
     """
-    # Without the case, 0 would come out as -0.0 and stand so in hashes and tables.
+    # Without this case, 0 would become -0.0 in hashes and tables.
     return -math.expm1(math.log1p(-loss_two_way) / 2) if loss_two_way else 0.0
 
 
 def lab_path(network: Network, trace_files: Mapping[str, str] | None = None) -> JsonObject:
-    """Return the lab's `path` (spec/lab-events.md): the stages of both directions, files by name
-    and made traces by their numbers. `trace_files`: the file of each recorded trace by its digest;
-    KeyError where the network needs one that is not there."""
+    """Return the lab's `path` (spec/lab-events.md): the stages of both directions.
+
+    Files are given by path, synthetic traces by their values. `trace_files`: path of each recorded
+    trace by digest; raises `KeyError` if one is missing.
+    """
     return {
         way: [_play(stage) for stage in with_files(stages, (trace_files or {}).__getitem__)]
         for way, stages in as_stages(network).items()
@@ -289,11 +300,12 @@ def lab_path(network: Network, trace_files: Mapping[str, str] | None = None) -> 
 
 
 def as_stages(network: Network) -> dict[str, list[Stage]]:
-    """Return both directions of a network, `down` and `up`, in the order in which a packet meets
-    them: files by digest, a made trace by its generator's settings.
+    """Return the stages of both directions, `down` and `up`, in the order in which a packet meets
+    them.
 
-    Downstream delay, then queue and link, then loss, as in the paper; upstream the reverse. The
-    minimum RTT is split evenly. A direction without loss has no loss stage.
+    Files are given by digest, synthetic traces by their generator's settings. Downstream: delay,
+    then queue and link, then loss, as in the paper; upstream the reverse. The minimum RTT is split
+    evenly. A direction without loss has no loss stage.
     """
     if network.stages_down is not None and network.stages_up is not None:
         return {"down": list(network.stages_down), "up": list(network.stages_up)}
@@ -307,15 +319,17 @@ def as_stages(network: Network) -> dict[str, list[Stage]]:
 
 
 def trace_stage(trace: object) -> JsonObject:
-    """Return the link of a trace, which is a file or its numbers, without a bound of its queue."""
+    """Return a `trace` stage for a file or a list of opportunities, without a limit of its
+    queue.
+    """
     return {"stage": "trace", "trace": trace}
 
 
 def _play(stage: Stage) -> Stage:
-    """Return the stage as the data plane takes it, which makes no traces."""
+    """Return the stage as the data plane takes it, with a synthetic trace generated."""
     if SYNTH not in stage:
         return stage
-    # numpy takes longer to import than a path takes to start; most paths need no made trace.
+    # Importing numpy takes longer than starting a path; few paths have a synthetic trace.
     from eyelevel.traces.synth import synthesise
 
     trace = synthesise(SynthSpec.read(stage[SYNTH])).tolist()
@@ -340,7 +354,7 @@ def _queue(network: Network, rate_bit_s: int) -> JsonObject:
 
 
 def queue_bytes(network: Network, rate_bit_s: int) -> int:
-    """Return the queue of a direction with this rate."""
+    """Return the queue of a direction with this rate, bytes."""
     in_time = math.ceil(rate_bit_s * network.queue_ms / 8000)
     return max(in_time, network.queue_bytes_min or 0)
 

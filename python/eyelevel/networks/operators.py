@@ -1,10 +1,11 @@
-"""Cellular links by operator and technology: models of them, until recordings take their place.
+"""Cellular links by operator and technology: models, which recordings can replace.
 
-`verizon-lte`, `att-3g` and so on, `verizon-lte-RTT` at another round trip: the four operators of
-the corpus of Das 2014 (section 4.3), 3G and LTE. Their recordings may not be shipped, so the
-courses are the cellular model's. Each has a mean of its own, whose source the table names, and
-seeds of its own; `benchmarks/path/cellular_fit.py` chose these, by a recorded link. `recordings`
-finds recorded traces of a network among the files of a folder, such as Mahimahi's.
+`verizon-lte`, `att-3g` and so on, and `verizon-lte-RTT` with another round trip: the four operators
+of the corpus of Das 2014 (section 4.3), 3G and LTE. Their recordings may not be shipped, so the
+traces are those of the cellular model. Each link has its own mean rates, whose source the table
+names, and its own seeds, which `benchmarks/path/cellular_fit.py` chose by comparison with a
+recorded link. `recordings` finds a network's recorded traces among the files of a folder, such as
+Mahimahi's.
 """
 
 import re
@@ -16,8 +17,9 @@ from eyelevel.traces.spec import SynthSpec
 
 MODEL = "cellular"
 RTT_MS = 120.0
-"""Das 2014, section 6.3: the least round trip of his figure 6-1, here that of all, so that links
-differ by their rates alone. His others are 30 and 300 ms."""
+"""Minimum round trip of all links, ms, as in figure 6-1 of Das 2014 (section 6.3), so that
+links differ only in their rates. His other ones are 30 and 300 ms.
+"""
 QUEUE_MS = 1000.0
 SECONDS = 60
 
@@ -31,7 +33,7 @@ def made(
     duration_s: int,
     seeds: tuple[int, int],
 ) -> Network:
-    """Return a network whose courses are a model's: mean rates and seeds down and up."""
+    """Return a network with traces of a model, with mean rates and seeds for down and up."""
     down, up = (round(each * 1e6) for each in mbit_s)
     return Network(
         name,
@@ -46,9 +48,9 @@ def made(
 
 @dataclass(frozen=True)
 class OperatorLink:
-    """One operator's link by one technology; rates and seeds are down and up.
+    """One operator's link with one technology; rates and seeds are (down, up).
 
-    `source`: of the rates. `likeness`: the recording to whose course the seeds come nearest; `own`:
+    `source`: source of the rates. `likeness`: the recording that the seeds approximate best; `own`:
     whether it is of this operator and technology.
     """
 
@@ -61,21 +63,21 @@ class OperatorLink:
 
     @property
     def operator(self) -> str:
-        """The prefix of the operator's recording names."""
+        """Prefix of the operator's recording file names."""
         return self.name.partition("-")[0]
 
     @property
     def technology(self) -> str:
-        """`3g` or `lte`."""
+        """Technology: `3g` or `lte`."""
         return self.name.partition("-")[2]
 
     def model(self, rtt_ms: float = RTT_MS) -> Network:
-        """Return the link as a model, at a least round trip."""
+        """Return the modelled network with this minimum round trip."""
         name = self.name if rtt_ms == RTT_MS else f"{self.name}-{rtt_ms:.10g}"
         return made(name, MODEL, self.mbit_s, rtt_ms, QUEUE_MS, SECONDS, self.seeds)
 
     def course(self) -> str:
-        """Return the recording by which its seeds were chosen."""
+        """Return the recording by which the seeds were chosen."""
         return self.likeness if self.own else f"{self.likeness}, of another operator: assumed"
 
 
@@ -113,8 +115,9 @@ RTTS_MS = (0.1, 10_000.0)
 
 
 def link_of(name: str) -> tuple[OperatorLink, float] | None:
-    """Return the link that a network's name says, and its round trip in ms; None where it says
-    none."""
+    """Return the link and the round trip, ms, that a network's name denotes; None for other
+    names.
+    """
     found = _NAME.fullmatch(name)
     rtt_ms = float(found[2]) if found and found[2] else RTT_MS
     if found is None or not RTTS_MS[0] <= rtt_ms <= RTTS_MS[1]:
@@ -126,15 +129,17 @@ _OF_DAS = re.compile(r"das-(verizon|att)-[0-9.]+", re.ASCII)
 
 
 def find_recorded_link(name: str) -> OperatorLink | None:
-    """Return the link whose recordings stand for the network `name`, or None. Das's two, named by
-    their round trips, are the LTE links of their operators."""
+    """Return the link whose recordings stand for the network `name`, or None.
+
+    Das's two networks, named by their round trips, are the LTE links of their operators.
+    """
     if of_das := _OF_DAS.fullmatch(name):
         return LINKS_BY_NAME[f"{of_das[1]}-lte"]
     found = link_of(name)
     return found[0] if found else None
 
 
-# As Mahimahi and the corpus of Das call theirs: Verizon-LTE-short.down, TMobile-UMTS-driving.up.
+# File names of Mahimahi and of Das's corpus: Verizon-LTE-short.down, TMobile-UMTS-driving.up.
 _RECORDING = re.compile(
     r"(verizon|at&?t|t-?mobile|sprint)[-_ ](lte|4g|3g|umts|hspa\+?|evdo|ehrpd)(?:[-_ .].*)?",
     re.IGNORECASE | re.ASCII,
@@ -143,10 +148,11 @@ _IS_LTE = frozenset({"lte", "4g"})
 
 
 def recordings(files: Iterable[str]) -> Mapping[str, tuple[str, str]]:
-    """Return the recordings down and up by the link's name, where both are among a folder's files.
+    """Return the recorded files (down, up) by link name, for links with both among a folder's
+    files.
 
-    Of several recordings of a link the first by name is meant, which of Mahimahi's are those that
-    were recorded while driving, for Sprout.
+    Of several recordings of a link the first by name is taken; of Mahimahi's these are the ones
+    recorded while driving, for Sprout.
     """
     stems: dict[str, dict[str, str]] = {}
     for file in files:

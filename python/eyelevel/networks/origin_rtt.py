@@ -1,9 +1,10 @@
-"""Round trips of single origins: set by host, put on the path by address; pure.
+"""Additional round trips of single origins: set by host, applied by address; pure.
 
-An origin's own round trip is what its packets travel beyond the access network: a handshake with it
-takes the network's `rtt_ms_min` and this. Half of it is added each way, down before all that the
-network does and up after it, where an origin's own way is. Addresses travel, not hosts: hosts that
-are replayed at one address have one way, and asking for two is refused.
+An origin's own round trip is the part beyond the access network: a handshake with it takes the sum
+of the network's `rtt_ms_min` and this. Half of it is added in each direction, downstream before all
+stages of the network and upstream after them, which is where an origin is. It is applied to
+addresses, not hosts: hosts replayed at one address share a path, and different values for them are
+refused.
 """
 
 import re
@@ -19,9 +20,9 @@ from eyelevel.settings import IN_MS, Checked, DurationMs
 
 RECORDED: Final = "recorded"
 OTHERS = "*"
-"""The key for all hosts that are not named."""
+"""Key for all hosts that are not named."""
 OWN_RTT_MS_MAX = 60_000.0
-"""The longest round trip; nobody waits longer for a handshake."""
+"""Maximum round trip, ms."""
 
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?|\[[0-9a-f:.]+\]|\*")
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
@@ -31,7 +32,7 @@ _EXAMPLE = f'write `"{RECORDED}"`, a time, or a table such as {{ "cdn.example" =
 def origin_rtts(value: object) -> dict[str, float | Literal["recorded"]]:
     """Validate round trips by host or `*`: a number of milliseconds, or `recorded`.
 
-    One value stands for all hosts. Raises ValueError for what is no host or no round trip.
+    A single value applies to all hosts. Raises `ValueError` for an invalid host or round trip.
     """
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         value = {OTHERS: value}
@@ -49,8 +50,7 @@ def origin_rtts(value: object) -> dict[str, float | Literal["recorded"]]:
 
 
 def own_rtt_of_word(word: str) -> float | str:
-    """Return a word of the command line as `origin_rtts` takes it: a number is milliseconds, as in
-    a plan."""
+    """Convert a command-line word for `origin_rtts`: a number is in milliseconds, as in a plan."""
     return float(word) if _NUMBER.fullmatch(word) else word
 
 
@@ -72,13 +72,18 @@ def _own_rtt(host: str, value: object) -> float | Literal["recorded"]:
 
 OwnRtt = Literal["recorded"] | Annotated[DurationMs, Le(OWN_RTT_MS_MAX)]
 OriginRtts = Annotated[Mapping[str, OwnRtt], Checked(origin_rtts)]
-"""Round trips by host, or `*`; in milliseconds, or as the recording's handshakes had them."""
+"""Round trips by host, or `*`: milliseconds, or `recorded` for those of the recording's
+handshakes.
+"""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A host of a recording: where it is replayed, and the least round trip of its recorded
-    handshakes, None where none was recorded."""
+    """A host of a recording.
+
+    It has the address at which it is replayed, and the minimum round trip of its recorded
+    handshakes, None if none was recorded.
+    """
 
     host: str
     address: str
@@ -95,10 +100,11 @@ def places_of(origins: Sequence[JsonMapping]) -> tuple[Place, ...]:
 
 
 def own_rtts_ms(asked: OriginRtts, places: Sequence[Place], site: str) -> dict[str, float]:
-    """Return the own round trip of each host of the recording `site` that has one.
+    """Return the own round trip, ms, of each host of the recording `site` that has one.
 
-    `recorded` is the least of the host's address: what differs between its hosts is noise. Raises
-    NetworkError, in one line, where none was recorded, or where hosts of one address would differ.
+    `recorded` is the minimum over the host's address: differences between its hosts are noise.
+    Raises `NetworkError`, in one line, if none was recorded, or if hosts of one address would
+    differ.
     """
     recorded = _least_by_address(places)
     own: dict[str, float] = {}
@@ -132,8 +138,10 @@ def hosts_without_rtt(places: Sequence[Place]) -> list[str]:
 def with_own_rtts(
     path: JsonMapping, own_ms: Mapping[str, float], places: Sequence[Place]
 ) -> JsonObject:
-    """Return a lab's `path` with the own round trips of these hosts. Raises KeyError for one
-    without a place."""
+    """Return a lab's `path` with these hosts' own round trips added.
+
+    Raises `KeyError` for a host without a place.
+    """
     address_of = {place.host: place.address for place in places}
     delays_ms = {address_of[host]: rtt_ms / 2 for host, rtt_ms in own_ms.items() if rtt_ms}
     if not delays_ms:

@@ -1,4 +1,4 @@
-"""A network of a command's words, as the text of a plan that takes the same words."""
+"""Write a network composed from command-line options as the text of a plan."""
 
 import json
 import re
@@ -6,18 +6,18 @@ import re
 from eyelevel.networks.compose import NAME_LENGTH_MAX, Composed, NetworkWords
 
 _NOT_OF_NAMES = re.compile(r"[^A-Za-z0-9 ._+@-]+")
-"""The characters that are not allowed in a plan's names (`eyelevel.plan.file.model`)."""
+"""Characters that are not allowed in a plan's names (`eyelevel.plan.file.model`)."""
 
 
 def plan_table(words: NetworkWords, composed: Composed) -> str:
-    """Return a plan's `networks` of what these words were composed to."""
+    """Return a plan's `networks` line with the composed network."""
     return f"networks = [{network_text(words, composed)}]"
 
 
 def network_text(words: NetworkWords, composed: Composed) -> str:
     """Return the network as an entry of a plan's list: a name if that is all, otherwise a table.
 
-    Files are named as they were, relative to the working directory, as a plan's are.
+    Files keep their paths, relative to the working directory, as in a plan.
     """
     network = composed.network
     said = {"base": words.network, "traces": words.traces, "rtt": words.rtt}

@@ -1,4 +1,4 @@
-"""The networks that come with the project, as one table of groups."""
+"""The shipped networks, as one table of groups."""
 
 import re
 from collections.abc import Iterable
@@ -37,8 +37,8 @@ _WOLSING = (
     _paper("mss", 1.89, 1.89, 760, 0.06, 200),
 )
 
-# Das 2014, caption of figure 5-2. The axes of its maps say 2.9, 8.6 and 14.6 for 3, 8 and 14: even
-# steps of the logarithm, of which the caption is rounded.
+# Das 2014, caption of figure 5-2. The axes of its maps have 2.9, 8.6 and 14.6 for 3, 8 and 14: even
+# steps on a logarithmic scale, which the caption rounds.
 DAS_RATES_MBIT_S = (0.2, 0.3, 0.6, 1, 1.7, 3, 5, 8, 14, 25)
 DAS_RTTS_MS = (30, 60, 90, 120, 150, 180, 210, 240, 270, 300)
 
@@ -52,12 +52,14 @@ def _das(rate_mbit_s: float, rtt_ms: float) -> Network:
 
 
 DAS_CAPTION_MBIT_S = 24
-"""Das 2014, caption of figure 5-1: 1, 14 and 24 Mbit/s; his grid has 25 instead of the last."""
+"""Rate of Das 2014, caption of figure 5-1: 1, 14 and 24 Mbit/s; his grid has 25 instead of the
+last.
+"""
 DAS_CAPTION_RTTS_MS = (30, 120, 300)
 
 # Das 2014, section 6.3: the mean rates of his two recorded links, down and up in Mbit/s, with three
 # minimum RTTs. His recordings may not be shipped, so the courses are a model's with the same means,
-# one of its own for each direction of each operator (seeds down and up): scaled from one, the two
+# a separate one for each direction of each operator (seeds down and up): scaled from one, the two
 # operators would be one link at two rates.
 DAS_CELLULAR_MBIT_S = {"verizon": (19.1, 9.1), "att": (6.7, 1.1)}
 DAS_CELLULAR_SEEDS = {"verizon": (1, 2), "att": (3, 4)}
@@ -67,14 +69,14 @@ CELLULAR_QUEUE_MS = 1000
 
 
 def _webpagetest(name: str, down_mbit_s: float, up_mbit_s: float, rtt_ms: int) -> Network:
-    # Its profiles say nothing of queues: 200 ms, as of most networks of the paper.
+    # Its profiles do not specify queues: 200 ms, as in most networks of the paper.
     return Network(name, round(down_mbit_s * 1e6), round(up_mbit_s * 1e6), rtt_ms, 200)
 
 
 OPERATOR = "operator"
-"""The group of operators' links."""
+"""Name of the group of operators' links."""
 UNSHAPED = "unshaped"
-"""The name of the network that holds nothing back."""
+"""Name of the network without any limit."""
 
 GROUPS: tuple[NetworkGroup, ...] = (
     NetworkGroup(
@@ -163,10 +165,12 @@ _RTTS_MS = (0.1, 10_000.0)
 
 
 def get_network(name: str) -> Network | None:
-    """Return the preset of this name, or the cell das-RATE-RTT at any rate (Mbit/s) and round trip
-    (ms), or an operator's link at any round trip, as verizon-lte-300; None where there is none.
+    """Return the network of this name, or None.
 
-    Each is called as the tables have it: das-1.70-30 is das-1.7-30, verizon-lte-120 verizon-lte."""
+    Besides presets there are cells das-RATE-RTT at any rate (Mbit/s) and round trip (ms), and
+    operators' links at any round trip, such as verizon-lte-300. Names are normalised as in the
+    tables: das-1.70-30 is das-1.7-30, verizon-lte-120 is verizon-lte.
+    """
     if name in NETWORKS_BY_NAME:
         return NETWORKS_BY_NAME[name]
     if (named := link_of(name)) is not None:
@@ -183,8 +187,9 @@ def get_network(name: str) -> Network | None:
 
 
 def why_none(name: str, known: Iterable[str] = tuple(NETWORKS_BY_NAME)) -> str:
-    """Return why `get_network` has none of this name: bounds of a cell's numbers, else the nearest
-    of those that are known."""
+    """Return why `get_network` knows no such name: the bounds of a cell's numbers, or similar
+    names.
+    """
     if _OF_GRID.fullmatch(name) is None:
         return unknown("network", name, known)
     return (
@@ -194,8 +199,9 @@ def why_none(name: str, known: Iterable[str] = tuple(NETWORKS_BY_NAME)) -> str:
 
 
 def find_network(name: str) -> Network:
-    """Return the network of a name as `get_network` does; raises NetworkError with a remedy if
-    there is none."""
+    """Return the network of a name as `get_network` does; raises `NetworkError` if there is
+    none.
+    """
     if (network := get_network(name)) is None:
         raise NetworkError(
             f"--network: {why_none(name)} (all: eyelevel list networks; das-RATE-RTT is one at "

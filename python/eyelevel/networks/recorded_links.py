@@ -1,4 +1,4 @@
-"""Recorded traces of operators' links, out of a folder such as Mahimahi's `traces`."""
+"""Find recorded traces of operators' links in a folder such as Mahimahi's `traces`."""
 
 import os
 from itertools import islice
@@ -8,16 +8,16 @@ from eyelevel.from_outside.words import excerpt
 from eyelevel.networks.operators import LINKS_BY_NAME, find_recorded_link, recordings
 
 FILES_MAX = 10_000
-"""The most files of a folder that are examined: Mahimahi's has about twenty."""
+"""Maximum number of files examined in a folder; Mahimahi's has about twenty."""
 BELOW = "traces"
-"""The folder of traces in a checkout of Mahimahi."""
+"""Folder of traces in a checkout of Mahimahi."""
 
 
 def find_recorded_pair(folder: str, name: str) -> tuple[str, str]:
-    """Return the files down and up that the folder has of the link that `name` says.
+    """Return the files (down, up) that a folder has for the link `name`.
 
-    The folder is relative to the working directory; of a checkout of Mahimahi the traces are found.
-    Raises ValueError where there are none, with what there is and the way out.
+    The folder is relative to the working directory; for a checkout of Mahimahi its traces are
+    found. Raises `ValueError` if there are none, with the available links and a remedy.
     """
     if not folder:
         raise ValueError("it names no folder; name one with recorded traces")

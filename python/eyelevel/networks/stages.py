@@ -1,4 +1,4 @@
-"""Stages spelled out by a plan or a command, as the data plane checked them; known by none."""
+"""Stages spelled out by a plan or a command, as validated by the data plane."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,21 +11,24 @@ from eyelevel.traces.spec import SYNTH_MODELS
 Stage = JsonMapping
 
 DIGEST = "sha256:"
-"""The prefix of a digest that stands for a file, whose path is not part of it."""
+"""Prefix of a digest that stands for a file, whose path is not part of a stage's identity."""
 
 
 SYNTH = "synth"
-"""The key that replaces a trace with the settings of the generator that makes it (`SynthSpec`)."""
+"""Key that replaces a trace by the settings of its generator (`SynthSpec`)."""
 
 _FILE = re.compile(rf"{DIGEST}[0-9a-f]{{64}}")
 _WORDS = ("stage", "kind", "discipline")
-"""Keys whose text is a word of the data plane's; every other text but a made trace's model names a
-file."""
+"""Keys whose value is an enumerated word; every other text is a file name, except a synthetic
+trace's model.
+"""
 
 
 @dataclass(frozen=True)
 class StagesRead:
-    """One direction's stages, checked: files by digest, and what they come to (`Network`)."""
+    """One direction's validated stages, with files by digest, and their combined values
+    (`Network`).
+    """
 
     stages: tuple[Stage, ...]
     files: Mapping[str, str]
@@ -35,17 +38,19 @@ class StagesRead:
 
 
 NOTHING = StagesRead((), {}, 0, 0.0, 0.0)
-"""A direction in which packets meet no stage."""
+"""A direction without stages."""
 
 
 def with_files(stages: Sequence[Stage], replaced: Callable[[str], str]) -> tuple[Stage, ...]:
-    """Return the stages with each file's digest replaced; `replaced` gets it without its mark."""
+    """Return the stages with each file's digest replaced; `replaced` gets it without its prefix."""
     return tuple(_with_files(stage, replaced) for stage in stages)
 
 
 def at_mean_rates(stages: Sequence[Stage]) -> list[Stage]:
-    """Return the stages with links of the same mean rate in the place of traces that are still to
-    be made: what these come to, for who cannot make them."""
+    """Return the stages with synthetic traces replaced by links of the same mean rate.
+
+    Their combined values are the same, for readers that cannot generate traces.
+    """
     return [
         {"stage": "rate", "rate_bit_s": stage[SYNTH]["rate_bit_s_mean"], "queue": stage["queue"]}
         if SYNTH in stage
@@ -55,8 +60,9 @@ def at_mean_rates(stages: Sequence[Stage]) -> list[Stage]:
 
 
 def find_unnamed_file(stages: Sequence[Stage]) -> str:
-    """Return the first text in the stages that may be a file's name and not a digest; empty if
-    none."""
+    """Return the first text in the stages that may be a file name instead of a digest; "" if
+    none.
+    """
     left: list[tuple[str, Any]] = [("", list(stages))]
     while left:
         key, value = left.pop()

@@ -1,11 +1,11 @@
-"""Tables of measurement campaigns, a row a measurement of one of many units: FCC's and MONROE's.
+"""Read tables of measurement campaigns, one row per measurement of a unit: FCC's and MONROE's.
 
-Each is told by its heading, and becomes a recording a unit. What their columns mean:
+Each is recognised by its heading, and becomes one recording per unit. Their columns:
 
 - FCC, Measuring Broadband America, `curr_httpgetmt.csv` and `curr_httppostmt.csv`: the data
   dictionary of the campaign, whose tests are SamKnows'. `bytes_sec_interval` is the throughput in
-  one interval, in bytes/s, `sequence` the interval's number (in the United States of 5 s each,
-  from 0 on), and a test is one `unit_id` at one `dtime` with one `target`.
+  one interval, in bytes/s, `sequence` the interval's number (in the United States of 5 s each, from
+  0 on), and a test is one `unit_id` at one `dtime` with one `target`.
 - MONROE, `monroe_exp_ping.csv`: README and formatter of the ping experiment (MONROE-PROJECT on
   GitHub, Experiments), which keep what `fping -D` prints: `timestamp` in s, `rtt` in ms, and no
   `rtt` where no answer came.
@@ -28,7 +28,7 @@ FCC = ("unit_id", "dtime", "target", "bytes_sec_interval", "sequence", "successe
 MONROE = ("nodeid", "iccid", "timestamp", "rtt")
 
 INTERVAL_MS = 5000.0
-"""The interval of the FCC's tests: `sequence` 0 is the first 5 s."""
+"""Length of an interval of the FCC's tests: `sequence` 0 is the first 5 s."""
 SEQUENCES_MAX = 1000
 UNITS_MAX = 100
 _FILTER = "keep the rows of the units that are wanted"
@@ -36,7 +36,7 @@ _FILTER = "keep the rows of the units that are wanted"
 
 @dataclass(frozen=True)
 class UnitRates:
-    """The rates of one unit of the FCC's campaign, its tests one after another."""
+    """Rates of one unit of the FCC's campaign, with its tests concatenated."""
 
     unit: str
     series: RateSeries
@@ -45,7 +45,7 @@ class UnitRates:
 
 @dataclass(frozen=True)
 class UnitDelays:
-    """The round trips of one MONROE node's operator."""
+    """Round trips of one MONROE node and operator."""
 
     unit: str
     series: DelayRate
@@ -53,19 +53,19 @@ class UnitDelays:
 
 
 def is_fcc(cells: Sequence[str]) -> bool:
-    """Return whether the heading is of FCC's multithreaded throughput tests."""
+    """Return whether the heading is that of FCC's multithreaded throughput tests."""
     return {*FCC} <= {cell.lower() for cell in cells}
 
 
 def is_monroe(cells: Sequence[str]) -> bool:
-    """Return whether the heading is of MONROE's pings."""
+    """Return whether the heading is that of MONROE's pings."""
     return {*MONROE} <= {cell.lower() for cell in cells}
 
 
 def parse_fcc(text: str, source: Source) -> Iterator[UnitRates]:
     """Yield each unit in the file's order. Raises the source's error with its line.
 
-    Failed intervals, and tests that lack one of theirs, are left out and counted.
+    Failed intervals and incomplete tests are left out and counted.
     """
     tests: dict[str, dict[tuple[str, str], dict[int, float]]] = {}
     failed = 0
@@ -78,7 +78,7 @@ def parse_fcc(text: str, source: Source) -> Iterator[UnitRates]:
             continue
         of_unit.setdefault((dtime, target), {})[int(at)] = mbit_s * 8 / 1e6
     for unit, of_unit in tests.items():
-        # Times of day sort as text, since they begin with the year.
+        # Timestamps sort as text, since they begin with the year.
         whole = [found for _, found in sorted(of_unit.items()) if [*sorted(found)] == _upto(found)]
         rates = [found[at] for found in whole for at in range(len(found))]
         if not rates:
@@ -147,7 +147,7 @@ def _several(count: int, what: str) -> str:
 
 
 def _check_bounds(units: Mapping[str, object], unit: str, number: int, source: Source) -> str:
-    """Return the unit, if it is not one too many."""
+    """Return the unit; raises the source's error if there are too many units."""
     if unit not in units and len(units) == UNITS_MAX:
         raise source.refusal(f"more than {UNITS_MAX} units", str(number), _FILTER)
     return unit

@@ -1,9 +1,9 @@
-"""Delay and rate over time, as measured of satellite and other links: tables of a time a row.
+"""Read series of delay and rate, as measured on satellite and other links: one row per time.
 
-Its columns are recognised by their names and units, in any order; the others are passed over.
-Without a heading they are seconds and Mbit/s, also between blanks, as traces for video streaming
-are. A rate becomes a packet-delivery trace, a delay a series of even steps, which is what the
-stages `trace` and `jitter recorded` replay.
+Columns are recognised by name and unit, in any order; others are ignored. Without a heading they
+are seconds and Mbit/s, also separated by spaces, like traces for video streaming. A rate is
+converted to a packet-delivery trace, a delay to a series of equal steps, for the stages `trace` and
+`jitter recorded`.
 """
 
 import re
@@ -51,23 +51,24 @@ _QUANTITIES = (
     Quantity("up", RATE, rate_words("up")),
 )
 _GROUPS = re.compile(rb"[0-9](?:[ ']|\xc2\xa0|\xe2\x80[\x89\x99\xaf])[0-9]{3}")
-"""Bytes that may separate thousands: blanks and apostrophes, in UTF-8."""
+"""Bytes that may separate thousands: spaces and apostrophes, in UTF-8."""
 EXAMPLE = "time_s,rtt_ms,down_mbit_s,up_mbit_s"
 
 LAST_MS = 1000.0
-"""How long a series of one row holds."""
+"""Duration of a series with one row, ms."""
 RATE_MBIT_S_MAX = 1_000_000.0
 DELAY_MS_MAX = 60_000.0
-"""The longest delay; the stage `jitter` truncates longer ones to it."""
+"""Maximum delay, ms; the stage `jitter` truncates longer ones to it."""
 MS_MAX = 30 * 86_400_000.0
 STEPS_MAX = 50_000_000
 
 
 @dataclass(frozen=True)
 class DelayRate:
-    """Each holds until the next time; `at_ms` has one more, the end, and begins at 0.
+    """A series of delays and rates; each value holds until the next time.
 
-    Delays are one way. What was not measured is None.
+    `at_ms` begins at 0 and has one element more than the values, the end. Delays are one-way.
+    Quantities that were not measured are None.
     """
 
     at_ms: NDArray[np.float64]
@@ -78,14 +79,14 @@ class DelayRate:
     passed_over: tuple[str, ...]
 
     def rates(self, mbit_s: NDArray[np.float64]) -> RateSeries:
-        """Return one direction's rate."""
+        """Return the series of one direction's rate."""
         return RateSeries(self.at_ms, mbit_s)
 
     def delay_steps(self, name: str) -> tuple[float, NDArray[np.float64]] | None:
-        """Return the delay in even steps and their length in ms, as long in all as the series.
+        """Return the delay in equal steps and their length, ms, with the same total length.
 
-        Where times are uneven a step is about as long as their median, and has the last value that
-        was measured by its middle.
+        With irregular times a step is about as long as their median, and has the last value
+        measured by its middle.
         """
         if self.delay_ms is None:
             return None
@@ -101,9 +102,9 @@ class DelayRate:
 
 
 def is_delay_rate(head: bytes, source: Source) -> bool:
-    """Return whether a file that begins so is a series: by its heading, or two numbers in a row.
+    """Return whether a file with this beginning is a series, by its heading or two numbers per row.
 
-    Raises the source's error for a heading that has a time, and a unit that is not known.
+    Raises the source's error for a heading with a time and an unknown unit.
     """
     rows = _rows(head, source)
     if not rows.cells:
@@ -115,8 +116,11 @@ def is_delay_rate(head: bytes, source: Source) -> bool:
 
 @dataclass(frozen=True)
 class _Rows:
-    """A table's rows, without its heading: what separates their cells, the line of each, and the
-    columns by their quantities; None without a heading."""
+    """A table's rows without its heading.
+
+    It also has the cells' separator, the line of each row, and the columns by quantity, None
+    without a heading.
+    """
 
     body: bytes
     separator: str
@@ -141,17 +145,17 @@ def _rows(content: bytes, source: Source) -> _Rows:
         first, _, rest = body.partition(b"\n")
         head = first.decode("utf-8", "replace")
     cells = csv_cells(head, separator, line(skipped), source) if head else []
-    if not cells or is_written_number(cells[0]):  # no heading begins with a number
+    if not cells or is_written_number(cells[0]):  # a heading does not begin with a number
         return _Rows(body, separator, lambda row: line(row + skipped), cells, None)
     place = str(line(skipped))
     columns = read_heading(cells, _TIMES, place, source)
-    if columns:  # else it is another table, whose units are its own
+    if columns:  # otherwise it is another table, with units of its own
         columns |= read_heading(cells, _QUANTITIES, place, source)
     return _Rows(rest, separator, lambda row: line(row + skipped + 1), cells, columns)
 
 
 def parse_delay_rate(content: bytes, source: Source) -> DelayRate:
-    """Return the series. Raises the source's error with its line."""
+    """Parse the series. Raises the source's error with its line."""
     rows = _rows(content, source)
     line = rows.line
     columns = rows.columns
@@ -220,9 +224,9 @@ def _values(
 
 
 def _since_first(times: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
-    """Return milliseconds since the first time, to the decimals that times of this size have.
+    """Return milliseconds since the first time, rounded to the precision of the times.
 
-    2.001 s are not 2001 ms in binary, and of seconds since 1970 the last digits are noise.
+    2.001 s are not 2001 ms in binary, and for seconds since 1970 the last digits are noise.
     """
     grain_ms = float(np.spacing(np.abs(times).max())) * scale
     decimals = min(6, int(np.floor(-np.log10(grain_ms))))
@@ -238,7 +242,9 @@ def _cells_of(rows: _Rows, source: Source) -> Iterator[list[str]]:
 
 
 def _is_plain(rows: _Rows, wanted: Sequence[int], source: Source) -> bool:
-    """Return whether each number is one to numpy: decimals with a point, and no thousands."""
+    """Return whether numpy can parse all numbers: with decimal points, without thousands
+    separators.
+    """
     body, sign = rows.body, rows.separator.encode()
     end = re.escape(sign)
     if sign != b"," and b"," in body:
@@ -246,7 +252,7 @@ def _is_plain(rows: _Rows, wanted: Sequence[int], source: Source) -> bool:
     if _GROUPS.search(body) or re.search(end + rb"[\t ]*(?:\n|\Z)", body):
         return False
     if b'"' in body and b'"' in re.sub(rb'"[^"\n' + end + rb']*"', b"", body):
-        return False  # a separator stands between quotes
+        return False  # a separator is quoted
     if sign == b"," or b"." not in body:
         return True
     places = (
@@ -259,11 +265,11 @@ def _is_plain(rows: _Rows, wanted: Sequence[int], source: Source) -> bool:
 
 
 def _with_points(rows: _Rows, wanted: Sequence[int], source: Source) -> bytes:
-    """Return the wanted columns as numbers with decimal points alone, tabs between them."""
+    """Return the wanted columns, tab-separated, as plain decimal numbers."""
     cells: list[list[str]] = []
     width = len(rows.cells)
     for row, parts in enumerate(_cells_of(rows, source)):
-        # Empty cells at the end are none, as in users' tables.
+        # Empty cells at the end of a row are ignored, as in users' tables.
         if len(parts) < width or any(parts[width:]):
             fault = f"{len(parts)} cells, and the first row has {width}"
             raise source.refusal(fault, str(rows.line(row)), "write as many in each row")

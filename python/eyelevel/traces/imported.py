@@ -1,7 +1,7 @@
-"""Other tools' recordings of links as files that the stages replay, and the text of these stages.
+"""Convert other tools' recordings of links to files and stages that replay them.
 
-The form is told by what the first line holds, never by the file's name. Pure: callers read and
-write the files.
+The format is recognised by the first line, never by the file's name. Pure: callers read and write
+the files.
 """
 
 import re
@@ -25,21 +25,24 @@ from eyelevel.traces.mahimahi import OPPORTUNITY_BYTES, mean_rate_bit_s, parse_m
 from eyelevel.traces.rates import RateSeries, opportunities_of, text_bytes
 
 CELLREPLAY_BYTES = 1396
-"""The size of an IP packet that fills one of CellReplay's opportunities: its emulator gives each
-1400 bytes, including TUN's 4-byte header (`PACKET_SIZE` in its `src/frontend/cellular_queue.hh` at
-23de1af)."""
+"""IP packet size of one of CellReplay's opportunities: its emulator gives each 1400 bytes,
+including TUN's 4-byte header (`PACKET_SIZE` in its `src/frontend/cellular_queue.hh` at
+23de1af).
+"""
 OPPORTUNITIES, SERIES = "a packet-delivery trace", "a series of delay or rate"
 LIGHT, FCC_TABLE, MONROE_TABLE = "a light recording", "a table of the FCC", "a table of MONROE"
-"""The kinds of file that `form_of` returns, as messages name them."""
+"""Formats that `form_of` returns, as messages name them."""
 HEAD_BYTES = 1 << 16
-"""The bytes of a file within which its first line must end to reveal its format; a train has a long
-one."""
+"""Bytes of a file within which its first line must end for recognition; a packet train can be
+long.
+"""
 
 TABLE_BYTES_MAX = 512 * MB
-"""The largest size of all units' traces: about 10 s of work. A line is an opportunity, so a table
-of 10 MB that covers months at 14 Mbit/s would need more than 3 GB."""
+"""Maximum size of all units' traces: about 10 s of work. A line is an opportunity, so a table
+of 10 MB that covers months at 14 Mbit/s would need more than 3 GB.
+"""
 
-# Time of day in s or ms, ms since the beginning, latitude, longitude, bytes and ms since the line
+# Timestamp in s or ms, ms since the start, latitude, longitude, bytes and ms since the line
 # before (Riiser et al., MMSys 2013; van der Hooft et al., IEEE Communications Letters 20, 2016).
 _HSDPA = re.compile(rb"\d{10}(?:\d{3})? \d+ -?\d+(?:\.\d+)? -?\d+(?:\.\d+)? \d+ \d+")
 
@@ -52,9 +55,9 @@ FORMS = (
 
 @dataclass(frozen=True)
 class Imported:
-    """One recording: the files to write by name, and the stages by direction (`down`, `up`).
+    """One recording: files to write by name, and stages by direction (`down`, `up`).
 
-    The direction is `either` where the recording does not say which it is.
+    The direction is `either` if the recording does not specify one.
     """
 
     source: str
@@ -65,10 +68,10 @@ class Imported:
 
 
 def import_traces(inputs: Iterable[tuple[str, bytes]], folder: str) -> Iterator[Imported]:
-    """Yield each recording (name, content), its files placed in `folder`; a light one with the
-    next.
+    """Yield each recording of (name, content) inputs, with its files placed in `folder`.
 
-    Raises TraceError with file, line and remedy.
+    A light recording is combined with the next input. Raises `TraceError` with file, line and
+    remedy.
     """
     light: tuple[str, bytes] | None = None
     for name, content in inputs:
@@ -97,7 +100,7 @@ def import_traces(inputs: Iterable[tuple[str, bytes]], folder: str) -> Iterator[
 
 
 def form_of(name: str, content: bytes) -> str:
-    """Return the form that a file's first line shows; TraceError where it is none of `FORMS`."""
+    """Return the format that a file's first line shows; raises `TraceError` for an unknown one."""
     source = Source(name, TRACE, TraceError)
     begin = utf8_of(content, source)[:HEAD_BYTES]
     lines = begin.split(b"\n")
@@ -204,7 +207,7 @@ def _delay_rate(name: str, stem: str, series: DelayRate, folder: str) -> Importe
             files[f"{stem}.{way}.trace"] = whole_lines(opportunities_ms)
             said.append(f"{way} {_rate(opportunities_ms)}")
             link = f"trace {folder}/{stem}.{way}.trace"
-            # A packet meets delay and link in opposite orders on its ways, as with `--rtt`.
+            # Delay and link are in opposite orders downstream and upstream, as with `--rtt`.
             both = (delay, link) if way == "down" else (link, delay)
             stages[way] = ", ".join(part for part in both if part)
         elif delay and (series.of_round_trips or way == "down"):
@@ -216,7 +219,7 @@ def _delay_rate(name: str, stem: str, series: DelayRate, folder: str) -> Importe
 
 
 def _bytes_of(series: RateSeries, name: str) -> int:
-    """Return the size of a series' trace; raises TraceError if it would be too large to be read."""
+    """Return the size of a series' trace; raises `TraceError` if it is too large to be read."""
     size = text_bytes(series, name)
     if size > TRACE.bytes_max:
         fault = f"its trace would have {_more(size, TRACE.bytes_max)}"
@@ -251,8 +254,7 @@ def _rate(opportunities_ms: NDArray[np.int64]) -> str:
 
 
 def _stem(name: str) -> str:
-    """Return the file's name as a word of a stage: without folders, one suffix of text, and
-    spaces."""
+    """Return the file's name as a word in a stage: without folders, known suffix and spaces."""
     last = name.rpartition("/")[2]
     base = re.sub(r"\.(csv|txt|trace|light)$", "", last, flags=re.IGNORECASE)
     return re.sub(r"[^A-Za-z0-9._-]", "-", base).lstrip(".") or "link"

@@ -1,4 +1,4 @@
-"""Describe what a trace offers: its rate and its outages."""
+"""Describe a trace: its rate and its outages."""
 
 from dataclasses import dataclass
 
@@ -11,16 +11,20 @@ from eyelevel.traces.rates import rates_of
 PERCENTILES = (5, 25, 50, 75, 95)
 
 OUTAGE_MS = 1000
-"""A gap of at least this between two opportunities is an outage: a page stalls for as long as
-the first limit of uninterrupted thought (Nielsen 1993, chapter 5.5)."""
+"""Minimum gap between two opportunities, ms, that counts as an outage: 1 s is the limit of
+uninterrupted thought (Nielsen 1993, chapter 5.5).
+"""
 
 BIN_MS = 1000
-"""Percentiles are of the rate in bins of this length."""
+"""Length of the bins whose rates the percentiles are taken over, ms."""
 
 
 @dataclass(frozen=True)
 class TraceInfo:
-    """A trace in numbers. It counts as repeated: the gap over its end is a gap too."""
+    """A trace in numbers.
+
+    It counts as repeated: the gap across its end is a gap, too.
+    """
 
     opportunities: int
     duration_ms: int
@@ -35,14 +39,14 @@ class TraceInfo:
 
     @property
     def outage_share(self) -> float:
-        """The share of the time that is an outage, 0 to 1."""
+        """Share of the time that is an outage, 0 to 1."""
         return self.outage_ms_total / self.duration_ms
 
 
 def trace_info(
     opportunities_ms: NDArray[np.int64], bin_ms: int = BIN_MS, outage_ms_min: int = OUTAGE_MS
 ) -> TraceInfo:
-    """Describe a trace; rates over bins of `bin_ms`, of which a shorter last one is left out."""
+    """Describe a trace; rates are over bins of `bin_ms`, without a shorter last one."""
     duration_ms = int(opportunities_ms[-1])
     bin_ms = min(bin_ms, duration_ms)
     series = rates_of(opportunities_ms, bin_ms)

@@ -1,8 +1,9 @@
-"""CellReplay's light recording: short trains of packets, each with its delay.
+"""Read CellReplay's light recordings: short packet trains, each with its delay.
 
-A line is `AT DELAY OPPORTUNITY ...`, numbers between single spaces: when the train was sent, the
-one-way delay of its first packet, and when each packet came since the first did, in milliseconds
-(Sentosa et al., NSDI 2025; `docs/reference/cell.md`). Refused is what the stage `cell` refuses.
+A line is `AT DELAY OPPORTUNITY ...`, numbers separated by single spaces: when the train was sent,
+the one-way delay of its first packet, and when each packet arrived relative to the first, in
+milliseconds (Sentosa et al., NSDI 2025; `docs/reference/cell.md`). The same recordings are refused
+as by the stage `cell`.
 """
 
 import re
@@ -22,10 +23,10 @@ from eyelevel.from_outside.words import excerpt
 from eyelevel.traces.mahimahi import MS_MAX
 
 OPPORTUNITIES_MAX = 10_000
-"""The most opportunities of a train; a short one has fewer."""
+"""Maximum number of opportunities of a train; a short one has fewer."""
 DELAY_MS_MAX = 60_000.0
 PATH_MS_MAX = 1.8e13
-"""The largest time: the path counts nanoseconds in 64 bits."""
+"""Maximum time, ms: the path counts nanoseconds in 64 bits."""
 
 _SPACE = 32
 _NUMBER = rb"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
@@ -43,7 +44,7 @@ class Light:
 
 
 def parse_light(content: bytes, source: Source) -> Light:
-    """Return the trains. Raises the source's error with the line of the first that is wrong."""
+    """Parse the trains. Raises the source's error with the line of the first invalid one."""
     text = lines_without_ends(content)
     if not text or text.translate(None, b"0123456789. \n"):
         raise _no_train(text, source)
@@ -70,11 +71,12 @@ def parse_light(content: bytes, source: Source) -> Light:
 
 
 def _of_piece(text: bytes, done: int, source: Source) -> Light | None:
-    """Return the trains of some lines, the first of which is behind `done` others; None if one is
-    none."""
+    """Parse the trains of some lines after `done` earlier ones; returns None if a line is
+    invalid.
+    """
     signs = np.frombuffer(text + b"\n", np.uint8)
     ends = np.flatnonzero(signs <= _SPACE)
-    # No number between two signs, or before the first one.
+    # A number is missing between two separators, or at the start.
     if ends[0] == 0 or (np.diff(ends) == 1).any():
         return None
     found = numbers(text, " ", float).astype(np.float64, copy=False)
@@ -100,7 +102,7 @@ def _of_piece(text: bytes, done: int, source: Source) -> Light | None:
 
 
 def _whole_ns(ms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return nanoseconds, rounded as the path's are."""
+    """Return nanoseconds, rounded as the path rounds them."""
     return np.floor(ms * 1e6 + 0.5)
 
 

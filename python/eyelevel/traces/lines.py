@@ -1,4 +1,4 @@
-"""Numbers as lines of text, ten million in a second: by numpy, piece by piece."""
+"""Write numbers as lines of text with numpy, ten million per second."""
 
 from collections.abc import Iterator
 from typing import TypeVar
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 _Number = TypeVar("_Number", bound=np.generic)
 
 _PIECE = 1 << 18
-"""Lines at a time: what they need fits into the processor's cache, and memory stays bounded."""
+"""Lines per piece: its memory fits the processor's cache and bounds the total."""
 _GROUP = 10_000
 _DIGITS = (
     (np.arange(_GROUP)[:, None] // np.array([1000, 100, 10, 1]) % 10 + ord("0"))
@@ -17,23 +17,24 @@ _DIGITS = (
     .view(np.uint32)
     .ravel()
 )
-"""The four digits of each number below 10,000, as they lie in memory."""
+"""Four digits of each number below 10,000, in memory order."""
 _POWERS = 10 ** np.arange(1, 19, dtype=np.int64)
 _MICRO_DIGITS = 6
 _NEAR_HALF = 1e-3
-"""Far above the error of a product below 2^40 in binary, which is at most 2^-13."""
+"""Distance from a half below which values are rounded exactly: far above the error of a product
+below 2^40, which is at most 2^-13.
+"""
 
 
 def whole_lines(values: NDArray[np.int64]) -> bytes:
-    """Return each value, none of them below 0, on a line of its own."""
+    """Return each value, none of them negative, on its own line."""
     return b"".join(_digits(piece, 0) for piece in _pieces(values))
 
 
 def micro_lines(values: NDArray[np.float64]) -> bytes:
-    """Return each value, from 0 to 10^6, with six decimals on a line of its own, as `:.6f` writes
-    it.
+    """Return each value, from 0 to 10^6, on its own line with six decimals, like `:.6f`.
 
-    Without exponents, which the path does not read.
+    There are no exponents, which the path does not parse.
     """
     return b"".join(_digits(_micro(piece), _MICRO_DIGITS) for piece in _pieces(values))
 
@@ -43,18 +44,17 @@ def _pieces(values: NDArray[_Number]) -> Iterator[NDArray[_Number]]:
 
 
 def _micro(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return millionths, rounded as the decimal value of each is, a half of them by what lies
-    behind."""
+    """Return millionths, rounded half up by the value's exact decimal digits."""
     scaled = values * 1e6
     rounded = np.rint(scaled).astype(np.int64)
-    # Near a half the product's own rounding could decide.
+    # Near a half the rounding error of the product could decide.
     for at in np.flatnonzero(np.abs(np.abs(scaled - rounded) - 0.5) < _NEAR_HALF).tolist():
         rounded[at] = int(f"{values[at]:.6f}".replace(".", ""))
     return rounded
 
 
 def _digits(values: NDArray[np.int64], decimals: int) -> bytes:
-    """Return lines of the values' digits, with a point before the last `decimals` of them."""
+    """Return the values' digits as lines, with a point before the last `decimals` digits."""
     width = max(len(str(values.max())), decimals + 1)
     groups = -(-width // 4)
     digits = np.empty((len(values), groups), np.uint32)

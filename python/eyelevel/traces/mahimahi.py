@@ -1,4 +1,4 @@
-"""Mahimahi's format: one opportunity a line, in whole milliseconds, in order."""
+"""Read and write Mahimahi's format: one opportunity per line, in whole milliseconds, in order."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,26 +13,26 @@ OPPORTUNITY_BYTES = 1500
 OPPORTUNITY_BITS = OPPORTUNITY_BYTES * 8
 
 OPPORTUNITIES_MAX = int(LIMITS["opportunities"].max)
-MS_MAX = int(LIMITS["opportunity_ms"].max)  # 30 days: a later opportunity is a mistake of units
+MS_MAX = int(LIMITS["opportunity_ms"].max)  # 30 days: a later opportunity has the wrong unit
 
 
 def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
-    """Return the opportunities that `text` lists; `name` is the file's for messages.
+    """Return the opportunities listed in `text`; `name` is the file's name for messages.
 
-    Raises TraceError for a line that is no whole number, is less than the one before or beyond 30
-    days, and for a trace without duration: what the path refuses, with the same remedies.
+    Raises `TraceError` for a line that is not a whole number, is less than the one before or beyond
+    30 days, and for a trace without duration: the path refuses the same, with the same remedies.
     """
     if not text:
         raise TraceError(
             f"{name}: the file is empty; write one whole number of milliseconds per line"
         )
     if text.startswith("\ufeff"):
-        # The path reads none, and what it refuses is refused here.
+        # The path accepts none, and whatever it refuses is refused here.
         raise TraceError(f"{name}:1: a byte order mark; save the file as UTF-8 without one")
     content = lines_without_ends(text.encode("utf-8", "surrogatepass"))
     if b"\r" in content and b"\n" not in content:
         raise TraceError(f"{name}: its lines end in CR alone; save it with LF or CR LF")
-    # As Mahimahi and the path read it: digits and nothing else.
+    # Like Mahimahi and the path: digits only.
     wrong = -1
     if content.translate(None, b"0123456789\n") or _has_empty_line(content):
         wrong = first_line(content, bytes.isdigit)
@@ -63,7 +63,7 @@ def _has_empty_line(content: bytes) -> bool:
 
 
 def _check_order(values: NDArray[np.int64], content: bytes, name: str) -> None:
-    """Raise TraceError for the first that is beyond 30 days or less than the one before."""
+    """Raise `TraceError` for the first value beyond 30 days or less than the one before."""
     wrong = values > MS_MAX
     wrong[1:] |= values[1:] < values[:-1]
     if not wrong.any():
@@ -84,5 +84,5 @@ def format_mahimahi(opportunities_ms: NDArray[np.int64]) -> str:
 
 
 def mean_rate_bit_s(opportunities_ms: NDArray[np.int64]) -> int:
-    """Return the trace's rate as the path computes it: all of its opportunities over its length."""
+    """Return the trace's mean rate as the path computes it: all opportunities over its length."""
     return int(len(opportunities_ms) * OPPORTUNITY_BITS * 1000 // int(opportunities_ms[-1]))

@@ -1,6 +1,6 @@
-"""The courses of a link's rate that made traces follow, from a pinned generator.
+"""Models of a link's rate over time for synthetic traces, with a pinned generator.
 
-Each model gives a relative rate in each millisecond; `synth` makes opportunities of it.
+Each model returns a relative rate per millisecond; `synth` converts it to opportunities.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CELLULAR_TICK_MS = 20
-# The share of the largest rate: 200 packets a second of at most 1000.
+# As a share of the maximum rate: 200 of 1000 packets per second.
 BROWNIAN_SHARE_PER_ROOT_S = 0.2
 OUTAGE_ESCAPES_PER_S = 1.0
 
@@ -31,47 +31,46 @@ STATIONS_HOLD_MS = 2000.0
 
 
 class Generator:
-    """Random numbers that belong to a seed and a name.
+    """Random numbers that are determined by a seed and a name.
 
     Only the raw 64-bit output of PCG64 is used, which numpy promises to keep (NEP 19). Its
-    distributions may change from version to version and are therefore made here.
+    distributions may change between versions and are therefore implemented here.
     """
 
     def __init__(self, seed: int, name: str) -> None:
-        """Seed one independent stream per name."""
+        """Seed an independent stream for the name."""
         digest = hashlib.sha256(f"{seed}\x1f{name}".encode()).digest()
         self._bits = np.random.PCG64(int.from_bytes(digest[:16], "big"))
 
     def uniforms(self, count: int) -> NDArray[np.float64]:
-        """Return uniform numbers from 0 (included) to 1 (excluded), with 53 random bits."""
+        """Return uniform numbers in [0, 1), with 53 random bits."""
         raw = np.asarray(self._bits.random_raw(count), dtype=np.uint64)
         return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def uniform(self) -> float:
-        """Return one of `uniforms`."""
+        """Return one number as from `uniforms`."""
         return float(self.uniforms(1)[0])
 
     def normals(self, count: int) -> NDArray[np.float64]:
-        """Standard normal, by Box and Muller 1958."""
+        """Return standard normal numbers, by Box and Muller 1958."""
         first, second = self.uniforms(count), self.uniforms(count)
         return np.sqrt(-2.0 * np.log1p(-first)) * np.cos(2.0 * np.pi * second)
 
     def exponential(self, mean: float) -> float:
-        """Exponentially distributed."""
+        """Return one exponentially distributed number."""
         return float(-mean * np.log1p(-self.uniform()))
 
 
 def cellular(random: Generator, duration_ms: int) -> NDArray[np.float64]:
-    """Return a cellular link, after the model behind Sprout: relative rate in each millisecond, 0
-    to 1.
+    """Return the relative rate, 0 to 1, of a cellular link per millisecond, after Sprout's model.
 
     Winstein, Sivaraman and Balakrishnan 2013 (Stochastic forecasts achieve high throughput and low
     delay over cellular networks, NSDI, section 3.1): packets leave in a Poisson process whose rate
-    walks in Brownian motion (200 packets a second per root second below 1000) and, once at zero,
-    stays there for a time t with the chance exp(-t): outages are sticky. What the paper
-    leaves open is this project's choice: the walk is reflected at its upper end, begins in the
-    middle, and leaves an outage by what it walks in a second. (Leaving by one
-    step, it fell back at once and was 0 for 28 % of the time; six recordings do so 1 % to 11 %.)
+    follows a Brownian motion (200 packets per second per root second below 1000) and, once at zero,
+    stays there for a time t with the probability exp(-t): outages are sticky. This project's
+    choices where the paper leaves them open: the motion is reflected at its upper end, begins in
+    the middle, and leaves an outage by its step of one second. (With a step of one tick it fell
+    back at once and was 0 for 28 % of the time; six recordings are so for 1 % to 11 %.)
     """
     steps = math.ceil(duration_ms / CELLULAR_TICK_MS)
     tick_s = CELLULAR_TICK_MS / 1000
@@ -87,17 +86,16 @@ def cellular(random: Generator, duration_ms: int) -> NDArray[np.float64]:
 
 
 def satellite(random: Generator, duration_ms: int) -> NDArray[np.float64]:
-    """Return a low-orbit satellite link: relative rate in each millisecond.
+    """Return the relative rate of a low-orbit satellite link per millisecond.
 
     Mohan et al. 2024 (A multifaceted look at Starlink performance, WWW, arXiv:2310.09242): links
-    are configured anew all over the network every 15 s, and throughput changes from one such
-    interval to the next more than within one. Here each interval has a rate of its own, log-normal
-    with a deviation of 0.35; within it the rate varies every 100 ms, log-normal with 0.10 and a
-    correlation of 0.8 from one to the next; and nothing leaves for up to 150 ms when an interval
-    begins. The structure is the paper's, the deviations and the gap are this project's choice and
-    not fitted.
+    are reconfigured network-wide every 15 s, and throughput changes more from one such interval to
+    the next than within one. Here each interval has a log-normal rate with a deviation of 0.35;
+    within it the rate varies every 100 ms, log-normal with a deviation of 0.10 and a correlation of
+    0.8 between neighbours; and nothing leaves for up to 150 ms when an interval begins. The
+    structure is the paper's; the deviations and the gap are this project's choice and not fitted.
     """
-    # The trace begins somewhere within an interval.
+    # The trace begins at a random point within an interval.
     first_ms = int(random.uniform() * RECONFIGURATION_MS / SATELLITE_TICK_MS) * SATELLITE_TICK_MS
     intervals = (first_ms + duration_ms) // RECONFIGURATION_MS + 1
     levels = np.exp(INTERVAL_DEVIATION * random.normals(intervals))
@@ -118,15 +116,15 @@ def satellite(random: Generator, duration_ms: int) -> NDArray[np.float64]:
 
 
 def wifi(random: Generator, duration_ms: int) -> NDArray[np.float64]:
-    """Return a Wi-Fi link: relative rate in each millisecond.
+    """Return the relative rate of a Wi-Fi link per millisecond.
 
-    Two things shape it. The channel: a finite-state Markov chain that moves to a neighbouring state
+    Two processes shape it. Channel: a finite-state Markov chain that moves to neighbouring states
     only (Wang and Moayeri 1995, IEEE Transactions on Vehicular Technology 44), here over the eight
-    modulations of 802.11n with a look every 100 ms. Contention: stations that have something to
-    send get the medium equally often (Bianchi 2000, IEEE JSAC 18), here in turns of 4 ms, the time
-    of one aggregate, drawn at random among this station and up to three others, whose number holds
-    for 2 s on average. So packets leave in bursts, and silences grow with the number of stations.
-    The chain's and the contention's constants are this project's choice and not fitted.
+    modulations of 802.11n with a step every 100 ms. Contention: stations with data get the medium
+    equally often (Bianchi 2000, IEEE JSAC 18), here in turns of 4 ms, the time of one aggregate,
+    drawn at random among this station and up to three others, whose number holds for 2 s on
+    average. So packets leave in bursts, and silences grow with the number of stations. The
+    constants of both processes are this project's choice and not fitted.
     """
     looks = duration_ms // COHERENCE_MS + 1
     state, states = len(MCS_MBIT_S) - 2, np.empty(looks, dtype=int)

@@ -1,4 +1,4 @@
-"""Rates as CSV: a time and a rate a line."""
+"""Read and write rates as CSV: one time and rate per line."""
 
 import numpy as np
 
@@ -10,10 +10,10 @@ from eyelevel.traces.rates import RateSeries
 
 
 def parse_rates(content: bytes | str, name: str) -> RateSeries:
-    """Return the rates of a table of one direction, as `delay_rate` reads it.
+    """Parse the rates of a table of one direction, as `delay_rate` does.
 
     A rate holds until the next line's time, the last one as long as the one before. Raises
-    TraceError with file and line.
+    `TraceError` with file and line.
     """
     content = content.encode() if isinstance(content, str) else content
     series = parse_delay_rate(content, Source(name, TRACE, TraceError))
@@ -34,8 +34,8 @@ def parse_rates(content: bytes | str, name: str) -> RateSeries:
 def format_rates(series: RateSeries) -> str:
     """Return CSV with a heading: the time at which each rate begins, in seconds, and the rate.
 
-    Of a last piece that is shorter than the one before, which CSV has no end for, the one before is
-    written in two, so that the last lasts as long as the line before it. No digit is lost.
+    The format has no end time, so a last interval that is shorter than the one before is expressed
+    by splitting that one in two, so that the last two are equally long. No digit is lost.
     """
     at_ms, mbit_s = series.at_ms, series.mbit_s
     if len(mbit_s) == 1:
@@ -51,5 +51,5 @@ def format_rates(series: RateSeries) -> str:
 
 
 def _shortest(value: float) -> str:
-    """Return the shortest decimals that are read as this number again."""
+    """Return the shortest decimal text that parses to this number."""
     return repr(value).removesuffix(".0")

@@ -1,4 +1,4 @@
-"""Synthetic traces: a model gives the course of the rate, and opportunities follow it."""
+"""Generate synthetic traces: a model gives the rate over time, and opportunities follow it."""
 
 from collections.abc import Callable
 
@@ -14,8 +14,8 @@ DURATION_S_MAX = 24 * 3600
 
 Course = Callable[[Generator, int], NDArray[np.float64]]
 
-# A model's course (relative rate in each millisecond), and whether the single packets come at
-# random under it (a Poisson process) or evenly.
+# A model's rate (relative, per millisecond), and whether its packets follow a Poisson
+# process with this rate or are spaced evenly.
 _COURSES: dict[str, tuple[Course, bool]] = {
     "cellular": (cellular, True),
     "satellite": (satellite, False),
@@ -24,10 +24,9 @@ _COURSES: dict[str, tuple[Course, bool]] = {
 
 
 def synthesise(spec: SynthSpec) -> NDArray[np.int64]:
-    """Return the opportunities in milliseconds; the same for the same settings on every machine.
+    """Return the opportunities in milliseconds; equal settings give equal numbers on every machine.
 
-    The mean is `rate_bit_s_mean` to half an opportunity. Raises TraceError for settings that make
-    no sense.
+    The mean is `rate_bit_s_mean` to half an opportunity. Raises `TraceError` for invalid settings.
     """
     course, at_random = _check(spec)
     random = Generator(spec.seed, spec.model)
@@ -42,11 +41,11 @@ def synthesise(spec: SynthSpec) -> NDArray[np.int64]:
         )
     gathered = np.concatenate(([0.0], np.cumsum(intensity)))
     if at_random:
-        # Given the number of its events, a Poisson process has them at uniform random times.
+        # Given their number, the events of a Poisson process are uniformly distributed.
         wanted = np.sort(1.0 - random.uniforms(count)) * gathered[-1]
     else:
         wanted = np.arange(1, count + 1) / count * gathered[-1]
-    # The millisecond at whose end the bytes have gathered.
+    # The millisecond at whose end the bytes have accumulated.
     values = np.searchsorted(gathered, wanted * (1 - 1e-12), side="left").astype(np.int64)
     opportunities_ms: NDArray[np.int64] = np.clip(values, 1, duration_ms)
     opportunities_ms[-1] = duration_ms
