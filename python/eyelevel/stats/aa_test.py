@@ -1,9 +1,8 @@
-"""The A/A test: one stack under two names, to see how often the report's procedure would claim a
-difference.
+"""The A/A test: one stack under two names, to measure the report's rate of false claims.
 
-Within each repetition the two names are swapped at random, on all sites alike, so that nothing but
-luck tells them apart, what disturbs a stack for a whole repetition included;
-the p values of the procedure must then be uniform, and its families reject in 5 % of cases.
+Within each repetition the two names are swapped at random, on all sites alike, so that they differ
+by chance alone, including disturbances of a stack for a whole repetition. The p values of the
+procedure must then be uniform, and its families reject in 5 % of cases.
 """
 
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from eyelevel.stats.families import holm
 from eyelevel.stats.paired_gains import geometric_gain
 
 REJECTED_SHARE_MAX = 0.064
-"""The largest plausible share of rejections among 1000 permutations: 5 % and two standard
+"""The largest plausible share of rejections among 1000 permutations: 5 % plus two standard
 errors."""
 
 
@@ -27,8 +26,8 @@ class AAResult:
 
     `rejected_share` is the share of permutations in which the family had any claim after Holm.
     `uniform_p` has for each comparison the p value of Kolmogorov and Smirnov's test that its raw p
-    values are uniform; a value below 0.01 says that they are not. Of many comparisons one in a
-    hundred is below 0.01 by luck.
+    values are uniform; a value below 0.01 shows that they are not. Of many comparisons one in a
+    hundred is below 0.01 by chance.
     """
 
     p: Floats
@@ -37,15 +36,18 @@ class AAResult:
 
 
 def p_values(pairs: Mapping[str, Floats]) -> list[float | None]:
-    """Return the raw p of each comparison as the report has it. `pairs`: by comparison (a network,
-    say) the values, sites x repetitions x 2, the reference's first; NaN if a load has none."""
+    """Return the raw p value of each comparison, computed as in a report.
+
+    `pairs`: the values by comparison (such as a network), sites x repetitions x 2, the reference's
+    first; not-a-number without a load.
+    """
     return [geometric_gain(values[..., 1], values[..., 0]).p for values in pairs.values()]
 
 
 def swap_names(
     pairs: Mapping[str, Floats], permutations: int, draw: np.random.Generator
 ) -> AAResult:
-    """Test one family: the comparisons of one metric. Raises ValueError if a p value is missing."""
+    """Test one family, the comparisons of one metric. Raises ValueError if a p value is missing."""
     rows = []
     for _ in range(permutations):
         swapped = {name: _swap(values, draw) for name, values in pairs.items()}

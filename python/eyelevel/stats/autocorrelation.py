@@ -1,7 +1,7 @@
-"""Drift: whether a repetition's differences resemble those of the one before it.
+"""Drift: whether a repetition's differences resemble those of the preceding one.
 
-All intervals assume repetitions that are independent. What drifts is seen only if it makes
-neighbours alike, and a few repetitions show little of that: `noticed_share` says how little.
+All intervals assume independent repetitions. Drift is detectable only if it makes neighbours
+similar, and a few repetitions show little of that: `noticed_share` is the power.
 """
 
 import math
@@ -29,13 +29,13 @@ EVERY_ORDER_MAX = 6  # repetitions: 720 orders
 ORDERS, SEED = 1999, 12
 
 DRIFT_SHARE, DRIFT_LENGTH = 0.3, 5.0
-"""The drift that is to be noticed: its share of one stack's variance, and over how many repetitions
-it falls to 1/e. With it, equal stacks are told apart in 13 % of studies of ten blocks, and in 19 %
-of thirty or more (`benchmarks.statistics.drift`)."""
+"""The drift to be noticed: its share of one stack's variance, and the repetitions over which it
+falls to 1/e. With it, equal stacks are told apart in 13 % of studies of ten blocks, and in 19 % of
+thirty or more (`benchmarks.statistics.drift`)."""
 
 STUDIES, STUDIES_MIN, VALUES_MAX = 2000, 100, 2_000_000
-"""The number of simulated studies, fewer of many networks: the power is then known to a few points
-within a second."""
+"""The number of simulated studies, fewer for many networks. The power is then accurate to a few
+points within a second."""
 VALUES_AT_ONCE = 500_000
 
 
@@ -43,11 +43,11 @@ def lag_one(differences: ArrayLike) -> Estimate:
     """Return the lag-1 autocorrelation of differences, pooled over comparisons, with its interval.
 
     `differences`: comparisons x repetitions in the order of their loads, not-a-number for none.
-    Each comparison counts by its own variance. p is one-sided, of no likeness between neighbours:
-    the share of orders of the repetitions, the same for all comparisons, with as much. So it is
-    exact whatever comparisons share, and however their values scatter. The value is without the
-    bias that its mean over these orders is (about -1/n), and the interval is normal, with their
-    deviation; where more than half of a stack's variance drifts, it holds in 84 to 94 %.
+    Each comparison is divided by its own variance. p is one-sided, against no correlation: the
+    share of orders of the repetitions, the same for all comparisons, with at least as much. So it
+    is exact whatever comparisons share, and whatever the distribution. The value is corrected for
+    its bias, the mean over these orders (about -1/n), and the interval is normal, with their
+    deviation; where more than half of a stack's variance drifts, it covers in 84 to 94 %.
     Undetermined below REPETITIONS_MIN.
     """
     d = np.atleast_2d(np.asarray(differences, dtype=float))
@@ -62,7 +62,7 @@ def lag_one(differences: ArrayLike) -> Estimate:
     orders = _orders(n)
     found = likeness[orders[:, :-1], orders[:, 1:]].sum(axis=1)
     value, deviation = float(found[0] - found.mean()), float(found.std())
-    # Orders that are as good as equal are not less alike by what rounding leaves.
+    # Orders with the same correlation must not count as smaller because of rounding.
     p = float(np.mean(found >= found[0] - 1e-9))
     reach = float(scipy.special.ndtri(0.5 + CONFIDENCE / 2)) * deviation
     low, high = max(-1.0, value - reach), min(1.0, value + reach)
@@ -70,7 +70,7 @@ def lag_one(differences: ArrayLike) -> Estimate:
 
 
 def _standardise(differences: Floats) -> Floats:
-    """Return each comparison that spreads at all, centred, by its deviation; 0 for a lost one."""
+    """Return the comparisons that vary, centred and divided by their deviations; 0 if lost."""
     there = ~np.isnan(differences)
     counts = np.maximum(1, there.sum(axis=1, keepdims=True))
     means = np.where(there, differences, 0.0).sum(axis=1, keepdims=True) / counts
@@ -83,7 +83,7 @@ def _standardise(differences: Floats) -> Floats:
 
 @lru_cache(maxsize=4)
 def _orders(n: int) -> NDArray[np.int64]:
-    """Return orders of n repetitions, as they were first: every one, or ORDERS drawn ones more."""
+    """Return orders of n repetitions, the original one first: all, or ORDERS random ones."""
     if n <= EVERY_ORDER_MAX:
         return np.array(list(permutations(range(n))))
     draw = np.random.Generator(np.random.PCG64(SEED))
@@ -95,10 +95,10 @@ def _orders(n: int) -> NDArray[np.int64]:
 def noticed_share(
     repetitions: int, stacks: int, pairs: tuple[tuple[int, int], ...], networks: int
 ) -> float:
-    """Return the share of synthetic studies whose p is at most 0.05 if one stack drifts, 0 to 1.
+    """Return the share of synthetic studies with p of at most 0.05 if one stack drifts, 0 to 1.
 
-    `pairs`: which stacks are compared, by their places; the first one's stack has a drift of
-    DRIFT_SHARE and DRIFT_LENGTH on every network, each its own. Loads are normal.
+    `pairs`: the positions of the compared stacks; the first stack drifts by DRIFT_SHARE and
+    DRIFT_LENGTH on every network, independently. Loads are normal.
     """
     if repetitions < REPETITIONS_MIN:
         return 0.0
@@ -114,7 +114,7 @@ def noticed_share(
 def _likeness(
     shape: tuple[int, int, int, int], pairs: tuple[tuple[int, int], ...], draw: np.random.Generator
 ) -> Floats:
-    """Return what `lag_one` judges by, of studies without a drift and of as many with one."""
+    """Return `lag_one`'s test statistic of studies without a drift, and of as many with one."""
     studies, networks, _, repetitions = shape
     loads = draw.standard_normal((2, *shape))
     drifting = loads[1, :, :, pairs[0][0]]
@@ -129,7 +129,7 @@ def _likeness(
 
 
 def drift(shape: tuple[int, ...], draw: np.random.Generator) -> Floats:
-    """Return normal values of variance 1 of which neighbours, on the last axis, are alike."""
+    """Return normal values of variance 1 that are autocorrelated along the last axis."""
     likeness = math.exp(-1 / DRIFT_LENGTH)
     values = draw.standard_normal(shape)
     for place in range(1, shape[-1]):

@@ -11,7 +11,7 @@ Z_95 = 1.959963984540054
 
 
 def binomial_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:
-    """Clopper and Pearson 1934: holds the true share with at least `confidence`.
+    """Return Clopper and Pearson's interval (1934), which covers with at least `confidence`.
 
     `trials` above 0, `successes` from 0 to `trials`.
     """
@@ -26,7 +26,7 @@ def binomial_interval(successes: int, trials: int, confidence: float) -> tuple[f
 
 
 def wilson_95(count: int, of: int) -> tuple[float, float] | None:
-    """Bounds of a share's 95 % interval; None of nothing.
+    """Return the bounds of a share's 95 % interval; None if `of` is 0.
 
     Wilson's score interval (1927): good for small shares, never outside 0 to 1.
     """
@@ -39,7 +39,6 @@ def wilson_95(count: int, of: int) -> tuple[float, float] | None:
 
 
 def wilson_estimate(count: int, of: int, of_nothing: str) -> Estimate:
-    """Return the share with Wilson's interval; of nothing it is undetermined, because
-    `of_nothing`."""
+    """Return the share with Wilson's interval; `of_nothing` is the reason if `of` is 0."""
     bounds = wilson_95(count, of)
     return Estimate(count / of, *bounds, n=of) if bounds else undetermined(of_nothing)

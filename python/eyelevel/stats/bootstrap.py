@@ -13,12 +13,12 @@ PAIRS_MIN = 10  # resamples of fewer pairs repeat themselves and cover far too l
 def bootstrap_difference(
     values: ArrayLike, reference: ArrayLike, seed: int = 1, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """Mean of values - reference over blocks with its bootstrap interval, in the values' unit.
+    """Return the mean of values - reference over blocks with its bootstrap interval, in their unit.
 
     Pairs are drawn with replacement 9,999 times with the pinned PCG64 stream of `seed`; bias
-    corrected and accelerated (Efron, JASA 82, 1987). Assumes pairs that are independent and of one
-    distribution, with a mean; no shape. Undetermined below ten pairs, with a timeout and without
-    spread. R: `boot::boot.ci(type = "bca")`, up to resampling error.
+    corrected and accelerated (Efron, JASA 82, 1987). Assumes pairs that are independent and
+    identically distributed with a mean; no shape. Undetermined below ten pairs, with a timeout and
+    without spread. R: `boot::boot.ci(type = "bca")`, up to resampling error.
     """
     x, r = as_pairs(values, reference)
     n = len(x)

@@ -1,5 +1,4 @@
-"""Compute one run's gain with an interval at a stated confidence, for gates and for comparing
-runs."""
+"""Compute one run's gain with an interval of any confidence, for gates and comparisons of runs."""
 
 import math
 from dataclasses import replace
@@ -16,7 +15,7 @@ from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER
 from eyelevel.stats.sequential import Horizon, confidence_sequence
 
 Loads = tuple[ArrayLike, ArrayLike, ArrayLike]
-"""Values and the reference's of one run, as `eyelevel.stats.paired_gains` has them, and the limit
+"""The values and the reference's of one run, as in `eyelevel.stats.paired_gains`, and the limit
 that a timeout stands for, by site."""
 
 
@@ -26,14 +25,14 @@ def bounded_gain(
     horizon: Horizon | None = None,
     pool: Pool | None = None,
 ) -> tuple[Estimate, Timeouts]:
-    """Return the gain that a report has, with bounds at this confidence, and what timed out.
+    """Return the gain of a report with bounds of this confidence, and the timeouts.
 
-    Student's t, as `eyelevel.stats.pooled.pooled_gain`. With the `horizon` of a study that
-    may stop early, each bound is a one-sided confidence sequence that holds with `confidence`
-    alone: a truth lies on one side of a limit, so that only one of the two can answer wrongly.
-    With too many timeouts for a mean, the gain in which they count as their limit is still a bound
-    of the true one if one stack alone timed out: the other bound is then infinite (or -1).
-    `standard_error` is the logarithm's.
+    Student's t, as `eyelevel.stats.pooled.pooled_gain`. With the `horizon` of a study that may stop
+    early, each bound is a one-sided confidence sequence that holds with `confidence` alone: the
+    truth lies on one side of a limit, so that only one of the two can be wrong. With too many
+    timeouts for a mean, the gain in which they count as their limit is still a bound of the true
+    one if only one stack timed out: the other bound is then infinite (or -1). `standard_error` is
+    the logarithm's.
     """
     late = timeouts(*loads)
     if late.bound == "either way" and late.too_many:
@@ -54,8 +53,7 @@ def bounded_log_gain(
     *,
     one_sided: bool = False,
 ) -> Estimate:
-    """Return the gain as a mean log ratio, also with timeouts; `one_sided` is for a sequence
-    only."""
+    """Return the gain as a mean log ratio, also with timeouts; `one_sided` needs a `horizon`."""
     values, reference = (np.atleast_2d(up_to_limit(runs, loads[2])) for runs in loads[:2])
     on_log = pooled_log_gain(values, reference, pool, confidence)
     if horizon is None or on_log.value is None:
@@ -77,11 +75,11 @@ def blocks_to_part(
     fewest: int = 2,
     runs: int = 1,
 ) -> int | None:
-    """Return how many blocks part Student's interval from a limit at `distance` from the truth.
+    """Return how many blocks separate Student's interval from a limit, in `power` of studies.
 
-    In `power` of studies; both on the logarithm's scale, where n blocks in each of the `runs` have
-    the standard error `one_block_error` / sqrt(n). None if more than `BLOCKS_COUNTED_MAX` are
-    needed.
+    `distance`: that of the limit from the truth, on the logarithm's scale, where n blocks in each
+    of the `runs` have the standard error `one_block_error` / sqrt(n). None if more than
+    `BLOCKS_COUNTED_MAX` are needed.
     """
     n = np.arange(fewest, BLOCKS_COUNTED_MAX + 1)
     shares = 0.5 + confidence / 2, power

@@ -1,9 +1,9 @@
 """Decompose a difference into its causes: differences of differences with their intervals.
 
-With D the difference of two stacks, and D without a cause the difference of their counterfactuals:
-what the cause contributes is D minus D without it. The sum of the single contributions may differ
-from what all causes contribute together (D minus D without all): that rest is the interaction,
-which is shown and not spread over the causes.
+D is the difference of two stacks, and D without a cause is the difference of their counterfactuals.
+The contribution of a cause is D minus D without it. The sum of the single contributions may differ
+from that of all causes together (D minus D without all): that rest is the interaction, which is
+reported and not spread over the causes.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from eyelevel.stats.paired_gains import NO_SPREAD, mean_over_repetitions
 
 @dataclass(frozen=True)
 class Decomposition:
-    """A difference in parts that add up: single causes, their interaction, and what remains."""
+    """A difference in parts that add up: single causes, their interaction, and the remainder."""
 
     difference: Estimate
     causes: Mapping[str, Estimate]
@@ -30,9 +30,9 @@ def decompose_difference(
 ) -> Decomposition:
     """Return the parts of a difference, each a mean over sites.
 
-    Every array has the paired differences as sites x repetitions, not-a-number where one is lost,
-    of one shape; an infinity leaves no means. The intervals are Student's t of each part's own
-    values over repetitions, which sites share
+    Every array has the paired differences as sites x repetitions, all of one shape, with
+    not-a-number for lost ones; an infinity leaves no means. The intervals are Student's t of each
+    part's own values over repetitions, which sites share
     (`eyelevel.stats.paired_gains.mean_over_repetitions`).
     """
     if np.isinf([actual, without_all, *without.values()]).any():
@@ -50,6 +50,6 @@ def decompose_difference(
 
 def _mean(values: Floats) -> Estimate:
     mean = mean_over_repetitions(values)
-    if mean.value is not None and mean.reason == NO_SPREAD:  # as with a cause that is not there
+    if mean.value is not None and mean.reason == NO_SPREAD:  # as for a cause that is absent
         return Estimate(mean.value, mean.value, mean.value, None, 0.0, None, mean.n)
     return mean

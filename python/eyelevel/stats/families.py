@@ -12,30 +12,30 @@ _METHODS = {"holm": "holm", "benjamini-hochberg": "fdr_bh"}
 
 @dataclass(frozen=True)
 class Family:
-    """Comparisons that are corrected together: its name says which, as a report has to."""
+    """A family of comparisons that are corrected together; its name describes it in a report."""
 
     name: str
     method: Method
     adjusted: tuple[float | None, ...]
     members: int
-    """Comparisons with a p value; nothing is claimed of the others, so they do not count."""
+    """The number of comparisons with a p value; only these can be claims."""
 
 
 def correct(families: Mapping[str, Sequence[float | None]], method: Method) -> dict[str, Family]:
-    """Adjusted p values by family, in the given order; undetermined ones stay undetermined.
+    """Return adjusted p values by family, in the given order; undetermined ones stay undetermined.
 
     `holm` bounds the chance of any false claim in a family, whatever the dependence (Holm, Scand.
     J. Statistics 6, 1979); `benjamini-hochberg` bounds the expected share of false ones among the
     claims, for independent or positively dependent tests (J. Royal Statistical Society B 57, 1995).
     R: `p.adjust(p, "holm")`, `p.adjust(p, "BH")`.
     """
-    # Imported in here: it takes longer than all else that a command imports.
+    # Imported here: it takes longer than all other imports of a command.
     from statsmodels.stats.multitest import multipletests
 
     families_by_name = {}
     for name, values in families.items():
         known = [p for p in values if p is not None]
-        # One comparison is its own family and needs no call, which would collect all garbage first.
+        # A single comparison needs no call, each of which runs the garbage collector first.
         several = len(known) > 1
         adjusted = iter(multipletests(known, method=_METHODS[method])[1] if several else known)
         complete = tuple(None if p is None else float(next(adjusted)) for p in values)
@@ -44,10 +44,10 @@ def correct(families: Mapping[str, Sequence[float | None]], method: Method) -> d
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjusted p values of one family by Holm's method; see `correct`.
+    """Return adjusted p values of one family by Holm's method; see `correct`.
 
-    By its definition, since each call of statsmodels collects all garbage first, which takes
-    0.3 s where there is much, and a report of many machines has a family a comparison.
+    Computed by its definition, since each call of statsmodels runs the garbage collector, which may
+    take 0.3 s, and a report of many machines has a family per comparison.
     """
     known = np.array([p for p in p_values if p is not None])
     order = np.argsort(known)
@@ -63,10 +63,10 @@ def holm_of_attainable(
 ) -> tuple[list[float | None], int]:
     """Return p values adjusted by Holm over the tests that could reach the level, and their number.
 
-    A test is its p value and the least that its data could have given; a test that cannot reach its
-    part of the level makes no false claim, so that it takes nothing from the others (Tarone,
-    Biometrics 46, 1990). Its adjusted p is 1. So the tests of how many loads did not finish cost
-    the gains nothing where all or nearly all loads finished. None stays None.
+    A test is its p value and the smallest one that its data could have given. A test that cannot
+    reach its part of the level makes no false claim, so that it costs the others nothing (Tarone,
+    Biometrics 46, 1990); its adjusted p is 1. So the tests of unfinished loads cost the gains
+    nothing if all or nearly all loads finished. None stays None.
     """
     least = [least for p, least in tests if p is not None]
     members = 1

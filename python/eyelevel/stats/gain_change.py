@@ -1,7 +1,7 @@
 """Compute how a gain changed from one run to another: a ratio of ratios, each within its own run.
 
-The loads of two runs share no blocks, so the machine, its hour and its neighbours stand between
-them. What slows both stacks of a run by one factor cancels within that run, and is in no gain.
+The loads of two runs share no blocks, so that they differ in machine, time and neighbours as well.
+A factor that slows both stacks of a run cancels within that run, and affects no gain.
 """
 
 import math
@@ -24,17 +24,16 @@ class GainChange:
     before: Estimate
     now: Estimate
     change: Estimate
-    """(1 + now) / (1 + before) - 1."""
+    """The relative change: (1 + now) / (1 + before) - 1."""
     confidence: float
     """The confidence of all three intervals."""
     timeouts: tuple[Timeouts, Timeouts]
     """The timeouts of the earlier and the later run; each counts as its limit in the gains."""
 
     def blocks_to_decide(self, limit: float, power: float = DECIDING_POWER) -> int | None:
-        """Return how many blocks in each run part the change's interval from `limit`, in `power` of
-        them.
+        """Return how many blocks in each run separate the change from `limit`, with chance `power`.
 
-        If the truth is what was estimated. None without an error, or if more than
+        The present estimate is taken as the truth. None without an error, or if more than
         `BLOCKS_COUNTED_MAX` are needed.
         """
         value, errors = self.change.value, (self.before.standard_error, self.now.standard_error)
@@ -50,15 +49,14 @@ class GainChange:
 def gain_change(
     before: Loads, now: Loads, confidence: float = CONFIDENCE, horizons: Horizons = None
 ) -> GainChange:
-    """Return the gain of each run (`eyelevel.stats.paired_gains.geometric_gain`), and how it
-    changed.
+    """Return the gain of each run (`eyelevel.stats.paired_gains.geometric_gain`), and its change.
 
     Errors are each run's over its repetitions; Student's t on the logarithm has Welch and
-    Satterthwaite's degrees of freedom. Assumes that from run to run both stacks move alike: nothing
-    in two runs shows whether they did. Undetermined as soon as one gain is. R, with every block:
-    `t.test(colMeans(log(x2 / r2)), colMeans(log(x1 / r1)))`.
+    Satterthwaite's degrees of freedom. Assumes that both stacks change alike from run to run, which
+    two runs cannot test. Undetermined if one gain is. R, with every block: `t.test(colMeans(log(x2
+    / r2)), colMeans(log(x1 / r1)))`.
 
-    `horizons`: the looks of both runs if one may have ended by what it showed, which no t interval
+    `horizons`: the interim analyses of both runs if one may have stopped early, which no t interval
     allows for. Each then has a confidence sequence at half of the level, and the change lies
     between their bounds.
     """

@@ -1,4 +1,4 @@
-"""Straight lines through points: a slope with its interval, and what the line foretells."""
+"""Straight lines through points: a slope with its interval, and the line's predictive value."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,16 @@ from numpy.typing import ArrayLike
 
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, are_too_few, t_estimate, undetermined
 
-POINTS_MIN = 5  # fewer leave the slope's own error too few degrees of freedom to be told
+POINTS_MIN = 5  # with fewer the slope's own error has too few degrees of freedom
 
 
 @dataclass(frozen=True)
 class Line:
-    """`r_squared`: the share of y's variance; `r_squared_held_out`: of points that the line was not
-    fitted to, below zero where it foretells them worse than the mean of the others."""
+    """A fitted line: its slope, and the shares of variance that it explains.
+
+    `r_squared`: of y's variance. `r_squared_held_out`: of points that the line was not fitted to;
+    it is below zero if the line predicts them worse than the mean of the others.
+    """
 
     slope: Estimate
     r_squared: float | None = None
@@ -21,13 +24,13 @@ class Line:
 
 
 def fit_line(x: ArrayLike, y: ArrayLike, confidence: float = CONFIDENCE) -> Line:
-    """Least squares of y on x, of one length; finite.
+    """Fit y on x by least squares; both have one length and are finite.
 
     The slope's interval is Student's t with n - 2 degrees of freedom and the error HC3 (MacKinnon
-    and White, Journal of Econometrics 29, 1985), which needs no equal spread along the line. Held
-    out is each point in turn: 1 - PRESS / the same of the mean of the others (Allen, Technometrics
-    16, 1974). Assumes points that are independent. Undetermined below POINTS_MIN points, and where
-    x or y is the same everywhere or x is so without one point. R: `sandwich::vcovHC(type = "HC3")`.
+    and White, Journal of Econometrics 29, 1985), which allows for unequal spread along the line.
+    Each point in turn is held out: 1 - PRESS / the same of the mean of the others (Allen,
+    Technometrics 16, 1974). Assumes independent points. Undetermined below POINTS_MIN points, and
+    if x or y is constant or x is so without one point. R: `sandwich::vcovHC(type = "HC3")`.
     """
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     n = len(a)

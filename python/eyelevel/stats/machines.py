@@ -1,5 +1,4 @@
-"""Model machines as a factor besides sites: do they give one gain, and what would another one
-give?"""
+"""Model machines as a factor besides sites: whether their gains differ, and another one's gain."""
 
 import math
 from collections.abc import Sequence
@@ -24,15 +23,15 @@ from eyelevel.stats.paired_gains import NO_SPREAD, as_gain
 Places = NDArray[np.int64]
 
 MACHINES_MIN = 5
-"""A spread between machines that is estimated from fewer says nothing of other machines."""
+"""The fewest machines from which the spread between other machines is estimated."""
 BATCHES_MAX, BATCH_BLOCKS_MIN = 12, 5
 BATCHES_FREEDOM_MIN = 8
-"""The fewest degrees of freedom for batches. A disturbance of a machine lasts for several blocks,
+"""The fewest degrees of freedom for batches. A disturbance of a machine affects several blocks,
 which then count as fewer: blocks are divided in the order of their loads into batches, and machines
 are compared with the scatter of batches. With fewer degrees of freedom, blocks count as
 independent."""
-_RATIOS = (1e-6, 1e8)  # of the variance between machines to that within: beyond is none, or all
-_RATIOS_TRIED = 141  # ten a decade
+_RATIOS = (1e-6, 1e8)  # variance ratios, between machines over within; beyond: 0 or infinite
+_RATIOS_TRIED = 141  # ten per decade
 
 _FEW = "one machine has nothing to differ from"
 _APART = "machines loaded different sites, so that the one cannot be told from the other"
@@ -43,7 +42,7 @@ _NO_REPEATS = "too few blocks to tell machines from chance"
 class OfMachine:
     """One machine's gain over all sites, and its distance from the mean of the machines.
 
-    `distance` is of the logarithm; `p_holm` of no distance, corrected over the machines.
+    `distance` is of the logarithm; `p_holm` tests it against 0, corrected over the machines.
     """
 
     gain: Estimate
@@ -55,8 +54,8 @@ class OfMachine:
 class MachinesModel:
     """The influence of machines on a gain. Deviations are of the logarithm: 0.1 is about 10 %.
 
-    `test`: F, that all machines give one gain. `other_machines`: the typical gain, and the interval
-    in which the gain of one further machine like these lies.
+    `test`: the F test of one gain for all machines. `other_machines`: the typical gain, and the
+    interval of the gain of one further machine like these.
     """
 
     test: DifferenceTest
@@ -67,8 +66,11 @@ class MachinesModel:
 
     @property
     def p(self) -> float | None:
-        """Return one gain's p over all machines: twice the smaller of the F test's, which finds
-        that many differ, and the farthest machine's, which finds that one does (Bonferroni)."""
+        """The p value of one gain for all machines.
+
+        It is twice the smaller of the F test's, which finds that many differ, and the farthest
+        machine's, which finds that one does (Bonferroni).
+        """
         of_machines = [each.p_holm for each in self.machines if each.p_holm is not None]
         if self.test.p is None:
             return None
@@ -85,20 +87,20 @@ def no_model(reason: str, count: int) -> MachinesModel:
 def gain_over_machines(
     log_ratios: ArrayLike, sites: ArrayLike, machines: ArrayLike, count: int
 ) -> MachinesModel:
-    """log(value / reference) of each block = its site + its machine + chance.
+    """Fit log(value / reference) of each block = its site + its machine + chance.
 
-    `sites` and `machines` are places from 0 on, one a block, in the order in which blocks were
-    loaded; there are `count` machines. A machine's gain is that of all sites, each counting alike,
-    as least squares give it: where it did not load a site, it is taken to differ there as on the
-    others. `test` is the F test of machines against batches of their blocks (BATCHES_MAX), nested
-    in them; intervals and p values of single machines, after Holm, are by the same error. The
-    deviation between machines is by restricted maximum likelihood with machines at random
-    (Patterson and Thompson, Biometrika 58, 1971), whose error contrasts leave sites out. The
-    interval of a further machine is Higgins, Thompson and Spiegelhalter's (JRSS A 172, 2009):
-    Student's t with two degrees of freedom less than there are machines, on the deviation and the
-    typical gain's error. Assumes batches that are independent, and blocks that scatter alike, about
-    normally on the log scale, on every machine and site. R: `anova(lm(y ~ site), lm(y ~ site +
-    machine), lm(y ~ site + batch))`, `nlme::lme(y ~ 0 + site, random = ~ 1 | machine)`.
+    `sites` and `machines` are positions from 0 on, one per block, in the order in which blocks were
+    loaded; there are `count` machines. A machine's gain is the least squares estimate over all
+    sites, with equal weights: if it did not load a site, its difference there is taken as that on
+    the others. `test` is the F test of machines against batches of their blocks (BATCHES_MAX),
+    nested in them; intervals and p values of single machines, after Holm, use the same error. The
+    deviation between machines is by restricted maximum likelihood with random machines (Patterson
+    and Thompson, Biometrika 58, 1971), whose error contrasts exclude sites. The interval of a
+    further machine is Higgins, Thompson and Spiegelhalter's (JRSS A 172, 2009): Student's t with
+    two degrees of freedom less than there are machines, on the deviation and the typical gain's
+    error. Assumes batches that are independent, and blocks with the same, about normal, scatter on
+    the log scale for every machine and site. R: `anova(lm(y ~ site), lm(y ~ site + machine), lm(y ~
+    site + batch))`, `nlme::lme(y ~ 0 + site, random = ~ 1 | machine)`.
     """
     y = np.asarray(log_ratios, dtype=float)
     site, machine = np.asarray(sites, dtype=int), np.asarray(machines, dtype=int)
@@ -139,8 +141,8 @@ def gain_over_machines(
 class _Design:
     """The matrices of the model, from blocks without their sites' means.
 
-    `crossed` is Z'MZ and `sums` Z'My, with Z the machines' columns and M what takes sites off;
-    `squares` is y'My. `shares`: the part of each site's blocks that each machine has.
+    `crossed` is Z'MZ and `sums` Z'My, with Z the machines' columns and M the projection that
+    removes sites; `squares` is y'My. `shares`: each machine's share of each site's blocks.
     """
 
     blocks: int
@@ -173,15 +175,17 @@ class _Design:
 
     @property
     def error_of_sites(self) -> float:
-        """The variance of the mean of sites' means, in that of a block."""
+        """The variance of the mean of sites' means, relative to that of a block."""
         return float((1 / self.site_counts).sum()) / len(self.site_counts) ** 2
 
 
 def _error(
     y: Floats, site: Places, machine: Places, design: _Design, explained: float
 ) -> tuple[float, float] | str:
-    """Return the variance of a block by which machines are judged and its degrees of freedom, or
-    why there is none."""
+    """Return the variance of a block for judging machines and its degrees of freedom, or a reason.
+
+    The reason is a string, if there is no such variance.
+    """
     count = len(design.sums)
     freedom = len(y) - len(design.site_counts) - (count - 1)
     if freedom < 1:
@@ -205,7 +209,7 @@ def _zero(values: Floats) -> float:
 
 
 def _batches(machine: Places) -> Places:
-    """Return each block's batch, a number that no other machine's has."""
+    """Return the number of each block's batch, unique over machines."""
     numbers = np.zeros(len(machine), dtype=int)
     begun = 0
     for each in np.unique(machine):
@@ -237,7 +241,10 @@ def _of_machines(
 
 
 def _variances(design: _Design, values: Floats, vectors: Floats) -> tuple[float, float]:
-    """Between machines and within, by restricted likelihood, profiled over their ratio."""
+    """Return the variances between machines and within, by restricted maximum likelihood.
+
+    The likelihood is profiled over their ratio.
+    """
     turned = (vectors.T @ design.sums) ** 2
     freedom = design.blocks - len(design.site_counts)
 
@@ -255,7 +262,7 @@ def _variances(design: _Design, values: Floats, vectors: Floats) -> tuple[float,
     best = int(loss(candidates).argmin())
     ratio = float(candidates[best])
     if best > 0:
-        # A ratio of 0 is its own answer; between the others the least loss is sought.
+        # A ratio of 0 is a solution of its own; for others the minimum is between its neighbours.
         ends = np.log(candidates[[max(1, best - 1), min(len(candidates) - 1, best + 1)]])
         ratio = math.exp(
             scipy.optimize.minimize_scalar(
@@ -285,8 +292,7 @@ def _of_another(design: _Design, between: float, within: float) -> Estimate:
 
 
 def largest_distance(machines: Sequence[OfMachine]) -> int | None:
-    """Return the place of the machine that differs most from the others; None where nothing is
-    known."""
+    """Return the position of the machine that differs most from the others; None if unknown."""
     known = [
         ((each.p_holm, -abs(each.distance or 0.0)), place)
         for place, each in enumerate(machines)

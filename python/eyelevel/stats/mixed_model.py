@@ -1,4 +1,4 @@
-"""A mixed model over sites: what the gain would be on other sites like these."""
+"""A mixed model over sites: the expected gain on other sites like these."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 
 from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, as_pairs, t_estimate, undetermined
 
-RATIOS = (1e-6, 1e8)  # of the variance between sites to that within: beyond is none, or all
-RATIOS_TRIED = 141  # ten a decade: a likelihood with two peaks that close has one answer
-SITES_MIN = 5  # a spread between sites that is estimated from fewer means nothing
+RATIOS = (1e-6, 1e8)  # variance ratios, between sites over within; beyond: 0 or infinite
+RATIOS_TRIED = 141  # ten per decade: closer peaks of the likelihood count as one
+SITES_MIN = 5  # a spread between sites that is estimated from fewer is meaningless
 
 
 @dataclass(frozen=True)
 class SitesModel:
-    """The typical gain over sites as a ratio less one, and how much sites and runs scatter.
+    """The typical gain over sites as a ratio less one, and the scatter of sites and runs.
 
     The deviations are of the logarithm of the ratio: 0.1 is about 10 %.
     """
@@ -30,18 +30,18 @@ class SitesModel:
 def gain_over_sites(
     pairs: Mapping[str, tuple[ArrayLike, ArrayLike]], confidence: float = CONFIDENCE
 ) -> SitesModel:
-    """log(value / reference) of each block = typical + site + run, sites and runs random.
+    """Fit log(value / reference) of each block = typical + site + run, sites and runs random.
 
     `pairs`: runs of a stack and of the reference in pairs, by site. Fitted by restricted maximum
     likelihood (Patterson and Thompson, Biometrika 58, 1971), profiled over the ratio of both
-    variances; if sites do not differ, statsmodels' MixedLM gives a mean that is none of the
-    data's and calls it converged. Interval and p are from Student's t with one degree of freedom
-    less than there are sites, exact for balanced data (Kackar and Harville's error, JASA 79, 1984,
-    ignores that variances are estimated, which t covers). Assumes that the sites are a random
-    sample of those one asks about, and that effects of sites and runs are about normal on the log
-    scale. Unlike the mean gain over these very sites, its interval covers other sites. Undetermined
-    below five sites, with a timeout and without spread.
-    R: `lme4::lmer(log_ratio ~ 1 + (1 | site))`.
+    variances; statsmodels' MixedLM is no alternative, since without a variance between sites it
+    returns a wrong mean as converged. Interval and p are from Student's t with one degree of
+    freedom less than there are sites, exact for balanced data (Kackar and Harville's error, JASA
+    79, 1984, ignores that variances are estimated, which t covers). Assumes that the sites are a
+    random sample of the population, and that effects of sites and runs are about normal on the log
+    scale. Unlike that of the mean gain over the study's own sites, its interval covers other sites.
+    Undetermined below five sites, with a timeout and without spread. R: `lme4::lmer(log_ratio ~ 1 +
+    (1 | site))`.
     """
     ratios = []
     for site, (values, reference) in pairs.items():
@@ -69,7 +69,7 @@ def _fit(ratios: Sequence[Floats], confidence: float) -> SitesModel:
     freedom = int(runs.sum()) - 1
 
     def profile(between: Floats) -> tuple[Floats, Floats, Floats]:
-        """Mean, variance of runs, and twice the negative likelihood, by between / within."""
+        """Return mean, variance of runs and -2 log likelihood, by the ratio of variances."""
         spread = 1 + np.multiply.outer(between, runs)
         weights = runs / spread
         total = weights.sum(axis=-1)
@@ -83,7 +83,7 @@ def _fit(ratios: Sequence[Floats], confidence: float) -> SitesModel:
     best = int(losses.argmin())
     ratio = float(candidates[best])
     if best > 0:
-        # A ratio of 0 is its own answer; between the others the least loss is sought.
+        # A ratio of 0 is a solution of its own; for others the minimum is between its neighbours.
         ends = np.log(candidates[[max(1, best - 1), min(len(candidates) - 1, best + 1)]])
         ratio = math.exp(
             scipy.optimize.minimize_scalar(
@@ -95,7 +95,7 @@ def _fit(ratios: Sequence[Floats], confidence: float) -> SitesModel:
         )
     (typical,), (within,), _ = profile(np.array([ratio]))
     between = ratio * within
-    # Generalised least squares from the variances.
+    # Generalised least squares with these variances.
     error = float((runs / (within + runs * between)).sum() ** -0.5)
     return _model(float(typical), error, (between, float(within)), len(runs), confidence)
 

@@ -1,6 +1,6 @@
 """Differences within blocks: the Hodges-Lehmann estimate and medians, timeouts included.
 
-A timeout is a run slower than the limit. As infinity it takes its right place in medians and ranks.
+A timeout is a run slower than the limit. As infinity it has its right place in medians and ranks.
 """
 
 import math
@@ -20,7 +20,7 @@ from eyelevel.stats.estimate import (
 )
 
 PAIRS_MAX = 2000  # two million Walsh averages; more pairs need no exact ranks
-EXACT_PAIRS_MAX = 60  # beyond it the normal approximation is off by less than a rank
+EXACT_PAIRS_MAX = 60  # above it the normal approximation is off by less than a rank
 
 
 def median(values: ArrayLike) -> float | None:
@@ -33,13 +33,12 @@ def median(values: ArrayLike) -> float | None:
 
 
 def median_estimate(differences: ArrayLike, units: str, confidence: float = CONFIDENCE) -> Estimate:
-    """Return the median of differences of `units` that are independent, whatever their
-    distribution.
+    """Return the median of independent differences, whatever their distribution.
 
-    The interval is between two order statistics, and p is the exact sign test's, of those that are
-    not 0 (Hollander and Wolfe, Nonparametric Statistical Methods, 3.4 to 3.6; R: `sort(d)[qbinom(
-    0.025, n, 0.5)]`, `binom.test(sum(d < 0), sum(d != 0))`). Fewer than six have no 95 % interval.
-    There is at least one.
+    `units` names them in messages. The interval is between two order statistics, and p is the exact
+    sign test's, of those that are not 0 (Hollander and Wolfe, Nonparametric Statistical Methods,
+    3.4 to 3.6; R: `sort(d)[qbinom(0.025, n, 0.5)]`, `binom.test(sum(d < 0), sum(d != 0))`). Fewer
+    than six have no 95 % interval. There must be at least one.
     """
     d = np.sort(np.asarray(differences, dtype=float))
     n = len(d)
@@ -59,11 +58,11 @@ def hodges_lehmann(
 ) -> Estimate:
     """Return the pseudo-median of the differences values - reference, in their unit.
 
-    The median of all Walsh averages, with the interval and the p value that invert Wilcoxon's
+    It is the median of all Walsh averages, with the interval and the p value that invert Wilcoxon's
     signed-rank test (Hollander and Wolfe, Nonparametric Statistical Methods, 3.2 and 3.3; R:
     `wilcox.test(values, reference, paired = TRUE, conf.int = TRUE)`). Assumes differences that are
-    independent and symmetric about their centre. With fewer than six pairs no interval reaches
-    95 %: it is undetermined.
+    independent and symmetric about their centre. With fewer than six pairs no interval reaches 95
+    %: it is undetermined.
     """
     x, r = as_pairs(values, reference)
     n = len(x)
@@ -107,9 +106,9 @@ def _lower_rank(n: int, confidence: float) -> int:
     return max(0, math.floor(mean + float(scipy.stats.norm.ppf(tail)) * deviation))
 
 
-@lru_cache(maxsize=1024)  # one a number of pairs without ties, many with
+@lru_cache(maxsize=1024)  # one per number of pairs without ties, several with ties
 def _signed_sum_distribution(weights: tuple[int, ...]) -> Floats:
-    """Return the chance of each sum, from 0 on, of the weights whose fair coin shows heads."""
+    """Return the probability of each sum, from 0 on, if each weight is included with chance 1/2."""
     chance = np.zeros(sum(weights) + 1)
     chance[0] = 1.0
     for weight in weights:
@@ -123,21 +122,20 @@ def _signed_rank_p(differences: Floats) -> float | None:
     nonzero = differences[differences != 0]
     if len(nonzero) == 0:
         return None
-    # Infinite differences have the largest ranks, whatever their size: any larger number does.
+    # Infinite differences have the largest ranks: any larger number gives the same.
     finite = nonzero[np.isfinite(nonzero)]
     largest = 2 * float(np.abs(finite).max()) + 1 if len(finite) else 1.0
     ranked = np.where(np.isinf(nonzero), np.sign(nonzero) * largest, nonzero)
     if len(ranked) > EXACT_PAIRS_MAX:
         return float(scipy.stats.wilcoxon(ranked, method="approx").pvalue)
     _, place, tied = np.unique(np.abs(ranked), return_inverse=True, return_counts=True)
-    # Doubled, since tied differences share a rank that may be a half; exact given the ties.
+    # Doubled, since tied differences may share a rank of a half; exact given the ties.
     weights = (2 * tied.cumsum() - tied + 1)[place]
     return sign_flip_p(np.where(ranked > 0, weights, -weights))
 
 
 def sign_flip_p(differences: NDArray[np.int_]) -> float:
-    """Return the exact two-sided p of whole-numbered differences whose signs are fair coins if
-    nothing is.
+    """Return the exact two-sided p value of integer differences, against random signs.
 
     None of them is 0. Fisher, The Design of Experiments, 1935, section 21.
     """
@@ -151,8 +149,8 @@ def sign_flip_p(differences: NDArray[np.int_]) -> float:
 def counts_differ_p(events: NDArray[np.bool_], reference: NDArray[np.bool_]) -> float | None:
     """Return p for two stacks' numbers of events by repetition; sites x repetitions.
 
-    None if no repetition differs. Signs of repetitions, and not of blocks: what happens to a stack
-    on many sites of one repetition is one event.
+    None if no repetition differs. Signs are those of repetitions and not of blocks: a disturbance
+    of a stack on many sites of one repetition is one event.
     """
     more = events.sum(axis=0) - reference.sum(axis=0)
     return sign_flip_p(more[more != 0]) if more.any() else None

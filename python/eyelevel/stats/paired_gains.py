@@ -1,9 +1,9 @@
 """Gains over sites whose loads share repetitions: the geometric mean, the median, the difference.
 
-What disturbs a stack for some minutes disturbs it on every site of a repetition, so it is the
-repetitions that are independent, and not the blocks: each counts by its mean over the sites.
-`values` and `reference` are sites x repetitions (or one site's repetitions), of one shape:
-not-a-number if a site has no block in a repetition, infinity for a timeout.
+A disturbance of some minutes affects a stack on every site of a repetition, so that repetitions are
+independent and blocks are not: each repetition counts by its mean over the sites. `values` and
+`reference` are sites x repetitions (or one site's repetitions), of one shape: not-a-number if a
+site has no block in a repetition, infinity for a timeout.
 """
 
 import math
@@ -55,8 +55,10 @@ def log_gain(values: ArrayLike, reference: ArrayLike, confidence: float = CONFID
 def difference_over_sites(
     values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """Return the mean over sites of value - reference within blocks, in their unit, by the same
-    t."""
+    """Return the mean over sites of value - reference within blocks, in their unit.
+
+    The interval is that of `mean_over_repetitions`.
+    """
     x, r = paired_loads(values, reference)
     if np.isinf(x).any() or np.isinf(r).any():
         return undetermined("a load timed out, so there is no mean", x.shape[-1])
@@ -64,21 +66,21 @@ def difference_over_sites(
 
 
 def paired_loads(values: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
-    """Return both with not-a-number for a load whose pair has none: it counts for nothing."""
+    """Return both arrays, with not-a-number for each load whose pair has none."""
     x, r = np.asarray(values, dtype=float), np.asarray(reference, dtype=float)
     lone = np.isnan(x) | np.isnan(r)
     return np.where(lone, np.nan, x), np.where(lone, np.nan, r)
 
 
 def repetition_values(differences: ArrayLike) -> Floats:
-    """Return one value a repetition that has a block, with the mean and error of all blocks.
+    """Return one value per repetition with a block; they have the mean and error of all blocks.
 
-    `differences`: sites x repetitions, at least two blocks a site. The mean of the values is the
-    mean over sites of their means; their standard deviation over the square root of their number
-    is its error, as in `mean_over_repetitions`. With every block there these are the repetitions'
-    means over sites. If blocks are lost, a repetition has the overall mean plus its sites'
-    distances from their own means, each by its weight: without centring, a repetition that lacks a
-    slow site would look fast, and the scatter between sites would widen the interval.
+    `differences`: sites x repetitions, at least two blocks per site. The mean of the values is the
+    mean over sites of their means; their standard deviation over the square root of their number is
+    its error, as in `mean_over_repetitions`. If no block is lost these are the repetitions' means
+    over sites. If blocks are lost, a repetition has the overall mean plus its sites' distances from
+    their own means, each by its weight: without centring, a repetition that lacks a slow site would
+    be fast, and the scatter between sites would widen the interval.
     """
     d = np.atleast_2d(np.asarray(differences, dtype=float))
     d = d[:, ~np.isnan(d).all(axis=0)]
@@ -92,15 +94,14 @@ def repetition_values(differences: ArrayLike) -> Floats:
 
 
 def mean_over_repetitions(differences: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
-    """Return the mean over sites of their means, each counting alike, by Student's t over
-    repetitions.
+    """Return the mean over sites of their means, by Student's t over repetitions.
 
-    With every block there, this is Student's t of the repetitions' means over sites. If blocks are
-    lost, a repetition has the sum of its sites' residuals, each by its weight in the mean (Liang
-    and Zeger, Biometrika 73, 1986, with each site's own n / (n - 1)); the degrees of freedom are
-    one less than the repetitions, or Welch and Satterthwaite's of the sites' own errors if a site
-    with few blocks has most of the error. Assumes repetitions that are independent, with means
-    about normal. R, with every block: `t.test(colMeans(differences))`.
+    Each site counts alike. If no block is lost, this is Student's t of the repetitions' means over
+    sites. If blocks are lost, a repetition has the sum of its sites' residuals, each by its weight
+    in the mean (Liang and Zeger, Biometrika 73, 1986, with each site's own n / (n - 1)); the
+    degrees of freedom are one less than the repetitions, or Welch and Satterthwaite's of the sites'
+    own errors if a site with few blocks has most of the error. Assumes repetitions that are
+    independent, with means about normal. R, with every block: `t.test(colMeans(differences))`.
     """
     d = np.atleast_2d(np.asarray(differences, dtype=float))
     there = ~np.isnan(d)
@@ -125,12 +126,12 @@ def mean_over_repetitions(differences: ArrayLike, confidence: float = CONFIDENCE
 def median_gain(
     values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """Return the median repetition's median site's value / reference, less one; of one site its
-    blocks'.
+    """Return the median over repetitions of their median sites' value / reference, less one.
 
-    Interval and p are those of `median_estimate`, over the repetitions' medians. A few slow loads
-    or timeouts move it little, which is why it stands beside the mean. Assumes repetitions that are
-    independent. Two loads of a block that both timed out are alike up to the limit.
+    For a single site it is that of the blocks. Interval and p are those of `median_estimate`, over
+    the repetitions' medians. A few slow loads or timeouts change it little, which is why it
+    accompanies the mean. Assumes independent repetitions. Two timeouts of a block are equal up to
+    the limit.
     """
     x, r = (np.atleast_2d(np.asarray(runs, dtype=float)) for runs in (values, reference))
     logs = _log_ratios(x, r)
@@ -138,14 +139,13 @@ def median_gain(
     if logs.shape[1] == 0:
         return undetermined("no complete block is left")
     with np.errstate(invalid="ignore"):
-        # Of two sites one may have timed out with either stack: they point nowhere.
+        # With two sites, one may have timed out with either stack: they have no direction.
         medians = np.nan_to_num(np.nanmedian(logs, axis=0), posinf=np.inf, neginf=-np.inf)
     return as_gain(median_estimate(medians, "repetitions", confidence))
 
 
 def as_gain(on_log: Estimate) -> Estimate:
-    """Return a mean log ratio as a gain, its bounds with it; the error stays that of the
-    logarithm."""
+    """Return a mean log ratio as a gain with its bounds; the error stays the logarithm's."""
     value, low, high = (
         bound if bound is None or bound == math.inf else math.expm1(bound)
         for bound in (on_log.value, on_log.low, on_log.high)
@@ -154,7 +154,7 @@ def as_gain(on_log: Estimate) -> Estimate:
 
 
 def of_gain(on_log: Estimate) -> Estimate:
-    """Return a gain with its own standard error."""
+    """Return a mean log ratio as a gain with its own standard error."""
     gain = as_gain(on_log)
     if gain.value is None or on_log.standard_error is None:
         return gain

@@ -1,11 +1,11 @@
-"""The error of a gain that borrows from the other stacks of its network.
+"""The error of a gain, pooled with the other stacks of its network.
 
 Three blocks leave a comparison two degrees of freedom, although every other stack was loaded in the
 same blocks and its loads scatter, too. The error of a randomised block design pools all of them,
 but is wrong for a stack that scatters more than the others: with six stacks of which one has 1.6
 times the spread, its intervals miss in 10 % of studies, however many blocks there are. So the
-others count as BORROWED_FREEDOM further degrees of freedom: much beside three blocks, little beside
-thirty (`benchmarks.statistics.pooled`).
+others count as BORROWED_FREEDOM further degrees of freedom: a large part with three blocks, a small
+one with thirty (`benchmarks.statistics.pooled`).
 """
 
 from collections.abc import Mapping
@@ -34,17 +34,17 @@ make intervals of a few blocks narrower, and miss more often where one stack sca
 
 
 def freedom_of(stacks: int, own: float) -> float:
-    """Return the degrees of freedom of a comparison of so many stacks, from those of its own."""
+    """Return the degrees of freedom of a comparison among `stacks`; `own` without the others."""
     return own + min(BORROWED_FREEDOM, max(0, stacks - 2) * own)
 
 
 @dataclass(frozen=True)
 class Pool:
-    """The stacks of one network that share an error, and how their differences scatter.
+    """The stacks of one network that share an error, and the scatter of their differences.
 
     `variance` is that of a block's difference between two of them (of the mean over sites), the
     mean over all pairs: twice the mean square error of the randomised block design if no load is
-    lost. `freedom` is the least that a pair has. `logs` are the members' values, for `weighted`.
+    lost. `freedom` is the smallest of any pair. `logs` are the members' values, for `weighted`.
     """
 
     members: frozenset[str]
@@ -54,23 +54,23 @@ class Pool:
 
     @property
     def borrowed(self) -> float:
-        """The degrees of freedom that a comparison gets from the stacks that are not its own."""
+        """The degrees of freedom that a comparison gets from the other stacks."""
         return freedom_of(len(self.members), self.freedom) - self.freedom
 
     def shared_by(self, stack: str, reference: str) -> bool:
-        """Return whether both stacks are in it."""
+        """Return whether both stacks are in the pool."""
         return {stack, reference} <= self.members
 
     def weighted(self, sites: Floats) -> "Pool | None":
-        """Return the pool of logarithms that count by the weight of their site."""
+        """Return the pool of logarithms weighted by site; None if no pool remains."""
         return pool_of({name: logs * sites[:, None] for name, logs in self.logs.items()})
 
     def moderate(self, own: float, freedom: float, of_pair: float) -> tuple[float, float]:
         """Return the moderated variance of one block, and its degrees of freedom.
 
-        `own` with its `freedom` is what a pair shows; `of_pair` is its part in the pool's variance.
-        It is (d own + b others) / (d + b): `others` what the pool has beside the pair, which is
-        independent of it if no load is lost, with its `borrowed` b.
+        `own` with its `freedom` is a pair's own variance; `of_pair` is its part in the pool's
+        variance. The result is (d own + b others) / (d + b): `others` is the pool's without the
+        pair, which is independent of it if no load is lost, with its `borrowed` b.
         """
         stacks = len(self.members)
         others = max(0.0, ((stacks - 1) * self.variance - of_pair) / (stacks - 2))
@@ -79,11 +79,11 @@ class Pool:
 
 
 def pool_of(logs: Mapping[str, Floats]) -> Pool | None:
-    """Return what the stacks share; None if fewer than STACKS_MIN can share anything.
+    """Return the pool of stacks; None if fewer than STACKS_MIN can share an error.
 
     `logs`: the logarithms of each stack's values, sites x repetitions, not-a-number for no load. A
     stack with an infinite one has an error of its own: a load that timed out, or took no time,
-    would spread over the gains of all others. So has a stack that lacks two blocks in common with
+    would affect the gains of all others. So has a stack with fewer than two blocks in common with
     another on some site.
     """
     names = [name for name, values in logs.items() if not np.isinf(values).any()]
@@ -108,13 +108,12 @@ def pooled_log_gain(
     pool: Pool | None,
     confidence: float = CONFIDENCE,
 ) -> Estimate:
-    """Return the mean log ratio of `eyelevel.stats.paired_gains.log_gain`, with the moderated
-    error.
+    """Return the mean log ratio of `eyelevel.stats.paired_gains.log_gain` with moderated error.
 
     Its variance is `Pool.moderate`'s (Smyth, Statistical Applications in Genetics and Molecular
     Biology 3, 2004, with a prior that is not estimated: a handful of stacks does not show how much
-    their spreads differ). Assumes stacks that scatter alike on the logarithm. Without a pool, or
-    where the pair has no error, it is `log_gain` itself.
+    their spreads differ). Assumes stacks with equal scatter on the logarithm. Without a pool, or if
+    the pair has no error, it is `log_gain` itself.
     """
     own = log_gain(values, reference, confidence)
     if pool is None or own.standard_error is None or own.degrees_of_freedom is None:
@@ -133,12 +132,12 @@ def pooled_gain(values: ArrayLike, reference: ArrayLike, pool: Pool | None) -> E
 
 
 def pooled_difference(values: ArrayLike, reference: ArrayLike, pool: Pool | None) -> Estimate:
-    """Return the difference of `eyelevel.stats.paired_gains.difference_over_sites`, with such an
-    error.
+    """Return `eyelevel.stats.paired_gains.difference_over_sites` with the moderated error.
 
-    A difference is a log ratio times the mean time of its site, so the pool's logarithms count by
-    the mean of this pair's times there: slower stacks scatter more in milliseconds, not on the
-    logarithm. Without a pool, or where the pair has no error, it is `difference_over_sites` itself.
+    A difference is a log ratio times the mean time of its site, so the pool's logarithms are
+    weighted by the mean of this pair's times there: slower stacks scatter more in milliseconds, not
+    on the logarithm. Without a pool, or if the pair has no error, it is `difference_over_sites`
+    itself.
     """
     own = difference_over_sites(values, reference)
     if pool is None or own.standard_error is None or own.degrees_of_freedom is None:
@@ -159,10 +158,10 @@ DISAGREES = "no interval: it disagrees with that of the gain about zero"
 
 
 def beside_gain(difference: Estimate, gain: Estimate) -> Estimate:
-    """Return the difference that accompanies a gain: without an interval that disagrees.
+    """Return the difference that accompanies a gain, without its interval if the two disagree.
 
     The gain decides, and counts each site alike; in milliseconds a slow site counts for more. Both
-    intervals hold, yet a reader would take the one that says more for a second verdict.
+    intervals hold, yet a reader would take the one that excludes zero for a second verdict.
     """
     both = gain.determined and difference.determined
     if not both or gain.excludes_zero == difference.excludes_zero:
@@ -179,5 +178,5 @@ def _one_block(differences: Floats) -> tuple[float, float] | None:
 
 
 def _blocks_each(differences: Floats) -> float:
-    """Return the harmonic mean over sites of their numbers of blocks, by which errors fall."""
+    """Return the harmonic mean over sites of their numbers of blocks."""
     return float(1 / np.mean(1 / (~np.isnan(np.atleast_2d(differences))).sum(axis=1)))

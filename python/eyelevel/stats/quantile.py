@@ -12,14 +12,13 @@ Integers = NDArray[np.int64]
 
 LOADS_BEYOND_MIN = 2
 BLOCKS_COUNTED_MAX = 1000
-"""The most blocks considered; what these do not show, only a quieter machine or a larger effect
-will."""
+"""The most blocks considered; beyond it only a quieter machine or a larger effect helps."""
 DECIDING_POWER = 0.9
-"""The chance with which a named number of blocks decides."""
+"""The chance with which a predicted number of blocks decides."""
 
 
 def blocks_min(share: float) -> int:
-    """Return the fewest blocks for a quantile: two loads are expected beyond it."""
+    """Return the fewest blocks for a quantile, with which two loads are expected beyond it."""
     return math.ceil(LOADS_BEYOND_MIN / min(share, 1 - share) - 1e-9)
 
 
@@ -27,8 +26,8 @@ def quantile_interval(loads: ArrayLike, share: float, confidence: float = CONFID
     """Return the quantile of independent loads, in their unit; a timeout is infinite.
 
     Two of the loads by rank bound it (Thompson, Annals of Mathematical Statistics 7, 1936; Hahn and
-    Meeker, Statistical Intervals, section 5.2), which covers in `confidence` at least, whatever the
-    distribution. Where no load is beyond a bound it is 0, or infinite.
+    Meeker, Statistical Intervals, section 5.2), which covers with at least `confidence`, whatever
+    the distribution. If no load is beyond a bound it is 0, or infinite.
     """
     x = np.sort(np.asarray(loads, dtype=float))
     n = len(x)
@@ -47,11 +46,11 @@ def quantile_interval(loads: ArrayLike, share: float, confidence: float = CONFID
 def blocks_to_bound(
     share: float, below: float, confidence: float, power: float = DECIDING_POWER
 ) -> int | None:
-    """Return how many blocks put a bound of the quantile on its side of a limit, in `power` of
-    runs.
+    """Return how many blocks place the quantile's bound on one side of a limit, with `power`.
 
-    `below`: the share of loads that are below the limit; above `share` it is the upper bound that
-    has to be below the limit. None if more than `BLOCKS_COUNTED_MAX` are needed.
+    `below`: the share of loads below the limit. If it exceeds `share`, the upper bound has to be
+    below the limit, otherwise the lower bound above it. None if more than `BLOCKS_COUNTED_MAX` are
+    needed.
     """
     n = np.arange(blocks_min(share), BLOCKS_COUNTED_MAX + 1)
     lower, upper = _ranks(n, share, confidence)
@@ -61,8 +60,7 @@ def blocks_to_bound(
 
 
 def _ranks(n: Integers, share: float, confidence: float) -> tuple[Floats, Floats]:
-    """Return the ranks, from 1, of the loads that bound the quantile; 0 and n + 1 stand for
-    none."""
+    """Return the ranks, from 1, of the loads that bound the quantile; 0 and n + 1: none."""
     tail = (1 - confidence) / 2
     inner = scipy.stats.binom(n, share)
     return inner.ppf(tail), inner.ppf(1 - tail) + 1

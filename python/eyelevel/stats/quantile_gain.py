@@ -16,10 +16,10 @@ ERROR_ALLOWANCE = 1.1
 tens of blocks (simulated: docs/decisions/0015-gates.md)."""
 
 PILOT_CONFIDENCE = 0.8
-REPETITIONS_MIN = 6  # fewer are resampled into too few different sets
+REPETITIONS_MIN = 6  # fewer give too few different resamples
 
 ENDS = (-1.0, math.inf)
-"""The ends of all gains: one that all draws give needs no spread, as when every load timed out."""
+"""The bounds of any gain. A gain in all resamples needs no spread, as when every load timed out."""
 
 
 def quantile_gain(
@@ -31,16 +31,16 @@ def quantile_gain(
 ) -> Estimate:
     """Return the geometric mean over sites of quantile(values) / quantile(reference), less one.
 
-    `values` and `reference` are sites x repetitions: not-a-number where a site has no block in a
-    repetition, infinity for a timeout, which takes its place in the quantile. Interval: Student's t
+    `values` and `reference` are sites x repetitions: not-a-number if a site has no block in a
+    repetition, infinity for a timeout, which has its place in the quantile. Interval: Student's t
     with n - 1 degrees of freedom on the logarithm, its standard error by a bootstrap that draws
     repetitions with replacement, each with all its sites, by the pinned PCG64 stream of `seed`
-    (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6). Where a draw is
-    infinite, by the draws' quantiles, at levels that are widened for few repetitions (Hesterberg,
-    The American Statistician 69, 2015, section 5.3). Assumes independent repetitions; coverage by
-    simulation: docs/decisions/0015-gates.md. `standard_error` is the logarithm's. Undetermined if
-    the reference's quantile is 0, as many a page's blocking time is, and where too few loads lie
-    beyond the quantile (`blocks_min`).
+    (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6). If a resample is
+    infinite, the interval is that of the resamples' quantiles, at levels that are widened for few
+    repetitions (Hesterberg, The American Statistician 69, 2015, section 5.3). Assumes independent
+    repetitions; coverage by simulation: docs/decisions/0015-gates.md. `standard_error` is the
+    logarithm's. Undetermined if the reference's quantile is 0, as blocking times often are, and if
+    too few loads lie beyond the quantile (`blocks_min`).
     """
     x, r = (np.atleast_2d(np.asarray(runs, dtype=float)) for runs in (values, reference))
     there = ~(np.isnan(x) | np.isnan(r))
@@ -68,7 +68,7 @@ def quantile_gain(
 
 
 def repetitions_min(share: float) -> int:
-    """Return the fewest blocks of which `quantile_gain` has an interval."""
+    """Return the fewest blocks with which `quantile_gain` has an interval."""
     return max(REPETITIONS_MIN, blocks_min(share))
 
 
@@ -79,19 +79,17 @@ def blocks_to_decide(
     confidence: float,
     power: float = DECIDING_POWER,
 ) -> int | None:
-    """Return how many blocks keep a bound from a limit at `distance` from the truth, in `power` of
-    runs.
+    """Return how many blocks keep a bound from a limit at `distance`, in `power` of runs.
 
-    Both on the logarithm's scale; n blocks have the standard error `one_block_error` / sqrt(n).
-    None if more than `BLOCKS_COUNTED_MAX` are needed.
+    `distance`: that of the limit from the truth, on the logarithm's scale, where n blocks have the
+    standard error `one_block_error` / sqrt(n). None if more than `BLOCKS_COUNTED_MAX` are needed.
     """
     error, fewest = ERROR_ALLOWANCE * one_block_error, repetitions_min(share)
     return blocks_to_part(error, distance, confidence, power, fewest=fewest)
 
 
 def one_block_error(deviation: float, share: float) -> float:
-    """Return the standard error of a quantile's logarithmic gain, of one block, from normal
-    logarithms.
+    """Return the standard error of a quantile's log gain for one block of lognormal loads.
 
     `deviation`: the standard deviation of the logarithm of a block's ratio. The quantile's variance
     is share (1 - share) / density^2 (Cramer, Mathematical Methods of Statistics, 1946, 28.5).
@@ -101,10 +99,10 @@ def one_block_error(deviation: float, share: float) -> float:
 
 
 def one_block_error_at_most(gain: Estimate) -> float | None:
-    """Return the error of one block that an earlier run's gain shows, at its upper 80 % limit.
+    """Return the error of one block by an earlier run's gain, at its upper 80 % limit.
 
-    A pilot's own error is as often too small as too large; its upper confidence limit makes the
-    blocks do (Browne, Statistics in Medicine 14, 1995). None without an interval.
+    A pilot's own error is as often too small as too large; with its upper confidence limit the
+    predicted blocks suffice (Browne, Statistics in Medicine 14, 1995). None without an interval.
     """
     if gain.standard_error is None:
         return None
@@ -131,7 +129,7 @@ def _with_interval(log: float, draws: Floats, n: int, confidence: float) -> Esti
 
 
 def _draws(x: Floats, r: Floats, there: Floats, share: float, seed: int) -> Floats:
-    """Return the logarithm's value in each resample of the repetitions."""
+    """Return the log gain of each resample of the repetitions."""
     draw = np.random.Generator(np.random.PCG64(seed))
     n = x.shape[1]
     times = draw.multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
@@ -144,8 +142,10 @@ def _draws(x: Floats, r: Floats, there: Floats, share: float, seed: int) -> Floa
 
 
 def _quantiles(loads: Floats, counts: Integers, share: float) -> Floats:
-    """Return quantiles of the loads by row of counts, by the inverse distribution: it averages
-    nothing."""
+    """Return a quantile of the loads per row of `counts`, by the inverse distribution.
+
+    It does not average loads.
+    """
     order = np.argsort(loads)
     below = counts[:, order].cumsum(axis=1)
     wanted = np.maximum(1, np.ceil(share * below[:, -1:] - 1e-9))
@@ -154,6 +154,6 @@ def _quantiles(loads: Floats, counts: Integers, share: float) -> Floats:
 
 
 def _log_ratio(upper: Floats, lower: Floats) -> Floats:
-    # Over a reference of 0 any time is without bound, as a timeout is.
+    # Against a reference of 0 any time is unbounded, as a timeout is.
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.log(upper / lower), dtype=float)

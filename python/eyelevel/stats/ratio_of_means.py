@@ -2,8 +2,7 @@
 
 Definition: Wolsing, Rüth, Wehrle, Hohlfeld 2019, section 4, for one site, network and metric, with
 means over the runs. The paper gives no interval; ours follow from the runs in pairs, since each
-block loads the site once with X and once with the reference. Harm is the gain seen from the other
-side.
+block loads the site once with X and once with the reference. Harm is the gain from the other side.
 """
 
 import math
@@ -61,10 +60,10 @@ def ratio_over_sites(
 
     `values` and `reference`: sites x repetitions, not-a-number if a site has no block in a
     repetition. Interval: each site's ratio linearised as in `performance_gain`, and Student's t
-    over repetitions (`eyelevel.stats.paired_gains.mean_over_repetitions`), since what disturbs a
-    repetition disturbs it on all sites. It covers the run-to-run noise of these very sites, not
-    what other sites would show. It is undetermined as soon as one site's gain is: a mean over the
-    other sites would be of other pages.
+    over repetitions (`eyelevel.stats.paired_gains.mean_over_repetitions`), since a disturbance
+    affects all sites of a repetition. It covers the run-to-run noise of the study's own sites, not
+    other sites. It is undetermined if one site's gain is: a mean over the other sites would be of
+    other pages.
     """
     x, r = (np.atleast_2d(np.asarray(runs, dtype=float)) for runs in (values, reference))
     there = ~(np.isnan(x) | np.isnan(r))
@@ -96,8 +95,8 @@ def harm(beside: ArrayLike, alone: ArrayLike) -> Estimate:
     """Return the harm to a metric of which less is better: (with - alone) / with, of means.
 
     Ware, Mukerjee, Seshan, Sherry 2019 (Beyond Jain's Fairness Index, HotNets), section 3: 0 is
-    none, 1 the worst; negative if the loads beside cross traffic were faster. Loads come in pairs,
-    of one site, stack and repetition; the interval is that of `performance_gain`, mirrored.
+    none, 1 the worst; negative if the loads with cross traffic were faster. Loads come in pairs, of
+    one site, stack and repetition; the interval is that of `performance_gain`, mirrored.
     """
     return harm_of_gain(performance_gain(alone, beside))
 

@@ -1,9 +1,9 @@
-"""A confidence sequence: intervals that hold at all looks of a study together.
+"""A confidence sequence: intervals that hold at all interim analyses of a study together.
 
-A study has looks from its first to its last planned block. The boundary is that of the t test's
-mixture martingale; its level is chosen so that equal stacks cross it at any of these looks with
-exactly the chance that is asked for. Ville's inequality alone, which allows for looks without end,
-would leave two thirds of that chance unused in 60 blocks and cost a third more blocks
+A study may be analysed at any block from its first to its last planned one. The boundary is that of
+the t test's mixture martingale; its level is chosen so that equal stacks cross it at any of these
+analyses with exactly the chance that is set. Ville's inequality alone, which allows for analyses
+without end, would leave two thirds of that chance unused in 60 blocks and cost a third more blocks
 (docs/decisions/0004-stopping-early.md).
 """
 
@@ -22,7 +22,7 @@ SPREAD_AT_LAST = 3.5
 makes the boundary narrowest from a third of the planned blocks on. Any value keeps the level."""
 
 EVERY_BLOCK_MAX = 200
-"""Up to this many blocks each is followed by an interim analysis: twice as many as in studies
+"""The blocks up to which each is followed by an interim analysis: twice as many as in studies
 (`eyelevel.stats.stopping_rule.EVERY_REPETITION_MAX`)."""
 
 PATHS, STEPS_MAX = 20_000, 3_000_000
@@ -34,7 +34,7 @@ _LOG_LIMITS = np.arange(-1.5, 10.0, 0.01)
 
 @dataclass(frozen=True)
 class Horizon:
-    """The numbers of blocks at which a study may be looked at: from `first` to `last`."""
+    """The numbers of blocks at which a study may be analysed: from `first` to `last`."""
 
     first: int
     last: int
@@ -48,22 +48,21 @@ class Horizon:
 def confidence_sequence(
     values: ArrayLike, significance_level: float, horizon: Horizon, *, one_sided: bool = False
 ) -> Estimate:
-    """Return the mean of `values` so far, one per repetition, with an interval valid at every
-    interim analysis.
+    """Return the mean of `values` so far with an interval valid at every interim analysis.
 
-    The chance that the interval misses the true mean at any look of the horizon is
-    `significance_level`; with `one_sided` it is that of each bound alone. It inverts the t test's
-    mixture martingale
+    There is one value per repetition. The chance that the interval misses the true mean at any
+    analysis of the horizon is `significance_level`; with `one_sided` it is that of each bound
+    alone. It inverts the t test's mixture martingale
 
         E(n) = (1 + n g)^-1/2 ((1 + t^2/(n-1)) / (1 + t^2/((n-1) (1 + n g))))^(n/2),
 
     g = effect_spread^2: the Bayes factor of the t statistic with a normal prior on the standardised
     effect (Rouder et al., Psychonomic Bulletin and Review 16, 2009), a test martingale whatever the
     variance (Lai, Annals of Statistics 4, 1976; Perez-Ortiz, Lardy, de Heide and Grunwald, Annals
-    of Statistics 52, 2024). Instead of Ville's inequality, `crossing_chance` gives its limit. p is
-    the chance that equal stacks reach this E at any look. Assumes values that are independent and
-    normal with one mean and variance. Undetermined while the interval is unbounded, with a timeout
-    or without spread.
+    of Statistics 52, 2024). Its limit comes from `crossing_chance` instead of Ville's inequality. p
+    is the chance that equal stacks reach this E at any analysis. Assumes values that are
+    independent and normal with one mean and variance. Undetermined while the interval is unbounded,
+    with a timeout or without spread.
     """
     x = np.asarray(values, dtype=float)
     n = len(x)
@@ -87,12 +86,11 @@ def confidence_sequence(
 def reach_in_errors(
     n: int, significance_level: float, horizon: Horizon, *, one_sided: bool = False
 ) -> float:
-    """Return the distance from the mean to a bound after `n` values, in standard errors of the
-    mean.
+    """Return the distance from the mean to a bound after `n` values, in standard errors.
 
-    Infinite outside the horizon and while the interval is unbounded. Never less than that of a
-    single look, Student's t: E hardly rises with t after two or three values, where a limit on it
-    is a coarse one on t.
+    Infinite outside of the horizon and while the interval is unbounded. It is at least that of a
+    single analysis, Student's t: with two or three values E hardly rises with t, so that a limit on
+    it is imprecise.
     """
     if not max(2, horizon.first) <= n <= horizon.last:
         return math.inf
@@ -103,8 +101,7 @@ def reach_in_errors(
 
 
 def reach_at(log_limit: float, n: int, effect_spread: float) -> float:
-    """Return the t statistic at which the log of E is at a limit after `n` values; infinite if none
-    is."""
+    """Return the t statistic at which log E reaches a limit after `n` values; infinite if none."""
     growth = 1 + n * effect_spread**2
     log_ratio = (math.log(growth) / 2 + log_limit) * 2 / n
     if log_ratio >= math.log(growth):
@@ -114,10 +111,10 @@ def reach_at(log_limit: float, n: int, effect_spread: float) -> float:
 
 
 def crossing_chance(log_limit: float, horizon: Horizon, *, one_sided: bool = False) -> float:
-    """Return the chance that the log of E reaches a limit at any look although the mean is 0.
+    """Return the chance that log E reaches a limit at any analysis although the mean is 0.
 
-    With `one_sided`, at a look at which the mean is above 0. Beyond the limits that were simulated
-    it falls as Ville's bound does, which is more than it is.
+    With `one_sided`, at an analysis at which the mean is above 0. Beyond the simulated limits it
+    falls as Ville's bound does, which is larger than the true chance.
     """
     chances = _chances(horizon)[int(one_sided)]
     if log_limit >= _LOG_LIMITS[-1]:
@@ -126,8 +123,7 @@ def crossing_chance(log_limit: float, horizon: Horizon, *, one_sided: bool = Fal
 
 
 def log_limit_of(significance_level: float, horizon: Horizon, *, one_sided: bool = False) -> float:
-    """Return the limit on the log of E that is reached with this chance; the reverse of the
-    above."""
+    """Return the limit on log E that is reached with this chance (cf. `crossing_chance`)."""
     chances = _chances(horizon)[int(one_sided)]
     if significance_level <= chances[-1]:
         return float(_LOG_LIMITS[-1] + math.log(chances[-1] / significance_level))
@@ -148,7 +144,7 @@ def _chances(horizon: Horizon) -> tuple[Floats, Floats]:
 
     Importance sampling (Siegmund, Annals of Statistics 4, 1976): studies are drawn from the mixture
     itself, where reaching a limit is common, and each counts by 1 / E, its likelihood ratio, at the
-    look that reached it.
+    analysis that reached it.
     """
     spread, looks = horizon.effect_spread, _looks(horizon)
     paths = max(PATHS_MIN, min(PATHS, STEPS_MAX // len(looks)))
@@ -177,8 +173,10 @@ def _chances(horizon: Horizon) -> tuple[Floats, Floats]:
 
 
 def _looks(horizon: Horizon) -> list[int]:
-    """Return every look up to EVERY_BLOCK_MAX blocks, then one after each further
-    EVERY_BLOCK_MAX-th."""
+    """Return every block up to EVERY_BLOCK_MAX, and then ever rarer ones.
+
+    The step is 1 / EVERY_BLOCK_MAX of the number of blocks.
+    """
     looks, n = [], max(2, horizon.first)
     while n < horizon.last:
         looks.append(n)

@@ -1,8 +1,8 @@
 """Decide when a comparison of a study that may stop early ends, for many studies at once.
 
-A comparison's values are logarithms of ratios, one a repetition; its interval is the confidence
-sequence of their mean (`eyelevel.stats.sequential`), which holds at all looks together. So this
-rule cannot make the interval wrong: it chooses what a study's time is spent on. Studies,
+A comparison's values are logarithms of ratios, one per repetition; its interval is the confidence
+sequence of their mean (`eyelevel.stats.sequential`), which holds at all interim analyses together.
+So this rule cannot invalidate the interval: it only decides how a study's time is spent. Studies,
 simulations and predictions use this one function.
 """
 
@@ -28,28 +28,27 @@ State = Literal[
 ]
 STATES: tuple[State, ...] = get_args(State)
 OPEN, CLEAR_SIGN, ALIKE, SMALL, FUTILE, UNFINISHED = range(len(STATES))
-"""The last one is decided by how many loads did not finish, and not by `decide`."""
+"""The states of a comparison; the last one results from unfinished loads, and not from `decide`."""
 
 FUTILE_CHANCE = 0.02
-"""Below it an outcome is out of reach. Of the studies that would find a difference it costs at most
-two in a hundred (docs/decisions/0004-stopping-early.md)."""
+"""The chance below which an outcome is out of reach. It costs at most two in a hundred of the
+studies that would find a difference (docs/decisions/0004-stopping-early.md)."""
 
 BLOCKS_COUNTED_MAX = 1000
-"""The most blocks considered; what these do not show, only a quieter machine or a larger effect
-will."""
+"""The most blocks considered; beyond it only a quieter machine or a larger effect helps."""
 
 EVERY_REPETITION_MAX = 100
-"""Up to this many repetitions each is followed by an interim analysis, then each further hundredth.
-An analysis takes time in proportion to the loads, so a study of any length spends the same share of
-its time on them."""
+"""The repetitions up to which each is followed by an interim analysis; later steps are a hundredth.
+An analysis takes time in proportion to the loads, so that a study of any length spends the same
+share of its time on them."""
 
 
 @dataclass(frozen=True)
 class Rule:
     """The rule by which one comparison is decided; effects are shares of the reference.
 
-    `significance_level`: this comparison's part of the family's; `horizon`: the looks that share
-    it.
+    `significance_level`: this comparison's part of the family's; `horizon`: the interim analyses
+    that share it.
     """
 
     smallest_effect: float
@@ -64,7 +63,7 @@ class Rule:
         return math.log1p(-effect) if effect < 1 else -math.inf, math.log1p(effect)
 
     def reaches(self, n: int) -> tuple[float, float]:
-        """Return the interval's and a one-sided bound's distance after `n`, in standard errors."""
+        """Return the distances of interval and one-sided bound after `n`, in standard errors."""
         level, horizon = self.significance_level, self.horizon
         interval, bound = (
             reach_in_errors(n, level, horizon, one_sided=side) for side in (False, True)
@@ -73,7 +72,7 @@ class Rule:
 
 
 def interim_repetitions(repetitions_min: int, repetitions: int) -> list[int]:
-    """Return the repetitions after which interim analyses happen; the final one is not included."""
+    """Return the repetitions after which interim analyses happen, without the final one."""
     return [
         repetition
         for repetition in range(repetitions_min, repetitions)
@@ -84,15 +83,14 @@ def interim_repetitions(repetitions_min: int, repetitions: int) -> list[int]:
 def decide(
     rule: Rule, n: int, n_end: int, values: Floats, errors: Floats, medians: Floats
 ) -> NDArray[np.int8]:
-    """Return the state of each comparison, a number in STATES, after `n` repetitions out of
-    `n_end`.
+    """Return the state of each comparison, a number in STATES, after `n` of `n_end` repetitions.
 
     `values` and `errors` are the means of its log ratios and their standard errors, `medians` their
     medians. Its sign is clear if the interval excludes 0 and the median agrees. It differs by less
     than matters if both one-sided bounds, each at the comparison's whole level, lie within the
-    smallest effect: no truth can be outside on both sides, so two tests cost no correction
-    (Schuirmann 1987; Berger and Hsu, Statistical Science 11, 1996). It is futile if neither is to
-    be expected by the end. Not-a-number, no error and an unbounded interval are open.
+    smallest effect: no truth can be outside on both sides, so two tests need no correction
+    (Schuirmann 1987; Berger and Hsu, Statistical Science 11, 1996). It is futile if neither is
+    likely by the end. Not-a-number, no error and an unbounded interval are open.
     """
     low, high = rule.bounds
     interval, bound = rule.reaches(n)
@@ -110,11 +108,11 @@ def decide(
 def chances_at_end(
     rule: Rule, n: int, n_end: int, values: Floats, errors: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the chances of a clear sign and of no difference that matters at block `n_end` itself.
+    """Return the chances of a clear sign and of no difference that matters at block `n_end`.
 
-    The mean at the end is predicted from the values so far: Student's t about their mean, whose
-    variance is that of what is still to come (Spiegelhalter, Freedman and Blackburn, Controlled
-    Clinical Trials 7, 1986).
+    The mean at the end is predicted from the values so far: Student's t about their mean, with the
+    variance of the remaining values (Spiegelhalter, Freedman and Blackburn, Controlled Clinical
+    Trials 7, 1986).
     """
     return _chances(rule.bounds, rule.reaches(n_end), n, n_end, values, errors)
 
@@ -144,9 +142,9 @@ def _chances(
 def blocks_to_decide(
     rule: Rule, n: int, value: float, error: float, power: float = POWER
 ) -> int | None:
-    """Return the blocks, to two digits, of a study that decides this comparison with this chance.
+    """Return the blocks, to two digits, of a study that decides this comparison with `power`.
 
-    The chance is that of the data so far. None if BLOCKS_COUNTED_MAX blocks are too few. A study's
+    The chance is based on the data so far. None if BLOCKS_COUNTED_MAX blocks are too few. A study's
     reaches at its end hardly depend on its length, so that the second pass corrects the first.
     """
     counts = sorted({two_digits(n * 1.05**step) for step in range(1, 200)})
@@ -169,7 +167,7 @@ def blocks_to_decide(
 
 
 def two_digits(count: float) -> int:
-    """Return the next number of blocks that is worth naming: with two digits."""
+    """Return a number of blocks rounded up to two digits."""
     step = int(10 ** max(0, math.floor(math.log10(count)) - 1))
     return math.ceil(count / step) * step
 
@@ -178,10 +176,9 @@ def two_digits(count: float) -> int:
 class Studies:
     """The outcomes of studies; one element per study.
 
-    `blocks`: after how many; `state`: how it stood then, a number in STATES; `low` and `high` bound
-    the mean log ratio there; `claim`: -1 faster, 1 slower, 0 neither, as in the report;
-    `missed_ever`: whether an interval up to the last block missed the truth, had
-    one gone on.
+    `blocks`: after how many it ended; `state`: its state then, a number in STATES; `low` and `high`
+    bound the mean log ratio then; `claim`: -1 faster, 1 slower, 0 neither, as in the report;
+    `missed_ever`: whether an interval at any block up to the last would have missed the truth.
     """
 
     blocks: NDArray[np.int64]
@@ -195,10 +192,9 @@ class Studies:
 def run_studies(
     rule: Rule, log_ratios: Floats, repetitions_min: int, truth: float = 0.0
 ) -> Studies:
-    """Decide studies of one comparison by the rule; `log_ratios` has one row per study, one column
-    per repetition.
+    """Decide simulated studies of one comparison; `log_ratios` is studies x repetitions.
 
-    `truth`: the mean log ratio that is to be estimated.
+    `truth`: the true mean log ratio.
     """
     studies, end = log_ratios.shape
     sums, squares = log_ratios.cumsum(axis=1), ((log_ratios - truth) ** 2).cumsum(axis=1)

@@ -112,8 +112,7 @@ class _Packed:
         return digests
 
     def plan(self) -> tuple[Plan, tuple[str, ...]]:
-        """Return the plan, checked like a plan file and against its text, and its sites'
-        digests."""
+        """Return the plan, checked like a plan file and by its text, and its sites' digests."""
         where = f"{self._source.name}: {PLAN_MEMBER}"
         document = parse_object(
             self._whole(PLAN_MEMBER, PLAN_DOCUMENT.bytes_max),

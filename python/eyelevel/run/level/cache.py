@@ -82,8 +82,7 @@ class Kept:
         self.file = folder() / f"{self.key}.jsonl"
 
     def runs(self) -> list[Run]:
-        """Return all runs in the order in which they were measured; incomplete lines are left
-        out."""
+        """Return all runs in the order of measurement; incomplete lines are left out."""
         try:
             source = Source(str(self.file), KEPT)
             lines = [line for _, line in lines_of(self.file, source, LINE_BYTES_MAX)]

@@ -235,8 +235,7 @@ def _is_like(evidence: Evidence, others: Sequence[Evidence]) -> bool:
 def _distance(
     evidence: Evidence, fleet: Iterable[Evidence], whose: str = "the fleet's median"
 ) -> tuple[float, str]:
-    """Return a machine's distance from the fleet's medians, in multiples of a bound and in
-    words."""
+    """Return a machine's distance from the medians, in multiples of a bound and in words."""
     members = list(fleet)
     load_ms = statistics.median(each.typical_load_ms for each in members)
     processor_s = statistics.median(each.typical_processor_s for each in members)

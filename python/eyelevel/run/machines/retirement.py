@@ -1,5 +1,4 @@
-"""Decide which slots are retired: those that fail far more often than others, or keep being
-lost."""
+"""Decide which slots are retired: those that fail too often, or are lost again and again."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterable

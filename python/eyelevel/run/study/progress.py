@@ -188,8 +188,7 @@ class _Clock:
         self._left.subtract((trial.site, trial.network) for trial in trials)
 
     def left_s(self) -> float:
-        """Return the time of the remaining loads in a row, in s; computed per cell, not per
-        trial."""
+        """Return the time of the remaining loads in a row, in s; computed by cells."""
         typical = (n * self._typical_s(*cell) for cell, n in self._left.items() if n)
         return sum(typical)
 

@@ -1,6 +1,6 @@
-"""Loads that came late or never, which means and medians say little of.
+"""Loads that came late or never, for which means and medians are of little use.
 
-`timeouts` compares how many did not come within their limit, and says what a mean takes them for;
-`censored` has the restricted mean and the log-rank test, in which a timeout is known to be longer
-than its limit and no more; `slow_loads` looks for a rare tail in one stack alone.
+`timeouts` compares how many loads exceeded their limit, and how a mean counts them; `censored` has
+the restricted mean and the log-rank test, in which a timeout is only known to be longer than its
+limit; `slow_loads` finds a rare tail in one stack alone.
 """

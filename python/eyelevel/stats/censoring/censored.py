@@ -18,14 +18,13 @@ from eyelevel.stats.hypothesis.difference import (
 def restricted_mean_difference(
     values: ArrayLike, reference: ArrayLike, limit: float, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """Return difference of the mean times up to `limit`: values - reference, over blocks, in their
-    unit.
+    """Return the difference of the mean times up to `limit`: values - reference, over blocks.
 
-    The restricted mean E[min(T, limit)] (Irwin 1949; Royston and Parmar, BMC Med. Res. Methodology
-    13, 2013) is what a study with timeouts at `limit` (infinities here) can estimate without
-    guessing: since every load is watched to the limit, it is the plain mean of min(T, limit). It
-    understates how much slower a stack that times out is. Student's t over pairs: assumes pairs
-    that are independent, and enough of them for a mean of bounded values to be about normal.
+    It is in their unit. The restricted mean E[min(T, limit)] (Irwin 1949; Royston and Parmar, BMC
+    Med. Res. Methodology 13, 2013) is what a study with timeouts at `limit` (infinities here) can
+    estimate without guessing: since every load is observed to the limit, it is the plain mean of
+    min(T, limit). It understates how much slower a stack that times out is. Student's t over pairs:
+    assumes independent pairs, and enough of them for a mean of bounded values to be about normal.
     """
     x, r = as_pairs(values, reference)
     differences = np.minimum(x, limit) - np.minimum(r, limit)
@@ -40,11 +39,11 @@ def restricted_mean_difference(
 
 
 def log_rank(values: ArrayLike, reference: ArrayLike, limit: float) -> DifferenceTest:
-    """Return whether the times until loaded are distributed alike, timeouts censored at `limit`.
+    """Return the test of equal distributions of load times, with timeouts censored at `limit`.
 
-    Mantel's test (1966); assumes independent runs and censoring that has nothing to do with the
-    time, as a fixed limit has not; most powerful if hazards are proportional. It does not use
-    that runs come in pairs. R: `survival::survdiff(Surv(time, ended) ~ stack)`.
+    Mantel's test (1966); assumes independent runs and censoring that does not depend on the time,
+    as with a fixed limit; most powerful if hazards are proportional. It does not use that runs come
+    in pairs. R: `survival::survdiff(Surv(time, ended) ~ stack)`.
     """
     x, r = as_groups([values, reference])
     if reason := why_untestable([x, r], means=False):

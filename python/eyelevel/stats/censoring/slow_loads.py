@@ -1,7 +1,7 @@
-"""Rare slow loads: how many loads of each stack are far above what is usual for it.
+"""Rare slow loads: how many loads of each stack are far above the stack's median.
 
-A mean of few loads may hold none of them, and no interval can see what it has no load of: so they
-are counted, and the counts compared exactly.
+A mean of few loads may include none of them, and no interval reflects loads that were not made: so
+they are counted, and the counts compared exactly.
 """
 
 import math
@@ -15,16 +15,16 @@ from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, undetermined
 from eyelevel.stats.paired import counts_differ_p
 
 SLOW_TIMES = 1.5
-"""A load is slow above so many times the median of its own stack's loads of its site."""
+"""The multiple of the stack's own median on a site above which a load is slow."""
 
 
 @dataclass(frozen=True)
 class SlowLoads:
     """The share of slow loads of a stack and of its reference, out of `pairs` blocks.
 
-    The shares' intervals are Clopper and Pearson's and take loads as independent. `p` is that of
-    no difference: exact, by changing the sign of each repetition's difference in number; for one
-    site it is McNemar's. None if no repetition differs.
+    The shares' intervals are Clopper and Pearson's and take loads as independent. `p` is that of no
+    difference: exact, by changing the sign of each repetition's difference of counts; for one site
+    it is McNemar's. None if no repetition differs.
     """
 
     share: Estimate
@@ -34,12 +34,11 @@ class SlowLoads:
 
 
 def slow_loads(values: ArrayLike, reference: ArrayLike) -> SlowLoads:
-    """Return both shares and their test; `values` and `reference` as in
-    `eyelevel.stats.paired_gains`.
+    """Return both shares and their test; arguments as in `eyelevel.stats.paired_gains`.
 
-    A stack's own median, not one of both stacks: a stack that is slower by a third throughout has
-    not for that reason more loads that are rarely slow. A timeout is slow. Undetermined if half
-    of a stack's loads of a site timed out: it has no usual load.
+    Each stack has its own median: a stack that is a third slower throughout does not have more rare
+    slow loads for that reason. A timeout is slow. Undetermined if half of a stack's loads of a site
+    timed out, as there is no usual load.
     """
     x, r = (np.atleast_2d(np.asarray(runs, dtype=float)) for runs in (values, reference))
     there = ~(np.isnan(x) | np.isnan(r))
@@ -58,8 +57,7 @@ def slow_loads(values: ArrayLike, reference: ArrayLike) -> SlowLoads:
 
 
 def loads_to_see(share: float, confidence: float = CONFIDENCE) -> int:
-    """Return how many independent loads hold at least one of a tail of this share, with
-    `confidence`."""
+    """Return how many independent loads include one of a tail of this share, with `confidence`."""
     return math.ceil(math.log(1 - confidence) / math.log(1 - share))
 
 

@@ -1,7 +1,7 @@
-"""Timeouts: how many loads of each stack did not finish, and what a mean takes them for.
+"""Timeouts: how many loads of each stack did not finish, and how a mean counts them.
 
 A load that timed out took at least as long as its limit, so a mean counts it as the limit: leaving
-it out would favour the stack that timed out. If the loads of one stack alone timed out, the mean is
+it out would favour the stack that timed out. If only the loads of one stack timed out, the mean is
 a bound, and the true one is at least as large.
 """
 
@@ -23,8 +23,9 @@ with 0.5 it takes ten, and with 1/1000, eight and never a sign against it
 (`benchmarks.statistics.lost_objects`)."""
 
 SHARE_MAX = 0.2
-"""Above it a mean ratio says more of the limit than of the loads: with a fifth of one stack's loads
-at a limit twice as long, it would be larger by 2^0.2, which is 15 %."""
+"""The largest share of timeouts with a mean ratio; with more it would depend more on the limit than
+on the loads. A fifth of one stack's loads, at a limit twice as long, makes it larger by 2^0.2,
+which is 15 %."""
 
 Bound = Literal["", "at least", "at most", "either way"]
 
@@ -33,9 +34,9 @@ Bound = Literal["", "at least", "at most", "either way"]
 class Timeouts:
     """The timeouts of a stack and of its reference, out of `pairs` blocks.
 
-    `p` is that of no difference: exact, by changing the sign of each repetition's difference in
-    number; for one site it is McNemar's; `p_least` is the least that so many differences could have
-    given. In a study that may stop early p is anytime-valid (`sign_sequence_p`). None if no
+    `p` is that of no difference: exact, by changing the sign of each repetition's difference of
+    counts; for one site it is McNemar's. `p_least` is the smallest p that as many differences can
+    give. In a study that may stop early p is anytime-valid (`sign_sequence_p`). None if no
     repetition differs. The limits are in the unit of the values; sites may differ.
     """
 
@@ -49,37 +50,36 @@ class Timeouts:
 
     @property
     def any(self) -> bool:
-        """Whether a load timed out."""
+        """Whether any load timed out."""
         return bool(self.count or self.count_reference)
 
     @property
     def bound(self) -> Bound:
-        """Return on which side of a mean that counts timeouts as the limit the true mean lies."""
+        """The side of the mean, with timeouts counted as the limit, on which the true mean lies."""
         if self.count and self.count_reference:
             return "either way"
         return "at least" if self.count else "at most" if self.count_reference else ""
 
     @property
     def too_many(self) -> str:
-        """The reason why there is no mean ratio, if so; one timeout is never too many."""
+        """Why there is no mean ratio; empty if there is one. A single timeout is never too many."""
         return too_many(max(self.count, self.count_reference), self.pairs)
 
 
 def too_many(count: int, loads: int) -> str:
-    """Return why so many timeouts of a stack's loads leave no mean ratio, if so."""
+    """Return why this many timeouts of a stack's loads leave no mean ratio; empty if they do."""
     if count < 2 or count <= SHARE_MAX * loads:
         return ""
     return f"{count} of {loads} loads did not finish: a mean would say what the limit is"
 
 
 def timeouts(values: ArrayLike, reference: ArrayLike, limits: ArrayLike) -> Timeouts:
-    """Return both counts and their test; as in `eyelevel.stats.paired_gains`, with one limit a
-    site."""
+    """Return both counts and their test; arrays as in `eyelevel.stats.paired_gains`."""
     return _count(values, reference, limits, counts_differ_p)
 
 
 def timeouts_so_far(values: ArrayLike, reference: ArrayLike, limits: ArrayLike) -> Timeouts:
-    """Return the same for a study that may stop early: p holds however often one looks."""
+    """Return `timeouts` for a study that may stop early: p is valid at any interim analysis."""
     return _count(values, reference, limits, _sequential_p)
 
 
@@ -111,12 +111,12 @@ def _sequential_p(late: NDArray[np.bool_], reference: NDArray[np.bool_]) -> floa
 
 
 def sign_sequence_p(positive: int, negative: int, prior: float = SIGN_PRIOR) -> float:
-    """Return an anytime-valid p of signs that are fair coins if nothing is.
+    """Return an anytime-valid p value for signs, against both signs being equally likely.
 
-    1/E with the beta-binomial mixture E = 2^n B(a + k, a + n - k) / B(a, a) of k positive signs
-    out of n: a test martingale (Robbins, Annals of Mathematical Statistics 41, 1970), so that the
-    chance of ever having p <= alpha is at most alpha, whenever one looks. `prior` is a: a small one
-    expects signs that are nearly all alike, as where one stack alone leaves loads unfinished.
+    1/E with the beta-binomial mixture E = 2^n B(a + k, a + n - k) / B(a, a) of k positive signs out
+    of n: a test martingale (Robbins, Annals of Mathematical Statistics 41, 1970), so that the
+    chance of ever having p <= alpha is at most alpha, at any number of analyses. `prior` is a: a
+    small one expects nearly all signs alike, as if one stack alone leaves loads unfinished.
     """
     n = positive + negative
     log_e = (
@@ -128,7 +128,7 @@ def sign_sequence_p(positive: int, negative: int, prior: float = SIGN_PRIOR) -> 
 
 
 def up_to_limit(values: ArrayLike, limits: ArrayLike) -> Floats:
-    """min(T, limit) of sites x repetitions with one limit a site, or of one site's repetitions.
+    """Return min(T, limit), of sites x repetitions with a limit per site or of one site's.
 
     Their mean is the restricted mean (`eyelevel.stats.censoring.censored`). An infinite limit, as
     of a metric that is not a time, leaves a timeout infinite.

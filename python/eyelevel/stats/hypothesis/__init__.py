@@ -1,10 +1,10 @@
-"""Tests of `no difference`, one per file, and the test that a difference does not matter.
+"""Tests of `no difference`, one per file, and the test of equivalence.
 
-Groups of values go in, a `difference.DifferenceTest` comes out: statistic, p value and degrees of
-freedom, or the reason why there are none. They differ in what they assume: equal variances or not
-(`anova`), ranks (`kruskal_wallis`, `mann_whitney`), all pairs at once (`games_howell`, by
+Each takes groups of values and returns a `difference.DifferenceTest`: statistic, p value and
+degrees of freedom, or the reason why there are none. Their assumptions differ: equal variances or
+not (`anova`), ranks (`kruskal_wallis`, `mann_whitney`), all pairs at once (`games_howell`, by
 `studentized_range`), rates within blocks (`cochran_q`).
 
-Correcting for many tests is `eyelevel.stats.families`; which comparisons are tested is decided in
-`eyelevel.analysis.gains`.
+`eyelevel.stats.families` corrects for many tests; `eyelevel.analysis.gains` decides which
+comparisons are tested.
 """

@@ -1,7 +1,7 @@
-"""Analyse variance one-way: as Wolsing et al. 2019 (section 4) did it, and Welch's.
+"""One-way analysis of variance: as in Wolsing et al. 2019 (section 4), and Welch's.
 
 `anova_of_two` assumes equal variances and compares two stacks' runs; `welch_anova` allows for
-variances that differ, and for any number of groups.
+different variances, and for any number of groups.
 """
 
 from collections.abc import Sequence
@@ -20,16 +20,17 @@ from eyelevel.stats.hypothesis.difference import (
     why_untestable,
 )
 
-SIGNIFICANCE_LEVEL = 0.01  # the paper's
+SIGNIFICANCE_LEVEL = 0.01  # as in the paper
 
 Verdict = Literal["lower", "higher", "no significant difference", "undetermined"]
-"""The verdict on the mean. With many sites tested this way, none may be called faster or slower by
-it."""
+"""The verdict on the mean. It never calls a stack faster or slower: with many sites tested this
+way, some differ by chance."""
 
 
 @dataclass(frozen=True)
 class Anova:
-    """F statistic, p value and verdict; both numbers are None, with the reason, without a test."""
+    """The F statistic, p value and verdict; without a test both numbers are None, with the
+    reason."""
 
     verdict: Verdict
     f: float | None = None
@@ -40,7 +41,7 @@ class Anova:
 def anova_of_two(
     values: ArrayLike, reference: ArrayLike, significance_level: float = SIGNIFICANCE_LEVEL
 ) -> Anova:
-    """Return whether the mean of `values` differs from that of `reference`.
+    """Test whether the mean of `values` differs from that of `reference`.
 
     Assumes runs that are independent, about normal and of equal variance; it does not use that they
     come in pairs (the published test does not). Timeouts (infinity) leave no mean to compare.
@@ -61,13 +62,13 @@ def anova_of_two(
 
 
 def welch_anova(groups: Sequence[ArrayLike]) -> DifferenceTest:
-    """F test of equal means of two or more groups of runs (Welch, Biometrika 38, 1951).
+    """Test for equal means of two or more groups of runs (Welch, Biometrika 38, 1951).
 
     Assumes runs that are independent and about normal within a group; variances may differ. It does
     not use that runs come in blocks. Undetermined with a timeout or if a group has no spread, which
     leaves its weight unknown. R: `oneway.test(value ~ group)`.
     """
-    # Imported in here: it takes longer than all else that a command imports.
+    # Imported here: it takes longer than all other imports of a command.
     from statsmodels.stats.oneway import anova_oneway
 
     runs = as_groups(list(groups))
@@ -81,8 +82,10 @@ def welch_anova(groups: Sequence[ArrayLike]) -> DifferenceTest:
 
 
 def _f_of_two(x: Floats, r: Floats) -> tuple[float, float]:
-    """Compute F as `scipy.stats.f_oneway` does, which takes 0.8 ms per call; a study has 28,000
-    comparisons."""
+    """Return F and p as `scipy.stats.f_oneway` does, in less than its 0.8 ms per call.
+
+    A study has 28,000 comparisons.
+    """
     n, m = len(x), len(r)
     between = (x.mean() - r.mean()) ** 2 * n * m / (n + m)
     within = (n * x.var() + m * r.var()) / (n + m - 2)

@@ -9,13 +9,13 @@ import numpy as np
 
 from eyelevel.stats.estimate import UNDETERMINED
 
-EXACT_STATES_MAX = 50_000  # count vectors kept at once; with more the permutations are sampled
-RESAMPLES = 9_999  # a p value of 0.05 is then known to within 0.0043 (two standard errors)
+EXACT_STATES_MAX = 50_000  # count vectors in memory at once; with more the permutations are sampled
+RESAMPLES = 9_999  # accurate to 0.0043 (two standard errors) at a p value of 0.05
 
 
 @dataclass(frozen=True)
 class RateTest:
-    """p value of `the rates are equal`; None with the reason if it cannot be tested."""
+    """The p value of equal rates; None with the reason if it cannot be tested."""
 
     p: float | None
     reason: str = ""
@@ -25,10 +25,10 @@ def rates_differ(happened: Sequence[Sequence[bool]], seed: int = 1) -> RateTest:
     """Test over complete blocks (rows) whether an event is as frequent in all stacks (columns).
 
     Cochran's Q (Biometrika 37, 1950), with two stacks McNemar's test, with its permutation
-    distribution: within a block the event is equally likely to fall on any stack. Exact by counting
-    if that is feasible, else 9,999 permutations drawn with the pinned PCG64 bit stream of `seed`.
-    Assumes that blocks are independent. Blocks in which all or none had the event tell
-    nothing about a difference.
+    distribution: within a block the event is equally likely for each stack. Exact by counting if
+    that is feasible, else by 9,999 permutations drawn with the pinned PCG64 bit stream of `seed`.
+    Assumes independent blocks. Blocks in which all or none had the event have no information about
+    a difference.
     """
     rows = [list(map(bool, row)) for row in happened]
     if not rows or len(rows[0]) < 2:
@@ -46,7 +46,7 @@ def rates_differ(happened: Sequence[Sequence[bool]], seed: int = 1) -> RateTest:
 
 
 def _spread(counts: Sequence[int]) -> int:
-    """Cochran's Q up to factors that are the same for every permutation; a whole number."""
+    """Return Cochran's Q as an integer, up to factors that are the same for every permutation."""
     return len(counts) * sum(count**2 for count in counts) - sum(counts) ** 2
 
 

@@ -30,15 +30,14 @@ class DifferenceTest:
 def test_result(
     statistic: float, p: float, degrees_of_freedom: tuple[float, ...] = ()
 ) -> DifferenceTest:
-    """Return the test's answer; undetermined if a library gave no number."""
+    """Return a test's result; undetermined if a library returned not-a-number."""
     if not (math.isfinite(statistic) and math.isfinite(p)):
         return DifferenceTest(reason="the test gave no number")
     return DifferenceTest(float(statistic), float(p), degrees_of_freedom)
 
 
 def as_groups(groups: Sequence[ArrayLike]) -> list[Floats]:
-    """Return the groups as arrays; raises ValueError for a missing value, which a caller must
-    drop."""
+    """Return the groups as arrays. Raises ValueError for missing values: callers drop them."""
     arrays = [np.asarray(group, dtype=float) for group in groups]
     if any(np.isnan(group).any() for group in arrays):
         raise ValueError("drop runs without a value first")
@@ -46,8 +45,7 @@ def as_groups(groups: Sequence[ArrayLike]) -> list[Floats]:
 
 
 def why_untestable(groups: list[Floats], means: bool) -> str:
-    """Return why these groups cannot be compared, or nothing; `means` says that the test is of
-    means."""
+    """Return why these groups cannot be compared, or ""; `means`: by a test of means."""
     if len(groups) < 2:
         return "fewer than two groups"
     if any(len(group) < RUNS_MIN for group in groups):

@@ -1,4 +1,4 @@
-"""Equivalence: is the difference smaller than what matters?"""
+"""Equivalence: is the difference smaller than the smallest effect of interest?"""
 
 import math
 
@@ -9,12 +9,12 @@ from eyelevel.stats.hypothesis.difference import DifferenceTest
 
 
 def equivalence(estimate: Estimate, low: float, high: float) -> DifferenceTest:
-    """Two one-sided t tests that an effect lies between `low` and `high`, in its unit.
+    """Test by two one-sided t tests that an effect lies between `low` and `high`, in its unit.
 
-    The larger of both p values (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 1987);
-    p <= 0.05 exactly when the 90 % interval lies inside. Assumes what the estimate's own t interval
-    assumes. Undetermined if the estimate has no standard error. The statistic is the t of the
-    nearer bound. R: `TOSTER::tsum_TOST` on the same estimate and error.
+    The p value is the larger of both (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15,
+    1987); p <= 0.05 exactly if the 90 % interval lies inside. The assumptions are those of the
+    estimate's own t interval. Undetermined if the estimate has no standard error. The statistic is
+    the t of the nearer bound. R: `TOSTER::tsum_TOST` on the same estimate and error.
     """
     error, freedom = estimate.standard_error, estimate.degrees_of_freedom
     if estimate.value is None or error is None or freedom is None:
@@ -26,8 +26,9 @@ def equivalence(estimate: Estimate, low: float, high: float) -> DifferenceTest:
 def gain_equivalence(gain: Estimate, smallest_effect: float) -> DifferenceTest:
     """Test that a geometric mean's gain lies within +-`smallest_effect`, as a share.
 
-    On the logarithm, as its interval (`eyelevel.stats.paired_gains.geometric_gain`): the 90 % one
-    lies within the bounds exactly where p <= 0.05.
+    The test is on the logarithm, as is the gain's interval
+    (`eyelevel.stats.paired_gains.geometric_gain`): the 90 % one lies within the bounds exactly if p
+    <= 0.05.
     """
     if smallest_effect <= 0:
         raise ValueError("the smallest effect of interest must be above 0")

@@ -31,13 +31,13 @@ def games_howell(
 ) -> list[PairDifference]:
     """Return every pair of groups, in the order given (Games and Howell, J. Educ. Stat. 1, 1976).
 
-    With `against`, a group's name, only its pairs are given, as the second of each; the family is
-    all pairs all the same.
+    With `against`, a group's name, only its pairs are returned, with it as the second; the family
+    is still all pairs.
 
     Assumes runs that are independent and about normal within a group; variances and sizes may
     differ. Intervals and p values hold for all pairs together (studentised range). It does not use
-    that runs come in blocks. Undetermined with a timeout or a group without spread.
-    R: `rstatix::games_howell_test`.
+    that runs come in blocks. Undetermined with a timeout or a group without spread. R:
+    `rstatix::games_howell_test`.
     """
     runs = dict(zip(groups, as_groups(list(groups.values())), strict=True))
     if against is None:
@@ -57,8 +57,10 @@ def games_howell(
 def _compare(
     x: Floats, r: Floats, groups: int, confidence: float
 ) -> tuple[float, float, float, float]:
-    """Return difference of means, its bounds and p; degrees of freedom after Welch and
-    Satterthwaite."""
+    """Return the difference of means, its bounds and p.
+
+    The degrees of freedom are Welch and Satterthwaite's.
+    """
     variances = float(x.var(ddof=1)) / len(x), float(r.var(ddof=1)) / len(r)
     freedom = sum_freedom(variances, (len(x) - 1, len(r) - 1))
     error = math.sqrt(sum(variances) / 2)

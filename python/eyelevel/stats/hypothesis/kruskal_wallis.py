@@ -17,12 +17,12 @@ RUNS_MIN = 5  # the chi-squared approximation is poor below
 
 
 def kruskal_wallis(groups: Sequence[ArrayLike]) -> DifferenceTest:
-    """H test on ranks, with ties corrected (Kruskal and Wallis, JASA 47, 1952).
+    """Test ranks for equal distributions, corrected for ties (Kruskal and Wallis, JASA 47, 1952).
 
-    Assumes independent runs; no distribution is assumed, and p comes from the chi-squared
-    approximation, hence five runs a group at least. A timeout (infinity) shares the largest rank:
-    it is censored at the limit, and any value above the limit has that rank. It does not use that
-    runs come in blocks. R: `kruskal.test(list(...))`.
+    Assumes independent runs; no distribution is assumed. p comes from the chi-squared
+    approximation, which needs at least five runs per group. A timeout (infinity) shares the largest
+    rank: it is censored at the limit, and any value above the limit has that rank. It does not use
+    that runs come in blocks. R: `kruskal.test(list(...))`.
     """
     runs = as_groups(list(groups))
     if reason := why_untestable(runs, means=False):

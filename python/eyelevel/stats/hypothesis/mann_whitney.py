@@ -15,8 +15,8 @@ from eyelevel.stats.hypothesis.difference import as_groups, why_untestable
 class Dominance:
     """Cliff's delta, P(value > reference) - P(value < reference), with its interval and p.
 
-    -1: every load is faster than every one of the reference. None, with the reason, if it cannot
-    be computed; without an interval if the samples do not overlap or show no spread.
+    At -1 every load is faster than every one of the reference. None, with the reason, if it cannot
+    be computed; without an interval if the samples do not overlap or have no spread.
     """
 
     delta: float | None = None
@@ -30,14 +30,13 @@ class Dominance:
 def mann_whitney(
     values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
 ) -> Dominance:
-    """Two-sided Mann-Whitney U (exact without ties up to 8 runs) and Cliff's delta.
+    """Return the two-sided Mann-Whitney U (exact without ties up to 8 runs) and Cliff's delta.
 
     Assumes independent runs; it does not use that they come in pairs. A timeout (infinity) is
-    slower than any load that ended and ties with other timeouts, which is the order that censoring
-    at the limit leaves. The interval is Cliff's, asymmetric, from the consistent variance estimate
-    (Cliff, Psychological Bulletin 114, 1993, equations 10 and 12 with Feng and Cliff's bounds, J.
-    Modern Applied Statistical Methods 3, 2004). R: `wilcox.test(x, y)`,
-    `effsize::cliff.delta(x, y)`.
+    slower than any load that ended and ties with other timeouts, which is the order after censoring
+    at the limit. The interval is Cliff's, asymmetric, from the consistent variance estimate (Cliff,
+    Psychological Bulletin 114, 1993, equations 10 and 12 with Feng and Cliff's bounds, J. Modern
+    Applied Statistical Methods 3, 2004). R: `wilcox.test(x, y)`, `effsize::cliff.delta(x, y)`.
     """
     x, r = as_groups([values, reference])
     if reason := why_untestable([x, r], means=False):
@@ -61,7 +60,7 @@ def _interval(signs: Floats, delta: float, confidence: float) -> tuple[float | N
     columns = ((signs.mean(axis=0) - delta) ** 2).sum()
     cells = ((signs - delta) ** 2).sum()
     variance = (m**2 * rows + n**2 * columns - cells) / (n * m * (n - 1) * (m - 1))
-    # The unbiased estimate can fall below what any sample has; Cliff's lower limit for it.
+    # The unbiased estimate can fall below any sample's; this is Cliff's lower limit for it.
     variance = max(variance, (1 - delta**2) / (n * m - 1))
     z = float(scipy.stats.norm.ppf(0.5 + confidence / 2))
     reach = z * math.sqrt(variance) * math.sqrt((1 - delta**2) ** 2 + z**2 * variance)
