@@ -1,14 +1,14 @@
-"""Corpora: many recordings handled as one, with a table of where each came from.
+"""Corpora: sets of many recordings, with a table of each one's source.
 
-A corpus is a folder of recordings, or a list of them: a text file with a recording a line.
-`members` opens both, and the made ones of `made`. `ledger` is the table beside the recordings: what
-each was made of, and why some are not there. `sources` finds recordings of other tools in a folder,
-and `importing` brings them in, one at a time. `pages` reads lists of pages to record, and
-`published` has those of the texts that this project begins with, as far as they name them.
+A corpus is a folder of recordings, or a list of them: a text file with one recording per line.
+`members` opens both, and the synthetic ones of `synthetic`. `ledger` is the table next to the
+recordings: the source of each, and why some are absent. `sources` finds other tools' recordings in
+a folder, and `importing` imports them one at a time. `pages` reads lists of pages to record, and
+`published` has those of the studies that this project builds on, as far as they are named there.
 
-`attributes` says what each site consists of, `table` what all do together, in the form of Das's
-table 4.1, and `selection` draws from them, by strata and seeded. `checks` keeps what loads of each
-have shown.
+`attributes` reads the numbers of each site, `table` summarises them in the form of Das's table 4.1,
+and `selection` draws sites by strata, seeded. `checks` stores the results of checking each
+recording.
 
-Nothing is loaded here but through `eyelevel.sites`; recording is `eyelevel.cli.corpus.record`.
+Pages are loaded only through `eyelevel.sites`; `eyelevel.cli.corpus.record` records them.
 """

@@ -1,4 +1,4 @@
-"""The attributes of each recording of a corpus, read once."""
+"""Read the attributes of each recording of a corpus, once."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +12,7 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.sites.recorded import open_site
 
 READ_AT_ONCE = 2
-"""Each is a process of the data plane that reads and digests a file."""
+"""Recordings read in parallel; each is a process of the data plane that reads and hashes a file."""
 TIME_LIMIT_S = 120.0
 
 Unit = Literal["", "bytes", "share"]
@@ -24,46 +24,49 @@ class SiteAttributes:
 
     name: str
     site: str
-    """The name or path that `open_site` takes."""
+    """Name or path for `open_site`."""
     page: str
     digest: str
     server_addresses: int | None
-    """The number of server addresses; None if one was not recorded, so that replays assign an
-    address to its host."""
+    """Number of server addresses; None if one was not recorded, so that replays assign one to
+    its host.
+    """
     origins: int
     objects: int
     object_bytes: tuple[int, ...]
-    """The size of each object, in recorded order."""
+    """Size of each object, in recorded order."""
     body_bytes: int
     secure_share: float
-    """The share of objects over https, 0 to 1."""
+    """Share of objects over https, 0 to 1."""
     secure_bytes_share: float
-    """The share of bytes over https, 0 to 1."""
+    """Share of bytes over https, 0 to 1."""
     dependency_depth: int
-    """The longest chain of objects in which each made the browser ask for the next."""
+    """Longest chain of objects in which each made the browser request the next."""
     is_altered: bool = False
     """Whether exchanges were changed after the recording, so that sizes may not be as sent."""
 
     @property
     def secure_page(self) -> float:
-        """1 where the page itself came over https, else 0: what Das calls an HTTPS website, 43 of
-        his 500 (section 5.4)."""
+        """1 if the page itself came over https, else 0.
+
+        Das calls that an HTTPS website: 43 of his 500 (section 5.4).
+        """
         return float(self.page.startswith("https:"))
 
     @property
     def object_bytes_mean(self) -> float:
-        """The mean size of an object, as in Das's table 5.1."""
+        """Mean size of an object, as in Das's table 5.1."""
         return self.body_bytes / self.objects
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """One number of a site by which sites are described, ordered and drawn."""
+    """A number by which sites are described, ordered and drawn."""
 
     name: str
     title: str
     of: Callable[[SiteAttributes], float | None]
-    """The function that reads it; None where it was not recorded."""
+    """Function that reads it; returns None if it was not recorded."""
     unit: Unit = ""
 
 
@@ -88,7 +91,7 @@ ATTRIBUTES_BY_NAME = {attribute.name: attribute for attribute in ATTRIBUTES}
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A recording that is none, or damaged, and why."""
+    """A file that is not a recording or is damaged, with the reason."""
 
     name: str
     site: str
@@ -96,7 +99,7 @@ class Unreadable:
 
 
 def read_attributes(found: Iterable[Member]) -> Iterator[SiteAttributes | Unreadable]:
-    """Yield each recording's, in the order of the members."""
+    """Yield each recording's attributes, in the order of the members."""
     with ThreadPoolExecutor(READ_AT_ONCE) as pool:
         try:
             yield from pool.map(_read, found)
@@ -129,7 +132,9 @@ def _read(member: Member) -> SiteAttributes | Unreadable:
 
 
 def count_addresses(info: JsonMapping) -> int | None:
-    """Return how many server addresses a recording's hosts had, by `archive info --json`; None
-    where one was not recorded, as in HAR files without `serverIPAddress`."""
+    """Return how many server addresses a recording's hosts had, from its `archive info`.
+
+    None if one was not recorded, as in HAR files without `serverIPAddress`.
+    """
     recorded = all(origin["address_recorded"] for origin in info["origins"])
     return info["server_addresses"] if recorded else None

@@ -1,4 +1,4 @@
-"""The checks of a corpus's recordings, kept beside them: fit to be measured, or why not."""
+"""Store the checks of a corpus's recordings next to them: whether each is fit to be measured."""
 
 import json
 from collections.abc import Sequence
@@ -16,56 +16,54 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.sites.check import RULES
 
 FOLDER = "checks"
-"""The folder of checks in a corpus's folder, one file per recording; for a list it is
-`LIST.checks`."""
+"""Folder of checks in a corpus's folder, one file per recording; for a list it is `LIST.checks`."""
 VERSION = 1
 LOADS_MIN = 3
-"""One over each HTTP version: fewer say nothing of a protocol, or nothing at all."""
+"""Minimum number of loads for a verdict: one over each HTTP version."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """The result of checking one recording."""
+    """Result of checking one recording."""
 
     name: str
     digest: str
-    """The digest of the checked recording."""
+    """Digest of the checked recording."""
     loads: int
-    """How many were asked for; 0 where the browser failed."""
+    """Number of loads made; 0 if the browser failed."""
     differences: int
-    """Bytes aside: exchanges that came back otherwise than recorded, of all protocols."""
+    """Number of exchanges, over all protocols, whose replay differed from the recording."""
     failure: str
-    """Why the page cannot be measured; empty if it can."""
+    """Why the page cannot be measured; "" if it can."""
     rules: str = RULES
-    """The version of the rules used; empty for a check made before versions were kept."""
+    """Version of the rules used; "" for a check from before rules had versions."""
 
     @property
     def reason(self) -> str:
-        """Why it is not fit; empty if it is."""
+        """Why the recording is not fit; "" if it is."""
         if self.differences:
             return f"{self.differences} exchanges did not come back as recorded"
         return self.failure
 
     @property
     def is_fit(self) -> bool:
-        """Whether enough loads found nothing against it."""
+        """Whether enough loads found no problem."""
         return not self.reason and self.loads >= LOADS_MIN
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing was found against it, by fewer loads than that takes."""
+        """Whether no problem was found, but by fewer loads than a verdict needs."""
         return not self.reason and self.loads < LOADS_MIN
 
 
 def folder_of(corpus: str) -> Path:
-    """Return the folder with a corpus's checks; for a synthetic corpus it is in the working
-    directory."""
+    """Return the folder of a corpus's checks; a synthetic corpus's is in the working directory."""
     path = Path(corpus)
     return path / FOLDER if path.is_dir() else Path(f"{corpus}.{FOLDER}")
 
 
 def read_check(folder: Path, name: str) -> Check | None:
-    """Return the check that is kept of a recording, if there is one. Raises CorpusError."""
+    """Return the stored check of a recording, or None. Raises `CorpusError`."""
     file = folder / f"{name}.json"
     if not file.exists():
         return None
@@ -88,7 +86,7 @@ def read_check(folder: Path, name: str) -> Check | None:
 
 
 def keep_check(folder: Path, check: Check, details: JsonMapping) -> None:
-    """Write a check with what `site check --json` says of it. Raises OSError."""
+    """Write a check with the `details` of `site check --json`. Raises `OSError`."""
     folder.mkdir(parents=True, exist_ok=True)
     said = {
         "version": VERSION,
@@ -103,10 +101,9 @@ def keep_check(folder: Path, check: Check, details: JsonMapping) -> None:
 
 
 def fit_alone(corpus: str, sites: Sequence[SiteAttributes]) -> list[SiteAttributes]:
-    """Return the recordings whose kept check has the same digest and found them fit.
+    """Return the recordings with a stored check of the same digest that found them fit.
 
-    Raises CorpusError where nothing has been checked, or by other rules than today's, or by too few
-    loads to tell.
+    Raises `CorpusError` if nothing has been checked, or only by other rules, or by too few loads.
     """
     folder = folder_of(corpus)
     kept = {site.name: read_check(folder, site.name) for site in sites}

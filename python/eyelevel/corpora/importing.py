@@ -1,4 +1,4 @@
-"""Bring recordings of other tools into a corpus, one at a time; what is refused says why."""
+"""Import other tools' recordings into a corpus, one at a time; refusals have a reason."""
 
 import shutil
 from collections.abc import Callable, Iterable
@@ -13,30 +13,30 @@ from eyelevel.disk.whole import folder_beside
 from eyelevel.errors import LabError
 
 TIME_LIMIT_S = 120.0
-"""The limit for importing one recording; the largest made by a browser so far takes 3 s."""
+"""Time limit for importing one recording; the largest one made by a browser so far takes 3 s."""
 _REASON_MAX = 300
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """The options for importing recordings, the same for all."""
+    """Options of an import, the same for all recordings."""
 
     secure: bool = False
-    """Make https origins of http ones (`site import --secure`)."""
+    """Whether to convert http origins to https ones (`site import --secure`)."""
     viewport: str = ""
-    """`WIDTHxHEIGHT`, what the pages were recorded in; empty: as each file says."""
+    """`WIDTHxHEIGHT` in which the pages were recorded; "" for each file's own."""
     time_limit_s: float = TIME_LIMIT_S
     again: bool = False
-    """Whether what was refused before is tried again."""
+    """Whether to retry recordings that were refused before."""
 
     @property
     def changes_files(self) -> bool:
-        """Whether a recording that would replay as it is has to be written anew."""
+        """Whether even a recording that needs no conversion has to be rewritten."""
         return self.secure or bool(self.viewport)
 
     @property
     def in_words(self) -> str:
-        """Return the options as the table has them."""
+        """Return the options as the corpus's table has them."""
         words = ["secure"] * self.secure + [f"viewport={self.viewport}"] * bool(self.viewport)
         return " ".join(words)
 
@@ -48,11 +48,12 @@ def import_all(
     wishes: Wishes,
     tell: Callable[[Entry, bool], None],
 ) -> None:
-    """Bring each source into `folder`; `tell` is called when its line is in the table, with whether
-    it was skipped.
+    """Import each source into `folder`; `tell` is called with each entry and whether it was
+    skipped.
 
-    What is there already, of the same place, size and wishes, is passed over. What cannot be made
-    anew stays as it was, and so does its line. Raises OSError where the folder cannot be written.
+    A recording that exists with the same source, size and options is skipped. If a repeated import
+    fails, the earlier recording and its entry stay. Raises `OSError` if the folder cannot be
+    written.
     """
     for source in sources:
         before = ledger.entries.get(source.origin)
@@ -64,12 +65,12 @@ def import_all(
 
 
 def recording_in(folder: Path, entry: Entry) -> Path | None:
-    """Return the file of an entry, if it is there."""
+    """Return the file of an entry, or None."""
     return next((file for file in _files_of(folder, entry) if file.is_file()), None)
 
 
 def _files_of(folder: Path, entry: Entry) -> list[Path]:
-    """Return the paths that the recording may have."""
+    """Return the possible paths of the entry's recording."""
     return [folder / f"{entry.name}{ending}" for ending in RECORDED]
 
 
@@ -91,12 +92,12 @@ def _import(source: Source, name: str, ledger: Ledger, folder: Path, wishes: Wis
         try:
             if as_it_is:
                 shutil.copyfile(source.path, made)
-                # Every digest: a byte that was lost is told here, not in a study.
+                # Verify every digest, so that damage is found here and not in a study.
                 run_tool(["archive", "verify", str(made), "--json"], within_s=wishes.time_limit_s)
             else:
                 run_tool(_command(source, made, wishes), within_s=wishes.time_limit_s)
         except LabError as error:
-            # One line, and of the file that its user knows.
+            # One line, about the file that the user knows.
             said = " ".join(str(error).replace(str(made), str(source.path)).split())
             said = said.removeprefix(f"cannot import {source.path}: ")
             entry = replace(entry, outcome="refused", reason=said[:_REASON_MAX])
@@ -105,7 +106,7 @@ def _import(source: Source, name: str, ledger: Ledger, folder: Path, wishes: Wis
             return entry
         made.chmod(0o644)
         if not before:
-            # The line first: a file without one is taken for somebody else's, should this end here.
+            # The entry first: a file without one would be taken for the user's own after a crash.
             ledger.put(entry)
         made.rename(out)
     for other in _files_of(folder, entry):

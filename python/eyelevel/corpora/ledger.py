@@ -1,4 +1,4 @@
-"""The table beside a corpus's recordings: what each was made of, and why some are not there."""
+"""The table next to a corpus's recordings: the source of each, and why some are absent."""
 
 import csv
 import io
@@ -19,30 +19,31 @@ from eyelevel.from_outside.words import escape_control_characters, excerpt
 from eyelevel.store.claim import claim
 
 FILE = "corpus.csv"
-"""The table's name in the corpus's folder."""
+"""File name of the table in the corpus's folder."""
 
 Outcome = Literal["recorded", "imported", "refused", "failed"]
-"""`recorded` and `imported` are there; `refused` is what cannot be read as a recording, `failed` a
-page that could not be recorded."""
+"""Recordings exist for `recorded` and `imported`; `refused` is a file that is not a readable
+recording, `failed` a page that could not be recorded.
+"""
 THERE: tuple[Outcome, ...] = ("recorded", "imported")
 _COLUMNS = ("name", "source", "outcome", "reason", "source_bytes", "wishes")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One line: a page or a file of somebody else, and what became of it."""
+    """One line: a page or a file of another tool, and its outcome."""
 
     name: str
-    """The recording's name without its suffix."""
+    """The recording's file name without suffix."""
     source: str
-    """A page's URL, or the whole path of what was imported."""
+    """URL of the page, or full path of the imported file."""
     outcome: Outcome
     reason: str = ""
-    """Why it is not there."""
+    """Why there is no recording."""
     source_bytes: int = 0
-    """The size of the imported file; with another size it is another recording."""
+    """Size of the imported file; a file of another size is another recording."""
     wishes: str = ""
-    """How it was to be imported, such as `secure viewport=1366x768`: others make another one."""
+    """Import options, such as `secure viewport=1366x768`; other options give another recording."""
 
     @property
     def is_there(self) -> bool:
@@ -51,20 +52,20 @@ class Entry:
 
 
 class Ledger:
-    """The table in `folder`; `put` writes it, whole, each time.
+    """The table in `folder`; `put` rewrites it atomically.
 
-    Raises CorpusError if it cannot be read.
+    Raises `CorpusError` if it cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._file = folder, folder / FILE
         self.entries: dict[str, Entry] = {}
-        """By source, in the order in which they came."""
+        """Entries by source, in order of addition."""
         if self._file.exists():
             self.entries = {entry.source: entry for entry in _read(self._file)}
 
     def put(self, entry: Entry) -> None:
-        """Add an entry, or replace that of the same source. Raises OSError."""
+        """Add an entry, or replace that of the same source. Raises `OSError`."""
         self.entries[entry.source] = entry
         text = io.StringIO()
         rows = csv.writer(text, lineterminator="\n")
@@ -76,8 +77,11 @@ class Ledger:
         write_whole(self._file, text.getvalue().encode("utf-8"))
 
     def name_for(self, before: Entry | None, make: Callable[[set[str]], str]) -> str:
-        """Return the name of a recording whose line was `before`: that line's, or what `make`
-        returns without the names that other lines, or files without a line, have."""
+        """Return the name of a recording: that of its earlier entry, or a new one from `make`.
+
+        `make` is called with the names to avoid: those of other entries, and of files without an
+        entry.
+        """
         taken = {entry.name for entry in self.entries.values() if entry is not before}
         taken |= {
             file.name.removesuffix(ending).lower()
@@ -90,10 +94,9 @@ class Ledger:
 
 
 def own_ledger(folder: Path) -> Ledger:
-    """Return the table of a folder that this process alone writes from now on, made if it is
-    missing.
+    """Claim a folder for this process and return its table, which is created if missing.
 
-    Raises StoreError if another process writes it, and CorpusError if the table cannot be read.
+    Raises `StoreError` if another process writes it, and `CorpusError` if it cannot be read.
     """
     claim(folder)
     return Ledger(folder)
@@ -110,6 +113,6 @@ def _read(file: Path) -> Iterator[Entry]:
         name, origin, outcome, reason, size, wishes = map(unguard_cell, cells)
         if not size.isdecimal():
             raise source.refusal(f"`{excerpt(size)}` is no size", str(number))
-        if name != plain_name(name):  # it becomes a file's, which lies in this folder
+        if name != plain_name(name):  # it becomes the name of a file in this folder
             raise source.refusal(f"`{excerpt(name)}` is not the name of a recording", str(number))
         yield Entry(name, origin, outcome, reason, int(size[:18]), wishes)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The recordings of a corpus: of a folder, of a list, or of a made corpus by its name."""
+"""The recordings of a corpus: of a folder, of a list, or of a synthetic corpus by name."""
 
 from dataclasses import dataclass
 from glob import escape
@@ -22,21 +22,22 @@ class Member:
     """One recording of a corpus."""
 
     name: str
-    """The name in plans and tables."""
+    """Name in plans and tables."""
     site: str
-    """A path, a shipped site's name or a synthetic one's: what `open_site` takes."""
+    """A path, a shipped site's name or a synthetic one's, for `open_site`."""
 
     @property
     def of_plan(self) -> str:
-        """Return it in the form of a plan's `sites`, in which `[` begins a pattern."""
+        """Return it as an entry of a plan's `sites`, in which `[` begins a pattern."""
         return escape(self.site) if is_archive_path(self.site) else self.site
 
 
 def members(corpus: str) -> list[Member]:
-    """Return the recordings of a folder, a list's file or a made corpus, in their order.
+    """Return the recordings of a folder, a list or a synthetic corpus, in order.
 
-    A list has a recording a line: a path, relative to the list's folder, a shipped site's name or a
-    synthetic one's. Raises CorpusError where there is none, two have one name, or a line is none.
+    A list has one recording per line: a path, relative to the list's folder, a shipped site's name
+    or a synthetic one's. Raises `CorpusError` if there is none, if two have one name, or for an
+    invalid line.
     """
     path = Path(corpus)
     if path.is_dir():
@@ -70,9 +71,9 @@ def members(corpus: str) -> list[Member]:
 
 
 def find_other_recordings(corpus: str) -> list[str]:
-    """Return other tools' recordings in a corpus's folder, as paths below it: they are not members.
+    """Return other tools' recordings in a corpus's folder, as paths below it; they are not members.
 
-    Raises CorpusError.
+    Raises `CorpusError`.
     """
     if not Path(corpus).is_dir():
         return []
@@ -131,7 +132,7 @@ def _of_line(word: str, folder: Path, place: str) -> Member:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a name that is too long
+    except OSError:  # the name is too long
         return False
 
 

@@ -1,4 +1,4 @@
-"""Lists of pages to record: a URL or a host a line, or a published list by its name."""
+"""Read lists of pages to record: one URL or host per line, or a published list by name."""
 
 import re
 from collections.abc import Iterable
@@ -20,10 +20,10 @@ _HOST = re.compile(
 
 
 def read_pages(given: str) -> list[str]:
-    """Return the URLs of a list's file, or of a published list, each once and in their order.
+    """Return the URLs of a list's file, or of a published list, each once and in order.
 
     A line is a URL, or a host, which stands for its start page over https; ranks before a comma, as
-    in Tranco's lists, are passed over. Raises CorpusError naming the line that is neither.
+    in Tranco's lists, are ignored. Raises `CorpusError` with the first invalid line.
     """
     path = Path(given)
     if not path.is_file():
@@ -45,7 +45,7 @@ def read_pages(given: str) -> list[str]:
 
 
 def name_of_page(url: str, taken: set[str]) -> str:
-    """Return the host and the path as a name for tables and files."""
+    """Return a name for tables and files made of host and path, different from those `taken`."""
     parts = urlsplit(url)
     name = plain_name(f"{parts.netloc.rpartition('@')[2]}{parts.path}-{parts.query}")
     if name not in taken:
@@ -73,7 +73,7 @@ def _is_page(url: str) -> bool:
     try:
         parts = urlsplit(url)
         port_is_one = parts.port is None or parts.port > 0
-    except ValueError:  # half an IPv6 address, or a port that is none
+    except ValueError:  # an incomplete IPv6 address, or an invalid port
         return False
     is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
     return is_web and port_is_one and url.isprintable() and " " not in url

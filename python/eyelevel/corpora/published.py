@@ -1,38 +1,38 @@
-"""The sites of the texts that this project begins with, as far as the texts name them."""
+"""Sites of the studies that this project builds on, as far as the studies name them."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class NamedSite:
-    """A site that a text names."""
+    """A site that a study names."""
 
     name: str
     place: str
-    """The place in the text."""
+    """Place in the study's text."""
     url: str = ""
-    """The start page, if the text gives a host or an address; empty if it gives only a name."""
+    """Start page, if the text gives a host or a URL; "" if it gives only a name."""
 
 
 @dataclass(frozen=True)
 class PublishedList:
-    """The sites of a study; of those that its text does not name nothing is known here."""
+    """The named sites of a study; its other sites are unknown."""
 
     name: str
     source: str
     chosen: str
-    """How the study came to its sites."""
+    """How the study chose its sites."""
     count: int
     named: tuple[NamedSite, ...]
 
     @property
     def unknown(self) -> int:
-        """How many sites the text does not name."""
+        """Number of sites that the text does not name."""
         return self.count - len(self.named)
 
     @property
     def urls(self) -> list[str]:
-        """The start pages that can be recorded."""
+        """Start pages that can be recorded."""
         return [site.url for site in self.named if site.url]
 
 

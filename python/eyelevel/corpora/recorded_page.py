@@ -13,9 +13,9 @@ ERROR_STATUS = 400
 
 
 def find_error_answer(archive: Path) -> str:
-    """Return a sentence if the page's answer is an error; empty if it is a page.
+    """Return a sentence if the page's response is an error; "" if it is a page.
 
-    Raises LabError.
+    Raises `LabError`.
     """
     status = page_status(archive)
     if status is None or status >= ERROR_STATUS:
@@ -24,10 +24,9 @@ def find_error_answer(archive: Path) -> str:
 
 
 def page_status(archive: Path) -> int | None:
-    """Return the status with which the page was answered, redirects followed; None if it is not
-    there.
+    """Return the status of the page's response after redirects; None if it was not recorded.
 
-    Raises LabError.
+    Raises `LabError`.
     """
     with temporary_folder("status") as folder:
         har = folder / "site.har"

@@ -15,19 +15,19 @@ from eyelevel.corpora.attributes import ATTRIBUTES_BY_NAME, SiteAttributes
 from eyelevel.errors import CorpusError, unknown
 
 CLASSES = 3
-"""The classes of an attribute by default: low, middle and high."""
+"""Default number of classes of an attribute: low, middle and high."""
 CLASSES_MAX = 20
 _CONDITION = re.compile(r"\s*([a-z_]+)\s*(<=|>=|<|>|=)\s*([0-9.]+(?:e[0-9]+)?)\s*")
 _SIGNS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 _SIGNS |= {"=": operator.eq}
 
 Allocation = Literal["proportional", "equal"]
-"""How many come of each stratum: as many as it has of the corpus, or of each alike."""
+"""Sites drawn per stratum: in proportion to its size, or the same number from each."""
 
 
 @dataclass(frozen=True)
 class By:
-    """An attribute that is cut into classes of like many sites."""
+    """An attribute that is divided into classes with about the same number of sites."""
 
     attribute: str
     classes: int = CLASSES
@@ -35,15 +35,15 @@ class By:
 
 @dataclass(frozen=True)
 class Stratum:
-    """Sites whose attributes are alike: a range of each."""
+    """Sites with similar attributes: a range of each."""
 
     ranges: tuple[tuple[str, float, float], ...]
-    """Attribute, its least and its largest value here."""
+    """Attribute, and its minimum and maximum in this stratum."""
     sites: tuple[SiteAttributes, ...]
 
 
 def parse_by(text: str) -> list[By]:
-    """`body_bytes:4,server_addresses`; raises CorpusError."""
+    """Parse `body_bytes:4,server_addresses`; raises `CorpusError`."""
     found = []
     for part in filter(None, (word.strip() for word in text.split(","))):
         name, _, classes = part.partition(":")
@@ -57,8 +57,10 @@ def parse_by(text: str) -> list[By]:
 
 
 def where(sites: Sequence[SiteAttributes], conditions: Sequence[str]) -> list[SiteAttributes]:
-    """Return the sites that meet all conditions, such as `objects>=100`; a value that was not
-    recorded meets none. Raises CorpusError."""
+    """Return the sites that meet all conditions, such as `objects>=100`.
+
+    A value that was not recorded meets none. Raises `CorpusError`.
+    """
     kept = list(sites)
     for condition in conditions:
         found = _CONDITION.fullmatch(condition)
@@ -80,10 +82,10 @@ def where(sites: Sequence[SiteAttributes], conditions: Sequence[str]) -> list[Si
 
 
 def strata(sites: Sequence[SiteAttributes], by: Sequence[By]) -> list[Stratum]:
-    """Return the sites in classes of each attribute, crossed; those without a site are left out.
+    """Return the strata: classes of each attribute, crossed; empty strata are left out.
 
-    A class has like many sites where values allow: sites of one value are of one class. Raises
-    CorpusError where an attribute was not recorded of all.
+    Classes have about the same number of sites, but sites with one value share a class. Raises
+    `CorpusError` if an attribute was not recorded for all sites.
     """
     if not sites:
         return []
@@ -103,10 +105,9 @@ def select(
     seed: int,
     allocation: Allocation = "proportional",
 ) -> list[SiteAttributes]:
-    """`count` sites, drawn within strata by `seed`, in the order of the corpus.
+    """Draw `count` sites within strata by `seed`; returns them in the order of the corpus.
 
-    The same sites, wherever they come in the corpus's order, give the same selection. Raises
-    CorpusError where there are fewer.
+    The selection does not depend on that order. Raises `CorpusError` if there are fewer sites.
     """
     if count > len(sites):
         raise CorpusError(
@@ -136,8 +137,11 @@ def _values(sites: Sequence[SiteAttributes], by: By) -> list[float]:
 
 
 def _edges(values: list[float], by: By) -> list[float]:
-    """Return the least value of each class but the first. Where the first cut falls on the least
-    value of all, which is one that many sites have, the class begins at the next one."""
+    """Return the minimum of each class but the first.
+
+    If the first cut is at the minimum of all values, which many sites then have, the class begins
+    at the next value.
+    """
     ranked = sorted(values)
     found: set[float] = set()
     for number in range(1, by.classes):
@@ -158,8 +162,11 @@ def _stratum(sites: list[SiteAttributes], by: Sequence[By]) -> Stratum:
 def _quotas(
     cells: Sequence[Stratum], count: int, allocation: Allocation, random: Random
 ) -> list[int]:
-    """Return how many of each stratum: the wholes of their exact shares, and one more where the
-    largest remainders are, ties by chance; so each gets its share rounded down or up."""
+    """Return how many sites to draw from each stratum.
+
+    Each gets its exact share rounded down, and one more for the largest remainders, with ties
+    broken at random.
+    """
     sizes = [len(cell.sites) for cell in cells]
     shares = _shares(sizes, count, allocation)
     quotas = [int(share) for share in shares]
@@ -170,8 +177,11 @@ def _quotas(
 
 
 def _shares(sizes: Sequence[int], count: int, allocation: Allocation) -> list[Fraction]:
-    """Return each stratum's share before rounding. With equal allocation, a stratum with too few
-    sites gives all, and the others share the rest."""
+    """Return each stratum's share before rounding.
+
+    With equal allocation, a stratum with too few sites gives all of them, and the others share the
+    rest.
+    """
     if allocation == "proportional":
         return [Fraction(count * size, sum(sizes)) for size in sizes]
     each, left, strata_left = Fraction(0), count, len(sizes)

@@ -1,4 +1,4 @@
-"""Recordings of other tools in a folder: found at any depth, by their content or their names."""
+"""Find other tools' recordings in a folder, at any depth, by content or name."""
 
 import os
 import re
@@ -11,16 +11,16 @@ from eyelevel.errors import CorpusError
 from eyelevel.from_outside.words import escape_control_characters
 
 RECORDED = (".wacz", ".warc", ".warc.gz")
-"""Endings of files that replay as they are."""
+"""Suffixes of files that replay without conversion."""
 CONVERTED = (".har", ".wprgo", ".wpr", ".flow", ".flows", ".mitm")
-"""Endings of files that are converted; what each is, the importer tells by its beginning."""
+"""Suffixes of files that are converted; the importer recognises the format by its content."""
 MAHIMAHI_FILE = "save."
-"""How Mahimahi's recorder names the files of a folder, one an exchange."""
+"""Prefix of the files, one per exchange, in a folder of Mahimahi's recorder."""
 
 SOURCES_MAX = 100_000
 DEPTH_MAX = 30
 _PROBED_MAX = 8
-"""Files of a folder that are opened to see whether it is one of Mahimahi's."""
+"""Maximum number of files opened to detect a folder of Mahimahi's."""
 _ADDRESS = re.compile(rb"[0-9.]{7,15}|[0-9a-fA-F:.]{2,45}")
 _OF_2014 = re.compile(rb"\x08[\x80-\xff]{0,2}[\x00-\x7f]\x12[\x04\x05]HTTP")
 _NAME_MAX = 80
@@ -28,23 +28,24 @@ _NAME_MAX = 80
 
 @dataclass(frozen=True)
 class Source:
-    """One recording that somebody else made."""
+    """One recording made by another tool."""
 
     path: Path
     key: str
-    """The path below the folder that was searched, in characters that steer nothing."""
+    """Path below the searched folder, without control characters."""
     bytes: int
-    """The size of the file, or of all files of the folder."""
+    """Size of the file, or of all files of the folder."""
 
     @property
     def origin(self) -> str:
         """Return its full path without control characters: in another folder it is another
-        source."""
+        source.
+        """
         return _cell(str(self.path))
 
     @property
     def replays_as_it_is(self) -> bool:
-        """Whether it need not be converted."""
+        """Whether it needs no conversion."""
         return self.path.name.endswith(RECORDED)
 
     @property
@@ -55,10 +56,9 @@ class Source:
 
 
 def find_sources(folder: Path) -> tuple[list[Source], int]:
-    """Return the recordings in and below `folder` in the order of their paths, and how many other
-    files there are.
+    """Return the recordings in and below `folder` by path, and the number of other files.
 
-    Links to folders are not followed; what is no ordinary file is none. Raises CorpusError.
+    Links to folders are not followed, and only ordinary files count. Raises `CorpusError`.
     """
     if not folder.is_dir():
         raise CorpusError(f"{folder} is not a folder; give one that holds other tools' recordings")
@@ -80,8 +80,9 @@ def find_sources(folder: Path) -> tuple[list[Source], int]:
 
 
 def name_of(source: Source, taken: set[str]) -> str:
-    """Return a name for tables and files: of the file or folder, with those above it where it is
-    taken."""
+    """Return a name for tables and files: that of the file or folder, with parents if it is
+    taken.
+    """
     base = source.path.name.lower().removesuffix(source.ending)
     parts = [*Path(source.key).parts[:-1], base]
     for ending in CONVERTED:
@@ -94,8 +95,9 @@ def name_of(source: Source, taken: set[str]) -> str:
 
 
 def plain_name(text: str) -> str:
-    """Return letters, digits, dots, underscores and hyphens alone, as a file and a table can have
-    them."""
+    """Return a name of letters, digits, dots, underscores and hyphens only, for files and
+    tables.
+    """
     name = re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")
     return name[:_NAME_MAX].rstrip("-.").lower() or "site"
 
@@ -104,7 +106,7 @@ def _folders(top: Path) -> Iterator[tuple[Path, list[str]]]:
     depth = len(top.parts)
     for place, below, files in os.walk(top):
         at = Path(place)
-        # Drafts of a killed import are no recordings.
+        # Drafts of a killed import are not recordings.
         below[:] = sorted(name for name in below if not name.startswith("."))
         if len(at.parts) - depth >= DEPTH_MAX:
             below.clear()
@@ -115,7 +117,7 @@ def _ordinary(place: Path, names: list[str]) -> Iterator[tuple[str, int]]:
     for name in names:
         try:
             status = (place / name).stat()
-        except OSError:  # a link to nothing
+        except OSError:  # a broken link
             continue
         if stat.S_ISREG(status.st_mode):
             yield name, status.st_size
@@ -128,20 +130,23 @@ def _source(top: Path, path: Path, size: int) -> Source:
 
 def _cell(text: str) -> str:
     said = escape_control_characters(text, keep="")
-    # A cell of a table has no spaces at its ends.
+    # Cells of the table are stripped.
     return said if said == said.strip() else f"'{said}'"
 
 
 def _is_mahimahi(folder: Path, names: list[str]) -> bool:
-    """Return whether a file is named as Mahimahi's recorder does, or begins as its records do."""
+    """Return whether a file is named as by Mahimahi's recorder, or begins like its records."""
     if any(name.startswith(MAHIMAHI_FILE) for name in names):
         return True
     return any(_begins_as_record(folder / name) for name in names[:_PROBED_MAX])
 
 
 def _begins_as_record(file: Path) -> bool:
-    """Return fields 1 and 2 of the protobuf are the server's address as text and its port; in the
-    layout of January 2014 its port, and the scheme as text."""
+    """Return whether a file begins with the protobuf fields of a Mahimahi record.
+
+    Fields 1 and 2 are the server's address as text and its port; in the layout of January 2014 its
+    port, and the scheme as text.
+    """
     try:
         with file.open("rb") as stream:
             head = stream.read(64)

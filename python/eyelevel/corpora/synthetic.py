@@ -1,4 +1,4 @@
-"""Corpora that are made: synthetic sites, many under one name, each made when it is opened."""
+"""Corpora of synthetic sites under one name; each site is generated when it is opened."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from eyelevel.plan.synthetic_site import like_sites
 
 @dataclass(frozen=True)
 class SyntheticCorpus:
-    """A name that stands for synthetic sites."""
+    """A name for a set of synthetic sites."""
 
     name: str
     purpose: str
     sites: tuple[str, ...]
-    """The sites in the form of a plan."""
+    """The sites as entries of a plan."""
 
 
 SYNTHETIC_CORPORA = (

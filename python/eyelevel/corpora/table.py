@@ -1,4 +1,4 @@
-"""Summarise a corpus as in Das's table 4.1, alongside his own values."""
+"""Summarise a corpus as in Das's table 4.1, next to his own values."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from eyelevel.json_types import JsonObject
 
 @dataclass(frozen=True)
 class Spread:
-    """The least value, the median and the largest, of sites or of all their objects."""
+    """Minimum, median and maximum, over sites or over all their objects."""
 
     title: str
     least: float
@@ -28,15 +28,18 @@ DAS_2014: dict[str, Spread] = {
     "object_bytes": Spread("object size", 53, 3.0e3, 43e6, "bytes"),
     "body_bytes": Spread("total size", 15e3, 1.2e6, 51e6, "bytes"),
 }
-"""Das 2014, table 4.1: his 500 pages."""
+"""Values of Das 2014, table 4.1, over his 500 pages."""
 DAS_2014_SECURE_PAGES = (43, 500)
-"""The pages of how many whose own address was https (section 5.4)."""
+"""Number of pages with an https URL, and of all pages (section 5.4)."""
 
 
 def spreads(sites: Sequence[SiteAttributes]) -> dict[str, Spread]:
-    """Range and median of each attribute over the sites that have it, without those that none has,
-    and of `object_bytes` over all objects of all sites; at least one site. Das's rows come first,
-    in his order."""
+    """Return range and median of each attribute over the sites that have it; needs at least one
+    site.
+
+    Attributes that no site has are left out; `object_bytes` is over all objects of all sites. Das's
+    rows come first, in his order.
+    """
     found = {}
     for each in ATTRIBUTES:
         values = [value for site in sites if (value := each.of(site)) is not None]
@@ -52,8 +55,10 @@ def _spread(title: str, values: Sequence[float], unit: Unit) -> Spread:
 
 
 def spreads_as_json(sites: Sequence[SiteAttributes]) -> JsonObject:
-    """Return `least`, `median` and `largest` by attribute, and Das's if he has them; null if no
-    site has it."""
+    """Return `least`, `median` and `largest` by attribute, with Das's values if he has them.
+
+    An attribute that no site has is null.
+    """
     found = {
         name: {"least": spread.least, "median": spread.median, "largest": spread.largest}
         | ({"das_2014": asdict(DAS_2014[name])} if name in DAS_2014 else {})
@@ -63,19 +68,23 @@ def spreads_as_json(sites: Sequence[SiteAttributes]) -> JsonObject:
 
 
 def rows_of(sites: Sequence[SiteAttributes]) -> pl.DataFrame:
-    """Return one row per site: `site`, `page`, one column for each of `ATTRIBUTES`, null where a
-    site lacks it, and `altered`: whether sizes may not be as sent."""
+    """Return one row per site: `site`, `page`, one column for each of `ATTRIBUTES`, and `altered`.
+
+    An attribute that a site lacks is null; `altered` is whether sizes may not be as sent.
+    """
     rows = pl.DataFrame(
         {"site": [site.name for site in sites], "page": [site.page for site in sites]}
         | {name: [each.of(site) for site in sites] for name, each in ATTRIBUTES_BY_NAME.items()}
         | {"altered": [site.is_altered for site in sites]}
     )
-    return rows.with_columns(pl.col(pl.Null).cast(pl.Int64))  # of a column that nobody has
+    return rows.with_columns(pl.col(pl.Null).cast(pl.Int64))  # for a column without values
 
 
 def copies(sites: Sequence[SiteAttributes]) -> list[tuple[str, ...]]:
-    """Names of recordings that are of the same page with the same objects, each group once: a
-    corpus would count such a page several times."""
+    """Return groups of names of recordings of the same page with the same objects.
+
+    A corpus would count such a page several times.
+    """
     alike: dict[object, list[str]] = defaultdict(list)
     for site in sites:
         alike[site.page, site.object_bytes].append(site.name)

@@ -1,4 +1,6 @@
-"""Recordings of http pages: no stack with TLS is in force on them, so none can be compared."""
+"""Detect recordings of http pages: no stack with TLS is in force on them, so none can be
+compared.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,11 +11,11 @@ from eyelevel.plan.stacks import Stack
 from eyelevel.sites.recorded import RecordedSite, site_info
 
 MOSTLY = 0.5
-"""Below this share of secure objects the page itself can be taken to be one of http."""
+"""Share of secure objects below which the page itself is taken to be http."""
 
 
 def check_secure(stacks: Sequence[Stack], sites: Sequence[RecordedSite]) -> None:
-    """Raise PlanError if a stack with TLS is to load a site without an https origin."""
+    """Raise `PlanError` if a stack with TLS would load a site without an https origin."""
     secure = next((stack.name for stack in stacks if stack.tls_version != "none"), None)
     plain = [site for site in sites if secure and secure_share(site.path) == 0]
     if plain:
@@ -33,5 +35,5 @@ def secure_share(recording: Path) -> float:
 
 
 def make_secure(recording: Path, out: Path) -> None:
-    """Write the recording's https twin, which says of itself that it was altered."""
+    """Write the recording's https twin, which is marked as altered."""
     run_tool(["archive", "import", str(recording), "--secure", "--out", str(out)])

@@ -14,7 +14,7 @@ _BINARY = ("image/", "font/", "video/", "audio/")
 _ESCAPED = (("\\/", "/"), ("&amp;", "&"), ("\\u0026", "&"))
 
 Texts = Mapping[str, str]
-"""Recorded texts by their URL, decoded."""
+"""Recorded texts by URL, decoded."""
 
 
 @dataclass(frozen=True)
@@ -24,23 +24,23 @@ class RecordedObject:
     method: str
     url: str
     body_bytes: int
-    """The bytes of its answer's body, as sent."""
+    """Bytes of the response body, as sent."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """A whole recording."""
+    """The content of a recording."""
 
     objects: tuple[RecordedObject, ...]
-    """The objects in recorded order, as the `exchange` of a server's answer counts them."""
+    """Objects in recorded order; a server's `exchange` is an index of this."""
     texts: Texts
-    """The texts, with slashes and ampersands as a browser reads them."""
+    """Recorded texts, with escaped slashes and ampersands decoded."""
 
 
 def bodies_of(archive: Path) -> list[JsonMapping]:
-    """Return each recorded exchange's `content` as HAR has it, in recorded order.
+    """Return each recorded exchange's HAR `content`, in recorded order.
 
-    Raises LabError for a damaged or missing file.
+    Raises `LabError` for a damaged or missing file.
     """
     return [entry["response"]["content"] for entry in _entries(archive)]
 
@@ -54,14 +54,14 @@ def _entries(archive: Path) -> list[JsonObject]:
 
 
 def contents_of(archive: Path) -> Contents:
-    """Read a recording; raises LabError for a damaged or missing file."""
+    """Read a recording; raises `LabError` for a damaged or missing file."""
     objects = []
     texts: dict[str, str] = {}
     for entry in _entries(archive):
         request, response = entry["request"], entry["response"]
         objects.append(RecordedObject(request["method"], request["url"], response["bodySize"]))
         content = response["content"]
-        # With a comment it is as sent, in a coding that the archive's reader does not know.
+        # A comment marks a body in an encoding that the archive's reader does not support.
         if content["comment"] or content["mimeType"].startswith(_BINARY):
             continue
         plain = base64.b64decode(content["text"]).decode("utf-8", "replace")

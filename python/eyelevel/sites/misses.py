@@ -1,4 +1,4 @@
-"""Explain what a page requested and its recording does not have."""
+"""Explain the requests of a page that its recording cannot answer."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -10,10 +10,10 @@ from eyelevel.sites.contents import Texts
 from eyelevel.sites.rendering import IN_BODY, blocks_rendering, only_scripts_below
 
 _NAME_MIN = 4
-"""A shorter path, as of a site's root, stands in texts by chance."""
+"""Minimum length of a path to search for: a shorter one, such as a root, occurs by chance."""
 
 _SHOWN_MAX = 80
-"""Characters of a URL inside a phrase."""
+"""Maximum characters of a URL inside a phrase."""
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,13 @@ class Miss:
     render_blocking: bool
     nearest_url: str | None
     explanation: str
-    """One phrase: why it is missing, and what keeps the nearest URL from answering."""
+    """A phrase: why it is missing, and why the nearest URL does not answer."""
     is_icon: bool = False
-    """Whether the browser requested it for its tab, which no part of the page shows."""
+    """Whether the browser requested it as the tab's icon, which the page does not show."""
     named_in: str | None = None
-    """The recorded text that names this URL as it stands: the recording itself lacks the answer.
-    None if a script made the URL up, which may be the replay's doing."""
+    """URL of the recorded text that names this URL: the recording itself lacks the response.
+    None if a script generated the URL, which may be an effect of the replay.
+    """
 
 
 def miss_of(
@@ -40,13 +41,14 @@ def miss_of(
     initiators: Mapping[str, str],
     texts: Texts,
 ) -> Miss:
-    """Return one miss, as the browser (`item`) and a server (`answer`) saw it; one of them may be
-    None."""
+    """Return one miss, from the records of browser (`item`) and server (`answer`), either of
+    which may be None.
+    """
     kind = item.resource_type if item else "Other"
     by = initiators.get(url)
     initiator_type = item.initiator_type if item else None
-    # Nothing of the page asks for a tab's icon: the browser does so itself. Of workers the page's
-    # own log says nothing.
+    # No part of the page requests a tab's icon: the browser does so itself. The page's own log
+    # lacks requests of workers.
     is_icon = (
         item is not None and kind == "Other" and by is None and initiator_type in (None, "other")
     )
@@ -74,8 +76,8 @@ def miss_of(
 def _reason(
     url: str, by: str | None, by_markup: bool, answer: JsonMapping | None, texts: Texts
 ) -> tuple[str | None, str]:
-    """Return the recorded text that names what is missing, if one does, and a phrase."""
-    # Of markup that cannot be read here the browser's word is taken.
+    """Return the recorded text that names the missing URL, or None, and an explanation."""
+    # If the markup cannot be read here, rely on the browser's initiator.
     if source := find_naming_texts(url, texts) or (by if by_markup and by not in texts else None):
         return source, f"named in {_brief(source)}, but the recording does not hold its answer"
     made_up = f"made up by {_brief(by or 'a script or worker')}"
@@ -92,7 +94,7 @@ def _brief(url: str) -> str:
 
 
 def find_naming_texts(url: str, texts: Texts) -> str | None:
-    """Return the first recorded text that contains the URL, with its host or as a path alone."""
+    """Return the URL of the first recorded text that contains the URL, with host or as a path."""
     parts = urlsplit(url)
     target = parts.path + (f"?{parts.query}" if parts.query else "")
     for source, text in texts.items():
@@ -103,7 +105,7 @@ def find_naming_texts(url: str, texts: Texts) -> str | None:
 
 
 def in_order(misses: Iterable[Miss]) -> tuple[Miss, ...]:
-    """Return misses in order of weight: render-blocking ones first, icons last."""
+    """Return misses by importance: render-blocking ones first, icons last."""
     return tuple(
         sorted(misses, key=lambda miss: (not miss.render_blocking, miss.is_icon, miss.url))
     )

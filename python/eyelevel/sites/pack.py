@@ -1,4 +1,4 @@
-"""Pack a made site as a recording (spec/archive.md): exchanges in memory, the archive on disk."""
+"""Pack a generated site as a recording (spec/archive.md)."""
 
 import json
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from eyelevel.disk.folders import temporary_folder
 from eyelevel.json_types import JsonObject
 
 CREATED_AT = "2026-01-01T00:00:00Z"
-"""The moment that every made site names, so that the same site has the same bytes."""
+"""Date of every generated site, so that equal sites have equal bytes."""
 
 FOR_ALL = ("access-control-allow-origin", "*")
-"""A header of objects that other origins may read."""
+"""Header of objects that other origins may read."""
 
 
 @dataclass(frozen=True)
 class SyntheticExchange:
-    """One object of a made site; `initiator` is the URL of what requests it."""
+    """One object of a generated site; `initiator` is the URL of the object that requests it."""
 
     url: str
     content_type: str
@@ -29,7 +29,7 @@ class SyntheticExchange:
 
 
 def pack_site(out: Path, exchanges: Sequence[SyntheticExchange], **about: Any) -> JsonObject:
-    """Write the archive and return what `archive info` says of it; raises LabError.
+    """Write the archive and return its `archive info`; raises `LabError`.
 
     The first exchange is the page. `about` has the manifest's other keys: `title`, `addresses`, ...
     """

@@ -1,4 +1,4 @@
-"""Find recorded sites: by path, or by the name of one that ships with the project."""
+"""Find recorded sites: by path, or by the name of a shipped one."""
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -16,10 +16,10 @@ from eyelevel.plan.trials import Site
 from eyelevel.sites.synthetic.by_name import make_synthetic
 
 DEFAULT_VIEWPORT_PX = (1280, 720)
-"""The viewport for recordings that do not name their own."""
+"""Viewport for recordings that do not specify one."""
 
 _SHIPPED = Path(__file__).parent / "shipped"
-"""Recordings with what they hold and their licences; `corpus/make.py` makes them."""
+"""Shipped recordings with their contents and licences; `corpus/make.py` makes them."""
 
 
 @dataclass(frozen=True)
@@ -31,25 +31,25 @@ class RecordedSite:
     digest: str
 
     def of_plan(self) -> Site:
-        """Return the site in the form of a plan."""
+        """Return the site as a plan uses it."""
         places = places_of(site_info(self.path).get("origins", ()))
         return Site(self.name, self.digest, self.body_bytes(), places)
 
     def body_bytes(self) -> float:
-        """Return the bytes of all bodies together, as transferred."""
+        """Return the total bytes of all bodies, as transferred."""
         return float(site_info(self.path).get("body_bytes") or self.path.stat().st_size)
 
 
 def list_shipped() -> dict[str, Path]:
-    """Return the project's own recorded sites by name."""
+    """Return the paths of the shipped recordings by name."""
     return {path.stem: path for path in sorted(_SHIPPED.glob("*.wacz"))}
 
 
 def matching(pattern: str) -> list[str]:
-    """Return the sites that a pattern stands for: shipped ones by name, recordings by path; sorted.
+    """Return the sites that match a pattern: shipped ones by name, recordings by path; sorted.
 
-    A folder, with `/` at its end, stands for all recordings in and below it but hidden ones, the
-    drafts of a command that was killed.
+    A folder, with a trailing `/`, matches all recordings in and below it except hidden ones, which
+    are the drafts of killed commands.
     """
     if pattern.endswith("/"):
         top = Path(pattern)
@@ -65,9 +65,9 @@ def _is_hidden(path: Path) -> bool:
 
 
 def open_site(name: str) -> RecordedSite:
-    """Open a shipped site by name, any recording by path, or make a synthetic one.
+    """Open a shipped site by name, a recording by path, or a synthetic site, which is generated.
 
-    Raises PlanError for an unknown name and LabError for a damaged or missing file.
+    Raises `PlanError` for an unknown name and `LabError` for a damaged or missing file.
     """
     if name.lower().startswith(("http://", "https://")):
         raise PlanError(
@@ -94,7 +94,7 @@ def open_site(name: str) -> RecordedSite:
 
 
 def recording_name(path: Path) -> str:
-    """Return a recording's name in plans and tables: its file's name without the suffix."""
+    """Return a recording's name in plans and tables: its file name without the suffix."""
     name = path.name
     for suffix in (".gz", ".warc", ".wacz"):
         name = name.removesuffix(suffix)
@@ -102,14 +102,15 @@ def recording_name(path: Path) -> str:
 
 
 def site_info(path: Path) -> JsonObject:
-    """Return what a recording contains (spec/archive.md); raises LabError for a damaged or missing
-    file."""
+    """Return a recording's description (spec/archive.md).
+
+    Raises `LabError` for a damaged or missing file.
+    """
     return _info(str(path.resolve()))
 
 
 def read_alterations(path: Path) -> list[str]:
-    """Return what was changed after the recording, one sentence per change; empty for a faithful
-    one."""
+    """Return the changes made after the recording, one sentence each; empty for a faithful one."""
     altered: list[str] = site_info(path)["provenance"].get("altered", [])
     return altered
 
@@ -125,7 +126,7 @@ class Screen:
 
 
 def read_screen(path: Path) -> Screen:
-    """Return the recording's own viewport; a usual one if it does not say."""
+    """Return the recording's viewport, or a default one if it has none."""
     provenance = site_info(path)["provenance"]
     width, height = provenance.get("viewport_px") or DEFAULT_VIEWPORT_PX
     return Screen((width, height), provenance.get("mobile", False))

@@ -1,22 +1,21 @@
-"""Find what blocks a page's rendering, and what of its markup follows one of its scripts."""
+"""Find what blocks a page's rendering, and what follows a script in its markup."""
 
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
 from eyelevel.json_types import JsonMapping
 
-# As Chromium's network log has them.
+# Values of Chromium's network log.
 IN_BODY = "InBodyParserBlocking"
 """Chromium's value for synchronous scripts in the body."""
 _BLOCKING = ("Blocking", IN_BODY)
 
 
 def blocks_rendering(item: JsonMapping) -> bool:
-    """Return whether the page, or what of it stands below, is not painted before this object has
-    come.
+    """Return whether the object blocks the painting of the page, or of the markup below it.
 
-    The document, and the style sheets and synchronous scripts of its head and of its body. A
-    frame's own do not hold the page around it.
+    These are the document, and the style sheets and synchronous scripts of its head and body. Those
+    of a frame do not block the page around it.
     """
     if item["in_main_frame"] is False:
         return False
@@ -26,15 +25,15 @@ def blocks_rendering(item: JsonMapping) -> bool:
 _UNSEEN = frozenset(
     ("script", "style", "template", "link", "meta", "base", "title", "noscript", "body", "html")
 )
-"""Elements that paint nothing of their own; `noscript` does not if scripts run."""
+"""Elements that paint nothing themselves; `noscript` does not if scripts run."""
 
 
 def only_scripts_below(markup: str, page_url: str, script_url: str) -> bool:
-    """Return whether nothing that is painted follows the script: text, or an element that may have
-    a box.
+    """Return whether nothing painted follows the script: no text, and no element that may have a
+    box.
 
-    Pure. False, too, if the markup does not have the script. What other scripts below it would
-    paint is not known here.
+    Pure. Also False if the markup does not contain the script. What other scripts below it would
+    paint is unknown.
     """
     reader = _Reader(page_url, script_url)
     reader.feed(markup)

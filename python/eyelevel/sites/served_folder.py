@@ -1,4 +1,4 @@
-"""A folder of static files, served on loopback while its page is recorded."""
+"""Serve a folder of static files on loopback while its page is recorded."""
 
 import io
 import re
@@ -18,26 +18,27 @@ from eyelevel.errors import ExpectedError
 INDEX = "index.html"
 HOST = "127.0.0.1"
 DOMAIN = ".test"
-"""A reserved domain (RFC 6761, section 6.2). Unlike names below `localhost`, browsers resolve it by
-DNS."""
+"""A reserved domain (RFC 6761, section 6.2). Browsers resolve it by DNS, unlike names below
+`localhost`.
+"""
 
 _TYPES = {
     **{".js": "text/javascript", ".mjs": "text/javascript", ".json": "application/json"},
     **{".woff2": "font/woff2", ".woff": "font/woff", ".wasm": "application/wasm"},
     **{".webp": "image/webp", ".avif": "image/avif", ".svg": "image/svg+xml"},
 }
-"""Media types in which systems differ, by file ending."""
+"""Media types that differ between systems, by file extension."""
 
 _SOCKETS = Path("/proc/net/tcp")
 
 
 class FolderError(ExpectedError):
-    """A folder that holds no page."""
+    """The folder contains no page."""
 
 
 @dataclass(frozen=True)
 class ServedFolder:
-    """A served folder: the URL of its page, and the address that the recorder resolves it to."""
+    """A served folder: the URL of its page, and the address to resolve its host to."""
 
     url: str
     resolve: str
@@ -45,9 +46,9 @@ class ServedFolder:
 
 @contextmanager
 def serve_folder(folder: Path) -> Iterator[ServedFolder]:
-    """Serve a folder to processes of this user, by a name made of the folder's.
+    """Serve a folder to processes of this user, under a host name derived from the folder's.
 
-    Raises FolderError where it has no start page.
+    Raises `FolderError` if it has no start page.
     """
     if not (folder / INDEX).is_file():
         raise FolderError(
@@ -66,13 +67,15 @@ def serve_folder(folder: Path) -> Iterator[ServedFolder]:
 
 
 class _Files(SimpleHTTPRequestHandler):
-    """Files alone: no list of a folder, no file outside it, nothing for other users."""
+    """Serves files only: no directory listings, nothing outside the folder, nothing to other
+    users.
+    """
 
     protocol_version = "HTTP/1.1"
     extensions_map = SimpleHTTPRequestHandler.extensions_map | _TYPES
 
     def send_head(self) -> io.BytesIO | BinaryIO | None:
-        """Send the head of a file that the client may have."""
+        """Send the response head of a file that the client may read."""
         root = Path(self.directory).resolve()
         if not Path(self.translate_path(self.path)).resolve().is_relative_to(root):
             self.send_error(HTTPStatus.NOT_FOUND)
@@ -83,7 +86,7 @@ class _Files(SimpleHTTPRequestHandler):
         return super().send_head()
 
     def list_directory(self, path: str | PathLike[str]) -> None:
-        """Show none, as web servers do."""
+        """Refuse directory listings."""
         self.send_error(HTTPStatus.NOT_FOUND)
 
     def log_message(self, *_: object) -> None:
@@ -91,7 +94,9 @@ class _Files(SimpleHTTPRequestHandler):
 
 
 def uid_of(port: int) -> int | None:
-    """Return the user of the socket at this port of loopback, as the kernel has it."""
+    """Return the user id of the owner of the loopback socket with this port; None if there is
+    none.
+    """
     bound = f"0100007F:{port:04X}"
     rows = (line.split() for line in _SOCKETS.read_text(encoding="ascii").splitlines())
     return next((int(row[7]) for row in rows if row[1] == bound), None)

@@ -1,5 +1,4 @@
-"""Compute how much of a recording its loads use: a page that uses little of it is not the recorded
-one."""
+"""Compute how much of a recording its loads use: little use means that another page is replayed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,9 +6,10 @@ from dataclasses import dataclass
 from eyelevel.sites.contents import RecordedObject
 
 USED_SHARE_MIN = 0.5
-"""The smallest share of a recording's objects, and of its bytes, that loads must use. Fit
-recordings by others had 89 % and more, those that start with a beacon 2 of 136 and 2 of 56 objects
-(docs/decisions/0024-recordings.md)."""
+"""Minimum share of a recording's objects, and of its bytes, that loads must use. Fit
+third-party recordings had at least 89 %; those that start with a beacon 2 of 136 and 2 of 56
+objects (docs/decisions/0024-recordings.md).
+"""
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Use:
     """The part of a recording that was requested, in all loads together.
 
     An object is a method with a URL: one that was recorded several times counts once, with its
-    largest answer, since a browser may need it once.
+    largest response, since a browser may need it once.
     """
 
     objects_used: int
@@ -25,20 +25,20 @@ class Use:
     body_bytes_used: int
     body_bytes_recorded: int
     unused: tuple[RecordedObject, ...]
-    """The objects that no load requested, the largest first."""
+    """Objects that no load requested, the largest first."""
 
     @property
     def objects_share(self) -> float:
-        """0 to 1; 1 of nothing."""
+        """Fraction of objects used, 0 to 1; 1.0 for an empty recording."""
         return _share(self.objects_used, self.objects_recorded)
 
     @property
     def body_bytes_share(self) -> float:
-        """0 to 1; 1 of nothing."""
+        """Fraction of body bytes used, 0 to 1; 1.0 for an empty recording."""
         return _share(self.body_bytes_used, self.body_bytes_recorded)
 
     def failure(self, share_min: float) -> str:
-        """Return why the page is not the recorded one; empty if it may be."""
+        """Return why the page is not the recorded one; "" if it may be."""
         of = f"{self.objects_used} of {self.objects_recorded} recorded objects"
         if self.objects_share < share_min:
             return f"its loads use {of}, less than {share_min:.0%} of the recording"
@@ -51,7 +51,7 @@ class Use:
 
 
 def use_of(objects: Sequence[RecordedObject], answered: Iterable[int]) -> Use:
-    """`answered` are positions in `objects`: pure."""
+    """Compute the use; `answered` are indexes of `objects` (pure)."""
     largest: dict[tuple[str, str], RecordedObject] = {}
     for one in objects:
         key = one.method, one.url

@@ -1,4 +1,4 @@
-"""Make the recordings of synthetic sites: the same name gives the same bytes."""
+"""Make the recordings of synthetic sites by name: the same name gives the same bytes."""
 
 import hashlib
 import inspect
@@ -22,10 +22,10 @@ _COLOURS = ("#264653", "#2a9d8f", "#e9c46a", "#f4a261", "#e76f51")
 
 
 def make_synthetic(site: SyntheticSite | LikeSite) -> Path:
-    """Return the recording of `site`, kept in the user's cache; raises LabError if it cannot be
-    packed.
+    """Return the recording of `site` from the user's cache, generating it if needed.
 
-    It is written under a name of its own and renamed: two commands at once cannot spoil it.
+    It is written atomically, so that concurrent commands are safe. Raises `LabError` if it cannot
+    be packed.
     """
     kept = _cache() / f"{site.name}.wacz"
     if kept.exists():
@@ -43,7 +43,7 @@ def make_synthetic(site: SyntheticSite | LikeSite) -> Path:
 
 @lru_cache(maxsize=4)
 def _shapes(like: str, count: int, seed: int) -> tuple[SiteShape, ...]:
-    """Return all sites of a drawing: each one's place in it is known only with the others'."""
+    """Return all sites of a draw: a site's place in it depends on the others."""
     return site_shapes(PUBLISHED[like], count, seed)
 
 
@@ -55,7 +55,8 @@ def _cache() -> Path:
 @cache
 def _maker() -> str:
     """Return the digest of the code that generates and packs sites: other code may write other
-    bytes."""
+    bytes.
+    """
     makers = (synthetic_site, pack, published, shapes, write, sys.modules[__name__])
     code = "\0".join([binary_digest(), *map(inspect.getsource, makers)])
     return hashlib.sha256(code.encode()).hexdigest()[:16]
@@ -80,7 +81,7 @@ def _page(site: SyntheticSite, pictures: list[str]) -> str:
     if site.object_bytes < MARKUP_BYTES:
         return "x" * site.object_bytes
     images = "".join(f"<img src={url} width=48 height=48>" for url in pictures)
-    # Without an icon of its own the browser would ask for one that is not recorded.
+    # Without an icon in the page the browser would request one that is not recorded.
     start = f"<!doctype html><title>{site.name}</title><link rel=icon href=data:,>"
     return _pad_number(
         f"{start}<h1>A page of {site.objects} objects</h1>{images}", site, "<!--", "-->"
@@ -95,6 +96,6 @@ def _picture(site: SyntheticSite, number: int) -> str:
 
 
 def _pad_number(text: str, site: SyntheticSite, before: str, after: str) -> str:
-    """Return the text with a comment at its end, of `object_bytes` if it is not longer itself."""
+    """Return the text padded by a comment to `object_bytes`, unless it is longer."""
     room = site.object_bytes - len(text) - len(before) - len(after)
     return f"{text}{before}{'x' * room}{after}" if room > 0 else text

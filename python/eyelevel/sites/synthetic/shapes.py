@@ -1,4 +1,4 @@
-"""Synthetic sites as published distributions have them: shapes without bytes (pure, seeded)."""
+"""Draw synthetic sites from published distributions: shapes without bytes (pure, seeded)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from statistics import NormalDist
 from eyelevel.sites.synthetic.published import Published, quantile
 
 PAGE = 0
-"""The place of a site's document among its objects."""
+"""Index of a site's document among its objects."""
 
 EXTENSIONS = {"image": "svg", "script": "js", "style": "css", "font": "woff2", "data": "json"}
 _PARENTS = {
@@ -19,12 +19,13 @@ _PARENTS = {
     "font": ("style",),
     "data": ("script",),
 }
-"""The types of object that can request an object of a type; the document requests images, scripts
-and style sheets."""
+"""Types of object that can request an object of each type; the document requests images,
+scripts and style sheets.
+"""
 
 _FIRST_DEPTH = {"font": 3, "data": 3}
 OBJECT_BYTES_MIN = 53
-"""Das's table 4.1: the least object of 500 sites."""
+"""Smallest object of 500 sites, in Das's table 4.1."""
 _NORMAL = NormalDist()
 
 
@@ -33,37 +34,37 @@ class ObjectShape:
     """One object of a synthetic site."""
 
     kind: str
-    """`document`, or a name in `EXTENSIONS`."""
+    """`document`, or a key of `EXTENSIONS`."""
     bytes: int
-    """The bytes of its body; nothing is compressed."""
+    """Bytes of its body; nothing is compressed."""
     origin: int
     parent: int
-    """Place of the object that asks for it; the document's own is itself."""
+    """Index of the object that requests it; the document's is its own."""
     depth: int
 
 
 @dataclass(frozen=True)
 class SiteShape:
-    """One synthetic site: objects in their order, the document first."""
+    """One synthetic site: its objects in order, the document first."""
 
     objects: tuple[ObjectShape, ...]
 
     @property
     def origins(self) -> int:
-        """How many origins the objects are spread over."""
+        """Number of origins that the objects are spread over."""
         return 1 + max(item.origin for item in self.objects)
 
     @property
     def total_bytes(self) -> int:
-        """Return the bytes of all bodies."""
+        """Return the total bytes of all bodies."""
         return sum(item.bytes for item in self.objects)
 
 
 def site_shapes(like: Published, count: int, seed: int) -> tuple[SiteShape, ...]:
-    """Return `count` site shapes that meet each of the distributions as closely as possible.
+    """Return `count` site shapes that match each of the distributions as closely as possible.
 
-    Each site has its share of the range (a stratified sample): the number of objects, the bytes
-    and the origins of all sites together are the published quantiles at 1/2n, 3/2n, ....
+    Each site covers its share of the range (a stratified sample): the numbers of objects, the bytes
+    and the origins of all sites are the published quantiles at 1/2n, 3/2n, ....
     """
     random = Random(f"site-shapes {seed}")
     by_objects = random.sample(range(count), count)
@@ -108,7 +109,7 @@ def _site(
     origins = max(1, min(origins, count))
     hosts = [PAGE, *_hosts(count - 1, origins, random)]
     objects = [ObjectShape("document", sizes[0], hosts[0], PAGE, 1)]
-    # What can ask for others comes first, so that a parent is always before its children.
+    # Objects that can request others come first, so that parents precede their children.
     order = sorted(range(1, count), key=lambda place: _FIRST_DEPTH.get(kinds[place], 2))
     for place in order:
         parent = _parent(objects, kinds[place], _depth(like, kinds[place], random), random)
@@ -118,7 +119,7 @@ def _site(
 
 
 def _kinds(like: Published, count: int, random: Random) -> list[str]:
-    """Types in their shares, the remainders by chance."""
+    """Return types in proportion to their shares, with remainders drawn at random."""
     kinds: list[str] = []
     for kind, (share, _) in like.types.items():
         wanted = share * count
@@ -132,8 +133,7 @@ def _kinds(like: Published, count: int, random: Random) -> list[str]:
 def _sizes(
     like: Published, kinds: Sequence[str], total: float, largest: float, random: Random
 ) -> list[int]:
-    """Return a normal distribution in the logarithm with the sum `total`; larger types are rather
-    larger.
+    """Return log-normal sizes with the sum `total`; larger types tend to get larger sizes.
 
     The document counts as a style sheet of text. The largest object, never the document, has at
     least the share `largest` of the bytes.
@@ -151,7 +151,9 @@ def _sizes(
 
 
 def _hosts(count: int, origins: int, random: Random) -> list[int]:
-    """Return each origin but the page's once, the others as 1, 1/2, 1/3, ... of the rest."""
+    """Return an origin per object: each but the page's once, the rest with weights 1, 1/2, 1/3,
+    ....
+    """
     once = list(range(1, origins))[:count]
     weights = [1 / (number + 1) for number in range(origins)]
     hosts = once + random.choices(range(origins), weights, k=count - len(once))
@@ -165,8 +167,9 @@ def _depth(like: Published, kind: str, random: Random) -> int:
 
 
 def _parent(objects: Sequence[ObjectShape], kind: str, depth: int, random: Random) -> int:
-    """Return an object one depth above that can ask for this type, or the deepest there is above
-    it."""
+    """Return an object one level above `depth` that can request this type, or the deepest one
+    above.
+    """
     for above in range(depth - 1, 1, -1):
         parents = [
             place
@@ -179,12 +182,11 @@ def _parent(objects: Sequence[ObjectShape], kind: str, depth: int, random: Rando
 
 
 def _roomy(objects: Sequence[ObjectShape]) -> list[ObjectShape]:
-    """Return bodies not smaller than what they have to say; the largest gives what others take
-    more."""
+    """Return objects large enough for their markup; the largest one compensates the others."""
     children = [0] * len(objects)
     for item in objects[1:]:
         children[item.parent] += 1
-    # The document also has the elements that style sheets draw on.
+    # The document also has the elements that style sheets apply to.
     children[PAGE] = len(objects)
     least = [
         markup_bytes(item.kind, number) for item, number in zip(objects, children, strict=True)
@@ -197,7 +199,7 @@ def _roomy(objects: Sequence[ObjectShape]) -> list[ObjectShape]:
 
 
 def markup_bytes(kind: str, children: int) -> int:
-    """Return the least bytes of an object that asks for so many others."""
+    """Return the minimum bytes of an object that requests `children` others."""
     if kind == "document":
         return 300 + 90 * children
     if not children:

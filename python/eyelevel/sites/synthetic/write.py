@@ -1,4 +1,4 @@
-"""Write synthetic sites as recordings: their shapes as bodies that a browser asks for."""
+"""Write synthetic sites as recordings: shapes become bodies that make a browser request them."""
 
 import json
 from collections.abc import Callable
@@ -28,7 +28,7 @@ _LOADER = """for (const url of %s) {
 
 
 def write_site(shape: SiteShape, name: str, out: Path) -> JsonObject:
-    """Write one site and return what `archive info` says of it; raises LabError."""
+    """Write one site and return its `archive info`; raises `LabError`."""
     urls = urls_of(shape)
     exchanges = [
         SyntheticExchange(
@@ -102,7 +102,7 @@ def _document(shape: SiteShape, children: list[int], urls: list[str]) -> str:
 
 
 def _is_drawn(shape: SiteShape, item: ObjectShape) -> bool:
-    """Return whether a style sheet asks for it, which it does only for an element that is there."""
+    """Return whether a style sheet requests it, which it does only for an existing element."""
     return item.kind in ("image", "font") and shape.objects[item.parent].kind == "style"
 
 
