@@ -1,11 +1,11 @@
 """The BibTeX entry of eyelevel itself."""
 
 RELEASED = "2026-11-28"
-"""The release date of this version, as in `CITATION.cff`, which no installed package has."""
+"""The release date of this version, as in `CITATION.cff`, which installed packages lack."""
 
 
 def own_bibtex(version: str) -> str:
-    """Return the entry for a version; `@misc`, which BibTeX and biblatex both know."""
+    """Return the entry for a version; `@misc`, which both BibTeX and biblatex support."""
     return f"""\
 @misc{{eyelevel,
   author = {{{{The eyelevel authors}}}},

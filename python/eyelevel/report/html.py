@@ -1,4 +1,4 @@
-"""Small pieces of HTML, escaped where text enters."""
+"""Pieces of HTML, escaped where text enters."""
 
 import html
 import json
@@ -9,31 +9,31 @@ from eyelevel.from_outside.words import escape_control_characters, escape_contro
 
 
 class Markup(str):
-    """Text that is HTML already and is not escaped again."""
+    """A string that is HTML already and is not escaped again."""
 
     __slots__ = ()
 
     def __html__(self) -> str:
-        """Return itself: templates, too, take it as it is."""
+        """Return itself, so that templates do not escape it either."""
         return str(self)
 
 
 def escape(value: object) -> Markup:
-    """Text as HTML, nothing of which steers a terminal or turns the writing; markup stays."""
+    """Escape text as HTML, and remove control and bidirectional characters; markup stays."""
     if isinstance(value, Markup):
         return value
-    if hasattr(value, "__html__"):  # what a macro of a template gives
+    if hasattr(value, "__html__"):  # the result of a template's macro
         return Markup(value.__html__())
     return Markup(html.escape(escape_control_characters(str(value))))
 
 
 def join(parts: Iterable[object]) -> Markup:
-    """Pieces one after the other."""
+    """Join pieces of text and HTML."""
     return Markup("".join(escape(part) for part in parts))
 
 
 def element(name: str, *content: object, **attributes: str) -> Markup:
-    """One element; `class_` and `for_` stand for the words that Python keeps, `_` for `-`."""
+    """Return one element; `class_` and `for_` stand for Python's keywords, `_` for `-`."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for key, value in attributes.items()
@@ -42,7 +42,7 @@ def element(name: str, *content: object, **attributes: str) -> Markup:
 
 
 def with_code(text: str) -> Markup:
-    """Text whose words between backticks are code, as reference pages have it."""
+    """Return text as HTML with code elements for words between backticks."""
     parts = text.split("`")
     return join(element("code", part) if index % 2 else part for index, part in enumerate(parts))
 
@@ -50,8 +50,7 @@ def with_code(text: str) -> Markup:
 def table(
     caption: object, columns: Sequence[object], rows: Iterable[Sequence[object]], class_: str = ""
 ) -> Markup:
-    """Return a table whose first column heads its rows; it scrolls sideways where the page is
-    narrow."""
+    """Return a table whose first column has row headings; on narrow pages it scrolls sideways."""
     head = element("tr", *(element("th", column, scope="col") for column in columns))
     body = [
         element("tr", element("th", row[0], scope="row"), *(element("td", c) for c in row[1:]))
@@ -72,13 +71,13 @@ def table(
 
 
 def titled_section(identity: str, title: str, *content: object) -> Markup:
-    """Return a section of a page under its heading, which links lead to."""
+    """Return a section with a heading and an anchor for links."""
     heading = element("h2", title, id=identity)
     return element("section", heading, *content, aria_labelledby=identity)
 
 
 def data_block(identity: str, value: object) -> Markup:
-    """JSON for the page's script, safe inside a script element."""
+    """Return JSON for the page's script, safe inside a script element."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     safe = escape_control_characters_in_json(text).replace("<", "\\u003c")
     return Markup(f'<script type="application/json" id="{identity}">{safe}</script>')

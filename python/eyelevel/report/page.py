@@ -49,11 +49,11 @@ def _nothing(_: StudyResults) -> JsonObject:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page, in the table's order, and what `--json` says of the same.
+    """A part of the page, in the table's order, with its HTML and its JSON.
 
-    Those of `for_reviewers` stand together in what opens when it is asked for.
-    `html` is empty if there is nothing to say; it gives to the page's data what the script draws.
-    `json` has the section's own keys of the one object.
+    Those `for_reviewers` are together in an element that unfolds. `html` is empty if there is
+    nothing to report; it adds the charts for the script to the page's data. `json` has the
+    section's keys of the report's JSON object.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Section:
 
 
 def _text(section: Callable[[StudyResults], Markup]) -> Html:
-    """Return a section that needs no script."""
+    """Adapt a section that needs no script."""
     return lambda contents, _: section(contents)
 
 
@@ -91,7 +91,7 @@ SECTIONS: tuple[Section, ...] = (
 
 
 def page(contents: StudyResults) -> str:
-    """Return the whole page as text."""
+    """Return the page as text."""
     data = PageData(contents)
     parts = {section.name: section.html(contents, data) for section in SECTIONS}
     at_once, asked_for = (
@@ -105,8 +105,11 @@ def page(contents: StudyResults) -> str:
 
 
 def summary_of(contents: StudyResults) -> JsonObject:
-    """Return the same findings for machines (docs/reference/report.md): the run's counts, then each
-    section's keys. Every estimate has the shape of `Estimate.as_json`."""
+    """Return the report as JSON (docs/reference/report.md).
+
+    It has the run's counts, then each section's keys. Every estimate has the form of
+    `Estimate.as_json`.
+    """
     plan = contents.plan
     summary = {
         "title": plan["title"],
@@ -123,7 +126,7 @@ def summary_of(contents: StudyResults) -> JsonObject:
 
 
 def build_report(directory: Path, measured_by: Measure = measure, processes: int = 1) -> Path:
-    """Write `DIR/report.html` from the plan, environment and records in `directory`; its path.
+    """Write `DIR/report.html` from the records and documents in `directory`; return its path.
 
     Metrics are computed from the raw records by `eyelevel.metrics`, or by `measured_by`. The same
     directory gives the same page, byte for byte. Raises StoreError, naming the file, for a missing
@@ -133,7 +136,7 @@ def build_report(directory: Path, measured_by: Measure = measure, processes: int
 
 
 def report_file(contents: StudyResults) -> str:
-    """Return the page's name: what was compared afterwards stands beside what the plan declares."""
+    """Return the page's file name; post-hoc comparisons get a file beside the plan's own report."""
     if not contents.declared:
         return REPORT_FILE
     reference = contents.comparisons[0].reference.replace("/", "-")
@@ -141,7 +144,7 @@ def report_file(contents: StudyResults) -> str:
 
 
 def write_report(directory: Path, contents: StudyResults) -> Path:
-    """Write the page of a run that has been read; its path."""
+    """Write the page of a run that has been read, and return its path."""
     text = page(contents)
     target = directory / report_file(contents)
     write_result(target, text)

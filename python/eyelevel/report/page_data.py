@@ -1,5 +1,7 @@
-"""What the page's script gets: charts, each drawn when it is first seen, and filmstrips, all within
-the page's bytes."""
+"""The data of the page's script: charts, each drawn when it is first seen, and filmstrips.
+
+Both are within a byte limit.
+"""
 
 import json
 
@@ -12,11 +14,11 @@ from eyelevel.report.html import Markup, element
 SPECIFICATION_BYTES_MAX = 800_000
 
 
-ALL_BYTES_MAX = 2_000_000  # keeps the page below 15 MB beside the filmstrips
+ALL_BYTES_MAX = 2_000_000  # keeps the page below 15 MB together with the filmstrips
 
 
 class PageData:
-    """The charts' specifications by the id of their place, and the filmstrips."""
+    """The charts' specifications by element id, and the filmstrips."""
 
     def __init__(self, contents: StudyResults) -> None:
         self.specifications: dict[str, JsonObject] = {}
@@ -25,7 +27,7 @@ class PageData:
         self._left = ALL_BYTES_MAX
 
     def place(self, figure: PaperFigure) -> Markup | None:
-        """Return the place of `figure`; None where this run has nothing for it."""
+        """Return the element for `figure` and store its chart; None if it has no rows."""
         rows = figure.rows(self._contents)
         if not rows.height:
             return None
@@ -47,7 +49,7 @@ class PageData:
         return element("details", summary, scroll, class_="figure")
 
     def as_data(self) -> JsonObject:
-        """Return the blocks of data by the names under which the script reads them."""
+        """Return the data blocks by the names that the script reads."""
         return {
             "specs": self.specifications,
             "strips": self.filmstrips.as_data(),

@@ -1,8 +1,7 @@
-"""What every page of ours is: one HTML file that needs no network and no other file.
+"""The shell of every page of ours: one HTML file that needs no network and no other file.
 
-Its policy names our scripts and our style by their digests. So nothing is fetched, no script and
-no style that is put into the page counts, and no text becomes code: Vega interprets its expressions
-(`charts.js`).
+Its policy names our scripts and our style by their digests. So nothing is fetched, injected scripts
+and styles are ignored, and no text becomes code: Vega interprets its expressions (`charts.js`).
 """
 
 import base64
@@ -20,7 +19,7 @@ STYLES = ("page.css", "charts.css")
 
 
 def shell(title: str, main: Markup, data: JsonMapping, *scripts: str) -> str:
-    """Return a whole page: `main` in our style, `data` for the `scripts`, which draw with Vega."""
+    """Return a page: `main` in our style, `data` for the `scripts`, which draw with Vega."""
     style = "".join(_asset(name) for name in STYLES)
     code = [_script_safe(_bundle()), *(_asset(script) for script in ("charts.js", *scripts))]
     policy = _content_security_policy(code, style)
@@ -44,7 +43,7 @@ def shell(title: str, main: Markup, data: JsonMapping, *scripts: str) -> str:
 
 
 def _content_security_policy(scripts: Sequence[str], style: str) -> str:
-    """Allows pictures that the page holds, these scripts and this style, and nothing else."""
+    """Return a policy that allows only embedded images, these scripts and this style."""
     return (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
         f"style-src {_source(style)}; script-src {' '.join(map(_source, scripts))}"
@@ -52,13 +51,13 @@ def _content_security_policy(scripts: Sequence[str], style: str) -> str:
 
 
 def _source(text: str) -> str:
-    """Return an element's text as a policy names it (CSP level 3, section 2.3.1)."""
+    """Return the source of an element's text in a policy (CSP level 3, section 2.3.1)."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _bundle() -> str:
-    """Vega, Vega-Lite and Vega-Embed; the package's types do not know that it needs no snippet."""
+    """Return Vega, Vega-Lite and Vega-Embed; the package's types lack that no snippet is needed."""
     return cast(Callable[[], str], vl_convert.javascript_bundle)()
 
 
@@ -67,5 +66,5 @@ def _asset(name: str) -> str:
 
 
 def _script_safe(text: str) -> str:
-    # It can stand in strings and regular expressions only, where the backslash changes nothing.
+    # These occur in strings and regular expressions only, where the backslash changes nothing.
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")

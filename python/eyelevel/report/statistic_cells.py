@@ -1,4 +1,4 @@
-"""How the answers of tests stand in tables and in JSON."""
+"""Results of tests and estimates as cells of tables and as JSON."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ def collapsed_table(
     note: str,
     class_: str = "gain-details",
 ) -> Markup:
-    """Return a table that opens when it is asked for, and what its tests assume."""
+    """Return a table that unfolds, with a note on the assumptions of its tests."""
     return element(
         "details",
         element("summary", summary),
@@ -39,7 +39,7 @@ def tested_cell(test: DifferenceTest, letter: str) -> object:
 def estimate_cell(
     estimate: Estimate, format_value: Callable[[float], str], class_: str = ""
 ) -> Markup:
-    """Return a value above its format_interval, or why there is none; `class_` is of the value."""
+    """Return a value above its interval, or why there is none; `class_` applies to the value."""
     if estimate.value is None:
         return undetermined_cell(estimate.reason)
     value: object = format_value(estimate.value)
@@ -52,26 +52,26 @@ def estimate_cell(
 
 
 def brief_cell(estimate: Estimate, format_value: Callable[[float], str]) -> Markup:
-    """Return the same, but a value without an interval alone: a note has the reason for all."""
+    """Return `estimate_cell`, but without the reason of a missing interval, which a note has."""
     if estimate.value is None or estimate.low is not None:
         return estimate_cell(estimate, format_value)
     return escape(format_value(estimate.value))
 
 
 def undetermined_cell(reason: str) -> Markup:
-    """That there is no answer, and why."""
+    """Return a cell for an undetermined result, with the reason."""
     return join(["undetermined", element("small", reason)])
 
 
 def compared_json(compared: object, *more: str) -> dict[str, object]:
-    """What a comparison is of, and `more` of its fields by their names."""
+    """Return the keys that identify a comparison, and the fields named by `more`."""
     return {
         name: getattr(compared, name) for name in ("network", "stack", "reference", "metric", *more)
     }
 
 
 def tested_json(test: DifferenceTest) -> JsonObject:
-    """Return a test for machines."""
+    """Return a test as JSON."""
     return {
         "statistic": test.statistic,
         "degrees_of_freedom": list(test.degrees_of_freedom),

@@ -1,7 +1,7 @@
-"""Templates of the page's sections (Jinja2), one a section, in the folder `templates`.
+"""Templates of the page's sections (Jinja2), one per section, in the folder `templates`.
 
-A section is a frozen dataclass: its fields are what its template reads, and `as_json` returns the
-same for programs. Text is escaped where it enters, as everywhere on the page.
+A section is a frozen dataclass: its template reads its fields, and `as_json` returns them as JSON.
+Text is escaped where it enters, as everywhere on the page.
 """
 
 from importlib.resources import files
@@ -27,5 +27,5 @@ _ENVIRONMENT.filters["code"] = with_code
 
 
 def render(name: str, section: object) -> Markup:
-    """Return the HTML of a section: its template `NAME.html`, which reads it as `section`."""
+    """Return the HTML of a section: its template `NAME.html` reads it as `section`."""
     return Markup(_ENVIRONMENT.get_template(f"{name}.html").render(section=section).strip())

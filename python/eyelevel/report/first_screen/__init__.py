@@ -1,7 +1,7 @@
-"""What a page shows before anything is opened: the answer, and what it rests on.
+"""The first screen of a page, without opening anything: the answer and its basis.
 
-At most 500 words and 12 p values, which a test counts. The answer's sentences
-(`eyelevel.analysis.answers`) come first, then three marks that open (level, loads, machine), the
+It has at most 500 words and 12 p values, which a test counts. The answer's sentences
+(`eyelevel.analysis.answers`) come first, then three marks that unfold (level, loads, machine), the
 typical pair of loads side by side, and the gains as charts. All tables are for reviewers
 (`eyelevel.report.sections`).
 """

@@ -1,4 +1,4 @@
-"""What became of a run after its beginning that its numbers do not show by themselves."""
+"""Warnings about changes after a run began, which its numbers do not show by themselves."""
 
 import math
 
@@ -6,14 +6,14 @@ from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.study import StudyResults
 
 Warning = tuple[str, str]
-"""A heading and a sentence."""
+"""The heading of a warning, and its sentence."""
 
 WIDTH_TOLERANCE = 1e-9
-"""Of the same records the same width comes out; arithmetic in another order moves less."""
+"""The relative tolerance of a width: the same records give the same one, up to rounding."""
 
 
 def warn_of_unmeasured_loads(contents: StudyResults) -> list[Warning]:
-    """Loads on the machine that only committed at first, whose path nobody has checked."""
+    """Warn of loads on the machine that at first only committed, whose path was not checked."""
     loads = sum(each.loads for each in contents.run_environments if not each.is_measured)
     if not loads:
         return []
@@ -27,7 +27,7 @@ def warn_of_unmeasured_loads(contents: StudyResults) -> list[Warning]:
 
 
 def warn_of_other_intervals(contents: StudyResults) -> list[Warning]:
-    """Return a comparison whose interval is not the one by which its loads ended."""
+    """Warn of comparisons whose interval differs from the one that ended their loads."""
     if not contents.stopped or contents.declared or contents.sites_chosen:
         return []
     widths = {

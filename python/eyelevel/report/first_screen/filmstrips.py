@@ -12,7 +12,7 @@ from eyelevel.report.templates import render
 
 @dataclass(frozen=True)
 class FirstPair:
-    """What the page's script shows first, and what may be chosen in its place."""
+    """The initial selection of the page's script, and the alternatives."""
 
     sites: tuple[str, ...]
     networks: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a reader must know of the machines that made the loads."""
+"""Warnings about the machines that made the loads."""
 
 from eyelevel.analysis.formats import format_p_equation, format_percent
 from eyelevel.analysis.gains.machines import ALARM_SHARE
@@ -9,7 +9,7 @@ from eyelevel.report.sections.machines import name_of
 
 
 def of_machine(contents: StudyResults) -> list[Warning]:
-    """What the machine did to the loads."""
+    """Return the warnings about disturbances, paths, versions and differences of machines."""
     found = [*_machine_was_busy(contents), *_without_priority(contents)]
     broken = [
         f"{name}: {check['measured']} (bound: {check['bound']})"
@@ -32,7 +32,7 @@ def of_machine(contents: StudyResults) -> list[Warning]:
 
 
 def _machine_was_busy(contents: StudyResults) -> list[Warning]:
-    """Which blocks others disturbed, and what they did to the loads that count."""
+    """Warn of disturbed blocks."""
     table = contents.table
     if not (disturbed := find_disturbed_blocks(table)):
         return []
@@ -54,7 +54,7 @@ def late_loads(contents: StudyResults) -> int:
 
 
 def _without_priority(contents: StudyResults) -> list[Warning]:
-    """Where labs had to do without the priority: what that cost the pages, and which loads."""
+    """Warn of late packets, and of loads without real-time priority and its consequences."""
     texts = []
     cores = set(contents.table["browser_cores"].drop_nulls().to_list())
     if cores:
@@ -81,7 +81,7 @@ def _without_priority(contents: StudyResults) -> list[Warning]:
 
 
 def machines_deviate(contents: StudyResults) -> list[Warning]:
-    """Where gains hang on the machine by more than half of what matters: the worst of them."""
+    """Warn of the gain that varies most between machines, if by more than ALARM_SHARE allows."""
     smallest = contents.smallest_effect
     over = [each for each in contents.between_machines if each.exceeds(smallest)]
     if not over:
@@ -100,7 +100,7 @@ def machines_deviate(contents: StudyResults) -> list[Warning]:
 
 
 def _machine_is_off(contents: StudyResults) -> list[Warning]:
-    """One sentence where machines do not give one gain, however little they deviate."""
+    """Warn if machines differ significantly in a gain, however small the deviation."""
     found = [each for each in contents.between_machines if each.alarms]
     if not found:
         return []

@@ -1,4 +1,4 @@
-"""What an answer rests on, in three marks: the level, the loads that count, the machine."""
+"""The basis of an answer in three marks: the level, the loads that count, the machine."""
 
 from dataclasses import dataclass
 
@@ -22,37 +22,37 @@ GOOD, OPEN, BAD = "holds", "open", "does not hold"
 SIGNS = {GOOD: "✓", OPEN: "?", BAD: "!"}
 
 DISTURBED_SHARE_MAX = 0.2
-"""With more of the blocks disturbed, or of the loads late, the machine is not what was asked about,
-though each network may still have an answer."""
+"""The largest share of disturbed blocks, or of late loads, of a machine that counts as undisturbed.
+With more, each network may still have an answer."""
 
 WORTH_A_WORD = 0.01
-"""From this share of the processors on, the mark says what other programs took in the median
-load; “What was run” has the share of any run."""
+"""The share of the processors from which the mark reports what other programs used in the median
+load; “What was run” always has it."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Whether one of the grounds holds, in a line, with what there is to say of it."""
+    """One part of an answer's basis: its status, a line on it, and its warnings."""
 
     name: str
     status: str
-    """GOOD, OPEN or BAD."""
+    """One of GOOD, OPEN and BAD."""
     finding: str
     warnings: tuple[Warning, ...]
     note: str
 
     @property
     def sign(self) -> str:
-        """Return the character that stands for the status."""
+        """The character of the status."""
         return SIGNS[self.status]
 
     @property
     def style(self) -> str:
-        """Return the class that colours it."""
+        """The CSS class of the status."""
         return self.status.split()[0]
 
     def as_json(self) -> JsonObject:
-        """Return the mark for programs."""
+        """Return the mark as JSON."""
         return {
             "name": self.name.lower(),
             "status": self.status,
@@ -68,7 +68,7 @@ class RestsOn:
     marks: tuple[Mark, ...]
 
     def as_json(self) -> list[JsonObject]:
-        """Return the marks for programs."""
+        """Return the marks as JSON."""
         return [mark.as_json() for mark in self.marks]
 
 
@@ -78,7 +78,7 @@ def rests_on(contents: StudyResults) -> RestsOn:
 
 
 def marks(contents: StudyResults) -> Markup:
-    """Return the marks as they stand on the page."""
+    """Return the HTML of the marks."""
     return render("marks", rests_on(contents))
 
 

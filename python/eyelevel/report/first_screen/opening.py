@@ -1,4 +1,4 @@
-"""The first screen: the question, the answer, what it rests on, and what it looks like."""
+"""The first screen: the question, the answer, its basis, and a pair of loads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,24 +28,24 @@ from eyelevel.report.page_data import PageData
 from eyelevel.report.templates import render
 
 STACKS_TOLD_MAX = 6
-"""More names than that are a study's, whose reader has its settings below."""
-COLUMNS_MAX = 8  # networks; with more of them a column counts a finding
-INTERVALS_MAX = 8  # cells; of more of them the chart below has the intervals
+"""The most stacks that are described here; the settings of more are below."""
+COLUMNS_MAX = 8  # networks; with more, there is a column per finding
+INTERVALS_MAX = 8  # cells; of more, the chart below has the intervals
 NOTHING = Markup("")
 
 
 class Cell(NamedTuple):
-    """What a cell has above each other; empty text is left out."""
+    """The lines of a cell, top to bottom; empty text is left out."""
 
     head: str
     claim: str
-    """`faster`, `slower` or empty: the class that colours the head."""
+    """`faster`, `slower` or empty; also the CSS class that colours the head."""
     size: str = ""
     interval: str = ""
 
 
 class Row(NamedTuple):
-    """A comparison's line of the table; a cell is None where there is nothing."""
+    """A comparison's row of the table; a cell is None if it is empty."""
 
     comparison: str
     cells: tuple[Cell | None, ...]
@@ -53,7 +53,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Opening:
-    """The first screen as it is read, top to bottom."""
+    """The content of the first screen, top to bottom."""
 
     title: str
     first_warnings: tuple[Warning, ...]
@@ -74,7 +74,7 @@ class Opening:
     pair: Markup = NOTHING
 
     def as_json(self) -> JsonObject:
-        """Return the answer for programs; verdicts with their numbers are among the gains."""
+        """Return the answer as JSON; verdicts with their numbers are among the gains."""
         return {
             "headline": self.headline,
             "answer": list(self.answer),
@@ -88,12 +88,12 @@ class Opening:
 
 
 def opening(contents: StudyResults, data: PageData) -> Markup:
-    """Return the first screen."""
+    """Return the HTML of the first screen."""
     return render("opening", _opening(contents, first_pair(contents, data)))
 
 
 def opening_json(contents: StudyResults) -> JsonObject:
-    """Return the same for programs."""
+    """Return the answer as JSON."""
     return _opening(contents).as_json()
 
 
@@ -121,7 +121,7 @@ def _opening(contents: StudyResults, pair: Markup = NOTHING) -> Opening:
 
 
 def _table(rows: Sequence[ComparisonVerdicts]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    """Return the networks and each comparison's verdicts; with many networks, the findings."""
+    """Return networks and the comparisons' verdicts, or with many networks their findings."""
     networks = tuple(dict.fromkeys(cell.network for row in rows for cell in row.verdicts))
     if len(networks) > COLUMNS_MAX:
         return _findings(rows)
@@ -139,7 +139,7 @@ def _cell(verdict: Verdict, shows_interval: bool) -> Cell:
 
 
 def _findings(rows: Sequence[ComparisonVerdicts]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    """Return a column a finding, with the networks that have it, or how many they are."""
+    """Return a column per finding, with the names or the number of its networks."""
     findings = tuple(dict.fromkeys(name for row in rows for name in row.found()))
     table = []
     for row in rows:
@@ -157,7 +157,7 @@ def _networks(verdicts: Sequence[Verdict]) -> Cell:
 
 
 def _basis(contents: StudyResults) -> str:
-    """Return what the table is of."""
+    """Return the basis of the table in words: metric, sites and loads."""
     sites, planned = len(contents.sites), int(contents.plan["blocks"])
     metric = title_of(contents.primary_metric)
     low, high = count_pairs(contents)
@@ -172,7 +172,7 @@ def _basis(contents: StudyResults) -> str:
 
 
 def _stacks(contents: StudyResults) -> str:
-    """Return what the names stand for: who is sent a report may never have seen them."""
+    """Return a description of the stacks, since readers may not know the names; "" for many."""
     stacks = contents.plan["stacks"]
     if len(stacks) > STACKS_TOLD_MAX:
         return ""

@@ -1,4 +1,4 @@
-"""The gains as one chart a comparison, and the same site by site."""
+"""The gains as one chart per comparison, over all sites and site by site."""
 
 from collections.abc import Callable, Iterable
 
@@ -17,7 +17,7 @@ from eyelevel.report.html import Markup, element, titled_section
 from eyelevel.report.page_data import PageData
 from eyelevel.stats.estimate import Estimate
 
-NETWORKS_MAX = 24  # of one chart; more are in the tables, and in a heat map
+NETWORKS_MAX = 24  # per chart; more are in the tables, and in a heat map
 SITES_MAX = 40
 
 NO_CLAIM = "no claim"
@@ -25,7 +25,7 @@ _GAIN = {"gain": pl.Float64, "gain_low": pl.Float64, "gain_high": pl.Float64}
 
 
 def overview_section(contents: StudyResults, data: PageData) -> Markup:
-    """Every comparison's primary gains by network; colours are verdicts."""
+    """Return the charts of every comparison's primary gains by network; colours are verdicts."""
     primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
     networks = contents.networks[:NETWORKS_MAX]
 
@@ -48,7 +48,7 @@ def overview_section(contents: StudyResults, data: PageData) -> Markup:
 
 
 def sites_overview_section(contents: StudyResults, data: PageData) -> Markup:
-    """Every comparison's primary gains site by site; nothing of a single site."""
+    """Return the charts of every comparison's primary gains by site; empty for a single site."""
     sites = contents.sites[:SITES_MAX]
     if len(contents.sites) < 2:
         return Markup("")

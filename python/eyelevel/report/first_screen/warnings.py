@@ -1,4 +1,4 @@
-"""What a reader must know beside the numbers: of the answer, the level, the loads, the machine."""
+"""Warnings that accompany the numbers: about the answer, the level, the loads, the machine."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ from eyelevel.stats.stopping_rule import BLOCKS_COUNTED_MAX
 
 
 def warnings(contents: StudyResults) -> list[Warning]:
-    """All of them, the gravest first."""
+    """Return all warnings, the most serious first."""
     return [
         *first_warnings(contents),
         *of_loads(contents),
@@ -30,7 +30,7 @@ def warnings(contents: StudyResults) -> list[Warning]:
 
 
 def first_warnings(contents: StudyResults) -> list[Warning]:
-    """What must be said before the answer."""
+    """Return the warnings that come before the answer."""
     return [
         *_warn_of_unfinished(contents),
         *_warn_of_undeclared(contents),
@@ -51,7 +51,7 @@ def _warn_of_undeclared(contents: StudyResults) -> list[Warning]:
 
 
 def of_answer(contents: StudyResults) -> list[Warning]:
-    """How far the answer carries."""
+    """Return the warnings about the limits of the answer."""
     found = []
     if contents.stopped:
         head = "The study stopped early."
@@ -71,7 +71,7 @@ def of_answer(contents: StudyResults) -> list[Warning]:
 
 
 def of_level(contents: StudyResults) -> list[Warning]:
-    """What else may make a difference than the stacks themselves."""
+    """Return the warnings about differences besides the stacks themselves."""
     return [*_of_sites(contents), *warn_of_unmeasured(contents)]
 
 
@@ -96,7 +96,7 @@ def _of_sites(contents: StudyResults) -> list[Warning]:
 
 
 def of_loads(contents: StudyResults) -> list[Warning]:
-    """Of the records themselves."""
+    """Return the warnings about the records."""
     if not contents.foreign:
         return []
     text = f"{contents.foreign} records that are not in the plan are left out."
@@ -104,7 +104,7 @@ def of_loads(contents: StudyResults) -> list[Warning]:
 
 
 def outcomes_differ(contents: StudyResults) -> list[Warning]:
-    """What must be said before anything else: stacks differ in how often their loads end badly."""
+    """Warn of stacks that differ in how often their loads time out or fail."""
     warnings_found = []
     for test, what in (
         (contents.timeout_rates, "time out"),
@@ -149,7 +149,7 @@ def _few_blocks(contents: StudyResults) -> Warning:
 
 
 def _format_effects(found: Sequence[Sensitivity], networks: Sequence[str]) -> str:
-    """Return the smallest and the largest, each with its network; one, if all have the same."""
+    """Return the smallest and the largest, each with its network; one if all are the same."""
     ordered = sorted(found, key=lambda each: each.effect)
     low, high = (format_percent(each.effect, signed=False) for each in (ordered[0], ordered[-1]))
     if low == high:
@@ -161,11 +161,11 @@ def _format_effects(found: Sequence[Sensitivity], networks: Sequence[str]) -> st
 OVERSTATED = "A first look finds only gains that look large, and so overstates them."
 """The winner's curse (Gelman and Carlin, Perspectives on Psychological Science 9, 2014)."""
 
-NAMED_MAX = 3  # comparisons; more would bury what they say
+NAMED_MAX = 3  # comparisons; more would bury the message
 
 
 def without_verdict(contents: StudyResults) -> list[Warning]:
-    """Return a heading and a sentence on what would decide the comparisons that have no verdict."""
+    """Return a heading and sentences on what would decide the open comparisons."""
     found = estimate_needed(contents)
     if not found:
         return []
@@ -182,7 +182,10 @@ def without_verdict(contents: StudyResults) -> list[Warning]:
 
 
 def _would_decide(each: Undecided, *, is_stated: bool) -> str:
-    """`is_stated`: an earlier sentence has the chance that goes with the blocks."""
+    """Return a sentence on the blocks that would decide a comparison.
+
+    `is_stated`: an earlier sentence has the chance of deciding.
+    """
     which = f"{each.comparison} on {each.network}"
     if not each.gain.gain.determined:
         return f"{which} has no interval: {each.gain.gain.reason}."

@@ -1,8 +1,7 @@
-"""Whole pages beside a run's report: of probes, and of single connections.
+"""Pages besides a run's report: probes, single connections, levels and comparisons of runs.
 
-Each takes what another package computed (`eyelevel.probes`, `eyelevel.connections`), draws it by
-`eyelevel.figures` and puts it into the same shell as the report: one file, no network, same style.
+Each takes the results of another package (such as `eyelevel.probes`), draws them by
+`eyelevel.figures` and wraps them in the same shell as the report: one file, no network, same style.
 
-They know nothing of a run's contents; what belongs to a run is a section
-(`eyelevel.report.sections`).
+Parts of a run's own page are sections (`eyelevel.report.sections`).
 """

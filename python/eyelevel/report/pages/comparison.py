@@ -1,4 +1,4 @@
-"""The page of `eyelevel compare`: how each gain changed between two runs, and what it rests on."""
+"""The page of `eyelevel compare`: how each gain changed between two runs, and the basis."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ NOTHING_UNLIKE = "The records name nothing else that differs between the two run
 
 
 def comparison_page(old: str, new: str, comparison: RunComparison) -> str:
-    """Return the whole page as text; `old` and `new` name the runs."""
+    """Return the page as text; `old` and `new` name the runs."""
     title = f"What changed from {old} to {new}?"
     counted = Counter(verdict.status for verdict in comparison.verdicts)
     said = ", ".join(f"{count} {status}" for status, count in counted.items())

@@ -20,8 +20,7 @@ Rows = Sequence[tuple[str, Sequence[str]]]
 
 
 def connection_page(timelines: Sequence[Timeline], names: Sequence[str], summary: Rows) -> str:
-    """Return the whole page as text; `names` are those of the timelines, `summary` one row a
-    fact."""
+    """Return the page as text; `names` of the timelines, `summary` with one row per fact."""
     domain = (start_ms(timelines), end_ms(timelines))
     figures: list[tuple[str, Markup, JsonObject]] = []
     for number, timeline in enumerate(timelines, start=1):

@@ -1,6 +1,6 @@
-"""The page of `eyelevel validate level`: what two stacks differ in, aspect by aspect.
+"""The page of `eyelevel validate level`: the differences of two stacks, aspect by aspect.
 
-A run's report has the same tables of the pairs that it compares.
+A run's report has the same tables for the pairs that it compares.
 """
 
 from eyelevel.json_types import JsonMapping
@@ -11,7 +11,7 @@ from eyelevel.report.shell import shell
 
 
 def level_page(level: JsonMapping) -> str:
-    """Return the whole page as text; `level` is as `--json` and `environment.json` have it."""
+    """Return the page as text; `level` is as in `--json` and `environment.json`."""
     title = f"Are {level['first']} and {level['second']} level?"
     main = element(
         "main",
@@ -23,7 +23,7 @@ def level_page(level: JsonMapping) -> str:
 
 
 def _list_failures(level: JsonMapping) -> list[Markup]:
-    """What went wrong with runs; the table is of the others."""
+    """Return the errors of runs; the table has the values of all others."""
     return [element("p", sentence, class_="note") for sentence in level["failed"]]
 
 

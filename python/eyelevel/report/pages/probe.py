@@ -23,7 +23,7 @@ def write_probe_page(path: Path, analysis: Analysis) -> Path:
 
 
 def probe_page(analysis: Analysis) -> str:
-    """Return the whole page as text."""
+    """Return the page as text."""
     charts = charts_of(analysis)
     differences = join([figures(charts, "differences"), probe_tables.differences(analysis)])
     times = join(
@@ -74,8 +74,8 @@ def _opening(analysis: Analysis) -> Markup:
 
 
 def _list_sentences(sentences: Sequence[Markup]) -> list[Markup]:
-    """Return the first in the files' order; behind a word the others, which would fill a small
-    screen."""
+    """Return the first sentences, in the files' order, and the others in an element that
+    unfolds."""
     lists = [element("ul", *sentences[:SENTENCES_SHOWN])] if sentences else []
     if more := sentences[SENTENCES_SHOWN:]:
         summary = f"{len(more)} more {'comparison' if len(more) == 1 else 'comparisons'}"
@@ -84,7 +84,7 @@ def _list_sentences(sentences: Sequence[Markup]) -> list[Markup]:
 
 
 def _list_findings(pairs: Iterable[JsonMapping], labels: Mapping[str, str]) -> list[Markup]:
-    """Return a sentence for each comparison that rests on hosts enough for an interval."""
+    """Return a sentence for each comparison with enough hosts for an interval."""
     sentences = []
     for pair in pairs:
         share, a, b = pair["share_above_0"], pair["a"], pair["b"]

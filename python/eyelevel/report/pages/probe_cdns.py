@@ -1,4 +1,4 @@
-"""The part of a report on probes that says who served, and what that changes."""
+"""The part of a report on probes about CDNs: who served, and how that changes results."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,7 +9,7 @@ from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.pages.probe_tables import with_interval
 
 CDNS_SHOWN = 30
-"""Those with most hosts; --json has all."""
+"""The most CDNs on the page, those with most hosts; --json has all."""
 SHARES = {"tls1.3": "TLS 1.3", "quic": "QUIC"}
 EXPLAINED = (
     "Who served a row is told by the names that its host stands for (CNAME), by the CDN's own "
@@ -21,7 +21,7 @@ EXPLAINED = (
 
 
 def section(found: ByCdn) -> Markup:
-    """Return the whole section."""
+    """Return the section on CDNs."""
     shown = found.cdns[:CDNS_SHOWN]
     names = {row["cdn"] for row in shown}
     untold = next((row for row in found.cdns if row["cdn"] == UNKNOWN), None)

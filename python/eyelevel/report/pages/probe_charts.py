@@ -16,7 +16,7 @@ Chart = tuple[str, Mapping[str, int], JsonObject]
 
 
 def charts_of(analysis: Analysis) -> list[Chart]:
-    """Title, curves with their colours' numbers, and specification; differences first."""
+    """Return title, curves with their colour numbers, and specification; differences first."""
     charts: list[Chart] = []
     labels = file_labels(analysis.table["file"].unique(maintain_order=True))
     for a, b in dict.fromkeys((pair["a"], pair["b"]) for pair in analysis.pairs):
@@ -31,8 +31,7 @@ def charts_of(analysis: Analysis) -> list[Chart]:
 
 
 def _curves_of_times(table: pl.DataFrame, labels: Mapping[str, str]) -> list[Chart]:
-    """Return a chart a file, or a vantage point if there are too many files (figures 4.1 to
-    4.24)."""
+    """Return a chart per file, or per vantage point for many files (figures 4.1 to 4.24)."""
     charts: list[Chart] = []
     good = table.filter(pl.col("failure").is_null() & ~pl.col("resumed")).drop_nulls("family")
     keys = ["family", "vantage"] if are_merged(table) else ["file", "family", "vantage"]
@@ -67,7 +66,7 @@ def _by_protocol(rows: pl.DataFrame, what: str) -> dict[str, np.ndarray]:
 
 
 def figures(charts: Sequence[Chart], chosen: str) -> Markup:
-    """Those charts whose title begins with `chosen`, each with its legend."""
+    """Return the charts whose title begins with `chosen`, each with its legend."""
     figures = []
     for index, (title, names, _) in enumerate(charts):
         if title.startswith(chosen):

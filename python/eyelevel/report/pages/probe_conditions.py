@@ -8,12 +8,12 @@ from eyelevel.report.pages.probe_tables import with_interval
 from eyelevel.report.pages.probe_words import verdict_sentence
 
 HOSTS_SHOWN = 30
-"""The page names so many hosts of a comparison, those farthest from 0; --json has all."""
+"""The most hosts of a comparison on the page, those farthest from 0; --json has all."""
 TIMES = {"connection_ms": "connection time", "first_byte_ms": "time to the first byte"}
 
 
 def found(conditions: Iterable[JsonMapping]) -> list[Markup]:
-    """Return a sentence for each comparison that has pairs enough for an interval."""
+    """Return a sentence for each comparison with enough pairs for an interval."""
     sentences = []
     for row in conditions:
         if row["median_host_ms"]["low"] is None:
@@ -25,7 +25,7 @@ def found(conditions: Iterable[JsonMapping]) -> list[Markup]:
 
 
 def section(conditions: Sequence[JsonMapping]) -> list[Markup]:
-    """Return the whole section; nothing where no protocol was measured under two conditions."""
+    """Return the section; empty if no protocol was measured under two conditions."""
     if not conditions:
         return []
     columns = ("A - B", "over", "time", "pairs", "hosts", "A alone", "B alone", "median host")

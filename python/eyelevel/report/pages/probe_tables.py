@@ -12,7 +12,7 @@ from eyelevel.report.html import Markup, element, join, table
 
 
 def datasets(analysis: Analysis) -> Markup:
-    """Return a row a file, as table 3.1 of the thesis."""
+    """Return one row per file, as in table 3.1 of the thesis."""
     labels = file_labels(analysis.table["file"].unique(maintain_order=True))
     rows = (
         (
@@ -31,7 +31,7 @@ def datasets(analysis: Analysis) -> Markup:
 
 
 def differences(analysis: Analysis) -> Markup:
-    """Percentiles and shares of A - B: by file, then by family and vantage point."""
+    """Return percentiles and shares of A - B: by file, then by family and vantage point."""
     labels = file_labels(analysis.table["file"].unique(maintain_order=True))
     by_file = table(
         "A - B in milliseconds, by file",
@@ -75,7 +75,7 @@ def with_interval(estimate: JsonMapping, form: str) -> Markup:
 
 
 def times(analysis: Analysis) -> Markup:
-    """Percentiles of times; a sentence says where files stand together."""
+    """Return percentiles of times; a sentence refers to files that share a row."""
     labels = file_labels(analysis.table["file"].unique(maintain_order=True))
     names = {"connection_ms": "connection", "tcp_ms": "TCP handshake", "dns_ms": "DNS"}
     rows = (
@@ -104,7 +104,7 @@ def times(analysis: Analysis) -> Markup:
 
 
 def failures(analysis: Analysis) -> Markup:
-    """How often each protocol failed, and of what."""
+    """Return how often each protocol failed, and the classes of failures."""
     rows = []
     for row in analysis.failures:
         classes = ", ".join(

@@ -1,4 +1,4 @@
-"""What a report on probes claims of the median host, in words."""
+"""The claims of a report on probes about the median host, in words."""
 
 from eyelevel.analysis.formats import format_p_equation
 from eyelevel.json_types import JsonMapping
@@ -7,7 +7,7 @@ from eyelevel.stats.estimate import UNDETERMINED
 
 
 def verdict_sentence(pair: JsonMapping) -> str:
-    """What is claimed of the median host, with its interval, or that nothing is."""
+    """Return the claim about the median host with its interval, or that there is none."""
     a, b, median = pair["a"], pair["b"], pair["median_host_ms"]
     hosts = f"{pair['hosts']} hosts"
     if median["low"] is None:

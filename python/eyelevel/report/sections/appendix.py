@@ -11,8 +11,7 @@ COLUMNS = [
 
 
 def appendix_section(contents: StudyResults) -> Markup:
-    """Return the yardstick's cells that were measured when the run began, or how to measure
-    them."""
+    """Return the cells of the yardstick as measured when the run began, or how to measure them."""
     cells = contents.environment.get("stacks_validated") or []
     if not cells:
         text = (

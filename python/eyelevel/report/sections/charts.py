@@ -30,7 +30,7 @@ Choice = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class ChartsSection:
-    """What the template shows around the charts: a choice is its values with their texts."""
+    """The fields of the template; a choice is a list of values with their texts."""
 
     networks: Sequence[str]
     stacks: Sequence[str]
@@ -40,11 +40,11 @@ class ChartsSection:
     site_choices: Choice
     curves_left_out: str
     networks_max: int = NETWORKS_MAX
-    """Of more networks, only so many are shown at once."""
+    """The most networks that are shown at once."""
 
 
 def charts_section(contents: StudyResults, data: PageData) -> Markup:
-    """Two charts a network, and what chooses among them."""
+    """Return two charts per network, with the controls that select them."""
     data.specifications |= _specifications(contents)
     few = len(contents.networks) <= NETWORKS_MAX
     return render(
@@ -66,7 +66,7 @@ def _named(*names: Sequence[str]) -> Choice:
 
 
 def _curves_left_out(contents: StudyResults) -> str:
-    """Return what has curves for the primary metric only, where something has."""
+    """Return a sentence on curves that exist for the primary metric only; empty if all exist."""
     large = [
         what
         for what, is_large in (

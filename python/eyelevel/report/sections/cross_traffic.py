@@ -1,4 +1,4 @@
-"""The flows beside the pages: what they had, how fairly, and what they cost the page."""
+"""The flows that shared the path with pages: their rates, their fairness, their cost."""
 
 from eyelevel.analysis.cross_traffic import flows_of, harms, twins
 from eyelevel.analysis.formats import format_percent
@@ -18,7 +18,7 @@ NOTE = (
 
 
 def cross_traffic_json(contents: StudyResults) -> JsonObject:
-    """Both, for machines; null for a plan without cross traffic."""
+    """Return flows and harm as JSON; null for a plan without cross traffic."""
     if not twins(contents.plan):
         return {"cross_traffic": None}
     return {
@@ -39,7 +39,7 @@ def cross_traffic_json(contents: StudyResults) -> JsonObject:
 
 
 def cross_traffic_section(contents: StudyResults) -> Markup:
-    """Nothing for a plan without cross traffic."""
+    """Return the section; empty for a plan without cross traffic."""
     partners = twins(contents.plan)
     if not partners:
         return Markup("")

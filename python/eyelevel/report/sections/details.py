@@ -17,16 +17,16 @@ NOT_SAID = (
     "version",
     "stacks_validated",
     "levels",
-)  # of the environment, in the list of what was run
+)  # keys of the environment that the list of what was run leaves out
 
 
 RUN_AGAIN = element("code", "eyelevel run plan.toml --out DIR")
 MACHINES_MAX = 8
-"""By name; a table of its own has all."""
+"""The most machines that are named here; their table has all."""
 
 
 def setup_json(contents: StudyResults) -> JsonObject:
-    """What loads ran on: all machines together, and each."""
+    """Return the environments of the loads: all machines together, and each."""
     return {
         "environment": _describe_environment(contents.environment),
         "run_environments": [
@@ -46,7 +46,7 @@ def _describe_environment(environment: JsonMapping) -> JsonObject:
 
 
 def setup_section(contents: StudyResults) -> Markup:
-    """What was run: versions, machine, sites, networks, stacks, seeds and hashes."""
+    """Return what was run: versions, machine, sites, networks, stacks, seeds and hashes."""
     plan = contents.plan
     sites = [[site["name"], element("code", site["digest"])] for site in plan["sites"]]
     networks = [[network.name, network.described()] for network in contents.planned.networks]
@@ -107,7 +107,7 @@ _NAMES = {
     "tcp_congestion_controls": "TCP's congestion controllers",
     "versions": "version",
 }
-"""The words on the page for keys of an environment that are unclear there."""
+"""The page's words for keys of an environment that are unclear to readers."""
 
 
 def _flat(values: JsonMapping, prefix: str = "") -> list[tuple[str, object]]:
@@ -128,7 +128,7 @@ def _flat(values: JsonMapping, prefix: str = "") -> list[tuple[str, object]]:
 
 
 def _lateness(contents: StudyResults) -> list[tuple[str, object]]:
-    """Return the worst packet lateness that a counted load saw."""
+    """Return the worst packet lateness of the counted loads."""
     rows: list[tuple[str, object]] = []
     for key, name in (("lateness_us_p99", "p99"), ("lateness_us_max", "largest")):
         values_us = contents.blocks.kept[key].drop_nulls().to_list()
@@ -139,8 +139,7 @@ def _lateness(contents: StudyResults) -> list[tuple[str, object]]:
 
 
 def _others(contents: StudyResults) -> list[tuple[str, object]]:
-    """What others took of the processors, and how long processes waited for one, in the counted
-    loads."""
+    """Return the processor time of other programs, steal and pressure in the counted loads."""
     rows: list[tuple[str, object]] = []
     for key, name in (
         ("cpu_foreign_share", "processor time that other programs took"),
@@ -154,7 +153,7 @@ def _others(contents: StudyResults) -> list[tuple[str, object]]:
 
 
 def _waited(contents: StudyResults) -> list[tuple[str, object]]:
-    """How long loads waited for a machine that had time for them."""
+    """Return how long loads waited for the machine."""
     waits_s = [ms / 1e3 for ms in contents.table["waited_for_host_ms"].drop_nulls()]
     if not waits_s:
         return []
@@ -169,7 +168,7 @@ def _waited(contents: StudyResults) -> list[tuple[str, object]]:
 
 
 def _machine_rows(contents: StudyResults) -> list[tuple[str, object]]:
-    """On which machines of a cluster; what follows is of them all."""
+    """Return the machines of a cluster; the rows that follow describe all of them."""
     machines = contents.run_environments
     if not any(each.machine for each in machines):
         return []
@@ -184,9 +183,9 @@ SET_AND_MEASURED = "Stacks: set and measured (the median of the loads that ended
 
 
 def _stacks(contents: StudyResults) -> Markup:
-    """Return what differs between the stacks, as set and as measured, and what they share.
+    """Return the differences of the stacks, as set and as measured, and the settings they share.
 
-    What the level measured is in its appendix, pair by pair.
+    The level is in an appendix, pair by pair.
     """
     planned = {stack.name: stack for stack in stacks_planned(contents.planned)}
     names = [name for name in contents.stacks if name in set(contents.table["stack"])]

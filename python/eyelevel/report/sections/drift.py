@@ -9,7 +9,7 @@ from eyelevel.stats.estimate import Estimate
 
 
 def warn_of_drift(contents: StudyResults) -> list[tuple[str, str]]:
-    """Return a warning if successive blocks are more alike than chance makes them."""
+    """Return a warning if successive blocks are more alike than by chance."""
     drift = contents.drift
     if drift is None or not drift.seen:
         return []
@@ -24,9 +24,9 @@ def warn_of_drift(contents: StudyResults) -> list[tuple[str, str]]:
 
 
 def drift_note(contents: StudyResults) -> Markup:
-    """Return the number with its interval and what it could have shown, or why there is none.
+    """Return the autocorrelation with its interval and power, or why there is none.
 
-    Nothing is stated where nothing is compared.
+    Empty if nothing is compared.
     """
     drift = contents.drift
     if drift is None:
@@ -48,7 +48,7 @@ def drift_note(contents: StudyResults) -> Markup:
 
 
 def drift_json(contents: StudyResults) -> JsonObject:
-    """Return the same for programs."""
+    """Return the drift as JSON."""
     return {"drift": None if contents.drift is None else contents.drift.as_json()}
 
 

@@ -1,4 +1,4 @@
-"""What the exclusions do to the answer: the gains with the excluded pairs and without them."""
+"""The effect of exclusions on the answer: gains with and without the excluded pairs."""
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from eyelevel.report.statistic_cells import compared_json, estimate_cell
 
 
 def describe_exclusions(contents: StudyResults) -> str:
-    """One line: how many loads are left out, of which stack, and what they would do."""
+    """Return a line on how many loads are left out, of which stacks, and their effect."""
     effects = contents.exclusions
     if not effects:
         return ""
@@ -48,7 +48,7 @@ def describe_exclusions(contents: StudyResults) -> str:
 
 
 def count_changed_findings(contents: StudyResults) -> int:
-    """How many findings would be others with the excluded pairs that have values."""
+    """Return how many findings would change with the excluded pairs that have values."""
     return sum(_finding_changes(contents, effect) for effect in _effects_with_values(contents))
 
 
@@ -74,7 +74,7 @@ def _finding_changes(contents: StudyResults, effect: ExclusionEffect) -> bool:
 
 
 def exclusions_table(contents: StudyResults) -> Markup:
-    """Return a row a comparison; nothing where no pair is excluded."""
+    """Return one row per comparison; empty if no pair is excluded."""
     effects = [each for each in contents.exclusions if each.network not in contents.too_disturbed]
     if not effects:
         return Markup("")
@@ -101,7 +101,7 @@ def exclusions_table(contents: StudyResults) -> Markup:
 
 
 def exclusions_json(contents: StudyResults) -> list[JsonObject]:
-    """Return the same for machines: an object a comparison."""
+    """Return the exclusions as JSON, one object per comparison."""
     counts = ("blocks", "blocks_excluded", "blocks_with_values", "failed", "failed_reference")
     return [
         {

@@ -1,4 +1,4 @@
-"""The table of gains, and collapsed below it what else can be said of them."""
+"""The table of gains, and below it their details, collapsed."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ from eyelevel.report.templates import render
 from eyelevel.stats.estimate import Estimate
 from eyelevel.stats.pooled import STACKS_MIN
 
-ROWS_MAX = 400  # a larger study shows its primary metric's, and of those the first ones
+ROWS_MAX = 400  # a larger study has only its primary metric's, and the first of those
 
 
 NOTE = (
@@ -54,7 +54,7 @@ NOTE = (
 
 @dataclass(frozen=True)
 class GainCell:
-    """One gain: its numbers with their p values for programs, and its words for the page."""
+    """One gain: its numbers with their p values for JSON, and its texts for the page."""
 
     tests: GainTests
     verdict: str | None
@@ -64,7 +64,7 @@ class GainCell:
 
     @property
     def _shown(self) -> tuple[Estimate, Callable[[float], str]]:
-        """Return what the page shows, and how: the difference where there is no ratio."""
+        """The estimate on the page and its format: the difference if there is no ratio."""
         gain = self.tests.gain
         if gain.is_absolute:
             return gain.difference, lambda value: format_signed(value, gain.metric)
@@ -72,12 +72,12 @@ class GainCell:
 
     @property
     def claim(self) -> str:
-        """Return the class that colours it; only a verdict has a colour."""
+        """The CSS class that colours the gain; only a verdict has a colour."""
         return self.verdict if self.verdict in CLAIMS else "unclear"
 
     @property
     def value(self) -> str:
-        """Return the number; `undetermined` without one, and nothing where no load was compared."""
+        """The value as text; `undetermined` without one, and empty if no load was compared."""
         estimate, write = self._shown
         if estimate.value is not None:
             return write(estimate.value)
@@ -85,7 +85,7 @@ class GainCell:
 
     @property
     def interval(self) -> str:
-        """Return the bounds, or why there are none."""
+        """The bounds as text, or why there are none."""
         estimate, write = self._shown
         if estimate.low is None or estimate.high is None:
             return estimate.reason
@@ -93,11 +93,11 @@ class GainCell:
 
     @property
     def unfinished(self) -> Markup:
-        """Return how many loads count as their limit."""
+        """The number of loads that count as their limit, as HTML."""
         return timeouts_beside(self.tests.gain)
 
     def as_json(self) -> JsonObject:
-        """Return the gain for programs."""
+        """Return the gain as JSON."""
         tests, gain = self.tests, self.tests.gain
         return {
             **compared_json(gain),
@@ -119,7 +119,7 @@ class GainCell:
 
 
 class MetricName(NamedTuple):
-    """A row's metric: its name in plans, its title, and whether the plan declares it."""
+    """The metric of a row: its name in plans, its title, and whether it is the primary one."""
 
     name: str
     title: str
@@ -128,7 +128,7 @@ class MetricName(NamedTuple):
 
 @dataclass(frozen=True)
 class GainsSection:
-    """The gains: a table a network, a row a metric, and a column a comparison."""
+    """The gains: a table per network, a row per metric, and a column per comparison."""
 
     networks: tuple[Network, ...]
     metrics: tuple[MetricName, ...]
@@ -146,11 +146,11 @@ class GainsSection:
 
     @cached_property
     def cells(self) -> dict[tuple[str, str, Comparison], GainCell]:
-        """Return the gains by network, metric and comparison."""
+        """The gains by network, metric and comparison."""
         return {_key(cell.tests.gain): cell for cell in self.gains}
 
     def as_json(self) -> JsonObject:
-        """Return the gains for programs."""
+        """Return the gains as JSON."""
         return {"gains": [cell.as_json() for cell in self.gains]}
 
 
@@ -164,7 +164,7 @@ def gains_section(contents: StudyResults) -> Markup:
 
 
 def gains_json(contents: StudyResults) -> JsonObject:
-    """Return the same for programs."""
+    """Return the gains as JSON."""
     return _gains(contents).as_json()
 
 
@@ -203,7 +203,7 @@ def _bounds_json(gain: NetworkGain) -> JsonObject | None:
 
 
 def slow_loads_json(gain: NetworkGain) -> JsonObject | None:
-    """Of the primary metric the shares of slow loads, and what tells them apart."""
+    """Return the primary metric's shares of slow loads and their tests; None for other metrics."""
     slow = gain.slow_loads
     if slow is None:
         return None
@@ -212,7 +212,7 @@ def slow_loads_json(gain: NetworkGain) -> JsonObject | None:
 
 
 def gain_details(contents: StudyResults) -> Markup:
-    """Nothing where there is nothing to say."""
+    """Return the details of the gains; empty if there are none."""
     parts = (timeouts_details, p_values_details, other_sites_details, drift_note)
     details = [markup for markup in (part(contents) for part in parts) if markup]
     if not details:
@@ -221,12 +221,12 @@ def gain_details(contents: StudyResults) -> Markup:
 
 
 def gain_details_json(contents: StudyResults) -> JsonObject:
-    """What stands below the gains, but for their p values, which `gains_json` has."""
+    """Return the details as JSON, without the p values, which `gains_json` has."""
     return other_sites_json(contents) | drift_json(contents)
 
 
 def p_values_details(contents: StudyResults) -> Markup:
-    """Collapsed; nothing where no gain has a p value."""
+    """Return the p values, collapsed; empty if no gain has one."""
     if all(tested.gain.gain.p is None for tested in contents.gain_tests):
         return Markup("")
     primary = contents.primary_metric

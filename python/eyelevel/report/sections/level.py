@@ -1,4 +1,4 @@
-"""What the report says of the level: before everything else if stacks are unequal."""
+"""The level in the report: before everything else if stacks are unequal, and in an appendix."""
 
 from collections.abc import Sequence
 
@@ -25,17 +25,16 @@ from eyelevel.report.html import Markup, element, join, table, titled_section
 Warning = tuple[str, str]
 
 OPEN = ("unequal", "unknown")
-"""Classes whose rows are seen at once."""
+"""The classes whose rows are open at once."""
 ASPECTS_MAX = 6
-"""Named in one sentence; a table has all."""
+"""The most aspects that one sentence names; a table has all."""
 BY_WAYS_ALONE = (
     "differ only in the paths to their origins, so there is no level to measure between them"
 )
 
 
 def not_level(contents: StudyResults) -> list[Warning]:
-    """Return a heading and a sentence for each pair that the report compares and that is
-    unequal."""
+    """Warn of each pair that the report compares and that is unequal."""
     warnings = []
     for level in find_compared_levels(contents):
         if sentence := unequal_sentence(level, ASPECTS_MAX):
@@ -49,13 +48,13 @@ def not_level(contents: StudyResults) -> list[Warning]:
 
 
 def _by_settings(level: JsonMapping) -> str:
-    """What of it the plan set apart."""
+    """Return a sentence on settings that make aspects unequal; empty if there are none."""
     names = {name for row in level["rows"] if row["word"] == "unequal" for name in row["settings"]}
     return f" Settings in which they differ: {', '.join(sorted(names))}." if names else ""
 
 
 def warn_of_unmeasured(contents: StudyResults) -> list[Warning]:
-    """Of pairs that nobody measured, and of aspects that the measurement could not tell."""
+    """Warn of pairs that were not measured, and of aspects that remained unknown."""
     warnings = []
     for level in find_compared_levels(contents):
         if sentence := unknown_sentence(level, ASPECTS_MAX):
@@ -70,8 +69,10 @@ def warn_of_unmeasured(contents: StudyResults) -> list[Warning]:
 
 
 def _how(contents: StudyResults, missing: Sequence[tuple[str, str]]) -> str:
-    """What measures it; stacks that are no presets, or a browser that is told something, are the
-    plan's."""
+    """Return how to measure the pairs.
+
+    Stacks that are no presets, or with unusual browser settings, can only be measured by the plan.
+    """
     browser = contents.planned.browser
     if not browser.is_chromium:
         return "The level can be measured with Chromium only"
@@ -84,7 +85,7 @@ def _how(contents: StudyResults, missing: Sequence[tuple[str, str]]) -> str:
 
 
 def level_section(contents: StudyResults) -> Markup:
-    """Every row of every pair that was measured when the run began; what matters is open."""
+    """Return every row of every measured pair; the important ones are open."""
     levels, missing = find_compared_levels(contents), _missing(contents)
     alike = [
         element("p", f"{one} and {two} {BY_WAYS_ALONE}.")
@@ -103,7 +104,7 @@ def level_section(contents: StudyResults) -> Markup:
 
 
 def level_tables(level: JsonMapping) -> list[Markup]:
-    """One pair: its verdict, what measured it, and every row."""
+    """Return one pair: its verdict, how it was measured, and every row."""
     names = (level["first"], level["second"])
     return [
         element("p", verdict(level)),
@@ -141,19 +142,19 @@ def _row(entry: Entry) -> list[object]:
 
 
 def level_json(contents: StudyResults) -> JsonObject:
-    """Return the same for machines."""
+    """Return the levels as JSON."""
     return {"levels": list(find_compared_levels(contents))}
 
 
 def find_compared_levels(contents: StudyResults) -> Sequence[JsonMapping]:
-    """Those of `environment.json` that are of a pair which the report compares."""
+    """Return the levels in `environment.json` of pairs that the report compares."""
     compared = set(find_compared_pairs(contents))
     measured = contents.environment.get("levels") or []
     return [level for level in measured if (level["first"], level["second"]) in compared]
 
 
 def find_compared_pairs(contents: StudyResults) -> list[tuple[str, str]]:
-    """Of the stacks that the report compares."""
+    """Return the pairs that the report compares, references first."""
     return [(asked.reference, asked.stack) for asked in contents.comparisons]
 
 
@@ -171,6 +172,6 @@ def _missing(contents: StudyResults) -> list[tuple[str, str]]:
 
 
 def _by_ways_alone(contents: StudyResults, first: str, second: str) -> bool:
-    """Whether two stacks are one, with other round trips of its origins."""
+    """Return whether two stacks differ only in the round trips of their origins."""
     stacks = {stack.name: stack for stack in contents.planned.stacks}
     return apart_by_ways_alone(stacks[first], stacks[second])

@@ -1,4 +1,4 @@
-"""Machines: what each of a cluster's loaded, how much gains hang on where loads were made."""
+"""Machines: the loads of each of a cluster's, and how much gains depend on them."""
 
 from eyelevel.analysis.formats import format_p, format_percent
 from eyelevel.analysis.gains.machines import BetweenMachines, MachineRow
@@ -15,7 +15,7 @@ from eyelevel.report.statistic_cells import (
 )
 
 GAINS_MAX = 4
-"""Columns of gains; more cannot be read beside one another, and `--json` has all."""
+"""The most columns of gains; more cannot be read side by side, and `--json` has all."""
 NOTE = (
     "A machine's gain is over all sites with equal weight; for a site that it did not load, "
     "its difference from the other machines is taken to be the same as on the sites that it "
@@ -33,7 +33,7 @@ OTHERS_NOTE = (
 
 
 def machines_section(contents: StudyResults) -> Markup:
-    """Nothing of a run on one machine."""
+    """Return the section; empty for a run on one machine."""
     if not contents.machines:
         return Markup("")
     between = contents.between_machines
@@ -72,7 +72,10 @@ def _machines_table(contents: StudyResults) -> Markup:
 
 
 def _class(row: MachineRow) -> str:
-    """Those that were refused after loads of their own, or without a cluster, are alone in it."""
+    """Return the number of a machine's class; machines without a number have their own.
+
+    These were refused after they made loads, or are not in a cluster.
+    """
     return row.machine_class if row.machine_class.isdecimal() else "its own"
 
 
@@ -124,7 +127,7 @@ def _farthest(contents: StudyResults, between: BetweenMachines) -> object:
 
 
 def name_of(contents: StudyResults, machine: str) -> str:
-    """What people call it; its ID where two have one name."""
+    """Return a machine's name, or its ID if the name is missing or not unique."""
     names = [row.name for row in contents.machines]
     name = next((row.name for row in contents.machines if row.machine == machine), "")
     return name if name and names.count(name) == 1 else machine
@@ -139,7 +142,7 @@ def _format_share(value: float | None) -> str:
 
 
 def machines_json(contents: StudyResults) -> JsonObject:
-    """Return the same for machines; both lists are empty of a run on one."""
+    """Return the machines as JSON; both lists are empty for a run on one machine."""
     return {
         "machines": [
             {

@@ -1,4 +1,4 @@
-"""A methods paragraph and references to paste into a paper, written from what the plan says."""
+"""A methods paragraph and references to paste into a paper, written from the plan."""
 
 from eyelevel.analysis.conditions import (
     describe_conditions,
@@ -33,7 +33,7 @@ def references(contents: StudyResults) -> str:
 
 
 def paragraph(contents: StudyResults) -> str:
-    """What was done, in the past tense and in numbers."""
+    """Return the methods of the study, in the past tense and in numbers."""
     plan = contents.plan
     counts = [len(plan[key]) for key in ("sites", "networks", "stacks")]
     versions = contents.environment.get("versions", {})
@@ -86,7 +86,7 @@ def _describe_fixed_blocks(contents: StudyResults) -> str:
 
 
 def _describe_stop_rule(contents: StudyResults) -> str:
-    """By which rule the study could end, and what it came to."""
+    """Describe the stopping rule of a study, and its result."""
     rule = contents.planned.stop
     assert rule is not None
     ends = [
@@ -110,7 +110,7 @@ def _some(count: int, what: str) -> str:
 
 
 def methods_section(contents: StudyResults) -> Markup:
-    """Return the paragraph and the references, each to be copied."""
+    """Return the paragraph and the references, each with a button to copy it."""
     return titled_section(
         "cite",
         "To cite",

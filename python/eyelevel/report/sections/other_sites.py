@@ -1,4 +1,4 @@
-"""What the gains would be on other sites like the study's, by the mixed model."""
+"""The gains expected on other sites like the study's, by the mixed model."""
 
 from eyelevel.analysis.formats import format_p, format_percent
 from eyelevel.analysis.report_metrics import title_of
@@ -19,7 +19,7 @@ NOTE = (
 
 
 def other_sites_details(contents: StudyResults) -> Markup:
-    """Collapsed; nothing below five sites."""
+    """Return the models, collapsed; empty with fewer than five sites."""
     if not contents.sites_models:
         return Markup("")
     primary = contents.primary_metric
@@ -53,7 +53,7 @@ def other_sites_details(contents: StudyResults) -> Markup:
 
 
 def other_sites_json(contents: StudyResults) -> JsonObject:
-    """Return the same for machines: an object a network and comparison."""
+    """Return the models as JSON, one object per network and comparison."""
     return {
         "other_sites": [
             {

@@ -1,4 +1,4 @@
-"""How the loads ended, and every load that is left out of the comparison: none is hidden."""
+"""The outcomes of the loads, and every load that is left out of the comparison."""
 
 import polars as pl
 
@@ -23,7 +23,7 @@ WHY_IT_MATTERS = (
 
 
 def outcomes_section(contents: StudyResults) -> Markup:
-    """Counts of outcomes by stack, the tests of their rates, every load that was not ok."""
+    """Return the outcomes by stack, the tests of their rates, and every load that was not ok."""
     counts = {
         (row["stack"], row["outcome"]): row["len"]
         for row in contents.table.group_by("stack", "outcome").len().iter_rows(named=True)
@@ -59,7 +59,7 @@ def outcomes_section(contents: StudyResults) -> Markup:
 
 
 def outcomes_json(contents: StudyResults) -> JsonObject:
-    """Counts by stack and outcome, and the excluded blocks."""
+    """Return the numbers of outcomes by stack, and the excluded blocks."""
     counts: dict[str, dict[str, int]] = {stack: {} for stack in contents.stacks}
     rows = contents.table.group_by("stack", "outcome").len().sort("outcome")
     for stack, outcome, count in rows.iter_rows():
@@ -104,7 +104,7 @@ def _not_ok(contents: StudyResults) -> Markup:
 
 
 def _retries_table(contents: StudyResults) -> Markup:
-    """Every attempt that was thrown away, with its reason; a reader would look for it."""
+    """Return every attempt that failed and was repeated, with its reason."""
     again = contents.table.filter(pl.col("retried") > 0).sort("block", "position")
     rows = [
         [row["block"], row["stack"], *reason.split(": ", 1)]
@@ -121,7 +121,7 @@ def _retries_table(contents: StudyResults) -> Markup:
 
 
 def _describe_excluded_blocks(contents: StudyResults) -> Markup:
-    """One row a site, network and reason, with the repetitions that it took away."""
+    """Return one row per site, network and reason, with the repetitions that are left out."""
     excluded = contents.blocks.excluded
     planned = contents.blocks_planned
     if not excluded:
@@ -138,7 +138,7 @@ def _describe_excluded_blocks(contents: StudyResults) -> Markup:
 
 
 def spans(numbers: list[int]) -> str:
-    """Numbers in few words: `1, 3 to 5`."""
+    """Format numbers as ranges: `1, 3 to 5`."""
     parts: list[list[int]] = []
     for number in sorted(numbers):
         if parts and number == parts[-1][-1] + 1:

@@ -1,4 +1,4 @@
-"""The loads of each site once more, by tests that assume other things than the published ANOVA."""
+"""Further tests of each site's loads, with other assumptions than the published ANOVA."""
 
 from eyelevel.analysis.formats import format_number, format_p, format_p_equation, format_signed_ms
 from eyelevel.analysis.gains.site_tests import SiteTests
@@ -35,9 +35,9 @@ NOTES = (
 
 
 def further_tests(contents: StudyResults) -> Markup:
-    """Return the tests of the primary metric, collapsed; nothing if no site has two blocks.
+    """Return the tests of the primary metric, collapsed; empty if no site has two blocks.
 
-    A test without any answer, as with few blocks, has no column: its name stands below.
+    A test without any result, as with few blocks, has no column: a note names it.
     """
     tests = [each for each in contents.site_tests if each.metric == contents.primary_metric]
     if not tests:
@@ -61,7 +61,7 @@ def further_tests(contents: StudyResults) -> Markup:
 
 
 def _has_answer(tests: SiteTests, place: int) -> bool:
-    """Return whether a site's test has more to say than why it says nothing."""
+    """Return whether one of a site's tests has a result."""
     answers = (
         tests.welch_anova.p, tests.kruskal_wallis.p, tests.games_howell.low, tests.mann_whitney.p,
         tests.cliffs_delta.low, tests.mean_difference.low,
@@ -70,8 +70,10 @@ def _has_answer(tests: SiteTests, place: int) -> bool:
 
 
 def robustness_json(contents: StudyResults) -> JsonObject:
-    """Return the same for machines: an object a comparison, what is undetermined null with its
-    reason."""
+    """Return the tests as JSON, one object per comparison.
+
+    Undetermined ones are null, with the reason.
+    """
     return {
         "site_tests": [
             {

@@ -1,4 +1,4 @@
-"""Each site's numbers."""
+"""The numbers of each site."""
 
 from eyelevel.analysis.formats import format_ms, format_p, format_percent, format_signed_ms
 from eyelevel.analysis.gains.cells import Cell
@@ -11,12 +11,14 @@ from eyelevel.report.statistic_cells import brief_cell, estimate_cell, undetermi
 from eyelevel.stats.pooled import beside_gain
 
 ROWS_MAX = 400
-"""Of a larger study those with the largest gains and losses."""
+"""The most rows; a larger study has those with the largest gains and losses."""
 
 
 def sites_section(contents: StudyResults) -> Markup:
-    """Return each site's medians, gains, paired differences and the published ANOVA, by the primary
-    metric; tests that assume other things are collapsed below it."""
+    """Return each site's medians, gains, paired differences and published ANOVA.
+
+    They are of the primary metric; tests with other assumptions are collapsed below.
+    """
     primary = contents.primary_metric
     cells = select_cells(contents.cells, primary, 0, ROWS_MAX)
     columns = [

@@ -1,4 +1,4 @@
-"""What came after the load: a table a step, a row a comparison."""
+"""The steps after the load: one table per step, one row per comparison."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from eyelevel.report.statistic_cells import compared_json
 from eyelevel.stats.estimate import Estimate
 
 ROWS_MAX = 200
-"""How many rows a step has; those of a larger study are in the records."""
+"""The most rows of a step; those of a larger study are in the records."""
 
 SHOWN = {
     "first_response_ms": "response, ms",
@@ -23,7 +23,7 @@ SHOWN = {
     "object_count": "requests",
     "received_bytes": "kB",
 }
-"""Metrics and their columns; one without any value has none."""
+"""The metrics with their columns; one without any value has none."""
 
 NOTE = (
     "Medians over the pairs, in milliseconds from the moment when the step's input was sent: "
@@ -36,7 +36,7 @@ NOTE = (
 
 
 def steps_section(contents: StudyResults) -> Markup:
-    """Nothing for a plan without steps."""
+    """Return the section; empty for a plan without steps."""
     if not contents.steps:
         return Markup("")
     return titled_section(
@@ -48,7 +48,7 @@ def steps_section(contents: StudyResults) -> Markup:
 
 
 def steps_json(contents: StudyResults) -> JsonObject:
-    """Return the same for machines."""
+    """Return the steps as JSON."""
     return {"after_load": [_step_json(step) for step in contents.steps]}
 
 

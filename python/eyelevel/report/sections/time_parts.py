@@ -95,7 +95,7 @@ class PartsTable:
 
 @dataclass(frozen=True)
 class PartsSection:
-    """A table a comparison and network, which opens when asked for."""
+    """A table per comparison and network, which unfolds."""
 
     summary: str
     tables: tuple[PartsTable, ...]
@@ -103,8 +103,10 @@ class PartsSection:
 
 
 def time_parts(contents: StudyResults) -> Markup:
-    """Return the primary metric's tables, or those of Largest Contentful Paint if nobody saw what
-    it waited for; empty without such loads."""
+    """Return the tables of the primary metric's parts; empty without such loads.
+
+    If its waits are unknown, they are those of Largest Contentful Paint.
+    """
     divided, parts = {
         SPEED_INDEX.whole: (SPEED_INDEX, contents.speeds),
         _FIRST: (FIRST_PAINT, contents.first_paints),
@@ -151,7 +153,7 @@ def metric_paragraphs(contents: StudyResults) -> list[list[str]]:
 
 
 def _has_sign(contents: StudyResults, gain: NetworkGain) -> bool:
-    """Whether a stack is called faster or slower, be it by less than matters."""
+    """Return whether a stack is called faster or slower, by any amount."""
     return (verdict_of(contents, gain) or "").startswith(CLAIMS)
 
 
@@ -228,19 +230,20 @@ def _of_part(part: VisiblePart, gain: NetworkGain, *, are_stacks_named: bool) ->
 
 
 def _find_parts(parts: Sequence[NetworkParts], gain: NetworkGain) -> NetworkParts | None:
-    """Return the parts of a gain's comparison, if their whole differs for certain as it does."""
+    """Return the parts of a gain's comparison if the time differs significantly as the gain
+    does."""
     of = (gain.network, gain.comparison)
     found = next((each for each in parts if (each.network, each.comparison) == of), None)
     return found if found and _agrees(found.whole.difference, gain) else None
 
 
 def _agrees(difference: Estimate, gain: NetworkGain) -> bool:
-    """Whether it excludes zero on the side on which the gain is."""
+    """Return whether a difference is significant and has the gain's sign."""
     return difference.excludes_zero and (difference.value or 0.0) * (gain.gain.value or 0.0) > 0
 
 
 def _certain_parts(parts: NetworkParts, gain: NetworkGain) -> list[tuple[str, Estimate]]:
-    """Return the parts that differ for certain as the gain does, the largest first."""
+    """Return the parts that differ significantly with the gain's sign, the largest first."""
     found = [
         (name, part.difference)
         for name, part in parts.parts.items()
@@ -306,7 +309,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
 def _describe_handshakes(counts: tuple[int, int]) -> str:
-    """Return `two handshakes`, or `one to three handshakes` where sites differ."""
+    """Return `two handshakes`, or `one to three handshakes` if sites differ."""
     return f"{_number_in_words(counts)} handshake{'' if counts == (1, 1) else 's'}"
 
 

@@ -1,5 +1,4 @@
-"""Comparisons in which loads timed out: what can be said of them all the same, over sites and site
-by site."""
+"""Comparisons with timeouts: what is known about them, over sites and site by site."""
 
 import math
 
@@ -38,7 +37,7 @@ NETWORKS_NOTE = (
 
 
 def timeouts_beside(gain: NetworkGain) -> Markup:
-    """Below a gain, how many loads it counts as their limit; nothing of one without."""
+    """Return how many loads a gain counts as their limit; empty if there are none."""
     counts = gain.timeouts
     if counts is None or not counts.any:
         return Markup("")
@@ -48,7 +47,7 @@ def timeouts_beside(gain: NetworkGain) -> Markup:
 
 
 def timeouts_details(contents: StudyResults) -> Markup:
-    """Collapsed; nothing where no load timed out."""
+    """Return comparisons over sites with timeouts, collapsed; empty if no load timed out."""
     rows: list[list[object]] = []
     for gain in contents.gains:
         counts = gain.timeouts
@@ -72,7 +71,7 @@ def timeouts_details(contents: StudyResults) -> Markup:
 
 
 def timeouts_json(gain: NetworkGain) -> JsonObject | None:
-    """How many loads of a comparison timed out, and what tells the stacks apart."""
+    """Return the timeouts of a comparison and their test; None if they are unknown."""
     counts = gain.timeouts
     if counts is None:
         return None
@@ -98,7 +97,7 @@ SITES_NOTE = (
 
 
 def describe_censored(contents: StudyResults) -> Markup:
-    """Collapsed; nothing where no load timed out."""
+    """Return comparisons by site with timeouts, collapsed; empty if no load timed out."""
     censored_cells = contents.censored
     if not censored_cells:
         return Markup("")
@@ -127,7 +126,7 @@ def _comparisons(count: int) -> str:
 
 
 def censored_as_json(contents: StudyResults) -> JsonObject:
-    """Return the same for machines: an object a comparison."""
+    """Return the censored comparisons as JSON, one object per comparison."""
     return {
         "timeouts_censored": [
             {

@@ -53,12 +53,12 @@ class WhySection:
     brief: tuple[str, ...]
 
     def as_json(self) -> JsonObject:
-        """Return the same for programs."""
+        """Return the sentences as JSON."""
         return {"why": list(self.sentences)}
 
 
 def why_section(contents: StudyResults) -> Markup:
-    """Return the sentences; nothing where there are none."""
+    """Return the section; empty if there are no sentences."""
     section = _section(contents)
     return render("why", section) if section.sentences else Markup("")
 
@@ -71,7 +71,7 @@ def _section(contents: StudyResults) -> WhySection:
 
 
 def why_details(contents: StudyResults, data: PageData) -> Markup:
-    """Return the parts by network and comparison; and what typical loads were like."""
+    """Return the parts by network and comparison, and traces of typical loads."""
     parts = [*_causes(contents), time_parts(contents), *_traces(contents, data)]
     if not any(parts):
         return Markup("")
@@ -79,7 +79,7 @@ def why_details(contents: StudyResults, data: PageData) -> Markup:
 
 
 def why_json(contents: StudyResults) -> JsonObject:
-    """Return the sentences, and the parts of each difference, for machines."""
+    """Return the sentences, and the parts of each difference, as JSON."""
     return {
         **_section(contents).as_json(),
         "causes": [_causes_json(split) for split in contents.splits],
@@ -131,16 +131,18 @@ def _causes(contents: StudyResults) -> list[Markup]:
 
 
 def explain_causes(contents: StudyResults) -> list[str]:
-    """Return the sentences on causes and waits; none of an unfinished run, whose parts are in the
-    table."""
+    """Return the sentences on causes and waits; empty for an unfinished run."""
     if contents.unfinished:
         return []
     return [*why_sentences(contents.splits), *map(" ".join, metric_paragraphs(contents))]
 
 
 def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:
-    """Return the largest part of each difference whose interval excludes zero, in words; else that
-    none does: the largest of parts that may all be noise is no cause."""
+    """Return a sentence on the largest part of each difference whose interval excludes zero.
+
+    If there is none, the sentence states that: the largest of parts that may all be noise is no
+    cause.
+    """
     sentences = []
     for network_split in splits:
         parts = {NAMES[name]: part for name, part in network_split.split.causes.items()}
@@ -229,7 +231,7 @@ def _traces_note() -> Markup:
 
 def _format_trace(name: str, value: float | None) -> str:
     if value is None:
-        return "–" if name in LIMITS else "none"  # of a limit nobody told
+        return "–" if name in LIMITS else "none"  # no connection reported this limit
     if name.endswith("_share"):
         return format_percent(value, signed=False)
     if name.endswith(("_ms_max", "_ms")):
