@@ -1,5 +1,6 @@
-"""Control one running lab: configured by one line of JSON, observed by events
-(spec/lab-events.md)."""
+"""Control a running lab: configured by one line of JSON, observed by events
+(spec/lab-events.md).
+"""
 
 import ipaddress
 import logging
@@ -17,19 +18,20 @@ logger = logging.getLogger(__name__)
 HTTPS_PORT = 443
 
 READY_TIMEOUT_S = 30.0
-"""A lab is up in 150 ms on a quiet machine; a busy one may take many times that."""
+"""Time limit for a lab to start; 150 ms on a quiet machine, many times that on a busy one."""
 
 STOP_TIMEOUT_S = 10.0
-"""The limit for the summary after the stop command; then the lab is killed."""
+"""Time limit for the summary after the stop command; then the lab is killed."""
 
 END_GRACE_S = 1.0
-"""The limit for the supervisor's own end; when it is killed, the kernel ends everything inside the
-lab."""
+"""Time limit for the supervisor to exit; if it is killed, the kernel ends everything inside the
+lab.
+"""
 
 
 @dataclass(frozen=True)
 class LabConfig:
-    """The configuration of a lab; `stack` and `path` are in the form of spec/lab-events.md."""
+    """Configuration of a lab; `stack` and `path` are as in spec/lab-events.md."""
 
     path: JsonMapping
     seed: int
@@ -46,7 +48,7 @@ class LabConfig:
     longest_prefix: bool = False
 
     def message(self) -> JsonObject:
-        """Return the configuration without the settings that have their default."""
+        """Return the configuration message, without settings that have their default."""
         message = {name: getattr(self, name) for name in ("site", "stack", "path", "seed")}
         for setting in fields(self):
             if (value := getattr(self, setting.name)) != setting.default:
@@ -74,16 +76,18 @@ class Ready:
     startup_ms: float
     site_digest: str | None
     queueing_discipline: str | None = None
-    """The queueing discipline of the servers' device, by the kernel's name; None for a virtual
-    Ethernet pair, which has none."""
+    """Queueing discipline of the servers' device, by the kernel's name; None for a virtual
+    Ethernet pair, which has none.
+    """
     reserved_cores: tuple[int, ...] | None = None
-    """Hardware threads of the core that the lab's own threads, and servers in its place, run on; no
-    client may use it. None: all cores are everybody's, since the lab has real-time priority or only
-    one core."""
+    """Hardware threads of the core reserved for the lab's own threads, and for external
+    servers; clients may not use them. None: no core is reserved, since the lab has real-time
+    priority or there is only one core.
+    """
 
     @classmethod
     def of(cls, event: JsonMapping) -> Self:
-        """Read the event; unknown keys are ignored."""
+        """Parse the event; unknown keys are ignored."""
         names = cls.__dataclass_fields__
         values = {name: event.get(name) for name in names}
         values["origins"] = tuple(event.get("origins") or ())
@@ -93,16 +97,16 @@ class Ready:
 
     @property
     def client_cores(self) -> tuple[int, ...] | None:
-        """The cores that a browser in this lab may use; None for all of this process's."""
+        """CPU cores that a browser in this lab may use; None for all of this process's."""
         if self.reserved_cores is None:
             return None
         return tuple(sorted(os.sched_getaffinity(0) - set(self.reserved_cores)))
 
     def quic_origins(self) -> tuple[str, ...]:
-        """`host:port` of every secure origin, as Chromium's flag wants them.
+        """`host:port` of every secure origin, for Chromium's flag.
 
-        Hosts that were recorded over http alone are among them where there is a server for TLS at
-        all: what of them is asked for over https is a miss with every stack, and no refusal.
+        If there is a TLS server at all, hosts that were recorded over http only are included: https
+        requests to them are then misses with every stack, instead of refused connections.
         """
         secure = [origin for origin in self.origins if origin["scheme"] == "https"]
         found = [f"{origin['host']}:{origin['port']}" for origin in secure]
@@ -111,9 +115,9 @@ class Ready:
         return tuple(dict.fromkeys(found))
 
     def own_hosts(self) -> tuple[tuple[str, str], ...]:
-        """Return hosts that a browser asks no resolver for, and their addresses in the lab.
+        """Hosts that a browser does not resolve, with their addresses in the lab.
 
-        An address that was recorded as itself is its own. Others (loopback, private ones) and
+        An address that is replayed at itself is left out. Others (loopback, private ones) and
         `localhost` are the machine's own to a browser, which is not what was recorded.
         """
         addresses = {origin["host"]: origin["address"] for origin in self.origins}
@@ -126,7 +130,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class LabSummary:
-    """Everything that a lab reported between `ready` and its end."""
+    """All reports of a lab between `ready` and its end."""
 
     requests: tuple[JsonMapping, ...] = ()
     connections: tuple[JsonMapping, ...] = ()
@@ -134,21 +138,24 @@ class LabSummary:
     cross_traffic: JsonMapping | None = None
     errors: tuple[str, ...] = field(default=())
     server_cpu_s: float | None = None
-    """Processor time of the servers' thread, for the measured visit alone."""
+    """CPU time of the servers' thread, for the measured visit only, seconds."""
     suspended: tuple[JsonMapping, ...] | None = None
-    """The processes of the measured visit that were suspended; None if they were not watched."""
+    """Suspended processes of the measured visit; None if processes were not watched."""
 
 
 class Lab:
-    """A lab from `with` to its end. Leaving the block stops it, whatever happened inside.
+    """A lab that lives for the duration of a `with` block, whatever happens inside.
 
-    Raises LabError on entry if it cannot be built.
+    Raises `LabError` on entry if it cannot be built.
     """
 
     def __init__(
         self, config: LabConfig, on_path: Callable[[JsonMapping], None] | None = None
     ) -> None:
-        """`on_path` gets each `path` event, in a thread of its own (see `watch_interval_ms`)."""
+        """Prepare a lab; `on_path` is called in another thread with each `path` event.
+
+        See `watch_interval_ms`.
+        """
         self._config = config
         self._on_path = on_path
         self._summary: LabSummary | None = None
@@ -175,19 +182,20 @@ class Lab:
 
     @property
     def command_prefix(self) -> tuple[str, ...]:
-        """The words that run a command on the client side of this lab."""
+        """Prefix that runs a command on the client side of this lab."""
         return (*self._enter(self.ready.client_cores), "--")
 
     @property
     def server_command_prefix(self) -> tuple[str, ...]:
-        """The words that run a command in the servers' network namespace."""
+        """Prefix that runs a command in the servers' network namespace."""
         prefix = self._enter(self.ready.reserved_cores)
         return (*prefix, "--server-tid", str(self.ready.server_tid), "--")
 
     @property
     def external_server_prefix(self) -> tuple[str, ...]:
-        """The words that run an external server in that namespace, with the priority of our
-        servers."""
+        """Prefix that runs an external server in that namespace, with the priority of our
+        servers.
+        """
         *prefix, end = self.server_command_prefix
         return (*prefix, *(("--realtime",) if self.ready.server_realtime_priority else ()), end)
 
@@ -196,9 +204,9 @@ class Lab:
         return prefix if cores is None else (*prefix, "--cores", ",".join(map(str, cores)))
 
     def revisit(self, *, connections_stay: bool = False) -> None:
-        """Begin a next page load: `stop` gives the requests and connections from now on.
+        """Begin another page load: `stop` then reports requests and connections from now on.
 
-        With `connections_stay` those that are still open are the next load's too.
+        With `connections_stay` connections that are still open count for the next load, too.
         """
         self._conversation.say({"command": "revisit"})
         event = self._conversation.wait_for("revisit", STOP_TIMEOUT_S)
@@ -207,7 +215,7 @@ class Lab:
         self._conversation.events.clear()
 
     def stop(self) -> LabSummary:
-        """End the lab in order and return what it reported; LabError if it had failed."""
+        """Stop the lab and return its summary; raises `LabError` if it had failed."""
         if self._summary is not None:
             return self._summary
         try:
@@ -243,14 +251,13 @@ class Lab:
 
 
 def read_suspended(summary: JsonMapping) -> tuple[JsonMapping, ...] | None:
-    """Return the suspended processes in a `summary`; None if they were not watched."""
+    """Return the suspended processes in a `summary`; None if processes were not watched."""
     seen = summary.get("suspended")
     return None if seen is None else tuple(seen)
 
 
 def needs_no_resolver(host: str) -> bool:
-    """Return whether a browser knows where the host is without a resolver (RFC 6761, section
-    6.3)."""
+    """Return whether browsers resolve the host themselves (RFC 6761, section 6.3)."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -261,8 +268,7 @@ def needs_no_resolver(host: str) -> bool:
 
 
 def find_lost_outside(path: JsonMapping) -> list[tuple[str, str, int]]:
-    """Return packets that were lost although no stage of the path dropped them: end, place and
-    number."""
+    """Return packets lost outside of the path's stages, as (end, place, number)."""
     return [
         (end, source, count)
         for end, lost in path["lost_outside"].items()
@@ -274,10 +280,9 @@ def find_lost_outside(path: JsonMapping) -> list[tuple[str, str, int]]:
 def with_marks(
     connections: Iterable[JsonMapping], path: JsonMapping
 ) -> tuple[tuple[JsonMapping, ...], JsonObject]:
-    """Return the connections, each with its marks as `ecn`, and the path without counts by
-    connection.
+    """Return the connections, each with its `ecn` marks, and the path without counts by connection.
 
-    `ecn` is None if the path had no packet of the connection. What stays in the path are sums.
+    `ecn` is None if the path had no packet of the connection. The path keeps the sums.
     """
     marks = {
         (flow["protocol"], flow["client"], flow["server"]): {

@@ -1,4 +1,4 @@
-"""A process of the data plane from start to end: lines of JSON in, events out."""
+"""Run a process of the data plane: lines of JSON in, events out."""
 
 import contextlib
 import json
@@ -18,11 +18,11 @@ from eyelevel.verbosity import Shortened
 logger = logging.getLogger(__name__)
 
 ERROR_BYTES_MAX = 4000
-"""How much of its standard error is kept for messages."""
+"""Maximum bytes of its standard error kept for messages."""
 
 
 class Conversation:
-    """One process; callers call `end` whatever happens."""
+    """One process; callers must call `end`."""
 
     def __init__(
         self,
@@ -30,15 +30,18 @@ class Conversation:
         command: Sequence[str],
         on_event: Callable[[JsonMapping], bool] | None = None,
     ) -> None:
-        """`subject` names the process in messages. `on_event` is called in a thread of its own; an
-        event for which it returns true is dealt with and kept from `events`."""
+        """Start the process; `subject` names it in messages.
+
+        `on_event` is called in another thread; an event for which it returns True is not added to
+        `events`.
+        """
         self.subject = subject
         self.events: list[JsonMapping] = []
-        """What `wait_for` has passed so far, in order."""
+        """Events that `wait_for` has passed so far, in order."""
         self._on_event = on_event
         self._arrived: queue.Queue[JsonMapping | None] = queue.Queue()
         self._errors = bytearray()
-        # In a session of its own: this process handles Ctrl-C, and then ends the other.
+        # In a session of its own: only this process handles Ctrl-C, and then ends the other one.
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -58,19 +61,21 @@ class Conversation:
         """Send one line of JSON."""
         assert self._process.stdin is not None
         logger.debug("to %s: %s", self.subject, Shortened(message))
-        # After a broken pipe the process has ended by itself, and its last words say why.
+        # After a broken pipe the process has exited, and its last output explains why.
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
 
     def say_no_more(self) -> None:
-        """Close its input, at which it ends."""
+        """Close the process's input, which makes it exit."""
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
 
     def wait_for(self, kind: str, timeout_s: float) -> JsonMapping:
-        """Return the next event of this kind; LabError if none comes, with its last words."""
+        """Return the next event of this kind; raises `LabError` with the last output if none
+        arrives.
+        """
         deadline = time.monotonic() + timeout_s
         while True:
             try:
@@ -88,7 +93,7 @@ class Conversation:
                 raise LabError(event["message"])
 
     def end(self, grace_s: float) -> None:
-        """Close its input, which ends it; kill it if that takes longer than `grace_s`."""
+        """Close its input, which makes it exit; kill it if that takes longer than `grace_s`."""
         self.say_no_more()
         try:
             self._process.wait(timeout=grace_s)
@@ -102,13 +107,13 @@ class Conversation:
                 pipe.close()
 
     def _last_words(self) -> str:
-        # The end of its output may arrive before its message.
+        # The end of its output may arrive before its error message.
         self._readers[1].join(timeout=1.0)
         prefix = f"{NAME}: "
         messages = [event["message"] for event in self.events if event["event"] == "error"]
         messages.append(bytes(self._errors).decode(errors="replace").strip())
         text = next(filter(None, messages[-2:]), f"exit status {self._process.poll()}, no message")
-        # Its own message stands for itself; anything else has to name its subject.
+        # Its own message is complete; any other output needs the subject's name.
         if text.startswith(prefix):
             return text.removeprefix(prefix)
         return f"{self.subject} ended: {text}; {DOCTOR}"

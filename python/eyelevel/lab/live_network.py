@@ -1,4 +1,4 @@
-"""Control one running live network (spec/lab-events.md, "A live network")."""
+"""Control a running live network (spec/lab-events.md, "A live network")."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from eyelevel.lab.client import LabSummary, read_suspended
 from eyelevel.lab.conversation import Conversation
 
 READY_TIMEOUT_S = 30.0
-"""The limit for its start, which takes 30 ms on a quiet machine."""
+"""Time limit for its start, which takes 30 ms on a quiet machine."""
 
 STOP_TIMEOUT_S = 10.0
 END_GRACE_S = 1.0
@@ -21,12 +21,12 @@ IPV4_ALONE = (
 
 
 class LiveNetwork:
-    """A network namespace that reaches public servers alone, from `with` to its end.
+    """A network namespace that reaches public servers only, for the duration of a `with` block.
 
-    Browsers behind `command_prefix` have connections of their own to the real servers. What is not
-    public is reached where `allow` names its address or range. `upstream_ca` is a file of
-    certificates (PEM) to trust beside the browser's own.
-    Raises LabError on entry if it cannot be made.
+    Browsers started with `command_prefix` connect directly to the real servers. Hosts that are not
+    public are reachable if `allow` has their address or range. `upstream_ca` is a file of
+    certificates (PEM) to trust in addition to the browser's own. Raises `LabError` on entry if it
+    cannot be created.
     """
 
     def __init__(self, allow: Sequence[str] = (), upstream_ca: Path | None = None) -> None:
@@ -37,11 +37,11 @@ class LiveNetwork:
             command += ["--upstream-ca", str(upstream_ca.resolve())]
         self._command = command
         self.spki_sha256: str | None = None
-        """What Chromium must be told to trust: keys, with commas between."""
+        """Keys that Chromium must be set to trust, separated by commas."""
         self.command_prefix: tuple[str, ...] = ()
-        """Put before a browser's command."""
+        """Prefix of a browser's command."""
         self.remark = ""
-        """How it differs from what people at this machine have; empty if it does not."""
+        """How it differs from the machine's own network; "" if it does not."""
         self.startup_ms = 0.0
 
     def __enter__(self) -> Self:
@@ -58,7 +58,7 @@ class LiveNetwork:
         return self
 
     def stop(self) -> LabSummary:
-        """End it, once, and return what it saw of the load; LabError if it had failed."""
+        """Stop it, once, and return its summary of the load; raises `LabError` if it had failed."""
         try:
             self._conversation.say_no_more()
             summary = self._conversation.wait_for("summary", STOP_TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""The prober and its targets: one line of JSON in, events out (spec/probe.md)."""
+"""Run the prober and its targets: one line of JSON in, events out (spec/probe.md)."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import Lab
 
 END_TIMEOUT_S = 10.0
-"""A target ends when its input does."""
+"""Time limit for a target to exit after its input was closed."""
 
 
 def probe_events(
@@ -22,13 +22,13 @@ def probe_events(
     prefix: Sequence[str] = (),
     lines: Iterable[str] = (),
 ) -> Iterator[JsonObject]:
-    """Run `probe` or `scan` and yield its events as they come; stopping early ends the process.
+    """Run `probe` or `scan` and yield its events as they arrive; stopping early ends the process.
 
-    `prefix` puts the command into a lab. `lines` follow the configuration as they are read, from a
-    thread of their own. Raises LabError with its own message when it fails.
+    `prefix` runs the command inside a lab. `lines` are sent after the configuration, from another
+    thread. Raises `LabError` with the process's own message if it fails.
     """
     command = [*prefix, find_binary(), subcommand]
-    # Ctrl-C reaches it too: its rows are complete lines or none.
+    # Ctrl-C reaches it, too: its last row is either complete or absent.
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -52,21 +52,25 @@ def probe_events(
 
 
 def _feed(stream: IO[str], lines: Iterable[str]) -> None:
-    # After a broken pipe the command has ended by itself, and its status says how.
+    # After a broken pipe the command has exited, and its status shows how.
     with contextlib.suppress(BrokenPipeError), stream:
         for line in lines:
             stream.write(line + "\n")
 
 
 class ProbeTarget:
-    """Servers to probe from `with` to its end; `prefix` says in which namespace they run."""
+    """Servers to probe, for the duration of a `with` block, in the namespace that `prefix`
+    enters.
+    """
 
     def __init__(self, prefix: Sequence[str], config: JsonMapping) -> None:
         self._prefix = prefix
         self._config = config
         self.authority_pem = ""
         self.crypto_us_min: Mapping[str, int | None] = {}
-        """The servers' least time of cryptography a handshake, by protocol; known after the end."""
+        """Minimum cryptography time of a handshake on the servers, µs, by protocol; known after
+        exit.
+        """
 
     @classmethod
     def behind(cls, lab: Lab, config: JsonMapping) -> Self:

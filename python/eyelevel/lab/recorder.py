@@ -1,4 +1,4 @@
-"""Control one running recording proxy (spec/archive.md, "The recorder")."""
+"""Control a running recording proxy (spec/archive.md, "The recorder")."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,20 +9,20 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.lab.conversation import Conversation
 
 ANSWER_TIMEOUT_S = 60.0
-"""The limit for one answer; writing a gigabyte takes longest."""
+"""Time limit for one answer; writing a gigabyte takes longest."""
 
 END_GRACE_S = 5.0
 
 
 class Recorder:
-    """A recording proxy from `with` to its end; without `write` nothing is written.
+    """A recording proxy, for the duration of a `with` block; without `write` nothing is written.
 
-    It listens in a network namespace of its own that has nothing but loopback, for commands behind
+    It listens in its own network namespace, which has only loopback, for commands started with
     `command_prefix`; with `port`, on this machine's loopback, for clients that send `credentials`.
 
-    What is not public is reached where a URL of `pages` names its address, and where `allow` names
-    it: `HOST`, `HOST:PORT`, an address, one with a port, or a range.
-    Raises LabError if it cannot start or write.
+    Hosts that are not public are reachable if a URL of `pages` names their address, or if `allow`
+    names them: `HOST`, `HOST:PORT`, an address, one with a port, or a range. Raises `LabError` if
+    it cannot start or write.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class Recorder:
         self.address = ""
         """`host:port` of the proxy."""
         self.spki_sha256 = ""
-        """What Chromium must be told to trust."""
+        """Key that Chromium must be set to trust."""
         self.ca_certificate = ""
-        """What other clients must trust, PEM."""
+        """PEM of the certificate that other clients must trust."""
         self.credentials = ""
         """`name:password` for clients, with `port`."""
         self.command_prefix: tuple[str, ...] = ()
-        """Put before a client's command, without `port`."""
+        """Prefix of a client's command, without `port`."""
 
     def __enter__(self) -> Self:
         self._conversation = Conversation("the recorder", self._command)
@@ -80,24 +80,26 @@ class Recorder:
         self._conversation.end(END_GRACE_S)
 
     def begin_visit(self) -> None:
-        """Count what passes from now on to another visit of the page."""
+        """Assign exchanges from now on to another visit of the page."""
         self._conversation.say({"command": "visit"})
 
     def counts(self) -> JsonMapping:
-        """Return how much was kept so far: `exchanges`, `open`, `left_out`."""
+        """Return the numbers so far: `exchanges`, `open`, `left_out`."""
         self._conversation.say({"command": "counts"})
         return self._conversation.wait_for("counts", ANSWER_TIMEOUT_S)
 
     def why_left_out(self, host: str) -> str | None:
-        """Return why an exchange with `host` is not stored, such as that nothing answers there."""
+        """Return why an exchange with `host` is not stored, such as an unreachable host; None
+        if it is.
+        """
         self._conversation.say({"command": "why", "host": host})
         left_out = self._conversation.wait_for("why", ANSWER_TIMEOUT_S)["left_out"]
         return None if left_out is None else str(left_out)
 
     def write(self, **provenance: object) -> JsonMapping:
-        """Write the site and end; `provenance` is what the recording says of itself (the spec).
+        """Write the site and stop; `provenance` is stored in the recording (the spec).
 
-        Returns the `written` event, whose `info` is what `eyelevel site info` prints.
+        Returns the `written` event, whose `info` is the output of `eyelevel site info`.
         """
         self._conversation.say({"command": "stop", **provenance})
         return self._conversation.wait_for("written", ANSWER_TIMEOUT_S)

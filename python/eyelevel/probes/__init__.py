@@ -1,10 +1,10 @@
-"""Analysis of probes: how long connections take, by protocol, and by how much they differ.
+"""Analyse probes: connection times by protocol, and their differences.
 
-Pure but for reading the files it is given (`reading`). Rows come from `eyelevel probe` or from the
-CSVs of Jaeger's thesis (2018); the statistics are those of its chapter 4: rows of one round and
-name are paired (`pairing`), shares and quantiles have intervals (`intervals`), `analysis` puts
-them together. `targets` and `schedule` read what is to be probed and when.
+Pure except for `reading`, which reads files. Rows come from `eyelevel probe` or from the CSVs of
+Jaeger's thesis (2018); the statistics are those of its chapter 4: rows of one round and name are
+paired (`pairing`), shares and quantiles have intervals (`intervals`), and `analysis` combines them.
+`targets` and `schedule` parse what to probe and when.
 
-Nothing is imported here, so that parsing options stays light. Probing itself is the data
-plane's (`eyelevel.lab.prober`); the page of a report is `eyelevel.report.pages.probe`.
+Nothing is imported here, so that parsing options stays cheap. Probing itself is done by the data
+plane (`eyelevel.lab.prober`); the report's page is `eyelevel.report.pages.probe`.
 """

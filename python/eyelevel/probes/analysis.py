@@ -1,5 +1,6 @@
-"""Compute the numbers of the thesis's chapter 4 from rows: datasets, times, differences,
-failures."""
+"""Compute the tables of the thesis's chapter 4 from rows: datasets, times, differences,
+failures.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -25,30 +26,31 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Analysis:
-    """Tables as lists of rows, each a dictionary with the documented names."""
+    """Tables as lists of rows, each a dictionary with the documented keys."""
 
     datasets: list[JsonObject]
     """One row per file: samples, dates, vantage points, families, hosts, failures."""
     pairs: list[JsonObject]
     """One row per file and comparison: quantiles and shares of A - B, the median host, a
-    verdict."""
+    verdict.
+    """
     conditions: list[JsonObject]
-    """v4 - v6, full - resumed, 0-RTT: one row per comparison, protocol and vantage point."""
+    """One row per comparison (v4 - v6, full - resumed, 0-RTT), protocol and vantage point."""
     groups: list[JsonObject]
-    """The failures over all files together, by address family and vantage point."""
+    """Paired differences over all files together, by address family and vantage point."""
     times: list[JsonObject]
     """Connection and DNS times by file, protocol, address family and vantage point."""
     failures: list[JsonObject]
-    """How often each protocol failed, by class."""
+    """Number of failures per protocol and class."""
     by_cdn: ByCdn
-    """The hosts grouped by the CDN that served them."""
+    """Hosts grouped by the CDN that served them."""
     differences: dict[tuple[str, str, str], NDArray[np.float64]]
-    """(file, a, b) to the differences, for figures."""
+    """Differences by (file, a, b), for figures."""
     table: pl.DataFrame
-    """Every row that was read."""
+    """All rows."""
 
     def as_json(self) -> JsonObject:
-        """Return the documented shape (docs/reference/probe.md)."""
+        """Return the tables as documented in docs/reference/probe.md."""
         return {
             "datasets": self.datasets,
             "pairs": self.pairs,
@@ -61,7 +63,7 @@ class Analysis:
 
 
 def analyse(tables: Sequence[pl.DataFrame]) -> Analysis:
-    """Return everything that the report shows; the same tables give the same numbers."""
+    """Compute everything that the report shows; equal tables give equal results."""
     tables = attribute_cdns(tables)
     whole = pl.concat(tables)
     rows: list[JsonObject] = []
@@ -90,7 +92,7 @@ def analyse(tables: Sequence[pl.DataFrame]) -> Analysis:
 
 
 def _groups(paired: Sequence[tuple[str, str, Pairs]]) -> list[JsonObject]:
-    """Over all files: everything, then each address family and vantage point."""
+    """Return differences over all files: of all rows, then by address family and vantage point."""
     rows = []
     for a, b in COMPARISONS:
         of_pair = [pairs for first, second, pairs in paired if (first, second) == (a, b)]
@@ -127,7 +129,7 @@ def file_labels(files: Iterable[str]) -> dict[str, str]:
 
 
 def _failures(table: pl.DataFrame) -> list[JsonObject]:
-    # The thesis's files do not say what was split: unknown is not zero.
+    # The thesis's files do not record splitting: unknown, not 0.
     split = pl.when(pl.col("split").is_not_null().any()).then(pl.col("split").sum())
     counted = table.group_by("protocol").agg(
         pl.len().alias("attempts"), split.alias("split_connections")

@@ -1,9 +1,9 @@
-"""Compare pairs of conditions as well as pairs of protocols: address families, resumption, 0-RTT.
+"""Compare pairs of conditions instead of protocols: address families, resumption, 0-RTT.
 
 One host is compared with itself over one protocol from one vantage point, within a file and across
-files: a run with `--resume-session` has full handshakes and resumed ones, one with `-4 -6` both
-families. Rows of files that name no vantage point are partners within their file only, since two
-unnamed places may be two places.
+files: a run with `--resume-session` has full and resumed handshakes, one with `-4 -6` both
+families. Rows without a vantage point are paired within their file only, since two unnamed vantage
+points may differ.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,15 +22,17 @@ FULL = ~(
     | pl.col("early_data_offered")
     | pl.col("early_data_accepted")
 )
-"""A handshake that could not have been shorter: no session was offered."""
+"""Full handshakes: no session was offered, so they could not have been shorter."""
 RESUMED = pl.col("resumed") & ~pl.col("early_data_offered") & ~pl.col("early_data_accepted")
-"""Early data that was rejected cost something: such a row is neither this nor 0-RTT."""
+"""Resumed handshakes. Rejected early data costs time, so such rows are neither these nor 0-RTT."""
 ZERO_RTT = pl.col("early_data_accepted")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A and B, what the difference A - B is of, and in what partners agree."""
+    """Conditions A and B, the column of which A - B is taken, and the columns in which partners
+    agree.
+    """
 
     a: str
     b: str
@@ -54,15 +56,16 @@ CONDITIONS = (
     Comparison("full", "0-RTT", "first_byte_ms", FULL, ZERO_RTT, (*_PLACE, "family")),
     Comparison("resumed", "0-RTT", "first_byte_ms", RESUMED, ZERO_RTT, (*_PLACE, "family")),
 )
-"""The pairs of conditions; positive if B took less time. A connection's time does not show 0-RTT,
-the first byte's does."""
+"""Pairs of conditions; a difference is positive if B took less time. 0-RTT shows in the time to
+the first byte, not in the connection time.
+"""
 
 
 def conditions_of(table: pl.DataFrame) -> list[JsonObject]:
-    """Return one row per comparison, protocol and vantage point that has rows of both conditions.
+    """Return one row per comparison, protocol and vantage point with rows of both conditions.
 
-    Each row of A is paired with the nearest row of B in time, at most 60 s apart; failed rows never
-    are. In a run with `--resume-session` that is the second of a pair, or the one before.
+    Each row of A is paired with the row of B nearest in time, at most 60 s apart; failed rows are
+    left out. In a run with `--resume-session` that is the second of a pair, or the one before.
     """
     rows = []
     for comparison in CONDITIONS:

@@ -11,8 +11,8 @@ from eyelevel.json_types import JsonObject
 def datasets_of(tables: Iterable[pl.DataFrame]) -> list[JsonObject]:
     """Return one row per table that has rows.
 
-    `samples` counts every attempt, the failed ones, too (the thesis counted each file's header,
-    so its numbers are larger by one); `first_at` and `last_at` are times of UTC to the second,
+    `samples` counts every attempt, including failed ones (the thesis also counted each file's
+    header, so its numbers are larger by one); `first_at` and `last_at` are UTC times to the second,
     null if no row has a time.
     """
     return [_dataset(table) for table in tables if table.height]
@@ -38,7 +38,7 @@ def _utc(at_s: object) -> str | None:
     try:
         return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError, OSError):
-        return None  # a year that no calendar has
+        return None  # a year outside of the calendar's range
 
 
 def period(row: JsonObject) -> str:

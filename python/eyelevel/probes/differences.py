@@ -18,7 +18,9 @@ NAMES = (*(f"p{p}_ms" for p in PERCENTS), *(f"share_above_{t}" for t in THRESHOL
 
 
 def differences_of(pairs: Pairs) -> JsonObject:
-    """`n`, `hosts`, and estimates of the median host, PERCENTS and shares above THRESHOLDS_MS."""
+    """Return `n`, `hosts`, and estimates of the median host, PERCENTS and shares above
+    THRESHOLDS_MS.
+    """
     values, hosts = pairs.difference_ms, pairs.hosts
     estimates = [
         *quantile_estimates(values, hosts, PERCENTS),
@@ -36,13 +38,15 @@ def empty_summary(reason: str) -> JsonObject:
 
 
 def _median_host(pairs: Pairs) -> Estimate:
-    """Return each host counts once, by the median of its differences: its rows are one site's."""
+    """Return the median over hosts of each host's median difference, so that each host counts
+    once.
+    """
     by_host = pl.DataFrame({"host": pairs.hosts, "ms": pairs.difference_ms}).group_by("host")
     return median_estimate(by_host.agg(pl.col("ms").median())["ms"].to_numpy(), "hosts")
 
 
 def judge(claims: Sequence[JsonObject]) -> None:
-    """Puts `p_holm` and `verdict` into the rows of `differences_of` that are corrected together."""
+    """Add `p_holm` and `verdict` to rows of `differences_of`, corrected over all of them."""
     values = [row["median_host_ms"]["p"] for row in claims]
     compared = sum(p is not None for p in values)
     for row, p in zip(claims, holm(values), strict=True):
@@ -50,10 +54,10 @@ def judge(claims: Sequence[JsonObject]) -> None:
 
 
 def _verdict(row: JsonMapping, p: float | None, compared: int) -> str:
-    """Return which is faster in the median host, by its corrected p alone.
+    """Return which is faster in the median host, by its corrected p only.
 
-    Where not even the same sign at every host would be one, among so many comparisons, nothing is
-    found by finding nothing.
+    If even the same sign at every host would not be significant with so many comparisons, a missing
+    effect is undetermined.
     """
     median_ms = row["median_host_ms"]["value"]
     if p is None or median_ms is None:

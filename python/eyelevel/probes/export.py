@@ -1,4 +1,4 @@
-"""Rows in other forms: the thesis's CSV, Parquet."""
+"""Write rows of probes in other formats: the thesis's CSV, our CSV, Parquet."""
 
 import csv
 import io
@@ -90,21 +90,22 @@ COLUMNS: dict[str, tuple[pl.DataType, str]] = {
     "failure_detail": (_TEXT, "what the server, or the system, said"),
     "path_rtt_ms": (pl.Float64(), "in a lab: the emulated path's round-trip time"),
 }
-"""Name to type and meaning, in the order of the data plane's rows. Times in `_us` are microseconds,
-null if the step was not reached."""
+"""Type and meaning of each column, in the order of the data plane's rows. Times in `_us` are
+microseconds, null if the step was not reached.
+"""
 
 
 PARQUET_SCHEMA = {name: kind for name, (kind, _) in COLUMNS.items()}
 GROUP_ROWS = 50_000
-"""Some 20 MB of rows."""
+"""Rows per row group, some 20 MB."""
 
 
 def to_thesis_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
-    """Return rows of `eyelevel probe` in the thesis's columns, semicolons between.
+    """Return rows of `eyelevel probe` as CSV with the thesis's columns, separated by semicolons.
 
-    As in its files, times have three decimals in milliseconds, attempts that failed have no line,
-    and the time of the TCP handshake stands only with TCP. It has no column that tells handshakes
-    apart: of pairs the resumed one alone has a line.
+    As in its files, times are milliseconds with three decimals, failed attempts are left out, and
+    the TCP handshake's time is given only for TCP. The format cannot mark resumption: of each pair
+    only the resumed handshake is written.
     """
     text = io.StringIO()
     lines = csv.writer(text, delimiter=";", lineterminator="\n")
@@ -132,9 +133,9 @@ def to_thesis_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
 
 
 def to_csv(rows: Iterable[JsonMapping], *, header: bool = True) -> str:
-    """Return rows of `eyelevel probe` with all columns, commas between, failed attempts included.
+    """Return rows of `eyelevel probe` as CSV with all columns, failed attempts included.
 
-    What is null is an empty cell, names of a list have blanks between, truth is `true` or `false`.
+    Null is an empty cell, names in a list are separated by spaces, booleans are `true` or `false`.
     """
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
@@ -159,14 +160,14 @@ def _cell(value: object) -> str:
 
 
 _NEW_OR_OURS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-"""A link in the place of a file is refused."""
+"""Flags for opening an output file; a symbolic link in its place is refused."""
 
 
 class ParquetRows:
-    """Rows for one Parquet file, in memory never more than a row group of them.
+    """Writes rows to one Parquet file, with at most one row group in memory.
 
-    They stream into a file of JSON lines beside it, which `close` makes into the Parquet file. If
-    the process is killed, that file stays.
+    They are written to a file of JSON lines next to it, which `close` converts. If the process is
+    killed, that file stays.
     """
 
     def __init__(self, path: Path) -> None:
@@ -183,7 +184,7 @@ class ParquetRows:
         self._has_rows = True
 
     def close(self) -> None:
-        """Make the Parquet file; without rows there is none."""
+        """Write the Parquet file; without rows there is none."""
         self._lines.close()
         if self._has_rows:
             lines = pl.scan_ndjson(self._lines_path, schema=PARQUET_SCHEMA)
@@ -193,7 +194,7 @@ class ParquetRows:
 
 
 def write_parquet(rows: Iterable[JsonMapping], path: Path) -> None:
-    """Every documented column of every row under its own name."""
+    """Write all documented columns of the rows to a Parquet file."""
     writer = ParquetRows(path)
     for row in rows:
         writer.take(row)

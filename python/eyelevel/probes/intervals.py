@@ -1,7 +1,7 @@
-"""Estimates with intervals over hosts: hosts, not rows, are the independent units.
+"""Estimate intervals over hosts: hosts, not rows, are the independent units.
 
-A host's rows share its distance, its server and its load, so they are drawn together: the
-cluster bootstrap of Davison and Hinkley (1997), section 3.8, percentile intervals.
+A host's rows share its distance, its server and its load, so they are resampled together: the
+cluster bootstrap of Davison and Hinkley (1997), section 3.8, with percentile intervals.
 """
 
 from collections.abc import Sequence
@@ -13,14 +13,16 @@ from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, undetermined
 
 RESAMPLES = 999
 HOSTS_MIN = 5
-"""The fewest hosts for an interval; with fewer it would claim too much."""
+"""Minimum number of hosts for an interval; with fewer it would be too narrow."""
 FEW_HOSTS = f"fewer than {HOSTS_MIN} hosts"
 
 
 def quantile_estimates(
     values: Floats, hosts: Sequence[str], percents: Sequence[float], seed: int = 1
 ) -> list[Estimate]:
-    """Return one estimate per percentile, its interval by drawing hosts with replacement."""
+    """Return one estimate per percentile, with an interval from resampling hosts with
+    replacement.
+    """
     quantiles = np.percentile(values, percents)
     order = np.argsort(values, kind="stable")
     ordered = values[order]
@@ -56,7 +58,7 @@ def share_estimates(
 
 
 def _draws(hosts: int, seed: int) -> list[NDArray[np.int64]]:
-    """Return how often each host is drawn, once a resample."""
+    """Return how often each host is drawn, for each resample."""
     generator = np.random.Generator(np.random.PCG64(seed))
     return [
         np.bincount(generator.integers(0, hosts, hosts), minlength=hosts) for _ in range(RESAMPLES)
@@ -66,7 +68,7 @@ def _draws(hosts: int, seed: int) -> list[NDArray[np.int64]]:
 def _weighted_percentiles(
     ordered: Floats, weights: NDArray[np.int64], percents: Sequence[float]
 ) -> Floats:
-    """numpy's linear percentiles of values that each count `weights` times."""
+    """Return linear percentiles, as numpy's, of values that each count `weights` times."""
     ends = np.cumsum(weights)
     position = (ends[-1] - 1) * np.asarray(percents) / 100
     below = np.floor(position)

@@ -13,24 +13,26 @@ from eyelevel.json_types import JsonMapping
 from eyelevel.probes.protocols import version_rank
 
 ALIKE = ("host", "family", "vantage", "file")
-"""The columns in which partners agree."""
+"""Columns in which partners agree."""
 APART_S_MAX = 60.0
-"""`Happened in the same minute against the same URL` (the thesis, section 4.2)."""
+"""Maximum time between partners: "happened in the same minute against the same URL" (the
+thesis, section 4.2).
+"""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Differences A - B in milliseconds, in the order of A's rows, and the host of each."""
+    """Differences A - B in milliseconds, in the order of A's rows, with the host of each."""
 
     difference_ms: NDArray[np.float64]
     hosts: tuple[str, ...]
     families: tuple[str | None, ...]
     vantages: tuple[str | None, ...]
     cdns: tuple[str | None, ...]
-    """The CDNs of A's rows; None where none was attributed."""
+    """CDNs of A's rows; None if none was attributed."""
 
     def part(self, keep: Sequence[int]) -> Self:
-        """Return the pairs at these places."""
+        """Return the pairs at these indexes."""
         return type(self)(
             self.difference_ms[keep],
             tuple(self.hosts[index] for index in keep),
@@ -41,7 +43,7 @@ class Pairs:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
-        """Return all parts in one, of which there is at least one."""
+        """Return all parts, of which there is at least one, as one."""
         return cls(
             np.concatenate([each.difference_ms for each in parts]),
             tuple(host for each in parts for host in each.hosts),
@@ -52,12 +54,12 @@ class Pairs:
 
 
 def pair_rows(table: pl.DataFrame, a: str, b: str, alike: Sequence[str] = ALIKE) -> Pairs:
-    """Return each row of `a` in file order with the first row of `b` of the same URL within 60 s.
+    """Pair each row of `a` in file order with the first row of `b` of the same URL within 60 s.
 
     `b`'s rows are searched in file order, those of Google's QUIC version by version. A row of `b`
-    may serve several of `a`; a row of `a` without a partner is left out. Partners are `alike`, by
-    default of one vantage point and address family. Failed rows, resumed rows and rows without a
-    connection time are never paired.
+    may be the partner of several of `a`; a row of `a` without a partner is left out. Partners agree
+    in the columns `alike`, by default vantage point and address family. Failed rows, resumed rows
+    and rows without a connection time are never paired.
     """
     usable = table.filter(
         pl.col("failure").is_null() & pl.col("connection_ms").is_not_null() & ~pl.col("resumed")
@@ -78,9 +80,9 @@ def pair_within(
     *,
     nearest: bool = False,
 ) -> Pairs:
-    """Return each row of A in order with the first row of B of the same `key` at most 60 s apart.
+    """Pair each row of A in order with the first row of B of the same `key` at most 60 s apart.
 
-    With `nearest`, with the one that is the least apart in time.
+    With `nearest`, with the row of B that is nearest in time.
     """
     candidates = defaultdict(list)
     for row in sorted(of_b.to_dicts(), key=lambda row: version_rank(row["version"])):

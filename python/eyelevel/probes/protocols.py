@@ -1,4 +1,4 @@
-"""The names that the prober and the thesis use: protocols, pairs to compare, failures."""
+"""Names used by the prober and the thesis: protocols, comparisons, failures."""
 
 THESIS_NAMES = {
     "tcp": "TCP",
@@ -7,7 +7,7 @@ THESIS_NAMES = {
     "quic": "QUICv1",
     "quic-v2": "QUICv2",
 }
-"""Our names and what stands in the thesis's column `Protocol`; its QUIC was Q043 and Q039."""
+"""Names in the thesis's column `Protocol`, by ours; its QUIC was Q043 and Q039."""
 
 GOOGLE_QUIC_ORDER = ("Q043", "Q039", "Q035")
 """Google's QUIC versions of 2018, in the order in which partners are searched."""
@@ -44,21 +44,26 @@ FAILURE_CLASSES = {
     "no-session": "the server gave no session to resume",
     "local": "this machine could not make the attempt: a port, a descriptor, a route",
 }
-"""The closed list of failure classes, as the data plane writes them (crates/probe), and their
-meaning; `failure_detail` of a row has the words of the server or the system."""
+"""The closed list of failure classes, as written by the data plane (crates/probe), with their
+meaning; a row's `failure_detail` has the text of the server or the system.
+"""
 
 _FROM_THESIS = {name: ours for ours, name in THESIS_NAMES.items()}
 
 
 def protocol_of(written: str) -> str:
-    """Our name of a thesis CSV's protocol; every Google QUIC version is `quic`."""
+    """Return our name of a protocol in the thesis's CSV; every version of Google's QUIC is
+    `quic`.
+    """
     if written.startswith("Q0"):
         return "quic"
     return _FROM_THESIS.get(written, written)
 
 
 def version_rank(version: str | None) -> int:
-    """Return a row's rank in the search for a partner: Google's versions one after the other."""
+    """Return the rank of a version in the search for partners: Google's versions in order, then
+    others.
+    """
     if version in GOOGLE_QUIC_ORDER:
         return GOOGLE_QUIC_ORDER.index(version)
     return len(GOOGLE_QUIC_ORDER)

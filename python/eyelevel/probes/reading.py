@@ -30,7 +30,9 @@ THESIS_COLUMNS = (
     "Protocol",
     "TcpHandshakeTimeOptional",
 )
-"""The header of tls_perf's and quic_perf's output (the thesis, section 3.4), semicolons between."""
+"""Header of tls_perf's and quic_perf's output (the thesis, section 3.4), separated by
+semicolons.
+"""
 
 SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "file": pl.String,
@@ -54,7 +56,7 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "split": pl.Boolean,
     "failure": pl.String,
 }
-"""The columns that the analysis needs, in file order; times in milliseconds, `at_s` Unix time."""
+"""Columns that the analysis needs, in file order; times in milliseconds, `at_s` in Unix time."""
 
 NEEDED = ("host", "protocol")
 TEXTS = (*NEEDED, "probed_server", "vantage", "address", "server", "version", "failure")
@@ -66,16 +68,16 @@ ROW_KEYS = (
     *HANDSHAKES,
     "split_connection",
 )
-"""The keys that are read of a row written by the prober."""
+"""Keys that are read of a row written by the prober."""
 
 
 def read_files(paths: Iterable[Path]) -> list[pl.DataFrame]:
-    """Return every file as a table of SCHEMA. Raises ProbeError naming the file and line."""
+    """Read every file as a table of SCHEMA. Raises `ProbeError` naming file and line."""
     return [read_file(path) for path in paths]
 
 
 def read_file(path: Path) -> pl.DataFrame:
-    """Read one file, whose format follows from its content, not its name. Raises ProbeError."""
+    """Read one file, whose format is detected by content, not name. Raises `ProbeError`."""
     source = Source(str(path), PROBES, ProbeError)
     if read_head(path, source, 4) == b"PAR1":
         return _table(path, _parquet_rows(path))
@@ -93,7 +95,7 @@ def read_file(path: Path) -> pl.DataFrame:
 
 
 def family_of(address: str | None) -> str | None:
-    """Return `v4` or `v6`; None without an address."""
+    """Return `v4` or `v6`; None without a valid address."""
     try:
         return f"v{ipaddress.ip_address(address).version}" if address else None
     except ValueError:
@@ -115,7 +117,7 @@ def _json_rows(source: Source, lines: Iterable[tuple[int, str]]) -> Iterable[Jso
         try:
             row = parse_json(line.encode(), Source(place, DOCUMENT, ProbeError))
         except ProbeError as error:
-            broken = error  # the last may have been cut off when its writer was stopped
+            broken = error  # the last line may have been cut off when its writer was stopped
             continue
         if isinstance(row, dict) and row.get("event") == "attempt":
             yield _of_row(row, place)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Rounds:
-    """Rounds at whole multiples of a period after a beginning that outlives restarts.
+    """Rounds at multiples of a period after a start that outlives restarts.
 
-    A round that would begin while another runs, or while the program is stopped, is left out and
-    never made up for, so that rounds never overlap or follow at once.
+    A round that would begin while another one runs, or while the program is stopped, is skipped and
+    not repeated later, so that rounds never overlap or bunch.
     """
 
     began_unix_s: float
@@ -17,7 +17,7 @@ class Rounds:
 
     @property
     def count(self) -> int:
-        """How many rounds there are in all."""
+        """Total number of rounds."""
         return max(1, int(-(-self.for_s // self.every_s)))
 
     def next_after(self, now_unix_s: float, last: int | None) -> int | None:
@@ -34,5 +34,5 @@ class Rounds:
         return number if number < self.count else None
 
     def due_unix_s(self, number: int) -> float:
-        """Return when a round is to begin, in Unix time."""
+        """Return when a round is due, Unix time in seconds."""
         return self.began_unix_s + number * self.every_s

@@ -1,4 +1,4 @@
-"""Only some rows: of hosts or CDNs that are named, of hosts that connected by each protocol."""
+"""Select rows by host, by CDN, or by the protocols over which the host connected."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from eyelevel.probes.cdn.attribution import GROUP
 
 
 def only_hosts(tables: Sequence[pl.DataFrame], hosts: Sequence[str]) -> list[pl.DataFrame]:
-    """Return the rows of these hosts. Raises ProbeError if a host has no row in any table."""
+    """Return the rows of these hosts. Raises `ProbeError` if a host has no row in any table."""
     there = {host for table in tables for host in table["host"].str.to_lowercase().unique()}
     wanted = [spell_in_dns(host.strip()).lower().removesuffix(".") for host in hosts]
     for host in wanted:
@@ -23,13 +23,13 @@ def only_hosts(tables: Sequence[pl.DataFrame], hosts: Sequence[str]) -> list[pl.
 
 
 CDNS_NAMED = 8
-"""The most CDNs named in a line."""
+"""Maximum number of CDNs named in a message."""
 
 
 def only_cdns(tables: Sequence[pl.DataFrame], cdns: Sequence[str]) -> list[pl.DataFrame]:
-    """Return the rows that these CDNs served, of tables that have them (`attributed`).
+    """Return the rows served by these CDNs, of attributed tables (`attribute_cdns`).
 
-    A group of addresses may be named by its range alone. Raises ProbeError if a CDN has no row in
+    A group of addresses may be given by its range only. Raises `ProbeError` if a CDN has no row in
     any table.
     """
     names = pl.concat(table.select("cdn") for table in tables)["cdn"].value_counts(sort=True)["cdn"]
@@ -50,10 +50,10 @@ def only_cdns(tables: Sequence[pl.DataFrame], cdns: Sequence[str]) -> list[pl.Da
 def only_connected_by(
     tables: Sequence[pl.DataFrame], protocols: Sequence[str]
 ) -> list[pl.DataFrame]:
-    """Return all rows of the hosts that connected over each of `protocols`, table by table.
+    """Return all rows of the hosts that connected over each of `protocols`, per table.
 
-    One attempt that did not fail and has a connection time is enough. Raises ProbeError if there
-    is no such host in any table.
+    One successful attempt with a connection time is enough. Raises `ProbeError` if there is no such
+    host in any table.
     """
     kept = [
         table.filter(pl.col("host").is_in(_find_connected(table, protocols))) for table in tables

@@ -1,4 +1,4 @@
-"""Files of rows of servers side by side: what of a run that was stopped is there already."""
+"""Read the rows of a comparison of servers that was interrupted, so that it can be resumed."""
 
 import json
 from collections import defaultdict
@@ -12,7 +12,7 @@ from eyelevel.from_outside.source import Source
 from eyelevel.json_types import JsonMapping, JsonObject
 
 Place = tuple[int, str, str]
-"""A visit's block, server and protocol."""
+"""Block, server and protocol of a visit."""
 
 _NUMBERS = ("connection_us", "round_trips", "extra_round_trips", "certificate_bytes")
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -24,7 +24,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
         (*_NUMBERS, "received_bytes", "sent_bytes", "retries"), (int, float, type(None))
     ),
 }
-"""The keys that are read of a row, with their types."""
+"""Keys that are read of a row, with their types."""
 
 
 def run_row(about: JsonMapping) -> JsonObject:
@@ -35,7 +35,8 @@ def run_row(about: JsonMapping) -> JsonObject:
 def read_rows(path: Path, about: JsonMapping) -> dict[Place, list[JsonObject]]:
     """Return the rows of each complete visit of the file's last run, which must have this `about`.
 
-    A visit that broke off and was repeated has its later rows. Raises ProbeError, naming the line.
+    A visit that was interrupted and repeated has its later rows. Raises `ProbeError`, naming the
+    line.
     """
     last: object = None
     found: dict[Place, list[JsonObject]] = defaultdict(list)
@@ -62,8 +63,9 @@ def read_rows(path: Path, about: JsonMapping) -> dict[Place, list[JsonObject]]:
 
 
 def _text(value: object) -> str:
-    """Return canonical JSON, alike for values from a file and from this process: JSON has no
-    tuples."""
+    """Return canonical JSON, the same for values from a file and from this process: JSON has no
+    tuples.
+    """
     return json.dumps(value, sort_keys=True)
 
 

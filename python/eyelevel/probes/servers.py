@@ -1,6 +1,6 @@
-"""Servers side by side: rows of blocks, in each of which every server was probed once.
+"""Compare servers by rows of blocks, in each of which every server was probed once.
 
-Differences are within blocks, so that what changes on the machine from block to block is in none.
+Differences are taken within blocks, so that drift of the machine cancels out.
 """
 
 import math
@@ -18,16 +18,16 @@ from eyelevel.stats.paired import median_estimate
 FULL, RESUMED = "full", "resumed"
 COSTS = ("round_trips", "certificate_bytes", "received_bytes", "sent_bytes")
 DATAGRAM_BYTES = 1200
-"""The least that a datagram with a client's Initial has (RFC 9000, section 14.1)."""
+"""Minimum size of a datagram with a client's Initial (RFC 9000, section 14.1)."""
 BYTES_TOLD = 100
-"""Chains of one length differ by a few bytes: signatures do."""
+"""Minimum difference of certificate chains that is reported; signatures vary by a few bytes."""
 NO_REFERENCE = "the reference does not speak it"
 ITSELF = "this is the reference"
 
 
 @dataclass(frozen=True)
 class Side:
-    """One server, protocol and handshake: its rows, block by block."""
+    """One server, protocol and handshake, with its rows by block."""
 
     server: str
     protocol: str
@@ -36,7 +36,7 @@ class Side:
 
     @property
     def good(self) -> list[JsonMapping]:
-        """Attempts that connected, and resumed where they were to."""
+        """Return the attempts that connected, and resumed if they should."""
         wanted = self.handshake == RESUMED
         return [
             row
@@ -47,19 +47,19 @@ class Side:
         ]
 
     def middle(self, name: str) -> float | None:
-        """Return the median of a column over blocks."""
+        """Return the median of a column over blocks; None without values."""
         values = [row[name] for row in self.good if row[name] is not None]
         return float(median(values)) if values else None
 
     def by_block_ms(self) -> dict[int, float]:
-        """Return connection times."""
+        """Return connection times, ms, by block."""
         return {row["block"]: row["connection_us"] / 1000 for row in self.good}
 
 
 def side_by_side(rows: Iterable[JsonMapping], servers: Sequence[str]) -> list[JsonObject]:
-    """Return one entry per protocol, handshake and server, in the order of `servers`, the first of
-    which is the reference; the fields are documented in docs/reference/probe.md.
+    """Return one entry per protocol, handshake and server, in the order of `servers`.
 
+    The first server is the reference; the fields are documented in docs/reference/probe.md.
     `difference_ms` is the median over blocks of server - reference: above 0 it took longer.
     """
     grouped: dict[tuple[str, str, str], list[JsonMapping]] = defaultdict(list)
@@ -88,8 +88,9 @@ def side_by_side(rows: Iterable[JsonMapping], servers: Sequence[str]) -> list[Js
 
 
 def _blocks_needed(claims: Sequence[float | None], blocks: int) -> int | None:
-    """Return how many blocks a verdict takes, if even the same sign in each of these would be
-    none."""
+    """Return how many blocks a verdict needs; None if the same sign in all `blocks` would
+    suffice.
+    """
     compared = sum(p is not None for p in claims)
     if compared * 2.0 ** (1 - blocks) <= SIGNIFICANCE_LEVEL:
         return None
@@ -148,7 +149,7 @@ def _why(side: Side, reference: Side | None) -> list[str]:
 
 
 def _cause(side: Side, reference: Side | None) -> str:
-    """Return the likely cause of an unnecessary round trip; retransmissions show a loss."""
+    """Return the likely cause of an unnecessary round trip; retransmissions indicate loss."""
     sent, other = side.middle("sent_bytes"), reference and reference.middle("sent_bytes")
     if side.protocol.startswith("quic") and sent and other and sent - other >= DATAGRAM_BYTES:
         return "the client had to send datagrams again"

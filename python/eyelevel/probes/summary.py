@@ -1,4 +1,4 @@
-"""Rows of probes by host and protocol: how many attempts, how many failed, and medians."""
+"""Summarise rows of probes by host and protocol: attempts, failures, and medians."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ class _Group:
 
 @dataclass(frozen=True)
 class Line:
-    """One host over one protocol; medians of the attempts that did not fail, None without any."""
+    """One host over one protocol; medians are over successful attempts, None without any."""
 
     host: str
     protocol: str
@@ -27,11 +27,11 @@ class Line:
     connection_us: float | None
     first_byte_us: float | None
     classes: str
-    """Classes of failures with their counts, the commonest first."""
+    """Classes of failures with their counts, most frequent first."""
 
 
 class Summary:
-    """Takes rows as they come; full handshakes and resumed ones are apart."""
+    """Collects rows one at a time; full and resumed handshakes are separate."""
 
     def __init__(self) -> None:
         self._groups: dict[tuple[str, str], _Group] = {}

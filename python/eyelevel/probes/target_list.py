@@ -1,4 +1,4 @@
-"""Lists of hosts to probe, and which of them a file of rows has already."""
+"""Read lists of hosts to probe, and find those that a file of rows already has."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,13 +13,13 @@ from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.probes.targets import ProbeTargetName, target_of
 
 Key = tuple[str, int, str]
-"""A target's host, port and path."""
+"""Host, port and path of a target."""
 
 
 def read_targets(path: Path, note: Callable[[str], None] = lambda _: None) -> list[ProbeTargetName]:
-    """Read the targets of a list, each once and in its order.
+    """Read the targets of a list, each once and in order.
 
-    `note` gets the lines that are left out. Raises ProbeError where there is no target.
+    `note` is called with the lines that are left out. Raises `ProbeError` if there is no target.
     """
     source, left_out = Source(str(path), TARGETS, ProbeError), LeftOut()
     hosts = read_hosts(path, source, left_out)
@@ -48,7 +48,7 @@ def key_of(row: JsonMapping) -> Key:
 def read_finished_targets(path: Path) -> set[Key]:
     """Return the targets of the file's last list whose rows are complete.
 
-    Raises ProbeError if the file has no list, naming a line that is not eyelevel's.
+    Raises `ProbeError` if the file has no list, or naming a line that eyelevel did not write.
     """
     found: set[Key] | None = None
     for number, line in lines_of(path, Source(str(path), PROBES, ProbeError), LINE_BYTES_MAX):

@@ -1,4 +1,4 @@
-"""Parse what a user writes for targets, durations and protocols."""
+"""Parse options for targets, durations and protocols."""
 
 import ipaddress
 import re
@@ -24,12 +24,14 @@ class ProbeTargetName:
     path: str
 
     def as_config(self, connect: str | None) -> JsonObject:
-        """Return the target in the form of `spec/probe.md`."""
+        """Return the target as in `spec/probe.md`; `connect` is an address to use instead of
+        DNS.
+        """
         return {"host": self.host, "port": self.port, "path": self.path, "connect": connect}
 
 
 def parse_target(text: str) -> ProbeTargetName:
-    """Parse `HOST[:PORT][/PATH]`, also as a URL, which keeps its port. Raises ProbeError."""
+    """Parse `HOST[:PORT][/PATH]`, or a URL, whose port is kept. Raises `ProbeError`."""
     try:
         return target_of(parse_host(text))
     except ValueError as error:
@@ -40,13 +42,15 @@ def parse_target(text: str) -> ProbeTargetName:
 
 
 def target_of(host: Host) -> ProbeTargetName:
-    """Return what is probed of a host: port 443 where it has none, IPv6 in brackets."""
+    """Return the target of a host: port 443 if it has none, and IPv6 in brackets."""
     name = f"[{host.name}]" if ":" in host.name else host.name
     return ProbeTargetName(name, host.port or PORT, host.path)
 
 
 def parse_protocols(text: str, option: str = "--protocols") -> list[str]:
-    """Return a list with commas; ProbeError naming the option and the ones that are known."""
+    """Parse a comma-separated list; raises `ProbeError` naming the option and the known
+    protocols.
+    """
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in THESIS_NAMES]
     if unknown or not names:
@@ -56,8 +60,9 @@ def parse_protocols(text: str, option: str = "--protocols") -> list[str]:
 
 
 def protocols_of_stacks(stacks: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the protocols that probes of these stacks use, given pairs of HTTP version and TLS
-    version."""
+    """Return the protocols that probes of these stacks use, given (HTTP version, TLS version)
+    pairs.
+    """
     names = {
         "quic" if http == "h3" else {"1.2": "tls1.2", "1.3": "tls1.3"}.get(tls, "tcp")
         for http, tls in stacks
@@ -66,7 +71,7 @@ def protocols_of_stacks(stacks: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def parse_duration_s(text: str, option: str) -> float:
-    """`250ms`, `30s`, `5m`, `1h`, `7d`; ProbeError naming the option."""
+    """Parse a duration such as `250ms`, `30s`, `5m`, `1h` or `7d`; raises `ProbeError`."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)", text.strip())
     if match is None or float(match[1]) <= 0:
         raise ProbeError(f"{option} {text}: write a duration such as 250ms, 30s, 5m, 1h or 7d")
@@ -74,7 +79,7 @@ def parse_duration_s(text: str, option: str) -> float:
 
 
 def parse_connect(text: str, *, v4: bool, v6: bool) -> str:
-    """Parse an address of a requested family; ProbeError."""
+    """Parse an address of a requested family; raises `ProbeError`."""
     try:
         address = ipaddress.ip_address(text.strip("[]"))
     except ValueError:
@@ -87,7 +92,7 @@ def parse_connect(text: str, *, v4: bool, v6: bool) -> str:
 
 
 def parse_resolver(text: str) -> str:
-    """Return an address with or without a port, as `ADDRESS:PORT`; ProbeError."""
+    """Parse an address with or without a port to `ADDRESS:PORT`; raises `ProbeError`."""
     try:
         address = ipaddress.ip_address(text.strip("[]"))
         return f"[{address}]:53" if address.version == 6 else f"{address}:53"

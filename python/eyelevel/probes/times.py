@@ -1,4 +1,4 @@
-"""Connection, TCP and DNS times of successful attempts, by protocol and what they depend on."""
+"""Summarise connection, TCP and DNS times of successful attempts, by protocol and conditions."""
 
 import numpy as np
 import polars as pl
@@ -10,23 +10,25 @@ from eyelevel.stats.estimate import undetermined
 
 PERCENTS = (1, 5, 10, 25, 50, 75, 90, 95, 99)
 BOUNDED_PERCENTS = (50, 90)
-"""Those of times that have an interval."""
+"""Percentiles that have an interval."""
 NO_INTERVAL = "no interval is computed of this percentile"
 
 FILES_MAX = 12
-"""The most files shown one by one; with more, the rows of a vantage point are merged to keep the
-page readable. Jaeger's table 3.1 has ten files, whose curves are his figures 4.5 to 4.18."""
+"""Maximum number of files shown separately; above it the rows of a vantage point are merged, to
+keep the page readable. Jaeger's table 3.1 has ten files, whose curves are his figures 4.5 to
+4.18.
+"""
 
 
 def are_merged(table: pl.DataFrame) -> bool:
-    """Return whether there are too many files for times and curves of each."""
+    """Return whether there are too many files for separate times and curves."""
     return table["file"].n_unique() > FILES_MAX
 
 
 def times_of(table: pl.DataFrame) -> list[JsonObject]:
-    """Return one row per time, file, protocol, family, vantage point and whether resumed.
+    """Return one row per time, file, protocol, family, vantage point and resumption.
 
-    `file` is null where the rows of many files stand together (`are_merged`).
+    `file` is null if rows of many files are merged (`are_merged`).
     """
     rows = []
     if are_merged(table):

@@ -1,4 +1,4 @@
-"""Does a network let QUIC through? From rows of TLS and QUIC to the same addresses."""
+"""Decide whether a network blocks QUIC, from rows of TLS and QUIC to the same addresses."""
 
 import re
 from collections.abc import Iterable
@@ -8,40 +8,42 @@ from eyelevel.json_types import JsonMapping, JsonObject
 
 PROTOCOLS = ("tls1.3", "quic")
 BLOCKED_MIN = 2
-"""Servers without an answer before the network is at fault: of one, it may be itself."""
+"""Minimum number of servers without an answer that indicates the network: a single one may
+itself be at fault.
+"""
 
 NO_ANSWER = frozenset(("quic-timeout", "refused", "unreachable"))
-"""The failures that blocked UDP causes: silence, or a firewall's ICMP."""
+"""Failures that blocked UDP causes: silence, or a firewall's ICMP."""
 
 _ALTERNATIVE = re.compile(r'(?:^|[,;\s])h3="([^":]*):(\d{1,5})"')
 
 
 @dataclass(frozen=True)
 class Reached:
-    """The results of the attempts on one address."""
+    """Results of the attempts on one address."""
 
     host: str
     port: int
     address: str | None
     tls: int
-    """Attempts over TCP and TLS 1.3 that connected."""
+    """Number of attempts over TCP and TLS 1.3 that connected."""
     offers_h3: bool
-    """`Alt-Svc` names HTTP/3 at this host and port (RFC 9114, section 3.1.1)."""
+    """Whether `Alt-Svc` offers HTTP/3 at this host and port (RFC 9114, section 3.1.1)."""
     quic: int
-    """The attempts over QUIC that the server answered in any way."""
+    """Number of attempts over QUIC that the server answered in any way."""
     quic_silent: int
-    """Those to which nothing came."""
+    """Number of attempts over QUIC without any answer."""
     state: str
     """`passes`, `blocked` or `unknown`."""
 
     def as_json(self) -> JsonObject:
-        """Return the documented shape (docs/reference/probe.md)."""
+        """Return the fields as documented in docs/reference/probe.md."""
         return dict(vars(self))
 
 
 @dataclass(frozen=True)
 class Passage:
-    """The answer, and what it is of."""
+    """The verdict, and the hosts that it is based on."""
 
     verdict: str
     """`passes`, `blocked` or `undetermined`."""
@@ -49,15 +51,17 @@ class Passage:
     hosts: list[Reached]
 
     def as_json(self) -> JsonObject:
-        """Return the documented shape (docs/reference/probe.md)."""
+        """Return the fields as documented in docs/reference/probe.md."""
         hosts = [each.as_json() for each in self.hosts]
         return {"verdict": self.verdict, "why": self.why, "hosts": hosts}
 
 
 def passage(rows: Iterable[JsonMapping]) -> Passage:
-    """Decide from all rows whether UDP passes. One answer over QUIC shows that it does; silence
-    shows that it does not only if the same addresses of several servers answer over TCP and offer
-    HTTP/3."""
+    """Decide from all rows whether UDP passes.
+
+    One answer over QUIC shows that it does. Silence shows that it does not only if the same
+    addresses of several servers answer over TCP and offer HTTP/3.
+    """
     groups: dict[tuple[str, int, str | None], list[JsonMapping]] = {}
     for row in rows:
         groups.setdefault((row["host"], row["port"], row["address"]), []).append(row)
@@ -79,8 +83,7 @@ def passage(rows: Iterable[JsonMapping]) -> Passage:
 
 
 def _servers(hosts: Iterable[Reached]) -> int:
-    """Return how many there are at least: a host's addresses are of one, and so are an address's
-    hosts."""
+    """Return a lower bound of the number of servers: hosts that share an address count as one."""
     servers: list[set[str | None]] = []
     for each in hosts:
         one: set[str | None] = {each.host, each.address}

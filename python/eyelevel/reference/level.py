@@ -1,4 +1,4 @@
-"""The level's reference page; `python -m eyelevel.reference.level` writes it."""
+"""Generate the level's reference page: `python -m eyelevel.reference.level`."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The metrics' reference page; `python -m eyelevel.reference.metrics` writes it."""
+"""Generate the metrics' reference page: `python -m eyelevel.reference.metrics`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outcomes' reference page; `python -m eyelevel.reference.outcomes` writes it."""
+"""Generate the outcomes' reference page: `python -m eyelevel.reference.outcomes`."""
 
 from pathlib import Path
 

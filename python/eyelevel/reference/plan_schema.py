@@ -1,4 +1,4 @@
-"""JSON Schema of a plan file.
+"""Generate the JSON Schema of a plan file.
 
 `python -m eyelevel.reference.plan_schema` writes `spec/plan.schema.json`.
 """
@@ -11,7 +11,7 @@ from eyelevel.plan.file.model import PlanFile
 
 
 def plan_schema() -> JsonObject:
-    """Return JSON Schema of a plan file, for editors (`spec/plan.schema.json`)."""
+    """Return the JSON Schema of a plan file, for editors."""
     schema = PlanFile.model_json_schema()
     for key in ("networks", "stacks"):
         items = schema["properties"][key]["items"]

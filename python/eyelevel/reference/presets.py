@@ -1,4 +1,4 @@
-"""The presets' reference page; `python -m eyelevel.reference.presets` writes it."""
+"""Generate the presets' reference page: `python -m eyelevel.reference.presets`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -110,7 +110,7 @@ def _group(group: NetworkGroup) -> list[str]:
 
 
 def _cells(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return a table of cells by column; a name is code."""
+    """Return rows of cells as a Markdown table, with names as code."""
     cells = [
         [f"`{text}`" if column == "name" else text for column, text in r.items()] for r in rows
     ]

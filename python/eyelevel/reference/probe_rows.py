@@ -1,4 +1,4 @@
-"""The reference page of a probe's rows; `python -m eyelevel.reference.probe_rows` writes it."""
+"""Generate the reference page of a probe's rows: `python -m eyelevel.reference.probe_rows`."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The reference page of stages; `python -m eyelevel.reference.stages` writes it."""
+"""Generate the reference page of stages: `python -m eyelevel.reference.stages`."""
 
 from pathlib import Path
 

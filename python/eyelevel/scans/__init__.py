@@ -1,9 +1,9 @@
-"""Scans: which names to ask, and what their answers amount to.
+"""Scans: choose the names to query, and summarise the results.
 
-`names` reads lists and who does not want to be asked, `summary` counts what rows say of each
-feature, with intervals. Pure but for reading the files it is given, and light: a scan of a million
-names runs for days, row by row.
+`names` reads lists of names and opt-outs, `summary` counts each feature over rows, with intervals.
+Pure except for reading its input files, and cheap: a scan of a million names runs for days, row by
+row.
 
-Asking is the data plane's (`eyelevel.lab.prober`); what is shown meanwhile is in
-`eyelevel.cli.probe.scan`.
+The data plane makes the queries (`eyelevel.lab.prober`); `eyelevel.cli.probe.scan` shows the
+progress.
 """

@@ -1,8 +1,7 @@
 """Choose the names that a scan queries.
 
-Lists are read as those of `probe` are (`eyelevel.from_outside.host_lists`); a scan takes their
-names. Who does not want to be asked is given by names, with everything below them, and by ranges of
-addresses.
+Lists are read like those of `probe` (`eyelevel.from_outside.host_lists`); a scan uses only their
+names. Opt-outs are names, with everything below them, and ranges of addresses.
 """
 
 import ipaddress
@@ -22,13 +21,13 @@ HTTPS_PORT = 443
 
 @dataclass(frozen=True)
 class OptOut:
-    """Names and ranges of addresses that a scan leaves alone."""
+    """Names and address ranges that a scan must not query."""
 
     names: frozenset[str] = frozenset()
     ranges: tuple[str, ...] = ()
 
     def covers(self, name: str) -> bool:
-        """Return whether the name or one above it is listed."""
+        """Return whether the name or one of its parent domains is listed."""
         labels = name.split(".")
         return any(".".join(labels[start:]) in self.names for start in range(len(labels)))
 
@@ -39,9 +38,9 @@ def read_names(
     port: int = HTTPS_PORT,
     left_out: LeftOut | None = None,
 ) -> Generator[str, None, None]:
-    """Read the list's names in order, each once, the first `top` of them, one at a time.
+    """Yield the list's names in order, each once, only the first `top` of them.
 
-    `left_out` gets the lines that have no name, or another port than all are asked at.
+    `left_out` collects lines without a name, or with another port than the scan's.
     """
     source = Source(str(path), NAMES, ScanError)
     left_out = left_out or LeftOut()
@@ -59,9 +58,9 @@ def read_names(
 
 
 def count_names(path: Path, top: int | None, port: int, note: Callable[[str], None]) -> int:
-    """Return how many names the list has; `note` gets the lines that are left out.
+    """Return how many names the list has; `note` is called with the lines that are left out.
 
-    Raises ScanError where it has none.
+    Raises `ScanError` if it has none.
     """
     left_out = LeftOut()
     if not (count := sum(1 for _ in read_names(path, top, port, left_out))):
@@ -71,10 +70,10 @@ def count_names(path: Path, top: int | None, port: int, note: Callable[[str], No
 
 
 def read_opt_out(path: Path) -> OptOut:
-    """Read a file with a name, address or range a line; `#` begins a comment.
+    """Read a file with one name, address or range per line; `#` begins a comment.
 
-    `example.com` and `*.example.com` stand for all below it too. Raises ScanError naming the line
-    that is none: what is passed over would be asked.
+    `example.com` and `*.example.com` include all names below it. Raises `ScanError` naming an
+    invalid line: if it were ignored, its hosts would be queried.
     """
     source = Source(str(path), OPT_OUT, ScanError)
     names, ranges = set(), []
@@ -99,7 +98,7 @@ def read_opt_out(path: Path) -> OptOut:
 
 
 def _range_of(text: str) -> str:
-    """Return the range that an address or a range is, empty for anything else."""
+    """Return an address or range as a range; "" for anything else."""
     try:
         return str(ipaddress.ip_network(text, strict=False))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Rows of a scan's file, and which of its hosts have what."""
+"""Read the rows of a scan's file, and select hosts by their features."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv6Address
@@ -15,14 +15,13 @@ from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.scans.names import HTTPS_PORT
 
 PROTOCOLS = {"tls1.3": "tls13", "quic": "quic", "http2": "http2"}
-"""The names of the filters, and the field of a row that each reads."""
+"""Field of a row that each filter reads, by the filter's name."""
 
 
 def read_rows(path: Path) -> Iterator[JsonObject]:
-    """Yield each row, one at a time. A last line that was cut off when its writer ended is passed
-    over.
+    """Yield the rows one at a time; a last line that was cut off is ignored.
 
-    Raises ScanError naming the line that is no row.
+    Raises `ScanError` naming a line that is not a row.
     """
     broken: ScanError | None = None
     for number, line in lines_of(path, Source(str(path), PROBES, ScanError), LINE_BYTES_MAX):
@@ -40,7 +39,7 @@ def read_rows(path: Path) -> Iterator[JsonObject]:
 
 
 def parse_wanted(text: str) -> list[str]:
-    """Return fields of a row that are all to hold, of a list with commas. Raises ScanError."""
+    """Parse a comma-separated list of filters to fields of a row. Raises `ScanError`."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names or set(names) - PROTOCOLS.keys():
         known = ", ".join(PROTOCOLS)
@@ -49,10 +48,10 @@ def parse_wanted(text: str) -> list[str]:
 
 
 def targets_with(rows: Iterable[JsonMapping], fields: Sequence[str], path: Path) -> dict[str, str]:
-    """Name to `HOST[:PORT]`, the host being what had it: the name, or `www.` before it.
+    """Return `HOST[:PORT]` by name, for rows in which all `fields` are true.
 
-    A field that is not known of a name is none that it has. Raises ScanError naming `path`, where
-    the rows are from, for a host that is no name.
+    The host is the one that was measured: the name, or `www.` and the name. An unknown field counts
+    as false. Raises `ScanError` naming `path`, the rows' file, for an invalid host.
     """
     found = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""Summarise a scan's rows: counts, shares and their intervals; no row is kept."""
+"""Summarise a scan's rows: counts, shares and their intervals, without storing rows."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ FEATURES = {
     "ipv6": ("IPv6 address", "resolved"),
     "ipv6_reached": ("TCP over IPv6", "resolved"),
 }
-"""A row's field, what it says, and of which names its share is."""
+"""Text of each feature, by field of a row, and the set of names that its share is of."""
 
 TOGETHER = {"tls13_and_quic": ("tls13", "quic")}
-"""Features that are several fields of a row; known where each of these is."""
+"""Features that combine several fields of a row; known if all of them are."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """A share of names with its 95 % interval, as it is in JSON."""
+    """A share of names with its 95 % interval."""
 
     feature: str
     count: int
@@ -39,7 +39,7 @@ class Share:
         return wilson_estimate(self.count, self.of, "no names")
 
     def as_json(self) -> JsonObject:
-        """Return the documented shape (docs/reference/probe.md)."""
+        """Return the fields as documented in docs/reference/probe.md."""
         return {
             "feature": self.feature,
             "count": self.count,
@@ -50,7 +50,7 @@ class Share:
 
 
 class Summary:
-    """Counts rows as they come."""
+    """Counts rows one at a time."""
 
     def __init__(self) -> None:
         self.names = 0
@@ -74,7 +74,7 @@ class Summary:
         }
         self.bases.update(base for base, holds in bases.items() if holds)
         for feature, (_, of_names) in FEATURES.items():
-            # If a feature is unknown of a name, the name is in no share: neither a yes nor a no.
+            # A name with an unknown feature is left out of that feature's share.
             values = [row.get(field) for field in TOGETHER.get(feature, (feature,))]
             if bases[of_names] and None not in values:
                 self._known[feature] += 1
@@ -88,7 +88,7 @@ class Summary:
         ]
 
     def as_json(self) -> JsonObject:
-        """Return the documented shape (docs/reference/probe.md)."""
+        """Return the fields as documented in docs/reference/probe.md."""
         return {
             "names": self.names,
             "resolved": self.bases["resolved"],

@@ -1,5 +1,4 @@
-"""Attribute each row to a CDN: by CNAME, else by the answer's `Server`, else to a group of
-addresses."""
+"""Attribute each row to a CDN: by CNAME, then by the `Server` header, then by address range."""
 
 import ipaddress
 from collections import defaultdict
@@ -11,12 +10,13 @@ from eyelevel.probes.cdn.marks import Marks, read_marks
 
 UNKNOWN = "unknown"
 GROUP = "addresses of "
-"""The prefix of a group's name, followed by its range."""
+"""Prefix of a group's name, followed by its range."""
 PREFIX_BITS = {4: 24, 6: 48}
-"""The longest prefixes that the Internet's routing commonly takes, so that one operator announces
-such a group (RIPE Labs, "Visibility of IPv4 and IPv6 Prefix Lengths in 2019")."""
+"""Longest prefixes that are commonly routed on the Internet, so that one operator announces
+such a group (RIPE Labs, "Visibility of IPv4 and IPv6 Prefix Lengths in 2019").
+"""
 HOSTS_MIN = 2
-"""A group of one host would be that host under another name."""
+"""Minimum number of hosts in a group: with one it would only rename that host."""
 
 _KEY = ["host", "address", "chain"]
 
@@ -26,9 +26,9 @@ def attribute_cdns(
 ) -> list[pl.DataFrame]:
     """Return the tables with `cdn` and `cdn_by` (`cname`, `server`, `address` or `unknown`).
 
-    A row's CDN is told by its own CNAMEs; else by what the host's answers from this address in any
-    of the tables name as `Server`, if they agree; else it is of the group of addresses that its
-    address lies in, if other untold hosts do, too. Tables that have the columns stay as they are.
+    A row is attributed by its own CNAMEs; else by the `Server` values of the host's responses from
+    this address in any of the tables, if they agree; else to the group of its address, if it has
+    other unattributed hosts. Tables that have these columns are returned unchanged.
     """
     if all("cdn" in table.columns for table in tables):
         return list(tables)
@@ -52,7 +52,7 @@ Key = tuple[str, str | None, str | None]
 
 
 def _name_cdn(rows: pl.DataFrame, marks: Marks) -> dict[Key, tuple[str, str]]:
-    """Return the CDN, and the evidence for it, of each host, address and chain of names."""
+    """Return (CDN, evidence) for each host, address and chain of names."""
     servers = _by_server(rows, marks)
     told: dict[Key, tuple[str, str]] = {}
     left: list[tuple[Key, str | None]] = []
@@ -75,7 +75,7 @@ def _name_cdn(rows: pl.DataFrame, marks: Marks) -> dict[Key, tuple[str, str]]:
 
 
 def _by_server(rows: pl.DataFrame, marks: Marks) -> dict[tuple[str, str], str]:
-    """Return the CDN that a host's answers from an address name; none where they name several."""
+    """Return the CDN named by a host's responses from an address, if they name exactly one."""
     answers = rows.drop_nulls(["address", "server"]).select("host", "address", "server").unique()
     named: dict[tuple[str, str], set[str]] = defaultdict(set)
     for host, address, server in answers.iter_rows():
@@ -85,8 +85,9 @@ def _by_server(rows: pl.DataFrame, marks: Marks) -> dict[tuple[str, str], str]:
 
 
 def group_of(address: str | None) -> str | None:
-    """Return the group of an address: `203.0.113.0/24` for IPv4, a /48 for IPv6; None without an
-    address."""
+    """Return the group of an address: `203.0.113.0/24` for IPv4, a /48 for IPv6; None for no
+    address.
+    """
     try:
         parsed = ipaddress.ip_address(address or "")
     except ValueError:

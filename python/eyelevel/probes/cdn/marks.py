@@ -16,16 +16,17 @@ KINDS = ("cname", "server")
 
 @dataclass(frozen=True)
 class Marks:
-    """CDNs by suffixes of names and by values of `Server`, in lower case."""
+    """CDNs by suffix of a name and by value of `Server`, in lower case."""
 
     suffixes: dict[str, str] = field(default_factory=dict)
     servers: dict[str, str] = field(default_factory=dict)
 
     def of_names(self, names: Iterable[str]) -> str | None:
-        """Return the CDN of the last name in a chain of CNAMEs that is in the table.
+        """Return the CDN of the last name in a chain of CNAMEs that is in the table; None if none
+        is.
 
-        The last, since a chain may lead from one CDN to the one that serves; of two suffixes of
-        one name the longer.
+        The last one, since a chain may lead from one CDN to the one that serves; of two matching
+        suffixes the longer one counts.
         """
         found = None
         for name in names:
@@ -35,7 +36,7 @@ class Marks:
         return found
 
     def of_server(self, value: str) -> str | None:
-        """Return the CDN whose servers call themselves this."""
+        """Return the CDN whose servers send this `Server` value; None if unknown."""
         lower = value.strip().lower()
         exact = self.servers.get(lower)
         begun = (
@@ -47,7 +48,10 @@ class Marks:
 
 
 def read_marks(own: Path | None = None) -> Marks:
-    """Return the shipped table; the user's lines come first. Raises ProbeError naming a line."""
+    """Read the shipped table and the user's lines, which take precedence.
+
+    Raises `ProbeError` naming a line.
+    """
     marks = Marks()
     for path in (SHIPPED, *([own] if own else [])):
         source = Source(str(path), CDN_MARKS, ProbeError)
@@ -61,7 +65,7 @@ def read_marks(own: Path | None = None) -> Marks:
 
 
 def _fields(line: str, place: str) -> tuple[str, str, str]:
-    """Kind, value and CDN; what stands behind them is for readers."""
+    """Parse a line to kind, value and CDN; further columns are ignored."""
     kind, value, cdn, *_ = (each.strip() for each in (*line.split("\t"), "", ""))
     value = value.lower().strip(".") if kind == "cname" else value.lower()
     if kind not in KINDS or not value.rstrip("*") or not cdn:

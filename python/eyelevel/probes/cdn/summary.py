@@ -1,4 +1,4 @@
-"""Probes by CDN: who served how many hosts, who connects, how long it takes, and differences."""
+"""Summarise probes by CDN: hosts served, connections, times, and differences."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ from eyelevel.stats.binomial import wilson_estimate
 PERCENTS = (50, 90)
 NO_FAILURES_KEPT = "these files hold no failures"
 WAYS = {"cname": "CNAME", "server": "Server", "address": "address"}
-"""The evidence for a row's CDN, the surest first, with its title."""
+"""Evidence for a row's CDN, the most reliable first, with its title."""
 
 
 @dataclass(frozen=True)
 class ByCdn:
-    """Tables as lists of rows, each a dictionary with the documented names."""
+    """Tables as lists of rows, each a dictionary with the documented keys."""
 
     cdns: list[JsonObject]
     """One row per CDN: hosts and samples, and the number of hosts by evidence."""
@@ -35,7 +35,7 @@ class ByCdn:
     """One row per CDN and comparison: quantiles and shares of A - B, the median host, a verdict."""
 
     def as_json(self) -> JsonObject:
-        """Return the documented shape (docs/reference/probe.md)."""
+        """Return the tables as documented in docs/reference/probe.md."""
         return {
             "cdns": self.cdns,
             "cdn_connected": self.connected,
@@ -47,8 +47,8 @@ class ByCdn:
 def by_cdn(tables: Sequence[pl.DataFrame]) -> ByCdn:
     """Summarise tables whose rows are attributed to CDNs (`attribute_cdns`).
 
-    CDNs stand before groups of addresses, those with most hosts first, and unknown last. A host
-    that several CDNs served counts with each of them.
+    CDNs precede groups of addresses, those with most hosts first, and unknown is last. A host
+    served by several CDNs counts for each of them.
     """
     whole = pl.concat(tables)
     parts = {str(cdn): part for (cdn,), part in whole.partition_by("cdn", as_dict=True).items()}
@@ -87,9 +87,9 @@ def describe_evidence(row: JsonMapping) -> str:
 
 
 def _count_connected(cdn: str, part: pl.DataFrame) -> list[JsonObject]:
-    """Count the hosts tried over each protocol, and those of them that connected at least once."""
+    """Count the hosts tried over each protocol, and those that connected at least once."""
     good = pl.col("failure").is_null() & pl.col("connection_ms").is_not_null()
-    # What was split is unknown in the thesis's files alone, which hold no attempt that failed.
+    # Only the thesis's files do not record splitting, and they have no failed attempts.
     keeps_failures = pl.col("split").is_not_null()
     rows = []
     for protocol in THESIS_NAMES:
@@ -105,8 +105,9 @@ def _count_connected(cdn: str, part: pl.DataFrame) -> list[JsonObject]:
 
 
 def _times(cdn: str, part: pl.DataFrame) -> list[JsonObject]:
-    """Return the times of full handshakes that succeeded; a resumed one shows more of the run than
-    of the CDN."""
+    """Return the times of successful full handshakes: resumed ones reflect the run more than
+    the CDN.
+    """
     good = part.filter(
         pl.col("failure").is_null() & pl.col("connection_ms").is_not_null() & ~pl.col("resumed")
     )
@@ -126,7 +127,7 @@ def _times(cdn: str, part: pl.DataFrame) -> list[JsonObject]:
 
 
 def _pairs(tables: Sequence[pl.DataFrame], order: Sequence[str]) -> list[JsonObject]:
-    """Paired as everywhere, within one CDN; corrected over all rows of this table together."""
+    """Return paired differences within each CDN, corrected over all rows of this table together."""
     rows: list[JsonObject] = []
     paired = {
         (a, b): Pairs.concatenate([pair_rows(table, a, b, (*ALIKE, "cdn")) for table in tables])
