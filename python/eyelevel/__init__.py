@@ -1,12 +1,11 @@
-"""An eye-level comparison of web protocol stacks.
+"""eyelevel: an eye-level comparison of web protocol stacks.
 
-`open` gives a run to notebooks; everything else is the command (`eyelevel.cli`).
+`open` opens a run in notebooks; everything else is in the command (`eyelevel.cli`).
 
 Packages are layers, each importing only those below it (pyproject.toml has their order): the
-command, running (`run`, `validation`, `sites`), what a run says (`report`, `analysis`), the drivers
-of lab and browser, and the pure packages that both halves stand on. docs/ARCHITECTURE.md has the
-list of them and how data flows. What touches packets, sockets or namespaces is not here but in the
-data plane, `crates/`.
+command, running (`run`, `validation`, `sites`), results (`report`, `analysis`), the drivers of lab
+and browser, and the pure packages that both halves use. docs/ARCHITECTURE.md lists them and the
+data flow. Packets, sockets and namespaces are handled by the data plane, `crates/`.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
 
 
 def open(directory: str | os.PathLike[str]) -> Run:
-    """Return the run in `directory`; `.frame()` is its tidy Polars frame.
+    """Open the run in `directory`; `.frame()` returns its tidy Polars frame.
 
-    Raises StoreError, when it is read, for a missing or damaged file.
+    Reading it raises `StoreError` for a missing or damaged file.
     """
-    # Imported when asked for: the command need not wait for what notebooks use.
+    # Imported lazily: the command should not wait for what only notebooks use.
     from eyelevel.notebook import Run
 
     return Run(Path(directory))

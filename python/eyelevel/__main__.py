@@ -1,10 +1,12 @@
-"""The command `eyelevel` but for the shell of `eyelevel path`, which its script starts at once."""
+"""The command `eyelevel`, except for the shell of `eyelevel path`, which its script starts
+directly.
+"""
 
 import sys
 
 from eyelevel.cli.completion.answer import ASKED, answer_completion
 
-if sys.argv[1 : 1 + len(ASKED)] == ASKED:  # before anything slow is imported: somebody waits
+if sys.argv[1 : 1 + len(ASKED)] == ASKED:  # before slow imports: the user's shell is waiting
     sys.stdout.write(answer_completion(sys.argv[1 + len(ASKED) :]))
     sys.exit(0)
 

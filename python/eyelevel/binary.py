@@ -16,14 +16,15 @@ NAME = "eyelevel-lab"
 REMEDY = "install eyelevel again; in its source tree: make setup"
 DOCTOR = "run `eyelevel doctor` to see what this machine lacks"
 TOOL_TIMEOUT_S = 600.0
-"""The limit for one-shot commands; the longest, a check of a large site over three protocols, takes
-less."""
+"""Time limit for one-shot commands, s; the longest, a check of a large site over three
+protocols, takes less.
+"""
 
 
 def find_binary() -> str:
-    """Return the binary beside this Python, or else the one on the PATH.
+    """Return the path of the binary next to this Python, or else of the one on the PATH.
 
-    Raises LabError if there is none.
+    Raises `LabError` if there is none.
     """
     beside = Path(sys.executable).parent / NAME
     binary = str(beside) if beside.exists() else shutil.which(NAME)
@@ -34,7 +35,7 @@ def find_binary() -> str:
 
 @cache
 def binary_digest() -> str:
-    """Return SHA-256 of the binary, hexadecimal: what another one made may be other bytes."""
+    """Return the SHA-256 of the binary in hexadecimal: another binary may write other bytes."""
     with Path(find_binary()).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -51,10 +52,10 @@ def run_tool(
     prints_json: bool = True,
     within_s: float = TOOL_TIMEOUT_S,
 ) -> Any:
-    """Run a one-shot command of the binary and return the JSON that it prints, or None.
+    """Run a one-shot command of the binary; returns the JSON that it prints, or None.
 
-    Raises LabError with the command's own message if its exit status is not in `accept`, and if it
-    takes longer than `within_s`.
+    Raises `LabError` with the command's own message if its exit status is not in `accept`, and if
+    it takes longer than `within_s`.
     """
     command = [find_binary(), *arguments]
     try:
@@ -65,7 +66,7 @@ def run_tool(
         raise LabError(f"{' '.join(command)} took longer than {within_s:g} s; {DOCTOR}") from error
     if process.returncode not in accept:
         message = process.stderr.strip() or process.stdout.strip()
-        # What it says itself is last; a library may have said something before.
+        # Its own message is last; a library may have printed something before.
         raise LabError(message.rpartition(f"{NAME}: ")[2] or silent_failure(arguments[0]))
     if not prints_json:
         return None

@@ -1,8 +1,8 @@
-"""Confine untrusted code: the prefix for the command of a browser or an external server.
+"""Confine untrusted code: command prefixes for browsers and external servers.
 
-`eyelevel-lab confine` gives it an unprivileged user, namespaces of its own and a view of the system
-to read and of its own folder to write (docs/security.md). Where the kernel forbids that, nothing
-starts, unless the caller said `--unsafe-browser`.
+`eyelevel-lab confine` runs it as an unprivileged user, in its own namespaces, with a read-only view
+of the system and its own writable folder (docs/security.md). If the kernel forbids that, nothing
+starts, unless the caller passed `--unsafe-browser`.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from eyelevel.errors import ConfinementError
 from eyelevel.lab_tables import CAPABILITIES
 
 UNSAFE_VARIABLE = "EYELEVEL_UNSAFE_BROWSER"
-"""Environment variable that `--unsafe-browser` sets: it holds for processes that we start, too."""
+"""Environment variable that `--unsafe-browser` sets, so that it applies to child processes, too."""
 
 USER_VARIABLE = "EYELEVEL_BROWSER_USER"
 """Environment variable that names root's unprivileged user for browsers and external servers."""
 
 USERS: tuple[str, ...] = ("eyelevel", "nobody")
-"""The users that root switches to if none is named: the first that exists."""
+"""Users that root switches to if none is named; the first existing one is used."""
 
 SYSTEM_FOLDERS: tuple[str, ...] = ("/usr", "/opt", "/nix/store", "/bin", "/sbin", "/lib", "/etc")
-"""The folders that every confined program may read, as in crates/netns/src/confine/view.rs."""
+"""Folders that every confined program may read, as in crates/netns/src/confine/view.rs."""
 
 
 def is_unsafe() -> bool:
-    """Return whether the caller does without the confinement."""
+    """Return whether the caller disabled confinement."""
     return os.environ.get(UNSAFE_VARIABLE) == "1"
 
 
 def missing_capabilities() -> list[str]:
     """Return root's capabilities that this process lacks; labs then use user namespaces.
 
-    As `crates/netns/src/capabilities.rs` decides: by what is in effect, never by the user's number.
+    Effective capabilities count, not the user id, as in `crates/netns/src/capabilities.rs`.
     """
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     (effective,) = (int(line.split()[1], 16) for line in lines if line.startswith("CapEff:"))
@@ -45,7 +45,7 @@ def missing_capabilities() -> list[str]:
 
 
 def find_unprivileged_user() -> tuple[int, int] | None:
-    """Return the numbers of the user and group for what root starts; None without root's rights.
+    """Return (uid, gid) for programs that root starts; None without root's privileges.
 
     Raises `ConfinementError` if the machine has no such user.
     """
@@ -72,11 +72,11 @@ def confine(
     readable: Iterable[Path] = (),
     descriptors: int = 0,
 ) -> tuple[str, ...]:
-    """`prefix`, a command that runs a command, with the confinement inside of it.
+    """Return `prefix`, which runs a command, extended by the confinement.
 
-    `writable` and `readable` are absolute paths beyond the system's, `descriptors` how many it
-    keeps after standard error. Raises `ConfinementError`, and `LabError` without the data plane's
-    program.
+    `writable` and `readable` are absolute paths outside of the system's, `descriptors` the number
+    to keep after standard error. Raises `ConfinementError`, and `LabError` without the data plane's
+    binary.
     """
     if is_unsafe():
         return tuple(prefix)
@@ -92,7 +92,9 @@ def confine(
 
 
 def hand_over(folder: Path) -> None:
-    """Make the folder, and all in it, the confined program's own; before it starts."""
+    """Change the owner of a folder and its content to the confined user; call it before the
+    start.
+    """
     user = None if is_unsafe() else find_unprivileged_user()
     if user is None:
         return
@@ -101,9 +103,9 @@ def hand_over(folder: Path) -> None:
 
 
 def beside_the_system(program: str) -> tuple[Path, ...]:
-    """Return the folder of a program that is not part of the system, and so sees no other.
+    """Return the folder of a program outside of the system's folders, to make it visible.
 
-    Raises `ConfinementError` where that shows the caller's home.
+    Raises `ConfinementError` if that would expose the caller's home.
     """
     folder = Path(program).resolve().parent
     if is_unsafe() or _is_of_system(folder):
@@ -117,7 +119,7 @@ def beside_the_system(program: str) -> tuple[Path, ...]:
 
 
 def where_it_is_seen(program: str) -> str:
-    """Return the program's path as the confined command names it: a link elsewhere is not there."""
+    """Return the program's path in the confined view, where links to other places do not exist."""
     seen = is_unsafe() or _is_of_system(Path(program).absolute())
     return program if seen else str(Path(program).resolve())
 
@@ -125,7 +127,7 @@ def where_it_is_seen(program: str) -> str:
 def _home() -> Path:
     try:
         return Path.home()
-    except RuntimeError:  # a user whom the machine does not know, as in some containers
+    except RuntimeError:  # a user id without an entry, as in some containers
         return Path("/nonexistent")
 
 
@@ -134,7 +136,8 @@ def _is_of_system(path: Path) -> bool:
 
 
 def _is_only_user() -> bool:
-    """Return whether we are root of a user namespace that has no other user, like an ordinary
-    user's."""
+    """Return whether we are root in a user namespace with a single user, like an ordinary
+    user's.
+    """
     lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
     return len(lines) == 1 and lines[0].split()[2] == "1"

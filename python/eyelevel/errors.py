@@ -1,6 +1,6 @@
-"""Every error that callers tell apart, and the help that a message gives.
+"""Every error that callers distinguish, and helpers for messages.
 
-The command knows ExpectedError without knowing who raises it.
+The command prints any `ExpectedError` without a traceback.
 """
 
 import errno
@@ -14,27 +14,29 @@ if TYPE_CHECKING:
 
 
 class ExpectedError(Exception):
-    """Something that a user can cause or mend; its message gives attempt, subject and way out."""
+    """Something that a user can cause or fix; its message has attempt, subject and remedy."""
 
 
 class Terminated(BaseException):
-    """SIGTERM or SIGHUP: the command ends in order, browsers, labs and folders with it."""
+    """SIGTERM or SIGHUP was received: the command exits in order, with its browsers, labs and
+    folders.
+    """
 
 
 INTERRUPTS = (KeyboardInterrupt, Terminated)
-"""A user's ways to end a command, which then says how far it came and what goes on."""
+"""Ways in which a user ends a command, which then reports its progress and how to resume."""
 
 
 class BrowserError(Exception):
-    """Base of all errors of the browser driver; a trial makes outcomes of them."""
+    """Base of all errors of the browser driver; a trial converts them to outcomes."""
 
 
 class BrowserStartError(BrowserError, ExpectedError):
-    """The browser could not be started or is not usable here."""
+    """The browser could not be started, or is not usable on this machine."""
 
 
 class ConfinementError(BrowserStartError):
-    """A stranger's code cannot be confined here, so it is not started."""
+    """Untrusted code cannot be confined on this machine, so it is not started."""
 
 
 class BrowserGoneError(BrowserError):
@@ -50,7 +52,7 @@ class CommandError(BrowserError):
 
 
 class BrowserMessageError(BrowserError):
-    """The browser sent a message that cannot be."""
+    """The browser sent an invalid message."""
 
 
 class PageAnswerError(BrowserError):
@@ -62,26 +64,28 @@ class AllFailedError(ExpectedError):
 
 
 class LaterError(ExpectedError):
-    """Something outside did not answer: the same command may go on from here later."""
+    """Something outside did not answer: the same command may continue from here later."""
 
 
 class ConnectionLogError(ExpectedError):
-    """A log that cannot be read, or a connection that is not there."""
+    """A connection log cannot be read, or has no such connection."""
 
 
 class CorpusError(ExpectedError):
-    """A corpus, a list of pages or a selection is refused; one line with the way out."""
+    """A corpus, a list of pages or a selection is invalid; the message is one line with a
+    remedy.
+    """
 
 
 class ExportError(ExpectedError):
-    """A load or a site cannot be written in another tool's format as asked."""
+    """A load or a site cannot be written in the requested format."""
 
 
 class InputChangedError(ExpectedError):
-    """A recording or a trace is another than the one that the plan was made of: the run ends.
+    """A recording or trace changed since the plan was made, so the run ends.
 
-    No load of it would be of the plan. What is committed stays, and the run goes on once the file
-    is restored.
+    No further load would be of the plan. Committed loads stay, and the run can be resumed once the
+    file is restored.
     """
 
 
@@ -90,39 +94,39 @@ class InstallError(ExpectedError):
 
 
 class LabError(ExpectedError):
-    """A lab could not be built, or it failed while it was up; one line with the way out."""
+    """A lab could not be built, or it failed; the message is one line with a remedy."""
 
 
 class NetworkError(ExpectedError):
-    """A network is not known, or its description is refused; the message names the way out."""
+    """A network is unknown, or its description is invalid; the message has a remedy."""
 
 
 class OutsideError(ExpectedError):
-    """Untrusted input was refused; the line names file, place, fault and remedy."""
+    """Untrusted input was refused; the message has file, place, fault and remedy."""
 
 
 class PathLogError(ExpectedError):
-    """A log is refused; the message names the file, the place and the remedy."""
+    """A path log is invalid; the message has file, place and remedy."""
 
 
 class PlanError(ExpectedError):
-    """A plan is refused; the message gives file, line, what is wrong and the way out.
+    """A plan is invalid; the message has file, line, fault and remedy.
 
-    `problems` lists all that were found, one line each; the message is these lines.
+    `problems` lists all faults, one line each; the message consists of these lines.
     """
 
     def __init__(self, problems: list[str]) -> None:
-        """Keep the problems and make them the message."""
+        """Join the problems to the message."""
         super().__init__("\n".join(problems))
         self.problems = problems
 
 
 class ProbeError(ExpectedError):
-    """A file of probes cannot be read, or an option does not fit; one line with the way out."""
+    """A file of probes cannot be read, or an option is invalid; one line with a remedy."""
 
 
 class ScanError(ExpectedError):
-    """A list cannot be read, or an option does not fit; one line with the way out."""
+    """A list cannot be read, or an option is invalid; one line with a remedy."""
 
 
 class StoreError(ExpectedError):
@@ -130,7 +134,7 @@ class StoreError(ExpectedError):
 
 
 class TraceError(ExpectedError):
-    """A trace is refused; the message names file, line and remedy."""
+    """A trace is invalid; the message has file, line and remedy."""
 
 
 class VideoError(ExpectedError):
@@ -138,10 +142,10 @@ class VideoError(ExpectedError):
 
 
 class WriteError(ExpectedError):
-    """A result cannot be written; the message names the place and the remedy."""
+    """A result cannot be written; the message has the path and a remedy."""
 
     def __init__(self, place: Path, why: str) -> None:
-        """The message is `writing PLACE: WHY`; `why` has the way out."""
+        """Make the message `writing PLACE: WHY`; `why` includes the remedy."""
         super().__init__(f"writing {place}: {why}")
         self.place = place
 
@@ -167,39 +171,39 @@ REFUSALS: dict[int, tuple[str, str]] = {
     errno.EADDRINUSE: ("another program listens there", "name another port"),
     errno.ENOMEM: ("there is no memory left", "end other programs"),
 }
-"""The system's errors in words, with what to do about each."""
+"""Text and remedy of system errors, by errno."""
 
 
 def refusal_of(error: OSError) -> str:
-    """Return why the system refused, and the way out."""
+    """Return why the system refused, and a remedy."""
     said = error.strerror or str(error)
     why, remedy = REFUSALS.get(error.errno or 0, (said, "check that it is there and can be used"))
     return f"{why}; {remedy}"
 
 
 def reason_of(details: "ErrorDetails") -> str:
-    """Return why pydantic refused a value; of a validator of ours its own words."""
+    """Return why pydantic refused a value; for our own validators, their message."""
     own = details.get("ctx", {}).get("error")
     return str(own) if isinstance(own, Exception) else details["msg"]
 
 
-KNOWN_SHOWN_MAX = 30  # a message stays one line that can be read
+KNOWN_SHOWN_MAX = 30  # a message stays one readable line
 WORD_SHOWN_MAX = 120
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word most like `word`, or None when none is alike."""
+    """Return the known word most similar to `word`, or None if none is similar."""
     by_lower_case = {name.lower(): name for name in known}
     found = get_close_matches(word.lower(), by_lower_case, n=1, cutoff=0.5)
     return by_lower_case[found[0]] if found else None
 
 
 MEANT = {"stack": {"http3": "quic", "http/3": "quic", "h3": "quic", "http2": "tcp", "h2": "tcp"}}
-"""Other words for our names, by kind; spelling alone would suggest another name."""
+"""Synonyms of our names, by kind, for which spelling alone would suggest another name."""
 
 
 def unknown(kind: str, word: str, known: Iterable[str]) -> str:
-    """Return a clause: the word is unknown, with the nearest names or a list of all."""
+    """Return a clause: the word is unknown, with the most similar name or a list of all."""
     names = list(known)
     meant = MEANT.get(kind, {}).get(word.lower())
     word = word if len(word) <= WORD_SHOWN_MAX else f"{word[: WORD_SHOWN_MAX - 3]}..."

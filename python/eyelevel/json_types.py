@@ -1,16 +1,16 @@
-"""JSON as it was read or will be written: the border at which values have no type yet.
+"""Types of JSON values whose shape is only checked elsewhere.
 
-A record, an event of the lab, a plan's document or a report's findings is JSON whose shape its
-contract in `spec/` gives and pydantic checks where it enters (`store.schema`, `plan`). Between
-there and the functions that take it apart it goes by these names, so that `Any` stands here and in
-the few files that meet libraries without types (`tests/python/test_package.py` lists them).
+Records, events of the lab, plan documents and a report's findings are JSON with a contract in
+`spec/`, validated by pydantic at the boundary (`store.schema`, `plan`). Between there and the
+functions that take them apart they have these types, so that `Any` is used only here and in the few
+files that call untyped libraries (`tests/python/test_package.py` lists them).
 """
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 JsonObject: TypeAlias = dict[str, Any]
-"""An object that the holder may change."""
+"""A JSON object that may be modified."""
 
 JsonMapping: TypeAlias = Mapping[str, Any]
-"""An object that is only read."""
+"""A JSON object that is only read."""

@@ -1,4 +1,4 @@
-"""A run for notebooks: `import eyelevel; eyelevel.open(DIR).frame()`."""
+"""Open a run in notebooks: `import eyelevel; eyelevel.open(DIR).frame()`."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ from eyelevel.analysis.trials.waits import PART_OF
 from eyelevel.json_types import JsonMapping
 from eyelevel.store.frames import Frames
 
-# Columns that the report needs and an analysis does not.
+# Columns that only the report needs.
 _INTERNAL = (
     "missed",
     "final_picture",
@@ -28,31 +28,29 @@ _INTERNAL = (
 
 @dataclass(frozen=True)
 class Run:
-    """The results in a directory that `eyelevel run` wrote."""
+    """The results in a directory written by `eyelevel run`."""
 
     directory: Path
 
     @cached_property
     def contents(self) -> StudyResults:
-        """Everything that the report says; read once. Raises StoreError for a damaged record."""
+        """The study's results, read once. Raises `StoreError` for a damaged record."""
         return read_contents(self.directory)
 
     def frame(self) -> pl.DataFrame:
-        """Return one row per trial: what it was of, its judged outcome, its metrics; null where
-        none.
+        """Return one row per trial: its conditions, outcome and metrics, null where there is none.
 
-        `counted` says whether its block is compared. Metrics end with their units.
+        `counted` is whether its block is used in comparisons. Metrics' names end with their units.
         """
         table = self.contents.table
         counted = pl.col("hash").is_in(self.contents.blocks.kept["hash"].to_list())
         return table.drop(_INTERNAL).with_columns(counted=counted)
 
     def progress(self) -> pl.DataFrame:
-        """Return one row per step of a load's visual progress: `share` of the picture from `at_ms`
-        on.
+        """Return one row per step of a load's visual progress: `share` complete from `at_ms` on.
 
-        Steps of less than half a percent are left out. Loads without frames or that are not ok have
-        no row.
+        Steps of less than half a percent are left out, and so are loads that are not ok or have no
+        frames.
         """
         trial = ("hash", "site", "network", "stack", "repetition")
         counted = self.contents.table.filter(outcome="ok")
@@ -62,8 +60,8 @@ class Run:
     def cells(self) -> pl.DataFrame:
         """Return one row per site, network, comparison and metric.
 
-        An estimate is flat: `gain`, `gain_low`, `gain_high`, `gain_p` and
-        `gain_undetermined_because`; `difference` alike.
+        An estimate has the columns `gain`, `gain_low`, `gain_high`, `gain_p` and
+        `gain_undetermined_because`; `difference` likewise.
         """
         rows = [
             {

@@ -1,11 +1,11 @@
-"""Each setting declared once, as a field of a frozen dataclass, and what follows from it.
+"""Declare each setting once, as a field of a frozen dataclass, and derive its other forms.
 
 `Stack`, `Network` and `Browser` are such dataclasses. A field's annotation has its type, its bounds
-(`annotated_types`), the units in which people may write it (`Units`) and its words (`About`). From
-these follow a plan's TOML tables and their JSON schema (`eyelevel.plan.file.model`), the options of
-the command line (`eyelevel.cli.options`), the JSON of plans and records (`stated`, `read`) and what
-is told the lab. pydantic does the checking; it is imported where something is checked, since
-`python -m eyelevel.networks` has to answer at once.
+(`annotated_types`), the units in which it may be written (`Units`) and its description (`About`).
+From these are derived a plan's TOML tables and their JSON schema (`eyelevel.plan.file.model`), the
+command line's options (`eyelevel.cli.options`), the JSON of plans and records (`stated`, `read`)
+and the lab's configuration. pydantic validates; it is imported only where something is validated,
+since `python -m eyelevel.networks` has to answer at once.
 """
 
 import math
@@ -23,32 +23,34 @@ _NUMBER_AND_UNIT = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([A-Za-z/%µ
 
 
 class Settings:
-    """The base class of frozen dataclasses of settings."""
+    """Base class of frozen dataclasses of settings."""
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid", "strict": True}
 
     def stated(self, *, without: tuple[str, ...] = ()) -> JsonObject:
-        """Return every setting as JSON has it, those of no effect too; `without` some by name."""
+        """Return the settings as JSON, including those without effect, except those named in
+        `without`.
+        """
         stated = _as_json(asdict(self))  # type: ignore[call-overload]
         return {name: value for name, value in stated.items() if name not in without}
 
     @classmethod
     def read(cls, values: JsonMapping) -> Self:
-        """Return the reverse of `stated`. Raises pydantic's ValidationError, a ValueError."""
+        """Parse the result of `stated`. Raises pydantic's `ValidationError`, a `ValueError`."""
         import json
 
-        # JSON's arrays are tuples here, and its objects dataclasses, however strict the rest is.
+        # As JSON, so that arrays become tuples and objects dataclasses even in strict mode.
         found: Self = _adapter(cls).validate_json(json.dumps(values, default=str))
         return found
 
 
 @dataclass(frozen=True)
 class About:
-    """A setting in words: `text`, a phrase for help, schema and tables.
+    """Description of a setting: `text` is a phrase for help, schema and tables.
 
-    `servers`: whether the lab's servers are told; `plan`: whether a plan can set it. `flag`: its
-    option, where that is not named as it is; `separator`: of the words of an option that is a list;
-    `tried`: what people write for its name.
+    `servers`: whether the lab's servers get it; `plan`: whether a plan can set it. `flag`: its
+    option, if that has another name; `separator`: between the elements of an option that is a list;
+    `tried`: words that users write instead of its name.
     """
 
     text: str
@@ -64,7 +66,7 @@ class About:
 
 @dataclass(frozen=True)
 class Checked:
-    """Puts a value through a function before pydantic sees it; its ValueError is the message."""
+    """Calls a function on a value before pydantic; its `ValueError` becomes the message."""
 
     function: Callable[[Any], Any]
 
@@ -80,7 +82,7 @@ LISTED = Checked(lambda value: tuple(value) if isinstance(value, list) else valu
 
 @dataclass(frozen=True)
 class Units:
-    """A number, or text with one of these units; each with its factor."""
+    """A number, or a text with one of these units; each has its factor."""
 
     factors: tuple[tuple[str, float], ...]
 
@@ -93,10 +95,10 @@ class Units:
         return {"anyOf": [{"type": "number", "minimum": 0}, text]}
 
     def quantity(self, value: Any) -> Any:
-        """Return a number for text such as `25 Mbit/s`; other values are left to the field's own
-        check.
+        """Convert a text such as `25 Mbit/s` to a number; other values are left to the field's
+        checks.
 
-        Raises ValueError, with the units that are known, for text that is no quantity.
+        Raises `ValueError`, with the known units, for a text that is not a quantity.
         """
         if isinstance(value, str):
             known = dict(self.factors)
@@ -104,7 +106,7 @@ class Units:
             if match is None or match[2] not in known:
                 units = ", ".join(known)
                 raise ValueError(f"`{value}` is not a number with one of the units {units}")
-            # Rounded, since 0.035 * 1e6 is not 35000 in binary.
+            # Rounded: 0.035 * 1e6 is not 35000 in binary.
             value = round(float(match[1]) * known[match[2]], 9)
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{value} is not a finite number")
@@ -129,13 +131,13 @@ def within(limit: str) -> Interval:
 
 
 def annotations_of(settings: Any) -> JsonObject:
-    """Return each field's annotation with its metadata, by name, in their order."""
+    """Return each field's annotation with its metadata, by name, in order."""
     hints = get_type_hints(settings, include_extras=True)
     return {field.name: hints[field.name] for field in fields(settings)}
 
 
 def about(settings: Any) -> dict[str, About]:
-    """Return the notes on fields by name, including notes on an alias that may be None."""
+    """Return the description of each field by name, including those on optional aliases."""
     return {
         name: found
         for name, annotation in annotations_of(settings).items()
@@ -146,7 +148,7 @@ def about(settings: Any) -> dict[str, About]:
 
 
 def names_tried(settings: Any) -> dict[str, str]:
-    """Return the fields' names by words that people often write for them."""
+    """Return fields' names by the words that users often write for them."""
     return {word: name for name, said in about(settings).items() for word in said.tried}
 
 

@@ -1,7 +1,7 @@
-"""The diagnostic log on standard error: `eyelevel -v` for the steps of a load, `-vv` for messages.
+"""The diagnostic log on standard error: `eyelevel -v` for steps of a load, `-vv` for messages.
 
 Loggers are named by module, such as `eyelevel.lab.client`. Lines begin with CLOCK_MONOTONIC in
-seconds, the clock of records, qlog and packet captures, so that they can be read alongside these.
+seconds, the clock of records, qlog and packet captures, so that they can be compared.
 """
 
 import json
@@ -13,13 +13,14 @@ from eyelevel.errors import ExpectedError, unknown
 from eyelevel.from_outside.words import escape_control_characters
 
 VARIABLE = "EYELEVEL_LOG"
-"""The environment variable with the level, for the processes that a command starts."""
+"""Environment variable with the level, for child processes."""
 
 LEVELS = {"info": logging.INFO, "debug": logging.DEBUG}
 
 MESSAGE_CHARACTERS_MAX = 400
-"""The longest part of a message that is shown: configurations have some hundred characters,
-and a page's script or picture may have millions."""
+"""Maximum length of a logged message: configurations have some hundred characters, but a page's
+script or image may have millions.
+"""
 
 
 class _Formatter(logging.Formatter):
@@ -33,7 +34,7 @@ class _Formatter(logging.Formatter):
 def start_log(level_name: str) -> None:
     """Write entries of this level (a key of LEVELS) and above to standard error.
 
-    Processes that are started from now on do the same once they call `start_inherited_log`.
+    Child processes started from now on do the same once they call `start_inherited_log`.
     """
     handler = logging.StreamHandler()
     handler.setFormatter(_Formatter())
@@ -47,7 +48,9 @@ def start_log(level_name: str) -> None:
 
 
 def start_inherited_log() -> None:
-    """Start the log that VARIABLE asks for, if it is set; ExpectedError for an unknown level."""
+    """Start the log that VARIABLE requests, if it is set; raises `ExpectedError` for an unknown
+    level.
+    """
     level_name = os.environ.get(VARIABLE, "")
     if level_name and level_name not in LEVELS:
         raise ExpectedError(f"{VARIABLE}: {unknown('level', level_name, LEVELS)}")

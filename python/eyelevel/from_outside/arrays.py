@@ -1,7 +1,7 @@
-"""Arrays of numpy from npz files: of the types that are asked for, and no longer than their bytes.
+"""Read numpy arrays from untrusted npz files: of expected types, and no longer than their bytes.
 
-`numpy.load` believes the header of an array, makes room for what it says and parses it as Python.
-What is written here has one form of header, which is read as text.
+`numpy.load` trusts an array's header, allocates what it claims and evaluates it as Python. Our
+files have one form of header, which is parsed as text.
 """
 
 import re
@@ -29,7 +29,7 @@ def read_arrays(
 ) -> "dict[str, NDArray[np.generic[Any]]]":
     """Return the arrays of these names, each of its type (`<f8`, `|u1`, ...).
 
-    Raises the source's error where one is missing, of another type or damaged.
+    Raises the source's error if one is missing, of another type or damaged.
     """
     import numpy as np
 

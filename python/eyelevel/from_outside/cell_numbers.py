@@ -1,8 +1,8 @@
-"""Numbers in cells as people and spreadsheets write them: decimal commas and thousands.
+"""Parse numbers in cells with decimal commas or points and thousands separators.
 
-A comma or a point before exactly three digits is the decimal sign in one country and separates
-thousands in another. It is read where the table itself decides; else the cell is refused, since a
-guess would be wrong by a factor of 1,000.
+A comma or point before exactly three digits is a decimal sign in some countries and a thousands
+separator in others. It is accepted if the rest of the table decides which; otherwise the cell is
+refused, since a wrong guess would be off by a factor of 1,000.
 """
 
 import re
@@ -15,7 +15,9 @@ from eyelevel.from_outside.words import excerpt
 _GROUPED = re.compile(
     "([+-]?[1-9][0-9]{0,2})((?:[ \u00a0\u2009\u202f][0-9]{3})+|(?:['\u2019][0-9]{3})+)([.,][0-9]*)?"
 )
-"""Thousands by spaces or apostrophes, which are a decimal sign nowhere."""
+"""A number whose thousands are separated by spaces or apostrophes, which are never decimal
+signs.
+"""
 _AS = {
     sign: re.compile(
         rf"[+-]?(?:[0-9]+(?:\{sign}[0-9]*)?|\{sign}[0-9]+)(?:[eE][+-]?[0-9]{{1,3}})?"
@@ -28,9 +30,9 @@ _AS = {
 
 @dataclass(frozen=True)
 class NumberStyle:
-    """The number format of a table: its decimal sign, and the cell that shows it.
+    """Number format of a table: its decimal sign, and the cell that shows it.
 
-    `open`: a sign that may separate thousands before three digits, as far as the table decides.
+    `open`: a sign whose meaning before three digits the table does not decide.
     """
 
     decimal: str
@@ -38,10 +40,10 @@ class NumberStyle:
     open: str = ""
 
     def read(self, text: str, place: str, source: Source) -> float | None:
-        """Return the number; None where there is none.
+        """Parse a number; returns None if the text is not a number.
 
-        Raises the source's error for a cell that may be two numbers, or that has another decimal
-        sign than its table.
+        Raises the source's error for an ambiguous cell, or one with another decimal sign than its
+        table.
         """
         plain = _without_spaces(text)
         signs = _decimal_signs(plain)
@@ -64,12 +66,12 @@ class NumberStyle:
 
 
 def style_of(separator: str, cells: Iterable[tuple[str, str]]) -> NumberStyle:
-    """Return the style of a table: by what separates its cells, then by the numbers in them.
+    """Return the number format of a table, from its separator and then from its numbers.
 
-    `cells` are places and texts. Where commas separate, and in JSON, a point is the decimal sign,
-    and a number such as `1,234,567` decides that commas separate thousands. Elsewhere the first
-    number that can be read in one way alone decides. Without one, a semicolon separates since the
-    comma is the decimal sign, and tabs have a point.
+    `cells` are places and texts. With commas as separators, and in JSON, the decimal sign is a
+    point, and a number such as `1,234,567` shows that commas separate thousands. Otherwise the
+    first unambiguous number decides. Without one, semicolons as separators imply a decimal comma,
+    and tabs a decimal point.
     """
     has_point = separator in (",", "")
     for place, text in cells:
@@ -83,12 +85,12 @@ def style_of(separator: str, cells: Iterable[tuple[str, str]]) -> NumberStyle:
 
 
 def is_written_number(text: str) -> bool:
-    """Return whether a cell is a number in one style or another."""
+    """Return whether a cell is a number in any format."""
     return bool(_decimal_signs(_without_spaces(text)))
 
 
 def _decimal_signs(text: str) -> str:
-    """Return the decimal signs with which `text` is a number; a whole one has both."""
+    """Return the decimal signs with which `text` is a number; both for a whole number."""
     return "".join(sign for sign in ".," if _AS[sign].fullmatch(text))
 
 

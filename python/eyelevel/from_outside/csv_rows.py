@@ -1,4 +1,4 @@
-"""Rows of CSV, each of one line, so that a quote that is never closed ends with its line."""
+"""Parse CSV with one row per line, so that an unclosed quote ends with its line."""
 
 import codecs
 import csv
@@ -10,16 +10,16 @@ from eyelevel.from_outside.source import Source
 from eyelevel.from_outside.words import excerpt
 
 SEPARATORS = ";\t,"
-"""Those that a row is searched for, in this order."""
+"""Separators that are searched for in a row, in this order."""
 _STATED = re.compile(r'"?sep=(.?)"?', re.IGNORECASE)
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of a table, the heading first, each with its place, which is its line's number.
+    """Rows of a table, the heading first, each with its place (line number).
 
-    `separator` is empty for JSON, whose numbers have a point.
+    `separator` is "" for JSON, whose numbers have decimal points.
     """
 
     separator: str
@@ -27,10 +27,10 @@ class Table:
 
 
 def utf8_of(content: bytes, source: Source) -> bytes:
-    """Return a table's bytes as UTF-8 without a byte order mark, its lines with LF.
+    """Convert a table's bytes to UTF-8 without a byte order mark, with LF line ends.
 
-    Excel's "Unicode text" and PowerShell's `>` write UTF-16, the latter sometimes without a mark;
-    no table in UTF-8 begins with a NUL or has one behind its first letter.
+    Excel's "Unicode text" and PowerShell's `>` write UTF-16, the latter sometimes without a mark; a
+    table in UTF-8 has no NUL among its first two bytes.
     """
     if content.startswith(_MARKS):
         encoding = "utf-16"
@@ -46,12 +46,12 @@ def utf8_of(content: bytes, source: Source) -> bytes:
 
 
 def _with_lf(content: bytes) -> bytes:
-    """Return the content with LF where its lines end in CR alone."""
+    """Return the content with LF for CR if lines end with CR only."""
     return content if b"\n" in content else content.replace(b"\r", b"\n")
 
 
 def read_separator(line: str, number: int, source: Source) -> str | None:
-    """Return the separator that a line such as Excel's `sep=;` states; None for any other line."""
+    """Return the separator that a line such as Excel's `sep=;` declares; None for other lines."""
     stated = _STATED.fullmatch(line.removeprefix("\ufeff").strip(" \r\n"))
     if stated is None:
         return None
@@ -62,30 +62,30 @@ def read_separator(line: str, number: int, source: Source) -> str | None:
 
 
 def separator_of(line: str) -> str:
-    """Return what separates the cells of a row: a semicolon, a tab or a comma."""
+    """Return the separator of a row's cells: a semicolon, a tab or a comma."""
     return next((sign for sign in SEPARATORS if sign in line), ",")
 
 
 def csv_rows(text: str, source: Source) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of each line that is not empty and no `#` comment, with the line's number.
+    """Yield the line number and cells of each line that is neither empty nor a `#` comment.
 
-    The first such line says what separates them: semicolon, tab or comma, or Excel's `sep=`. Raises
-    the source's error where a line is no CSV.
+    The first such line determines the separator: semicolon, tab or comma, or Excel's `sep=`. Raises
+    the source's error for a line that is not CSV.
     """
     for number, cells, _ in _rows(text, source):
         yield number, cells
 
 
 def read_table(text: str, source: Source) -> Table:
-    """Read all rows of a small table. Raises the source's error as `csv_rows`."""
+    """Read all rows of a small table. Raises the source's error as `csv_rows` does."""
     found = list(_rows(text, source))
     return Table(found[0][2] if found else ",", [(str(line), cells) for line, cells, _ in found])
 
 
 def refuse_long_rows(table: Table, source: Source) -> None:
-    """Raise the source's error for a row with more cells than the heading has.
+    """Raise the source's error for a row with more cells than the heading.
 
-    A decimal comma without quotes makes two cells of one. Empty cells at the end are none.
+    An unquoted decimal comma makes two cells of one. Empty cells at the end are ignored.
     """
     width = len(table.rows[0][1]) if table.rows else 0
     for place, cells in table.rows[1:]:
@@ -109,13 +109,13 @@ def _rows(text: str, source: Source) -> Iterator[tuple[int, list[str], str]]:
 
 
 def refuse_cr(line: str, number: int, source: Source) -> None:
-    """Raise the source's error for a line with a CR in it, which ended lines once."""
+    """Raise the source's error for a line that contains a CR, an obsolete line end."""
     if "\r" in line:
         raise source.refusal("a line end of CR alone", str(number), "save it with LF or CR LF")
 
 
 def csv_cells(line: str, separator: str, number: int, source: Source) -> list[str]:
-    """Return the cells of one line. Raises the source's error where it is no CSV."""
+    """Parse the cells of one line. Raises the source's error if it is not CSV."""
     refuse_cr(line, number, source)
     try:
         cells = next(csv.reader([line], delimiter=separator))

@@ -1,4 +1,4 @@
-"""Bytes, text and lines of files, up to their limits."""
+"""Read bytes, text and lines of files, up to their limits."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ _PIECE = 1 << 20
 
 
 def read_bytes(path: Path | str, source: Source) -> bytes:
-    """Return the whole file. Raises the source's error where it is not there or too long."""
+    """Return a file's content. Raises the source's error if it is missing or too long."""
     try:
         with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 (paths take as long)
             pieces, left = [], source.limit.bytes_max
@@ -20,13 +20,13 @@ def read_bytes(path: Path | str, source: Source) -> bytes:
                     raise source.too_long()
     except OSError as error:
         raise source.unreadable(error) from error
-    except ValueError as error:  # a name with a NUL
+    except ValueError as error:  # a path with a NUL
         raise source.refusal(f"no file has this name ({error})") from error
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def read_head(path: Path | str, source: Source, size: int) -> bytes:
-    """Return the file's first bytes, which reveal its format."""
+    """Return the file's first `size` bytes, for format detection."""
     try:
         with open(path, "rb") as stream:  # noqa: PTH123
             return stream.read(size)
@@ -35,13 +35,18 @@ def read_head(path: Path | str, source: Source, size: int) -> bytes:
 
 
 def read_text(path: Path | str, source: Source) -> str:
-    """Return the whole file as UTF-8, without a byte order mark; the error names the line that is
-    none."""
+    """Return a file's text, decoded from UTF-8, without a byte order mark.
+
+    Raises the source's error, which names the first invalid line.
+    """
     return text_of(read_bytes(path, source), source)
 
 
 def text_of(content: bytes, source: Source, *, keep_mark: bool = False) -> str:
-    """Return the text of UTF-8, without a byte order mark unless `keep_mark`."""
+    """Decode UTF-8, without a byte order mark unless `keep_mark`.
+
+    Raises the source's error, which names the first invalid line.
+    """
     try:
         return content.decode("utf-8" if keep_mark else "utf-8-sig")
     except UnicodeDecodeError as error:
@@ -53,10 +58,9 @@ def text_of(content: bytes, source: Source, *, keep_mark: bool = False) -> str:
 
 
 def lines_of(path: Path | str, source: Source, line_bytes_max: int) -> Iterator[tuple[int, str]]:
-    """Yield each line with its number, one at a time, without its end; what is no UTF-8 is
-    `\\ufffd`.
+    r"""Yield each line with its number, without its end; invalid UTF-8 becomes `\ufffd`.
 
-    Raises the source's error where the file is not there, too long, or has too long a line.
+    Raises the source's error if the file is missing or too long, or if a line is too long.
     """
     read = 0
     try:

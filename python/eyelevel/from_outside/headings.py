@@ -1,9 +1,8 @@
-"""Headings of tables: which column holds what, and what a value of 1 in it stands for.
+"""Recognise the headings of tables: each column's quantity and unit.
 
-All tables are read by `read_heading`. A heading is a name and a unit: `rtt_ms`, `RTT (ms)`,
-`down Mbit/s`. Case counts where it decides: `Mbps` are bits and `MBps` bytes, which are refused, as
-is every unit that is not known. A guessed unit makes a table that looks right and is wrong by a
-factor.
+All tables are read by `read_heading`. A heading is a name and a unit: `rtt_ms`, `RTT (ms)`, `down
+Mbit/s`. Case is significant where it must be: `Mbps` are bits and `MBps` bytes, which are refused,
+as is every unknown unit. A guessed unit would give a table that looks right and is off by a factor.
 """
 
 import re
@@ -16,7 +15,7 @@ from eyelevel.from_outside.words import excerpt
 
 _BRACKETED = re.compile(r"(.*?)\s*(?:\(([^()]*)\)|\[([^\[\]]*)\])")
 _UNIT_PARTS_MAX = 3
-"""`Mbit per s`."""
+"""Maximum number of words in a unit: `Mbit per s`."""
 
 _TIMES_MS = {
     **dict.fromkeys(("us", "µs", "usec", "microseconds"), 1e-3),
@@ -24,7 +23,7 @@ _TIMES_MS = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1e3),
 }
 _PREFIXES_MBIT = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3}
-# The letter of bits must be small: of `MBPS` nobody can tell whether it was `Mbps`.
+# The letter of bits must be lower case: `MBPS` is ambiguous.
 _RATE = re.compile(r"([kmg]?)(?:bits?(?:/s|/sec|/second|ps))|([kKmMgG]?)bps")
 _LIKE_A_RATE = re.compile(
     r"[kmgtp]?i?(?:bits?|bytes?|o|octets?|b|packets?|pkts?|p)(?:ps|/(?:s|sec|seconds?|ms|min|h))"
@@ -38,8 +37,11 @@ _LIKE_A_TIME = re.compile(
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of units: `factor` of a unit that is known, `is_like` of what must be one, `known`
-    for messages."""
+    """A kind of units.
+
+    `factor` returns the factor of a known unit, `is_like` whether a text must be such a unit;
+    `known` lists the known ones for messages.
+    """
 
     factor: Callable[[str], float | None]
     is_like: Callable[[str], bool]
@@ -51,7 +53,7 @@ def _time_ms(unit: str) -> float | None:
 
 
 def _rate_mbit_s(unit: str) -> float | None:
-    # With `bit` spelled out no case can mislead.
+    # With `bit` spelled out, case is not ambiguous.
     folded = unit.lower() if "bit" in unit.lower() else unit
     found = _RATE.fullmatch(folded)
     return _PREFIXES_MBIT[(found[1] or found[2] or "").lower()] if found else None
@@ -63,7 +65,7 @@ def _share(unit: str) -> float | None:
 
 TIME = Kind(_time_ms, lambda unit: _LIKE_A_TIME.fullmatch(unit.lower()) is not None, "us, ms, s")
 DELAY = Kind(_time_ms, lambda unit: TIME.is_like(unit) and unit.lower() != "min", TIME.known)
-"""Like a time, but without `min` as a unit: `rtt_min` is the minimum."""
+"""Units of delay: like units of time, but without `min`, since `rtt_min` is the minimum."""
 RATE = Kind(
     _rate_mbit_s,
     lambda unit: _LIKE_A_RATE.fullmatch(unit.lower()) is not None,
@@ -78,7 +80,7 @@ RATE_WORDS = ("rate", "throughput", "bandwidth")
 
 
 def rate_words(way: str, *, alone: bool = False) -> frozenset[str]:
-    """Return the names of a rate of one way; `alone`: a rate that names no way is of this one."""
+    """Return the names of a rate in one direction; `alone` includes names without a direction."""
     words = {f"{each}_{word}" for each, word in product(WAYS[way], RATE_WORDS)} | {*WAYS[way]}
     return frozenset(words | ({*RATE_WORDS, ""} if alone else set()))
 
@@ -87,8 +89,8 @@ def rate_words(way: str, *, alone: bool = False) -> frozenset[str]:
 class Quantity:
     """A quantity that a column can hold.
 
-    `words` are its names before a unit (empty: the unit alone is the heading), and `bare` those
-    without one, each with what a value of 1 stands for.
+    `words` are its names before a unit ("": the unit is the heading), and `bare` those without a
+    unit, each with its factor.
     """
 
     name: str
@@ -99,7 +101,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Column:
-    """A column that was recognised: its place, its factor, and its heading as it is written."""
+    """A recognised column: its index, its factor, and its original heading."""
 
     index: int
     scale: float
@@ -109,9 +111,9 @@ class Column:
 def read_heading(
     cells: Sequence[str], quantities: Sequence[Quantity], line: str, source: Source
 ) -> dict[str, Column]:
-    """Return the columns by the names of their quantities; those of none are left out.
+    """Return the recognised columns by name of their quantity.
 
-    Raises the source's error for a unit that is not known, and for two columns of one quantity.
+    Raises the source's error for an unknown unit, and for two columns of one quantity.
     """
     columns: dict[str, Column] = {}
     for index, cell in enumerate(cells):
@@ -150,7 +152,7 @@ def _unknown_unit(cell: str, quantities: Sequence[Quantity]) -> tuple[str, Quant
 
 
 def _readings(cell: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the ways to divide a heading into a name and a unit; and whether brackets do it."""
+    """Yield the ways to divide a heading into name and unit, and whether brackets separate them."""
     text = cell.strip().strip("\ufeff")
     if found := _BRACKETED.fullmatch(text):
         unit = _unit(_parts(found[2] or found[3] or ""))

@@ -1,8 +1,9 @@
-"""Lists of hosts: one reader for whatever is probed, scanned or left alone.
+"""Read lists of hosts to probe or scan, and lists of opt-outs.
 
 A line is `HOST[:PORT][/PATH]`, a URL, or a row of a published list: Tranco's, Alexa's and
-Umbrella's have a rank before the name, CrUX's behind it, and others a heading that names the
-column. A line without a host is left out and counted, so that one in a million refuses no list.
+Umbrella's have a rank before the name, CrUX's after it, and others a heading that names the column.
+A line without a host is left out and counted, so that one bad line in a million does not refuse the
+list.
 """
 
 import re
@@ -24,12 +25,13 @@ COLUMNS = (
     *("domain", "root domain", "origin", "hostname", "host", "url", "name", "site", "website"),
     "page",
 )
-"""Headings of the column of hosts; the first one in this order that a list has decides."""
+"""Headings of a column of hosts; the first one in this order that a list has counts."""
 _ALONE = ("domain", "origin", "hostname", "url")
-"""Words that are a heading also without a second column. A host may be called `site`, so the other
-headings count alone only if the next line has a dot or a colon."""
+"""Words that are a heading even without a second column. A host may be called `site`, so the
+other words count alone only if the next line has a dot or a colon.
+"""
 SHOWN = 3
-"""The number of left-out lines that are quoted."""
+"""Number of left-out lines that are quoted."""
 
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
 _PORT = re.compile(r"(.*):(\d{1,5})", re.DOTALL)
@@ -38,18 +40,18 @@ _RANK = re.compile(r"\d[\d.]*", re.ASCII)
 
 @dataclass(frozen=True)
 class Host:
-    """A name in DNS or an address, in its one spelling, with what was written behind it."""
+    """A host name or address in normal form, with its port and path."""
 
     name: str
-    """The name in lower case without its last dot, or an address; IPv6 has no brackets."""
+    """Name in lower case without a final dot, or an address; IPv6 without brackets."""
     port: int | None
     path: str
-    """The path, which begins with a slash; `/` where none was written."""
+    """Path with a leading slash; `/` if none was given."""
 
 
 @dataclass
 class LeftOut:
-    """The lines of a list that have no host: how many, and what is wrong with the first."""
+    """Counts the lines of a list without a host, and keeps the first ones' faults."""
 
     count: int = 0
     first: list[Exception] = field(default_factory=list)
@@ -61,7 +63,7 @@ class LeftOut:
             self.first.append(fault)
 
     def report(self, note: Callable[[str], None]) -> None:
-        """Note the count and the first lines, where there are any."""
+        """Report the count and the first lines, if there are any."""
         if self.count:
             lines = "1 line is" if self.count == 1 else f"{self.count:,} lines are"
             shown = "" if self.count <= SHOWN else f", the first {SHOWN} of them"
@@ -70,15 +72,15 @@ class LeftOut:
             note(str(fault))
 
     def refusal(self, source: Source) -> Exception:
-        """Return the error of a list without a host."""
+        """Return the error for a list without a host."""
         remedy = "write one HOST[:PORT][/PATH] per line"
         return self.first[0] if self.first else source.refusal("it names no host", "", remedy)
 
 
 def parse_host(text: str) -> Host:
-    """Read `HOST[:PORT][/PATH]`; `https://` or `http://` may stand before it.
+    """Parse `HOST[:PORT][/PATH]`, optionally after `https://` or `http://`.
 
-    Raises ValueError with the reason.
+    Raises `ValueError` with the reason.
     """
     scheme = _SCHEME.match(text)
     rest = text[scheme.end() :] if scheme else text
@@ -92,9 +94,9 @@ def parse_host(text: str) -> Host:
 
 
 def read_hosts(path: Path, source: Source, left_out: LeftOut) -> Iterator[tuple[int, Host]]:
-    """Read each host of a file with its line's number, one at a time and repeated ones again.
+    """Yield the line number and host of each line, including repeated hosts.
 
-    Raises the source's error where the file cannot be read.
+    Raises the source's error if the file cannot be read.
     """
     for number, text, columns in _rows(lines_of(path, source, WORD_LINE_BYTES_MAX), source):
         try:
@@ -112,11 +114,11 @@ def read_hosts(path: Path, source: Source, left_out: LeftOut) -> Iterator[tuple[
 def _rows(
     lines: Iterable[tuple[int, str]], source: Source
 ) -> Iterator[tuple[int, str, "_Columns"]]:
-    """Yield a list's lines without its heading and comments, which `#` begins."""
+    """Yield a list's lines, without its heading and `#` comments."""
     columns: _Columns | None = None
     held: tuple[int, str] | None = None
     for number, line in lines:
-        # A tab at an end has an empty cell beside it.
+        # A tab at the end of a line is kept: it separates an empty cell.
         text = line.lstrip("\ufeff").partition("#")[0].strip(" ")
         if not text.strip():
             continue
@@ -137,7 +139,7 @@ def _rows(
 
 
 class _Columns:
-    """The column of a list's hosts: after a rank, before it, or under a heading."""
+    """Finds the column of a list's hosts: after a rank, before it, or under a heading."""
 
     def __init__(self, separators: str) -> None:
         self._separators = separators
@@ -146,15 +148,16 @@ class _Columns:
         self._rows = 0
 
     def is_first_row(self) -> bool:
-        """Count a row, and return whether it is the first."""
+        """Count a row; returns whether it is the first one without a heading."""
         self._rows += 1
         return self._rows == 1 and self._at is None
 
     def take_heading(self, text: str, number: int, source: Source) -> bool:
-        """Return whether the list's first line is a heading, whose column then holds for all
-        lines."""
+        """Return whether the list's first line is a heading; if so, use its column for all
+        lines.
+        """
         is_first, self._is_new = self._is_new, False
-        # A line with a CR is no heading: it is left out as a row, and the others are read.
+        # A line with a CR is not a heading: it is left out like a row, and the others are read.
         for separator in self._separators if is_first and "\r" not in text else "":
             cells = [cell.lower() for cell in csv_cells(text, separator, number, source)]
             known = COLUMNS if len(cells) > 1 else _ALONE
@@ -165,7 +168,7 @@ class _Columns:
         return False
 
     def host_in(self, text: str, number: int, source: Source) -> str:
-        """Return the cell with the host, or the whole line where it is none of a table."""
+        """Return the cell with the host, or the line itself if it is not a row of a table."""
         refuse_cr(text, number, source)
         for separator in self._separators:
             if separator not in text and not (self._at or text.startswith('"')):
@@ -176,7 +179,7 @@ class _Columns:
             first, *others = cells
             if others and first.isascii() and first.isdecimal():
                 return others[0]
-            # A comma in a path is the path's own; an origin has none.
+            # A comma may be part of a path; an origin has none.
             is_origin = re.fullmatch(r"[^/]*/?", _SCHEME.sub("", first))
             if is_origin and all(_RANK.fullmatch(cell) for cell in others if cell):
                 return first
@@ -200,6 +203,6 @@ def _name_and_port(authority: str) -> tuple[str, int | None]:
     if not NAME.fullmatch(name):
         raise ValueError("no such name can stand in DNS")
     if name.rpartition(".")[2].isdecimal():
-        # As browsers do: what ends in a number is an address, or nothing.
+        # Like browsers: a name that ends in a number must be an IPv4 address.
         return str(IPv4Address(name)), port
     return name, port

@@ -1,6 +1,6 @@
-"""Names of hosts as they stand in DNS, by UTS 46 as browsers read them.
+"""Convert host names to their form in DNS, by UTS 46 like browsers.
 
-Python's codec `idna` is IDNA 2003: it takes `straße.test` for `strasse.test`, another host.
+Python's codec `idna` is IDNA 2003: it maps `straße.test` to `strasse.test`, which is another host.
 """
 
 import re
@@ -8,22 +8,23 @@ import unicodedata
 
 _LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 NAME = re.compile(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.?", re.ASCII)
-"""A name in DNS, or an IPv4 address, which has the same form. Each label ends at its dot, so that a
-line that is no name is rejected in linear time."""
+"""A name in DNS, or an IPv4 address, which has the same form. Each label ends at its dot, so
+that an invalid line is rejected in linear time.
+"""
 
 _PUNYCODE = "xn--"
 _JOINERS = "\u200c\u200d"
 
 
 def name_in_dns(name: str) -> str:
-    """Return the name in lower case and ASCII: UTS 46 without transitional mappings.
+    """Return the name in lower case and ASCII, by UTS 46 without transitional mappings.
 
-    A name that is ASCII already stays as it is, but for its case. Raises ValueError with the reason
-    where a browser would refuse it.
+    An ASCII name is only lower-cased. Raises `ValueError` with the reason if a browser would refuse
+    it.
     """
     if name.isascii():
         return name.lower()
-    # Its tables take a tenth of a second to read, and few lists need them.
+    # Importing its tables takes a tenth of a second, and few lists need them.
     import idna
 
     try:
@@ -40,7 +41,7 @@ def name_in_dns(name: str) -> str:
 
 
 def spell_in_dns(name: str) -> str:
-    """Return `name_in_dns`, or the name as it is where a browser would refuse it."""
+    """Return `name_in_dns`, or the name unchanged if a browser would refuse it."""
     try:
         return name_in_dns(name)
     except ValueError:
@@ -48,7 +49,7 @@ def spell_in_dns(name: str) -> str:
 
 
 def _decode_label(label: str) -> str:
-    """Return a label's characters; Punycode must stand for what UTS 46 would map it to."""
+    """Return a label's characters; Punycode must decode to a text that UTS 46 maps to itself."""
     import idna
 
     if not label.startswith(_PUNYCODE):

@@ -1,4 +1,4 @@
-"""Tables as JSON: an array of objects, or an object a line (newline-delimited JSON)."""
+"""Read tables in JSON: an array of objects, or one object per line (newline-delimited JSON)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,16 +15,16 @@ _ROWS = 'write an object a row, such as {"rtt_ms": 40, "down_mbit_s": 20}'
 
 
 def is_json(text: str) -> bool:
-    """Return whether a table is one of JSON."""
+    """Return whether a table is JSON."""
     return text.lstrip("\ufeff \t\r\n").startswith(("{", "["))
 
 
 def json_records(text: str, source: Source) -> list[tuple[str, JsonObject]]:
     """Return the objects of JSON text, each with its place: its line, or `[0]` and so on.
 
-    One object may stretch over lines. A list of objects within one, as of an API's `data` or of a
-    repeated struct, is a row each, beside what else the object has. Raises the source's error for
-    what is no object.
+    One object may extend over several lines. A list of objects within one, such as an API's `data`
+    or a repeated struct, gives one row each, combined with the object's other fields. Raises the
+    source's error for anything else.
     """
     content = text.lstrip("\ufeff").encode("utf-8", "surrogatepass")
     check_size(content, source)
@@ -58,13 +58,13 @@ def _unnest(place: str, record: JsonObject) -> list[tuple[str, JsonObject]]:
 
 
 def _objects(value: object) -> list[JsonMapping]:
-    """Return the objects of a list that holds nothing else; else none."""
+    """Return the elements of a list of objects; [] for any other value."""
     listed = value if isinstance(value, list) else []
     return listed if all(isinstance(each, Mapping) for each in listed) else []
 
 
 def is_row(record: Mapping[str, object]) -> bool:
-    """Return whether an object is a row of a table: values under names, a struct at most."""
+    """Return whether an object is a row of a table: named values, nested at most once."""
     return bool(record) and not any(
         isinstance(value, Mapping) and any(map(_is_nested, value.values()))
         for value in record.values()
@@ -72,9 +72,9 @@ def is_row(record: Mapping[str, object]) -> bool:
 
 
 def table_of(records: Sequence[tuple[str, Mapping[str, object]]], source: Source) -> Table:
-    """Return rows of JSON as a table: its heading has all names, in the order of their first row.
+    """Convert JSON rows to a table, whose heading has all names in order of occurrence.
 
-    A struct's field `end` in `bin` is named `bin.end`, as BigQuery's CSV has it; null is empty.
+    The field `end` of a struct `bin` is named `bin.end`, as in BigQuery's CSV; null is empty.
     """
     rows: list[tuple[str, dict[str, str]]] = []
     for place, record in records:
@@ -90,7 +90,7 @@ def table_of(records: Sequence[tuple[str, Mapping[str, object]]], source: Source
 
 
 def _is_object(line: bytes, source: Source) -> bool:
-    """Return whether the first line is whole, so that each is an object of its own."""
+    """Return whether the first line is a complete object, so that each line is one."""
     try:
         return isinstance(parse_json(line, source), Mapping)
     except ExpectedError:
@@ -101,7 +101,7 @@ def _of_line(line: bytes, number: int, source: Source) -> object:
     try:
         return parse_json(line, source)
     except ExpectedError:
-        # Once more with the lines before it, so that the message has its number.
+        # Parse it again after empty lines, so that the message has the right line number.
         return parse_json(b"\n" * (number - 1) + line, source)
 
 

@@ -1,4 +1,4 @@
-"""JSON, strict and bounded: its depth, its values, its numbers."""
+"""Parse JSON strictly and within limits of depth, values and numbers."""
 
 import math
 import re
@@ -17,9 +17,12 @@ _PLACE = re.compile(r"^(.*) at line (\d+) column (\d+)$")
 
 
 def parse_json(content: bytes, source: Source) -> object:
-    """Return the value. Strict JSON in UTF-8: no NaN, no lone surrogates, no number that is
-    infinite or an integer beyond 64 bits. Raises the source's error with line and column."""
-    from pydantic_core import from_json  # with commands that read none, it is not imported
+    """Parse strict JSON in UTF-8.
+
+    There may be no NaN, lone surrogate, infinite number, or integer beyond 64 bits. Raises the
+    source's error with line and column.
+    """
+    from pydantic_core import from_json  # only imported by commands that read JSON
 
     check_size(content, source)
     try:
@@ -37,7 +40,7 @@ def parse_json(content: bytes, source: Source) -> object:
 
 
 def parse_object(content: bytes, source: Source) -> "JsonObject":
-    """Return the value, which must be an object."""
+    """Parse JSON whose value must be an object."""
     value = parse_json(content, source)
     if not isinstance(value, dict):
         raise source.refusal("damaged, not a JSON object")
@@ -45,7 +48,9 @@ def parse_object(content: bytes, source: Source) -> "JsonObject":
 
 
 def check_size(content: bytes, source: Source) -> None:
-    """Raise the source's error for more bytes or values than its limit, before any is made."""
+    """Raise the source's error if the content exceeds its limit of bytes or values, before
+    parsing.
+    """
     limit = source.limit
     if len(content) > limit.bytes_max:
         raise source.too_long()
@@ -56,7 +61,7 @@ def check_size(content: bytes, source: Source) -> None:
 
 
 def may_have_wild_numbers(content: bytes) -> bool:
-    """Return whether there may be a number that is infinite, or an integer of more than 64 bits."""
+    """Return whether there may be an infinite number, or an integer of more than 64 bits."""
     if _EXPONENT.search(content):
         return True
     return any(len(n) > len(_LONGEST) or n > _LONGEST for n in _LONG.findall(content))

@@ -1,30 +1,31 @@
-"""Limits on what is read of each kind of untrusted input: one table, with its reasons.
+"""Limits of each kind of untrusted input, as one table with reasons.
 
-Far beyond what is met and far below what would take a machine's memory. Depth is bounded for all:
-JSON by its parser (`pydantic_core`), which goes 200 deep, TOML by `TOML_DEPTH_MAX`.
+They are far above real inputs and far below a machine's memory. Depth is limited for all: for JSON
+by its parser (`pydantic_core`) to 200, for TOML by `TOML_DEPTH_MAX`.
 """
 
 from dataclasses import dataclass
 
 MB = 10**6
 TOML_DEPTH_MAX = 20
-"""A plan is three deep, a stage of a network five."""
+"""Maximum depth of TOML: a plan has three levels, a network's stage five."""
 INTEGER_MAX = 2**63 - 1
-"""The largest integer of a table's column; seeds have 63 bits."""
+"""Maximum integer in a table's column; seeds have 63 bits."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """The limits on one kind of input, and the remedy for what exceeds them."""
+    """Limits of one kind of input, and the remedy for exceeding them."""
 
     name: str
     bytes_max: int
-    """The most bytes of a file, or of what is unpacked from one."""
+    """Maximum bytes of a file, or of what is unpacked from one."""
     reason: str
     remedy: str
     values_max: int = 0
-    """Values of JSON, lines of a text, members of a pack; 0: bytes alone count. A value takes
-    about a hundred bytes of memory however few it takes in its file."""
+    """Maximum number of JSON values, lines of a text, or members of an archive; 0 for no limit.
+    A value takes about a hundred bytes of memory, even if it takes fewer in the file.
+    """
 
 
 _AGAIN = "get it again from where it came from"
@@ -135,9 +136,9 @@ KEPT = Limit(
     "file of a cache", 64 * MB, "runs of a pair of stacks take 1 MB", "remove it", 1_000_000
 )
 LINE_BYTES_MAX = 1 * MB
-"""The longest line of JSON; a row of a probe takes 2 kB, an event of a qlog less."""
+"""Maximum length of a line of JSON; a row of a probe takes 2 kB, an event of a qlog less."""
 WORD_LINE_BYTES_MAX = 4096
-"""The longest line with a name: DNS allows 253 letters."""
+"""Maximum length of a line with a name: DNS allows 253 characters."""
 
 LIMITS: tuple[Limit, ...] = (
     *(PLAN, PLAN_DOCUMENT, DOCUMENT, RECORD, FRAMES, PICTURE, MANIFEST, BUNDLE, BLOCK, LOG),

@@ -1,7 +1,7 @@
-"""Numbers in lines and columns, a hundred megabytes in seconds: by numpy, piece by piece.
+"""Parse columns of numbers with numpy, a hundred megabytes in seconds, piece by piece.
 
-A fault costs a second look: numpy says that a piece is wrong, and its lines are then read one by
-one until the wrong one is found, so that the message has its number.
+numpy only reports that a piece is invalid. Its lines are then checked one by one, so that the
+message has the line number.
 """
 
 import math
@@ -23,15 +23,15 @@ _TIME_REMEDY = "write times as numbers, such as seconds since the first row"
 
 
 def lines_without_ends(content: bytes) -> bytes:
-    """Return the content with single newlines between lines, and none behind the last one."""
+    """Return the content with LF line ends, without the last one."""
     plain = content.replace(b"\r\n", b"\n") if b"\r" in content else content
     return plain.removesuffix(b"\n")
 
 
 def numbers(text: bytes, separator: str, dtype: type) -> "NDArray[np.generic]":
-    """Return all numbers of `text`; fewer than there are cells where one of them is none.
+    """Parse all numbers in `text`; returns fewer if one is invalid.
 
-    An integer beyond 64 bits is the largest there is.
+    An integer beyond 64 bits becomes the largest one.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
@@ -43,14 +43,15 @@ def numbers(text: bytes, separator: str, dtype: type) -> "NDArray[np.generic]":
 
 
 def first_line(text: bytes, is_right: Callable[[bytes], bool]) -> int:
-    """Return the number, from 0, of the first line that is not right; -1 where all are."""
+    """Return the index of the first line for which `is_right` is False; -1 if there is none."""
     found = (number for number, line in enumerate(text.split(b"\n")) if not is_right(line))
     return next(found, -1)
 
 
 def keep_lines(content: bytes) -> tuple[bytes, Callable[[int], int]]:
-    """Return the lines that are neither empty nor a `#` comment, and the number of each in the
-    file."""
+    """Return the lines that are neither empty nor `#` comments, and a function for their line
+    numbers.
+    """
     body = lines_without_ends(content)
     if b"#" not in body and b"\n\n" not in body and not body.startswith(b"\n"):
         return body, lambda row: row + 1
@@ -66,11 +67,10 @@ def keep_lines(content: bytes) -> tuple[bytes, Callable[[int], int]]:
 def number_columns(
     rows: bytes, columns: Sequence[int], separator: str, line: Callable[[int], int], source: Source
 ) -> list[NDArray[np.float64]]:
-    """Return these columns of `rows`, in which each has as many cells as the first; quotes are
-    dropped.
+    """Return these columns of `rows`, each of which must have as many cells as the first.
 
-    `line` says the line of the file that a row stands on. Raises the source's error with that line
-    for a row of another length and for a cell that is not a finite number.
+    Quotes are dropped; `line` returns a row's line number. Raises the source's error with that line
+    for a row of another length or a cell that is not a finite number.
     """
     width = rows.partition(b"\n")[0].count(separator.encode()) + 1
     found: list[NDArray[np.float64]] = []
@@ -86,7 +86,9 @@ def number_columns(
 
 
 def pieces_of_lines(text: bytes) -> Iterator[bytes]:
-    """Whole lines of `text`, some megabytes at a time, each without its last newline."""
+    """Yield pieces of `text` that end at line boundaries, some megabytes each, without the last
+    newline.
+    """
     start = 0
     while start < len(text):
         end = text.find(b"\n", start + _PIECE)
@@ -104,7 +106,7 @@ def _of_piece(
     line: Callable[[int], int],
     source: Source,
 ) -> NDArray[np.float64]:
-    """Return a row for each of the piece's, with a column for each of `columns`."""
+    """Parse a piece to an array with one row per line and one column for each of `columns`."""
     sign = separator.encode()
     content = np.frombuffer(piece + b"\n", np.uint8)
     ends = np.flatnonzero((content == _NEWLINE) | (content == sign[0]))
@@ -119,14 +121,14 @@ def _of_piece(
     if len(used) < width:
         cells_end = ends.reshape(-1, width)
         cells_start = np.concatenate(([0], ends[:-1] + 1)).reshape(-1, width)
-        # One more at a cell's beginning and one less behind its end: the sum is 1 within.
+        # +1 at a wanted cell's start and -1 after its end: the running sum is 1 inside.
         step = np.zeros(len(content) + 1, np.int8)
         for column in used:
             step[cells_start[:, column]] += 1
             step[cells_end[:, column] + 1] -= 1
         text = content[np.cumsum(step[:-1], dtype=np.int8).astype(bool)].tobytes()[:-1]
     text = text.replace(b"\n", sign)
-    # A tab would be any space to numpy, so that two cells could pass for other two.
+    # numpy treats a tab like any space, so cells could be shifted unnoticed.
     with_commas = b"," if sign != b"," and b"," in text else text.replace(sign, b",")
     values = numbers(with_commas, ",", float).astype(np.float64, copy=False)
     if len(values) != len(used) * len(newlines) or not np.isfinite(values).all():

@@ -1,4 +1,4 @@
-"""gzip and ZIP: unpacked piece by piece and counted, before any of it is believed."""
+"""Unpack gzip and ZIP in pieces within size limits."""
 
 import stat
 import zipfile
@@ -16,12 +16,13 @@ _PIECE = 1 << 20
 _ENCRYPTED = 0x1
 _KNOWN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
-"""The exceptions of `zipfile` for an archive that is damaged, encrypted or uses an unsupported
-method."""
+"""Exceptions of `zipfile` for an archive that is damaged, encrypted or uses an unsupported
+method.
+"""
 
 
 def gunzip(content: bytes, source: Source) -> bytes:
-    """Return all members of a gzip file, up to the source's bytes."""
+    """Unpack all members of a gzip file, up to the source's limit."""
     pieces, left = [], source.limit.bytes_max
     while content:
         member = zlib.decompressobj(_GZIP)
@@ -42,7 +43,7 @@ def gunzip(content: bytes, source: Source) -> bytes:
 
 
 class Pack:
-    """A ZIP whose list of members was checked; of what it unpacks there is a limit in all."""
+    """A ZIP archive with a validated list of members; its unpacked total is limited."""
 
     def __init__(self, pack: zipfile.ZipFile, source: Source) -> None:
         self._pack, self._source = pack, source
@@ -51,16 +52,15 @@ class Pack:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return its members in their order."""
+        """Return the names of its members in order."""
         return tuple(self._members)
 
     def read(self, name: str, bytes_max: int) -> bytes:
-        """Read one member, up to a number of bytes."""
+        """Return one member's content, at most `bytes_max`."""
         return b"".join(self.pieces(name, bytes_max))
 
     def pieces(self, name: str, bytes_max: int | None = None) -> Iterator[bytes]:
-        """Yield one member piece by piece; raises the source's error if it is damaged or too
-        long."""
+        """Yield one member in pieces; raises the source's error if it is damaged or too long."""
         if name not in self._members:
             raise self._source.refusal(f"it lacks `{excerpt(name)}`")
         left = self._left if bytes_max is None else bytes_max
@@ -74,7 +74,7 @@ class Pack:
                             f"`{excerpt(name)}` is longer than any such file"
                         )
                     yield piece
-        except (*_BROKEN, OSError) as error:  # of the latter, a place before the file's beginning
+        except (*_BROKEN, OSError) as error:  # OSError for a seek before the file's beginning
             raise self._source.refusal(
                 f"`{excerpt(name)}` is damaged ({excerpt(error)})"
             ) from error
@@ -82,7 +82,7 @@ class Pack:
 
 @contextmanager
 def open_pack(file: Path | IO[bytes], source: Source) -> Iterator[Pack]:
-    """A ZIP; the source's error where it is none, or its list of members is not sound."""
+    """Open a ZIP archive; raises the source's error if it or its list of members is invalid."""
     try:
         pack = zipfile.ZipFile(file)
     except OSError as error:

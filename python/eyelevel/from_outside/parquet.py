@@ -1,4 +1,4 @@
-"""Tables in Parquet: of so many rows at most, and the columns that are asked for."""
+"""Read Parquet tables up to a limit of rows, and only the requested columns."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 
 def read_parquet(path: Path, columns: Sequence[str], source: Source) -> "pl.DataFrame":
-    """Return the columns that are there. Raises the source's error for a damaged or too long
-    table."""
+    """Return those of the columns that exist.
+
+    Raises the source's error for a damaged or too long table.
+    """
     import polars as pl
 
     try:
@@ -27,7 +29,7 @@ def read_parquet(path: Path, columns: Sequence[str], source: Source) -> "pl.Data
         return table.select([name for name in columns if name in there]).collect()
     except OSError as error:
         raise source.unreadable(error) from error
-    # A panic of polars is no `Exception`.
+    # A panic in polars is not an `Exception`.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as error:
         reason = next(iter(str(error).splitlines()), "no reason given")
         raise source.refusal(f"damaged, no whole Parquet ({excerpt(reason)})") from error

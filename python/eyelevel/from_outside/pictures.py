@@ -1,4 +1,6 @@
-"""Pictures: of known formats, and no more pixels than a screen could have."""
+"""Open untrusted images: of known formats, and with at most as many pixels as a screen could
+have.
+"""
 
 import io
 from typing import TYPE_CHECKING
@@ -14,12 +16,11 @@ FORMATS = ("PNG", "WEBP", "JPEG")
 
 
 class PictureError(OutsideError, ValueError):
-    """Bytes are not a supported picture; the caller knows their source and names it."""
+    """Bytes are not a supported image; the caller adds the source's name."""
 
 
 def open_picture(content: bytes) -> "Image":
-    """Return the picture in red, green and blue, decoded. Raises PictureError, which its caller
-    names."""
+    """Decode an image to RGB. Raises `PictureError`, to which the caller adds the source's name."""
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -29,7 +30,7 @@ def open_picture(content: bytes) -> "Image":
                 raise PictureError(f"no picture: it says that it has {width}x{height} pixels")
             opened.load()
             return opened if opened.mode == "RGB" else opened.convert("RGB")
-    except UnidentifiedImageError as error:  # its words name an object in memory
+    except UnidentifiedImageError as error:  # its text names an object in memory
         known = ", ".join(FORMATS)
         raise PictureError(f"no picture that can be read: it is none of {known}") from error
     except (Image.DecompressionBombError, OSError, SyntaxError, EOFError) as error:

@@ -1,4 +1,4 @@
-"""TOML, bounded: its length, its depth, its numbers."""
+"""Parse TOML within limits of length, depth and numbers."""
 
 import math
 import re
@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
 _LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*\.[ \t]*{_PART}){{{TOML_DEPTH_MAX},}}")
-"""A key of so many parts takes `tomllib` seconds; in a string it is no path of files either."""
+"""A key with so many parts that `tomllib` takes seconds; such a text in a string is not a file
+path either.
+"""
 _PLACE = re.compile(r"^(.*) \(at line (\d+), column \d+\)$")
 
 
 def parse_toml(text: str, source: Source) -> "JsonObject":
-    """Return the document. Raises the source's error with its line, as far as it is known."""
+    """Parse a document. Raises the source's error, with its line if that is known."""
     if len(text) > source.limit.bytes_max:
         raise source.too_long()
     if found := _LONG_KEY.search(text):
@@ -33,7 +35,7 @@ def parse_toml(text: str, source: Source) -> "JsonObject":
         raise source.refusal(f"not TOML: {fault}", place) from error
     except RecursionError as error:
         raise _too_deep(source) from error
-    except ValueError as error:  # Python's bound on the digits of a number, or no such date
+    except ValueError as error:  # too many digits for Python, or an invalid date
         raise source.refusal("a number in it has too many digits, or is no date") from error
     _check(data, source)
     return data

@@ -1,15 +1,16 @@
-"""Escape untrusted text for messages, so that no part of it controls a terminal."""
+"""Escape untrusted text for messages, so that it cannot control a terminal."""
 
 import json
 import re
 import unicodedata
 
 CONTROL_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
-"""Unicode categories that are not text: controls (C0, C1), formats (including direction overrides),
-surrogates, private and unassigned characters, and line separators."""
+"""Unicode categories that are not text: controls (C0, C1), formats (including direction
+overrides), surrogates, private and unassigned characters, and line separators.
+"""
 
 QUOTED_MAX = 120
-"""The longest untrusted value in a message, in characters: enough to find it again."""
+"""Maximum length of an untrusted value in a message, in characters: enough to find it."""
 
 
 def escape_control_characters(text: str, keep: str = "\n") -> str:
@@ -23,8 +24,9 @@ def escape_control_characters(text: str, keep: str = "\n") -> str:
 
 
 _CONTROLS_IN_JSON = re.compile("[^\x00-\x7e\xa0-\u04ff\u3000-\ud7ff]")
-"""Characters that may not be text: JSON escapes C0 itself, and the ranges left out here contain
-only letters and signs, except for the soft hyphen."""
+"""Characters that may not be text: JSON escapes C0 itself, and the ranges excluded here contain
+only letters and signs, except for the soft hyphen.
+"""
 
 
 def escape_control_characters_in_json(text: str) -> str:
@@ -40,7 +42,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def excerpt(value: object) -> str:
-    """Return an untrusted value for a message: on one line, shortened and escaped."""
+    """Return an untrusted value for a message: as one line, shortened and escaped."""
     text = " ".join(str(value)[: 2 * QUOTED_MAX].split())
     shown = escape_control_characters(text, keep="")
     return shown if len(shown) <= QUOTED_MAX else shown[: QUOTED_MAX - 3] + "..."
