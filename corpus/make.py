@@ -27,7 +27,7 @@ import references
 from packages import Package, Packages
 from recording import record
 
-from eyelevel.binary import run_tool
+from eyelevel.lab.binary import run_tool
 
 HERE = Path(__file__).resolve().parent
 SHIPPED = HERE.parent / "python" / "eyelevel" / "sites" / "shipped"

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.networks.network import Network, lab_path
+from eyelevel.plan.networks.network import Network, lab_path
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import lab_stack
 

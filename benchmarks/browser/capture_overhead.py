@@ -26,10 +26,10 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 from benchmarks.shared.command import parser_of
+from eyelevel.analysis.metrics.compute import compute_metrics
 from eyelevel.browser import settle as settle_module
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import CaptureMethod, LoadSettings, RawLoad
-from eyelevel.metrics.compute import compute_metrics
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 

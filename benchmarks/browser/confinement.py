@@ -20,8 +20,8 @@ import sys
 
 from benchmarks.browser.figure import load
 from benchmarks.shared.command import parser_of
-from eyelevel.confinement import UNSAFE_VARIABLE
-from eyelevel.stats.estimate import t_estimate
+from eyelevel.analysis.stats.estimate import t_estimate
+from eyelevel.lab.confinement import UNSAFE_VARIABLE
 
 SITE, NETWORK, STACKS = "dashboard", "lte", ("tcp+", "quic")
 CONFIDENCE = 0.9

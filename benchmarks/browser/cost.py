@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.browser.figure import Figure, load, of_values
-from eyelevel.metrics.compute import metrics_of
-from eyelevel.run.trial.trial import TrialResult
+from eyelevel.analysis.metrics.compute import metrics_of
+from eyelevel.load.trial import TrialResult
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import StoredTrial, read_trial
 

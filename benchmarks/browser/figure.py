@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.load.trial import TrialResult, run_trial
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
-from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import open_site
 
 HEADING = f"{'':58} {'asked':>10} {'measured':>10} {'least':>9} {'largest':>9}   Browsertime 27.5"

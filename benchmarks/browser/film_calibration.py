@@ -18,16 +18,16 @@ import numpy as np
 from PIL import Image
 
 from benchmarks.shared.command import parser_of
+from eyelevel.analysis.metrics.compute import compute_metrics
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import FLAGS, Flag
 from eyelevel.browser.firefox.screen import SCREEN_AUTHORITY, Screen
 from eyelevel.browser.observations import LoadSettings, RawLoad
-from eyelevel.confinement import UNSAFE_VARIABLE
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.metrics.compute import compute_metrics
-from eyelevel.networks.network import lab_path
-from eyelevel.networks.presets import find_network
+from eyelevel.lab.confinement import UNSAFE_VARIABLE
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.network import lab_path
+from eyelevel.plan.networks.presets import find_network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.sites.recorded import open_site
 

@@ -17,10 +17,10 @@ sys.path.append(str(Path(__file__).parents[2] / "tests" / "helpers"))
 from synthetic_cluster import WORKER, until
 
 from benchmarks.shared.command import Figure
+from eyelevel.base.errors import LabError
 from eyelevel.cluster.admission import Admissions
 from eyelevel.cluster.connection import Connection
 from eyelevel.cluster.driver import cluster_driver
-from eyelevel.errors import LabError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.run.machines.fleet import MachineDescription
 from eyelevel.run.study.loop import Execution, run_trials

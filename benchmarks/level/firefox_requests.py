@@ -16,12 +16,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.shared.command import parser_of
-from eyelevel.level.generated_page import HOST, kind_of
-from eyelevel.level.page_values import late_script_place, order_share, priorities
+from eyelevel.calibration.level.generated_page import HOST, kind_of
+from eyelevel.calibration.level.page_values import late_script_place, order_share, priorities
+from eyelevel.calibration.measuring.runs import write_generated_page
+from eyelevel.load.trial import run_trial
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
-from eyelevel.run.level.runs import write_generated_page
-from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.unused_connections import count_unused_connections
 

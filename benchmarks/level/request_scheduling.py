@@ -31,10 +31,10 @@ from eyelevel.browser.chromium.request_scheduling import (
     read_network_log,
     request_scheduling,
 )
+from eyelevel.calibration.measuring.runs import write_generated_page
+from eyelevel.load.trial import run_trial
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, Trial, expand
-from eyelevel.run.level.runs import write_generated_page
-from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.unused_connections import count_unused_connections
 

@@ -16,7 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from benchmarks.live.think_times import AT_ONCE, RTT_MS, emulated_internet, recorded_ms, summary
-from eyelevel.binary import find_binary
+from eyelevel.lab.binary import find_binary
 
 CONNECTIONS = {"a connection a request": ("--http2", AT_ONCE), "one a server": ("--http2",)}
 

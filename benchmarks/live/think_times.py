@@ -29,7 +29,7 @@ from emulated_internet import (  # type: ignore[import-not-found]
     emulated_internet,
 )
 
-from eyelevel.binary import find_binary
+from eyelevel.lab.binary import find_binary
 
 RTT_MS = 20.0
 TIMEOUT_S = 60.0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.path.figure import Figure
-from eyelevel.errors import LabError
+from eyelevel.base.errors import LabError
 from eyelevel.lab.client import Lab, LabConfig
 
 GIGABITS = (1, 2, 5, 8)

@@ -2,8 +2,8 @@
 
 FOLDER has Mahimahi's traces (github.com/ravinet/mahimahi, its folder traces/). The percentiles of a
 recording's rate over 1 s, as shares of its mean, are held against those of the courses of many
-seeds; the distance is the mean of the percentiles' differences. `eyelevel.networks.operators` has
-the nearest seed that no other has; networks whose own recording it is choose first.
+seeds; the distance is the mean of the percentiles' differences. `eyelevel.plan.networks.operators`
+has the nearest seed that no other has; networks whose own recording it is choose first.
 """
 
 import argparse
@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.cli.path.trace import read_trace
-from eyelevel.networks.operators import LINKS, MODEL, SECONDS
-from eyelevel.traces.info import BIN_MS, PERCENTILES, trace_info
-from eyelevel.traces.models import Generator, cellular
+from eyelevel.plan.networks.operators import LINKS, MODEL, SECONDS
+from eyelevel.plan.traces.info import BIN_MS, PERCENTILES, trace_info
+from eyelevel.plan.traces.models import Generator, cellular
 
 SEEDS = range(5, 1005)
 """The first four are those of the networks das-verizon-RTT and das-att-RTT."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks.path.figure import Figure
 from benchmarks.path.peers import bare_veth
+from eyelevel.calibration.validation.path_experiment import Seen, experiment
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.validation.path_experiment import Seen, experiment
 
 DURATION_MS = 8000
 # Sparse traffic, a small packet every 10 ms, and 20 Mbit/s of full packets.

@@ -18,7 +18,7 @@ from benchmarks.replay.servers import nginx, ours, synthetic_files
 from benchmarks.replay.start import first_answer_ms
 from benchmarks.replay.think_times import beyond_think_times
 from benchmarks.shared.command import HEADING, Figure, measure
-from eyelevel.errors import LabError
+from eyelevel.base.errors import LabError
 
 OBJECTS = 100
 OBJECT_BYTES = 3000

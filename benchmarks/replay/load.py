@@ -5,8 +5,8 @@ import re
 import subprocess
 
 from benchmarks.replay.servers import EXAMPLES, Served
-from eyelevel.binary import find_binary
-from eyelevel.errors import LabError
+from eyelevel.base.errors import LabError
+from eyelevel.lab.binary import find_binary
 
 CONNECTIONS = 10
 STREAMS = 10

@@ -18,16 +18,16 @@ from itertools import product
 from typing import Any
 
 from benchmarks.shared.command import parser_of
+from eyelevel.analysis.stats.paired import hodges_lehmann, median
 from eyelevel.lab.client import LabConfig
-from eyelevel.networks.network import Network
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.load import trial
+from eyelevel.load.trial import run_trial
+from eyelevel.plan.networks.network import Network
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
-from eyelevel.run.trial import trial
-from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
-from eyelevel.stats.paired import hodges_lehmann, median
 
 SITES = ("agency", "blog", "gallery")
 STACKS = ("tcp+", "quic")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from eyelevel.errors import LabError
+from eyelevel.base.errors import LabError
 
 HOST = "www.example.test"
 EXAMPLES = Path(__file__).parents[2] / "target/release/examples"

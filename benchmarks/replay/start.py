@@ -5,11 +5,11 @@ import time
 from pathlib import Path
 
 from benchmarks.shared.generated_site import many_origins
-from eyelevel.binary import find_binary
-from eyelevel.errors import LabError
+from eyelevel.base.errors import LabError
+from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
 TIMEOUT_S = 30.0

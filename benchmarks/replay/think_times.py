@@ -9,10 +9,10 @@ from pathlib import Path
 from benchmarks.replay.start import TIMEOUT_S
 from benchmarks.shared.command import Figure
 from benchmarks.shared.generated_site import pack
-from eyelevel.binary import find_binary
+from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
 URL, ADDRESS = "https://thinking.example/", "192.0.2.1"

@@ -14,15 +14,15 @@ from benchmarks.shared.generated_site import many_origins, one_large_object
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.networks.network import Network, lab_path
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.load.trial import run_trial
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.network import Network, lab_path
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import expand
-from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 
 LARGE_BYTES = 10_000_000

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.shared.command import runs
+from eyelevel.analysis.stats.aa_test import REJECTED_SHARE_MAX, p_values, swap_names
 from eyelevel.analysis.study import StudyResults, read_contents
-from eyelevel.stats.aa_test import REJECTED_SHARE_MAX, p_values, swap_names
 
 PERMUTATIONS = 1000
 SEED = 2

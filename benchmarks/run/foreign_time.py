@@ -23,15 +23,15 @@ import numpy as np
 from scipy.stats import linregress, t
 
 from benchmarks.shared.command import machine, parser_of
-from eyelevel.metrics.compute import metrics_of
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.analysis.metrics.compute import metrics_of
+from eyelevel.analysis.stats.paired_gains import mean_over_repetitions
+from eyelevel.load.host import tree_cpu_s
+from eyelevel.load.trial import run_trial
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
-from eyelevel.run.trial.host import tree_cpu_s
-from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
-from eyelevel.stats.paired_gains import mean_over_repetitions
 from eyelevel.store.outcomes import COUNTED
 
 LOADS = int(os.environ.get("LOADS", "10"))

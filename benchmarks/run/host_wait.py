@@ -14,15 +14,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from benchmarks.shared.command import machine, parser_of
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.load import quiet_host as waiting
+from eyelevel.load.host import HostSample
+from eyelevel.load.quiet_host import HostWait
+from eyelevel.load.trial import run_trial
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
-from eyelevel.run.trial import quiet_host as waiting
-from eyelevel.run.trial.host import HostSample
-from eyelevel.run.trial.quiet_host import HostWait
-from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 
 LOADS = int(os.environ.get("LOADS", "12"))

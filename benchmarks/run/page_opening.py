@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 from benchmarks.shared.command import HEADING, Figure, machine, parser_of
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.chromium.process import Chromium
 from eyelevel.browser.profiles import new_profile
-from eyelevel.json_types import JsonObject
 
 TEST_TIMEOUT_S = 120.0
 DRAWN = """new Promise((done) => {

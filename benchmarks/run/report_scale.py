@@ -27,8 +27,8 @@ from synthetic_run import environment, metrics_of, record_of
 
 from benchmarks.shared.command import parser_of
 from eyelevel.analysis.trials.kept_rows import TABLE_FILE
-from eyelevel.networks.presets import get_network
 from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.networks.presets import get_network
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial, expand, plan_document
 from eyelevel.report.page import build_report

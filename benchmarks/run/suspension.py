@@ -16,14 +16,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.shared.command import machine, parser_of
-from eyelevel.errors import BrowserStartError
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.lab.client import Lab, LabSummary
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.load.trial import run_trial
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
-from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 
 LOADS = int(os.environ.get("LOADS", "10"))

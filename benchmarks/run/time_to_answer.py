@@ -23,9 +23,9 @@ import numpy as np
 from benchmarks.shared.command import machine, parser_of
 from benchmarks.statistics.sequential import ask_rule, blocks_of, resampled
 from eyelevel.analysis.claims import verdict_of
+from eyelevel.analysis.stats.stopping_rule import run_studies
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.file.change import BLOCKS_MAX, BLOCKS_MIN, question_plan
-from eyelevel.stats.stopping_rule import run_studies
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 SITE, NETWORK = "agency", "lte"

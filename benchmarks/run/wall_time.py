@@ -14,8 +14,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from benchmarks.shared.command import machine, runs
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.browser.phases import PHASES
-from eyelevel.json_types import JsonMapping
 from eyelevel.store.directory import iterate_trials
 
 ASKED_MS = 800

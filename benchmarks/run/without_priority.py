@@ -29,12 +29,12 @@ LOAD = """
 import json, sys
 from functools import partial
 from eyelevel.lab.client import LabConfig
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
-from eyelevel.run.trial import trial
+from eyelevel.load import trial
 from eyelevel.sites.recorded import open_site
 
 name, stack, seed, asks = sys.argv[1], sys.argv[2], int(sys.argv[3]), bool(int(sys.argv[4]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from eyelevel.errors import ExpectedError
+from eyelevel.base.errors import ExpectedError
 from scripts.arguments import parser_of
 
 HEADING = f"{'':52} {'asked':>14} {'median':>9} {'least':>9} {'largest':>9}"

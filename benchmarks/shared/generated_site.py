@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from eyelevel.binary import run_tool
+from eyelevel.lab.binary import run_tool
 
 
 def pack(folder: Path, bodies: dict[str, tuple[str, bytes]], addresses: dict[str, str]) -> Path:

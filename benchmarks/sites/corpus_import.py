@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.shared.command import HEADING, Figure, parser_of
-from eyelevel.binary import run_tool
+from eyelevel.lab.binary import run_tool
 from eyelevel.sites.recorded import list_shipped
 
 RECORDINGS = 240

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.shared.command import rounds
+from eyelevel.calibration.validation.bulk import bulk_site, fetch
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.validation.bulk import bulk_site, fetch
 
 PATH = {
     "down": "delay 20ms, rate 3 Mbit/s, queue fq_codel",

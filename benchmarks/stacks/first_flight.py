@@ -10,9 +10,9 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.shared.command import rounds
-from eyelevel.networks.network import Network
+from eyelevel.calibration.validation.bulk import bulk_site, transfer
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.validation.bulk import bulk_site, transfer
 
 RTTS_MS = (20.0, 40.0, 100.0, 200.0, 400.0)
 PAIRS = (("tcp+", "quic"), ("tcp+bbr", "quic+bbr"))

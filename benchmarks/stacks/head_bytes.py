@@ -13,11 +13,11 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.shared.command import parser_of
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.load.trial import run_trial
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
-from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import list_shipped, open_site
 
 NETWORK = NETWORKS_BY_NAME["cable"]

@@ -13,14 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.shared.command import rounds
-from eyelevel.level.transfer_values import late_values
-from eyelevel.networks.network import lab_path
-from eyelevel.networks.presets import NETWORKS_BY_NAME
-from eyelevel.pathlog.packets import read_arrivals
+from eyelevel.analysis.pathlog.packets import read_arrivals
+from eyelevel.calibration.level.transfer_values import late_values
+from eyelevel.calibration.validation.bulk import LATE_URL, bulk_site, transfer_with_report
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.network import lab_path
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
-from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_with_report
 
 NETWORKS = ("da2gc", "mss", "3g", "lte")
 STACKS = (

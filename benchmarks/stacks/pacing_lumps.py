@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.shared.command import machine, rounds
-from eyelevel.errors import LabError
-from eyelevel.networks.network import Network
-from eyelevel.pathlog.reading import read_log
+from eyelevel.analysis.pathlog.reading import read_log
+from eyelevel.base.errors import LabError
+from eyelevel.calibration.validation.bulk import DATA_PACKET_BYTES_MIN, bulk_site, transfer
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.validation.bulk import DATA_PACKET_BYTES_MIN, bulk_site, transfer
 
 RATES_MBIT_S = (100, 250, 1000)
 STACKS = ("tcp+", "quic", "tcp+bbr", "quic+bbr")

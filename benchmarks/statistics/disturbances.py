@@ -28,8 +28,8 @@ from benchmarks.statistics.intervals import SEED, SPREAD
 from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS
 from eyelevel.analysis.trials.post_hoc_exclusions import JUDGED_BY, judge_table
+from eyelevel.load.trial import TrialResult
 from eyelevel.run.block.attempts import RETRIES, with_retries
-from eyelevel.run.trial.trial import TrialResult
 from eyelevel.store.frames import Frames
 
 BLOCKS, BLOCKS_QUICK = 31_000, 6_000  # 100 studies of ten sites and 31 repetitions

@@ -17,11 +17,11 @@ import numpy as np
 
 from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.pooled import reaches_of
+from eyelevel.analysis.stats.autocorrelation import DRIFT_LENGTH, drift, lag_one, noticed_share
+from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Floats
+from eyelevel.analysis.stats.sequential import Horizon
+from eyelevel.analysis.stats.stopping_rule import Rule, run_studies
 from eyelevel.plan.file.change import BLOCKS_MAX
-from eyelevel.stats.autocorrelation import DRIFT_LENGTH, drift, lag_one, noticed_share
-from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Floats
-from eyelevel.stats.sequential import Horizon
-from eyelevel.stats.stopping_rule import Rule, run_studies
 
 SEED = 3012
 BLOCKS, FAMILIES, SHARES = (5, 10, 31, 60), ((2, 1), (3, 2), (5, 2)), (0.0, 0.3, 0.6)

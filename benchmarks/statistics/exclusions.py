@@ -22,8 +22,8 @@ from scipy import stats
 
 from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.intervals import DISTURBANCE, SEED, SPREAD, over_repetitions
+from eyelevel.analysis.stats.estimate import Floats
 from eyelevel.analysis.trials.disturbance import CPU_FOREIGN_SHARE_MAX
-from eyelevel.stats.estimate import Floats
 
 STACKS = 3
 LOST = 0.02

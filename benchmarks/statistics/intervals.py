@@ -164,7 +164,7 @@ def _answers(
 
 
 def over_repetitions(difference: Floats) -> tuple[Floats, Floats, Floats]:
-    """`eyelevel.stats.paired_gains.mean_over_repetitions` of many studies at once."""
+    """`eyelevel.analysis.stats.paired_gains.mean_over_repetitions` of many studies at once."""
     there = ~np.isnan(difference)
     blocks = there.sum(axis=2)
     means = np.nansum(difference, axis=2) / blocks

@@ -17,9 +17,9 @@ import numpy as np
 
 from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.intervals import DISTURBANCE, SEED, SPREAD
-from eyelevel.stats.estimate import Floats
-from eyelevel.stats.paired_gains import mean_over_repetitions, repetition_values
-from eyelevel.stats.sequential import Horizon, reach_in_errors
+from eyelevel.analysis.stats.estimate import Floats
+from eyelevel.analysis.stats.paired_gains import mean_over_repetitions, repetition_values
+from eyelevel.analysis.stats.sequential import Horizon, reach_in_errors
 
 BETWEEN_SITES = 0.1
 STACKS = 5

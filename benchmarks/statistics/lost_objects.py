@@ -23,11 +23,11 @@ from benchmarks.statistics.intervals import DISTURBANCE, SEED, SPREAD
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.sequential import FAMILY_LEVEL, GAINS_LEVEL, TIMEOUTS_SHARE
 from eyelevel.analysis.phrases import verdict
-from eyelevel.stats.censoring.timeouts import sign_sequence_p, timeouts, up_to_limit
-from eyelevel.stats.estimate import Floats, undetermined
-from eyelevel.stats.families import holm_of_attainable
-from eyelevel.stats.paired_gains import geometric_gain
-from eyelevel.stats.sequential import Horizon, reach_in_errors
+from eyelevel.analysis.stats.censoring.timeouts import sign_sequence_p, timeouts, up_to_limit
+from eyelevel.analysis.stats.estimate import Floats, undetermined
+from eyelevel.analysis.stats.families import holm_of_attainable
+from eyelevel.analysis.stats.paired_gains import geometric_gain
+from eyelevel.analysis.stats.sequential import Horizon, reach_in_errors
 
 SITES = 10
 LIMIT = 60.0

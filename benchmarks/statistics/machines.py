@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.shared.markdown import print_head
-from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Floats
-from eyelevel.stats.machines import Places, gain_over_machines, largest_distance
+from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Floats
+from eyelevel.analysis.stats.machines import Places, gain_over_machines, largest_distance
 
 BLOCKS, SITES = 60, 10
 SCATTER, SITES_SCATTER, TYPICAL = 0.1, 0.2, -0.1

@@ -26,9 +26,9 @@ from eyelevel.analysis.decisions import FIRST_LOOK as FIRST_LOOK_SHOWN
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.sequential import FAMILY_LEVEL
 from eyelevel.analysis.phrases import verdict
-from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.families import holm
-from eyelevel.stats.sequential import Horizon, reach_in_errors
+from eyelevel.analysis.stats.estimate import Estimate
+from eyelevel.analysis.stats.families import holm
+from eyelevel.analysis.stats.sequential import Horizon, reach_in_errors
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -71,7 +71,8 @@ def running(values: Floats) -> tuple[Floats, Floats]:
 
 
 def sequence_limits(blocks: int, level: float) -> Floats:
-    """`eyelevel.stats.sequential.confidence_sequence`: its reach over its error, by block."""
+    """`eyelevel.analysis.stats.sequential.confidence_sequence`: its reach over its error, by
+    block."""
     horizon = Horizon(min(FIRST_LOOK_SHOWN, blocks), blocks)
     return np.array([reach_in_errors(n, level, horizon) for n in range(1, blocks + 1)])
 

@@ -23,8 +23,8 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.shared.markdown import print_head
-from eyelevel.stats.estimate import Floats
-from eyelevel.stats.pooled import freedom_of
+from eyelevel.analysis.stats.estimate import Floats
+from eyelevel.analysis.stats.pooled import freedom_of
 
 SPREAD, NOISIER = 0.1, 1.6
 MODE_SPREAD = 0.05  # of each of two modes, in units of half their distance
@@ -109,8 +109,8 @@ def simulate(
 def reaches_of(means: Floats, stack: int) -> tuple[Floats, Floats]:
     """Return each study's log gain of a stack against the first, and its three half widths.
 
-    `means`: studies x stacks x repetitions. `eyelevel.stats.pooled.pooled_log_gain` of many studies
-    at once, with every block there.
+    `means`: studies x stacks x repetitions. `eyelevel.analysis.stats.pooled.pooled_log_gain` of
+    many studies at once, with every block there.
     """
     _, stacks, blocks = means.shape
     differences = means[:, stack] - means[:, 0]
@@ -149,8 +149,8 @@ def ms_intervals_of(logs: Floats, levels: Floats, stack: int) -> tuple[Floats, F
     """Return each study's mean difference in ms, three intervals of it, and that of the log gain.
 
     `logs`: studies x stacks x sites x repetitions, `levels`: each site's time. Intervals are ways x
-    bounds x studies: of the two stacks alone, `eyelevel.stats.pooled.pooled_difference`, and the
-    gain's times the mean of both stacks, which moves the difference only by its own error.
+    bounds x studies: of the two stacks alone, `eyelevel.analysis.stats.pooled.pooled_difference`,
+    and the gain's times the mean of both stacks, which moves the difference only by its own error.
     """
     _, stacks, _, blocks = logs.shape
     times = levels[:, None] * np.exp(logs)

@@ -18,8 +18,8 @@ from scipy import stats
 from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.pooled import reaches_of
 from eyelevel.analysis.sensitivity import smallest_effect
-from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Floats, detectable_effect
-from eyelevel.stats.pooled import freedom_of
+from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Floats, detectable_effect
+from eyelevel.analysis.stats.pooled import freedom_of
 
 SPREAD = 0.1  # of a load's logarithm
 SEED = 302

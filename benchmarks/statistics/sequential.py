@@ -30,13 +30,20 @@ from numpy.typing import NDArray
 
 from benchmarks.shared.markdown import print_head
 from eyelevel.analysis.decisions import rule_of
+from eyelevel.analysis.metrics.compute import measure
+from eyelevel.analysis.stats.stopping_rule import (
+    ALIKE,
+    CLEAR_SIGN,
+    SMALL,
+    Rule,
+    Studies,
+    run_studies,
+)
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.trials.rows import Measure
-from eyelevel.metrics.compute import measure
-from eyelevel.networks.presets import NETWORKS
 from eyelevel.plan.file.change import BLOCKS_MAX, BLOCKS_MIN, question_plan
 from eyelevel.plan.file.parse import parse_plan
-from eyelevel.stats.stopping_rule import ALIKE, CLEAR_SIGN, SMALL, Rule, Studies, run_studies
+from eyelevel.plan.networks.presets import NETWORKS
 
 Floats = NDArray[np.float64]
 Draw = Callable[[tuple[int, int]], Floats]

@@ -20,9 +20,9 @@ import numpy as np
 
 from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.intervals import DISTURBANCE, SEED, SPREAD
-from eyelevel.stats.censoring.timeouts import timeouts, up_to_limit
-from eyelevel.stats.estimate import Estimate, Floats
-from eyelevel.stats.paired_gains import difference_over_sites, geometric_gain, median_gain
+from eyelevel.analysis.stats.censoring.timeouts import timeouts, up_to_limit
+from eyelevel.analysis.stats.estimate import Estimate, Floats
+from eyelevel.analysis.stats.paired_gains import difference_over_sites, geometric_gain, median_gain
 
 LIMIT = 60.0
 SHARES = ((0.001, True), (0.001, False), (0.01, False), (0.05, False), (0.3, True))

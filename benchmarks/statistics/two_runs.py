@@ -24,7 +24,7 @@ from scipy import special
 from benchmarks.shared.command import parser_of
 from benchmarks.statistics.intervals import DISTURBANCE, SEED
 from eyelevel.analysis.gate import family_confidence
-from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL
+from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -111,7 +111,7 @@ def loads(
 
 def changes(logs: Floats) -> Change:
     """Return the changes of repetitions' means between the runs: Welch's t
-    (`eyelevel.stats.gain_change`)."""
+    (`eyelevel.analysis.stats.gain_change`)."""
     means = logs.mean(axis=4)
     return _between(means.mean(axis=-1), means.var(axis=-1, ddof=1) / BLOCKS, BLOCKS - 1.0)
 

@@ -3,9 +3,10 @@
 `open` opens a run in notebooks; everything else is in the command (`eyelevel.cli`).
 
 Packages are layers, each importing only those below it (pyproject.toml has their order): the
-command, running (`run`, `validation`, `sites`), results (`report`, `analysis`), the drivers of lab
-and browser, and the pure packages that both halves use. docs/ARCHITECTURE.md lists them and the
-data flow. Packets, sockets and namespaces are handled by the data plane, `crates/`.
+command, running (`run`, `calibration`, `load`, `sites`), results (`report`, `analysis`), the
+drivers of lab and browser, and `plan`, `store` and `base`, which both halves use.
+docs/ARCHITECTURE.md lists them and the data flow. Packets, sockets and namespaces are handled by
+the data plane, `crates/`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from eyelevel.notebook import Run
+    from eyelevel.report.notebook import Run
 
 
 def open(directory: str | os.PathLike[str]) -> Run:
@@ -24,6 +25,6 @@ def open(directory: str | os.PathLike[str]) -> Run:
     Reading it raises `StoreError` for a missing or damaged file.
     """
     # Imported lazily: the command should not wait for what only notebooks use.
-    from eyelevel.notebook import Run
+    from eyelevel.report.notebook import Run
 
     return Run(Path(directory))

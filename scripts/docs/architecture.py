@@ -42,7 +42,8 @@ def packages() -> dict[str, str]:
     """The packages, top first, with the first line of each."""
     config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = config["tool"]["importlinter"]["contracts"]
-    names = next(each["layers"] for each in contracts if each.get("containers") == ["eyelevel"])
+    layers = next(each["layers"] for each in contracts if each.get("containers") == ["eyelevel"])
+    names = [name.strip() for layer in layers for name in layer.split("|")]
     return {name: _first_line(name) for name in names}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from os.path import relpath
 from pathlib import Path, PurePosixPath
 
-from eyelevel import errors
+from eyelevel.base import errors
 from scripts.docs.command_pages import command_pages
 
 PAGES = {
@@ -63,7 +63,7 @@ Made from the docstrings; [the guide](../guides/notebooks.md) has a first analys
 
 ```{eval-rst}
 .. autofunction:: eyelevel.open
-.. autoclass:: eyelevel.notebook.Run
+.. autoclass:: eyelevel.report.notebook.Run
 ```
 
 ## Errors
@@ -178,7 +178,7 @@ def add_made_pages(out: Path) -> None:
     folder = out / "reference"
     pages = {f"commands/{name}": text for name, text in command_pages().items()}
     kinds = [name for name, each in vars(errors).items() if _is_error(each)]
-    raised = "\n".join(f".. autoexception:: eyelevel.errors.{name}" for name in kinds)
+    raised = "\n".join(f".. autoexception:: eyelevel.base.errors.{name}" for name in kinds)
     pages["python.md"] = f"{PYTHON_PAGE}\n```{{eval-rst}}\n{raised}\n```\n"
     for name, text in pages.items():
         (folder / name).parent.mkdir(exist_ok=True)

@@ -4,7 +4,7 @@
     scripts/test --all               every test at its full counts
     scripts/test --beyond            what --all has and the sample has not
     scripts/test PATH[::NAME] ...    one file, one test, one folder or one crate, e.g.
-                                     tests/python/stats/test_paired.py::test_x, crates/link
+                                     tests/python/analysis/stats/test_paired.py::test_x, crates/link
     scripts/test --lane NAME         one lane: static, rust, units, labs or alone
 
 Lanes that wait for emulated networks run beside those that compute; last, with nothing beside

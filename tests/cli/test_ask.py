@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from eyelevel.base.errors import PlanError
 from eyelevel.cli.run import ask as module
-from eyelevel.errors import PlanError
 
 
 @pytest.fixture

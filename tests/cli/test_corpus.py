@@ -11,7 +11,7 @@ from labs import CORPUS
 from recordings import as_har, as_mahimahi, har_of
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.corpora.ledger import Ledger
+from eyelevel.sites.corpora.ledger import Ledger
 
 COMMAND = [sys.executable, "-m", "eyelevel.cli.main"]
 

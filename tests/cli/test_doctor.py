@@ -10,7 +10,7 @@ import pytest
 from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.cli import doctor
-from eyelevel.confinement import UNSAFE_VARIABLE
+from eyelevel.lab.confinement import UNSAFE_VARIABLE
 
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main", "doctor")
 PEERS = ("Xvfb", "certutil", "ffmpeg")

@@ -13,7 +13,7 @@ import pytest
 from in_process import run_command
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.networks.presets import find_network
+from eyelevel.plan.networks.presets import find_network
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand

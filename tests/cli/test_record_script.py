@@ -2,8 +2,8 @@
 
 import pytest
 
+from eyelevel.base.errors import OutsideError
 from eyelevel.cli.site.record import read_script
-from eyelevel.errors import OutsideError
 from eyelevel.plan.steps import STEPS_MAX
 
 

@@ -7,10 +7,10 @@ import pytest
 from rich.progress import Progress, TextColumn
 from rich.text import Text
 
+from eyelevel.base.from_outside.words import escape_control_characters
 from eyelevel.cli import output
 from eyelevel.cli.output import Screen, colour, json_text, table
 from eyelevel.cli.site.info import print_info
-from eyelevel.from_outside.words import escape_control_characters
 
 CONTROLS = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202egnp.\u2066x\u200b"
 MARKUP = "text/html[/b] [red]x[/] :warning:"

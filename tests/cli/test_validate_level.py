@@ -10,12 +10,12 @@ import pytest
 from in_process import run_command
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.rows import Run
-from eyelevel.level.scenarios import SCENARIOS
+from eyelevel.calibration.level.aspects import ASPECTS
+from eyelevel.calibration.level.rows import Run
+from eyelevel.calibration.level.scenarios import SCENARIOS
+from eyelevel.calibration.measuring.cache import Kept
+from eyelevel.calibration.measuring.measure import RUNS_MAX
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.run.level.cache import Kept
-from eyelevel.run.level.measure import RUNS_MAX
 
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
 LABELS = {"connection_type": "4g", "priorities": "image u=3 x60", "cipher": "AES, X25519"}

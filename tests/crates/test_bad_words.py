@@ -10,7 +10,7 @@ from remedies import has_remedy
 from repository import ROOT
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import find_binary
+from eyelevel.lab.binary import find_binary
 
 SITE = ROOT / "vectors" / "golden" / "small.wacz"
 LAB = {"path": {"down": [], "up": []}, "seed": 1}

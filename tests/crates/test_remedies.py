@@ -13,7 +13,7 @@ from remedies import has_remedy
 from repository import ROOT
 from rust_messages import Place, calls, templates
 
-from eyelevel.errors import REFUSALS
+from eyelevel.base.errors import REFUSALS
 
 CARRYING = re.compile(r"\brefusal\(|\bremedy\b|\b(?:OTHERWISE|GRAMMAR|REMEDY)\b")
 """What brings a way out into a message by its name."""

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import find_binary
-from eyelevel.errors import TraceError
-from eyelevel.from_outside.files import text_of
-from eyelevel.from_outside.limits import TRACE
-from eyelevel.from_outside.source import Source
-from eyelevel.traces.light import parse_light
-from eyelevel.traces.lines import micro_lines
-from eyelevel.traces.mahimahi import parse_mahimahi
+from eyelevel.base.errors import TraceError
+from eyelevel.base.from_outside.files import text_of
+from eyelevel.base.from_outside.limits import TRACE
+from eyelevel.base.from_outside.source import Source
+from eyelevel.lab.binary import find_binary
+from eyelevel.plan.traces.light import parse_light
+from eyelevel.plan.traces.lines import micro_lines
+from eyelevel.plan.traces.mahimahi import parse_mahimahi
 
 OF_EACH = 200
 HEAVY = "heavy.trace"

@@ -4,7 +4,7 @@ import json
 import subprocess
 from typing import get_args
 
-from eyelevel.binary import find_binary
+from eyelevel.lab.binary import find_binary
 from eyelevel.plan.stack_terms import (
     CongestionControl,
 )

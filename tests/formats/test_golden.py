@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from repository import ROOT
 
-from eyelevel.binary import run_tool
-from eyelevel.metrics.compute import metrics_of
-from eyelevel.pathlog.reading import read_log
-from eyelevel.pathlog.summary import summarise
+from eyelevel.analysis.metrics.compute import metrics_of
+from eyelevel.analysis.pathlog.reading import read_log
+from eyelevel.analysis.pathlog.summary import summarise
+from eyelevel.lab.binary import run_tool
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.plan.trials import Site, expand, plan_document
 from eyelevel.run.bundle.unpack import open_bundle

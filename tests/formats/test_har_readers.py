@@ -14,8 +14,8 @@ from sample_record import sample_record
 from small_site import BODIES, pack_small_site
 from warcio.archiveiterator import ArchiveIterator
 
-from eyelevel.binary import run_tool
-from eyelevel.export.har import har_of
+from eyelevel.analysis.export.har import har_of
+from eyelevel.lab.binary import run_tool
 
 PAGEXRAY = ROOT / "out" / "peers" / "node_modules" / "pagexray"
 TIMEOUT_S = 60.0

@@ -5,7 +5,7 @@ from har_opening import CONTENT_OF_PAGE, MESSAGE, OPENING
 from har_schema import HAR
 from sample_record import sample_record
 
-from eyelevel.export.har import har_of
+from eyelevel.analysis.export.har import har_of
 
 NEVER_ANSWERED = OPENING | dict.fromkeys(
     [

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 from labs import CORPUS
 
-from eyelevel.binary import run_tool
+from eyelevel.lab.binary import run_tool
 
 TIMEOUT_S = 120.0
 

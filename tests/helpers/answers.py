@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from eyelevel.binary import run_tool
+from eyelevel.lab.binary import run_tool
 
 
 def answers(archive, tmp_path) -> dict[str, tuple[Any, ...]]:

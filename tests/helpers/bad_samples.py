@@ -11,12 +11,12 @@ from repository import ROOT
 from sample_record import sample_connection, sample_object, sample_request
 
 from eyelevel.analysis.decisions import STOP_VERSION
-from eyelevel.bucket.block_file import pack_block, read_block
-from eyelevel.bucket.layout import block_object, blocks_of
-from eyelevel.stats.estimate import undetermined
+from eyelevel.analysis.stats.estimate import undetermined
+from eyelevel.calibration.validation.stack_cells import Cell, Side
+from eyelevel.run.bucket.block_file import pack_block, read_block
+from eyelevel.run.bucket.layout import block_object, blocks_of
 from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE
 from eyelevel.store.pictures import PICTURES
-from eyelevel.validation.stack_cells import Cell, Side
 
 GOLDEN = ROOT / "vectors" / "golden"
 CORPUS = ROOT / "crates" / "fuzz" / "corpus"

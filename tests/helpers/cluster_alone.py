@@ -13,8 +13,8 @@ from threading import Thread
 from fault_runs import fill
 from synthetic_cluster import SyntheticCluster, ended, quick, tree, until
 
-from eyelevel.disk.steps import watch_steps
-from eyelevel.errors import StoreError
+from eyelevel.base.errors import StoreError
+from eyelevel.store.disk.steps import watch_steps
 
 FIRST = "startup/dsl/1"
 NEAR, FAR = "10.77.0.1", "10.77.0.2"

@@ -19,11 +19,11 @@ import numpy as np
 from distributed import get_worker
 from synthetic_run import record_of
 
+from eyelevel.load.trial import TrialResult
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block import attempts
 from eyelevel.run.block.load import SLOT_VARIABLE, TooLargeError
 from eyelevel.run.machines.fleet import MachineDescription
-from eyelevel.run.trial.trial import TrialResult
 from eyelevel.store.frames import Frame, Frames
 from eyelevel.store.packed import PackedTrial
 

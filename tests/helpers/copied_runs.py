@@ -6,8 +6,8 @@ from typing import Any
 
 from faulty_bucket import Clock, FaultyBucket
 
-from eyelevel.bucket.copies import Copies
-from eyelevel.bucket.layout import blocks_of
+from eyelevel.run.bucket.copies import Copies
+from eyelevel.run.bucket.layout import blocks_of
 from eyelevel.store.machines import machine_file
 
 MACHINE = "0123456789"

@@ -32,8 +32,8 @@ from uuid import uuid4
 import numpy as np
 from sample_record import sample_record
 
-from eyelevel.disk.steps import watch_steps
-from eyelevel.errors import ExpectedError
+from eyelevel.base.errors import ExpectedError
+from eyelevel.load.trial import TrialResult
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, Trial
 from eyelevel.report import page as report_page
@@ -48,9 +48,9 @@ from eyelevel.run.study.loop import Interrupted, run_trials
 from eyelevel.run.study.prepare import begin_study
 from eyelevel.run.study.progress import Accounts
 from eyelevel.run.study.slots import Event, OnStart, SlotAdded, Slots, TrialsFinished
-from eyelevel.run.trial.trial import TrialResult
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.directory import ENVIRONMENT_FILE, write_document
+from eyelevel.store.disk.steps import watch_steps
 from eyelevel.store.frames import Frame, Frames
 
 PLAN = """sites = ["site"]

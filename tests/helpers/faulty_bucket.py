@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 
 from obstore.store import MemoryStore
 
-from eyelevel.bucket.objects import BucketError, ExistsError, ObstoreObjects
+from eyelevel.run.bucket.objects import BucketError, ExistsError, ObstoreObjects
 
 Fault = Callable[[str], str]
 """A fault of a create, by the object's name: none (""), or a word of `FaultyBucket.create`."""
 
 
 class FaultyBucket:
-    """A faulty `eyelevel.bucket.objects.Objects`; `tried` has the names of creates in order."""
+    """A faulty `eyelevel.run.bucket.objects.Objects`; `tried` has the names of creates in order."""
 
     def __init__(self, fault: Fault = lambda name: "") -> None:
         self.fault = fault

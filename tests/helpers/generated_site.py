@@ -8,7 +8,7 @@ from pathlib import Path
 from labs import CORPUS
 from pages import image
 
-from eyelevel.binary import run_tool
+from eyelevel.lab.binary import run_tool
 
 MAIN = "https://made.example/"
 WWW, STATIC = "https://www.made.example", "https://static.made.example"

@@ -7,7 +7,7 @@ import polars as pl
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
 from eyelevel.analysis.trials.post_hoc_exclusions import judge_table
 from eyelevel.analysis.trials.table import with_classes
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 
 
 def judge_all(records: Iterable[JsonMapping]) -> dict[str, tuple[str, str]]:

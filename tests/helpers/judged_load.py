@@ -5,10 +5,10 @@ from typing import Any
 
 from sample_record import sample_connection, sample_object, sample_request
 
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.load.observed import Observed
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.run.trial.observed import Observed
 
 IN_TIME = {"lateness_us_p50": 20.0, "lateness_us_p99": 90.0, "lateness_us_max": 400.0}
 UNMARKED = {"not_ect": 40, "ect0": 0, "ect1": 0, "ce": 0, "marked": 0}

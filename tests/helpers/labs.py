@@ -6,12 +6,12 @@ from typing import Any
 from repository import ROOT
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import run_tool
+from eyelevel.base.errors import LabError
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, RawLoad
-from eyelevel.errors import LabError
+from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab
-from eyelevel.networks.network import Network
+from eyelevel.plan.networks.network import Network
 
 CORPUS = ROOT / "python/eyelevel/sites/shipped"
 RECORDINGS = ROOT.parent / "shared" / "data" / "sites" / "warc"

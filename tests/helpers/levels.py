@@ -1,9 +1,9 @@
 """Stacks' settings, and a measured level, for tests of what is said of them."""
 
-from eyelevel.level.rows import Run, rows_of
-from eyelevel.level.scenarios import FAR
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.calibration.level.rows import Run, rows_of
+from eyelevel.calibration.level.scenarios import FAR
 from eyelevel.plan.in_force import stack_in_force
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from eyelevel.confinement import confine, hand_over
+from eyelevel.lab.confinement import confine, hand_over
 from eyelevel.lab.live_network import LiveNetwork
 
 DEVICE = "live0"

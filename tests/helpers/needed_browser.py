@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.browsers import find_browser
-from eyelevel.errors import BrowserStartError
 from eyelevel.plan.browser import Browser
 
 

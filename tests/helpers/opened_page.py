@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import pytest
 from timeouts import TEST_TIMEOUT_S
 
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.chromium.process import find_executable
-from eyelevel.errors import BrowserStartError
 
 READERS = ((1366, "light"), (390, "dark"))
 """Width of the window and colours: one at a desk, one with a telephone at night."""

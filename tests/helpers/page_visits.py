@@ -13,10 +13,10 @@ from opened_page import chromium_of_playwright
 from timeouts import TEST_TIMEOUT_S
 from websockets.sync.client import connect
 
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.firefox.preferences import COMMON_PREFERENCES
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.browser.profiles import new_profile
-from eyelevel.errors import BrowserStartError
 
 _WATCH = """
   window.refused = [];

@@ -15,7 +15,7 @@ from typing import Any
 from background_process import background_process
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import find_binary
+from eyelevel.lab.binary import find_binary
 
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 # Sends as many datagrams as asked for a line; says when each round was sent.

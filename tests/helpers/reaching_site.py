@@ -4,7 +4,7 @@ shows names and messages that steer a terminal or are markup. A lab serves it.""
 import json
 from pathlib import Path
 
-from eyelevel.binary import run_tool
+from eyelevel.lab.binary import run_tool
 
 MAIN = "https://reaching.example/"
 TARGETS_MAX = 32

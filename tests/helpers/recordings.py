@@ -9,7 +9,7 @@ import pytest
 from labs import CORPUS
 from repository import ROOT
 
-from eyelevel.binary import run_tool
+from eyelevel.lab.binary import run_tool
 
 SHARED = ROOT.parent / "shared" / "data" / "sites"
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.store.schema import RECORD_VERSION, hash_of_key
 

@@ -10,7 +10,7 @@ from typing import Any
 from path_command import COMMAND
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import find_binary
+from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import Lab
 
 # Looks the host up as any program would, then gets a body from there with our own client.

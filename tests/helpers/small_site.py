@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pages import image
 
-from eyelevel.binary import run_tool
+from eyelevel.lab.binary import run_tool
 
 PAGE_URL = "https://small.example/"
 PAGE = (

@@ -10,8 +10,8 @@ import numpy as np
 from PIL import Image, ImageDraw
 from sample_record import sample_navigation, sample_record
 
+from eyelevel.analysis.metrics.compute import Measured
 from eyelevel.analysis.study import StudyResults, read_contents
-from eyelevel.metrics.compute import Measured
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.presets import preset_text

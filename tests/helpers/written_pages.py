@@ -7,10 +7,10 @@ from pathlib import Path
 import levels
 from synthetic_run import metrics_of, write_run
 
+from eyelevel.analysis.connections.timeline import Fetched, Timeline
+from eyelevel.analysis.connections.transport import Transport
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import compare_runs
-from eyelevel.connections.timeline import Fetched, Timeline
-from eyelevel.connections.transport import Transport
 from eyelevel.probes.analysis import analyse
 from eyelevel.probes.reading import read_files
 from eyelevel.report.page import build_report

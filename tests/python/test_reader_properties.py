@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eyelevel.errors import ExpectedError, NetworkError, TraceError
-from eyelevel.from_outside.cell_numbers import style_of
-from eyelevel.from_outside.host_lists import LeftOut, parse_host, read_hosts
-from eyelevel.from_outside.limits import TARGETS, TRACE
-from eyelevel.from_outside.source import Source
-from eyelevel.networks.from_csv import networks_from_csv
-from eyelevel.traces.delay_rate import parse_delay_rate
-from eyelevel.traces.mahimahi import OPPORTUNITY_BITS, format_mahimahi, parse_mahimahi
-from eyelevel.traces.rate_csv import format_rates, parse_rates
-from eyelevel.traces.rates import RateSeries, opportunities_of, rates_of
+from eyelevel.base.errors import ExpectedError, NetworkError, TraceError
+from eyelevel.base.from_outside.cell_numbers import style_of
+from eyelevel.base.from_outside.host_lists import LeftOut, parse_host, read_hosts
+from eyelevel.base.from_outside.limits import TARGETS, TRACE
+from eyelevel.base.from_outside.source import Source
+from eyelevel.plan.networks.from_csv import networks_from_csv
+from eyelevel.plan.traces.delay_rate import parse_delay_rate
+from eyelevel.plan.traces.mahimahi import OPPORTUNITY_BITS, format_mahimahi, parse_mahimahi
+from eyelevel.plan.traces.rate_csv import format_rates, parse_rates
+from eyelevel.plan.traces.rates import RateSeries, opportunities_of, rates_of
 
 SOURCE = Source("f", TRACE, TraceError)
 

@@ -17,8 +17,8 @@ import pytest
 from remedies import has_remedy
 
 import eyelevel
-from eyelevel import errors
-from eyelevel.errors import ExpectedError, refusal_of
+from eyelevel.base import errors
+from eyelevel.base.errors import ExpectedError, refusal_of
 
 PACKAGE = Path(eyelevel.__file__).parent
 CARRYING = {
@@ -29,9 +29,9 @@ CARRYING = {
 
 PASSED_ON: dict[str, str] = {
     "cluster/driver.py": "the first line that a slot says",
-    "from_outside/pictures.py": "who reads a picture says whose it is, and what to do",
+    "base/from_outside/pictures.py": "who reads a picture says whose it is, and what to do",
     "lab/conversation.py": "the data plane's own words",
-    "validation/fine_grid.py": "the data plane's own words",
+    "calibration/validation/fine_grid.py": "the data plane's own words",
 }
 """Files that hand on a message of another place alone, whose way out that one has."""
 
@@ -112,7 +112,9 @@ def test_there_are_as_many_as_there_should_be():
     """A walk that finds nothing would find no fault."""
     places = list(made())
     assert len(places) > 350
-    assert {"cli/run/ask.py", "store/directory.py", "binary.py"} <= {file for file, _, _ in places}
+    assert {"cli/run/ask.py", "store/directory.py", "lab/binary.py"} <= {
+        file for file, _, _ in places
+    }
     assert not has_remedy("reading x: it is damaged") and has_remedy("x is damaged; get it again")
 
 

@@ -50,7 +50,7 @@ def test_what_is_stale_is_said_and_mended(capsys, name, change):
 
 def test_a_new_import_is_drawn(monkeypatch, capsys):
     uses = architecture.package_uses({*architecture.packages()})
-    uses["stats"] = {"errors"}
+    uses["sites"] = {"base"}
     monkeypatch.setattr(architecture, "package_uses", lambda names: uses)
     assert architecture.main(check=True) == 1
     assert "architecture.svg is stale" in capsys.readouterr().out

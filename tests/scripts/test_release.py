@@ -138,7 +138,7 @@ def test_a_wheel_that_is_too_large_or_of_another_version_is_refused(parts, monke
 
 
 def test_a_wheel_of_other_sources_is_refused(parts, tmp_path):
-    changed = {"eyelevel/errors.py": b"# of yesterday", "eyelevel/py.typed": None}
+    changed = {"eyelevel/base/errors.py": b"# of yesterday", "eyelevel/py.typed": None}
     old = tmp_path / WHEEL
     with zipfile.ZipFile(parts / WHEEL) as pack, zipfile.ZipFile(old, "w") as made:
         for name in pack.namelist():
@@ -147,7 +147,7 @@ def test_a_wheel_of_other_sources_is_refused(parts, tmp_path):
                 made.writestr(name, content)
     assert source_archive.faults_of_package(parts / WHEEL, ROOT) == []
     assert source_archive.faults_of_package(old, ROOT) == [
-        "eyelevel/errors.py is another than here",
+        "eyelevel/base/errors.py is another than here",
         "eyelevel/py.typed is missing",
     ]
 
@@ -161,7 +161,7 @@ def test_the_source_has_all_that_a_wheel_is_made_of_and_nothing_else(sdist):
     [
         ".cargo/config.toml",
         "packaging/eyelevel.data/scripts/eyelevel",
-        "python/eyelevel/lab_tables.json",
+        "python/eyelevel/base/lab_tables.json",
         "python/eyelevel/sites/shipped/agency.wacz",
         "crates/netns/src/lib.rs",
         "LICENSE-MIT",

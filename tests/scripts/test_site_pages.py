@@ -17,7 +17,7 @@ from scripts.docs.site_pages import PAGES, relinked, site_place
         ("spec/plan.md", "[a](../docs/reference/matching.md)", "[a](../matching.md)"),
         ("docs/tutorial.md", "![a](first-screen.png)", "![a](first-screen.png)"),
         ("docs/security.md", "[a](../SECURITY.md)", "[a](reporting.md)"),
-        ("docs/tutorial.md", "[code](../python/eyelevel/errors.py)", "code"),
+        ("docs/tutorial.md", "[code](../python/eyelevel/base/errors.py)", "code"),
         ("docs/tutorial.md", "[gone](guides/none.md)", "[gone](guides/none.md)"),
         ("docs/tutorial.md", "[out](https://a.example/b.md)", "[out](https://a.example/b.md)"),
         ("docs/tutorial.md", "`spec/plan.md`", "[`spec/plan.md`](reference/formats/plan.md)"),
@@ -32,7 +32,7 @@ def test_links_lead_to_the_same_within_the_site(page, text, there):
 
 def test_what_is_no_page_has_no_place():
     assert site_place(PurePosixPath("docs/site/conf.py")) is None
-    assert site_place(PurePosixPath("python/eyelevel/errors.py")) is None
+    assert site_place(PurePosixPath("python/eyelevel/base/errors.py")) is None
     assert all(site_place(PurePosixPath(name)) for name in PAGES)
 
 

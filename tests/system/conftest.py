@@ -9,8 +9,8 @@ from pages import page_server
 from small_site import pack_small_site
 
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.networks.network import Network, lab_path
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.network import Network, lab_path
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
 

@@ -48,7 +48,8 @@ fn round_trips_ms<'a>(exchanges: &'a [Exchange], origins: &'a [Origin]) -> HashM
             *known = known.min(ms);
         }
     }
-    // One way leads to an address, and the path has the least of it (`eyelevel.networks.origin_rtt`).
+    // One way leads to an address, and the path has the least of it
+    // (`eyelevel.plan.networks.origin_rtt`).
     let mut least: HashMap<IpAddr, f64> = HashMap::new();
     for (address, ms) in origins
         .iter()

@@ -1,7 +1,7 @@
 use std::io::{Error, ErrorKind};
 
-/// What the system refuses, and what to do about it; `REFUSALS` of `eyelevel/errors.py` says the
-/// same, and `tests/crates/test_remedies.py` holds each to the other.
+/// What the system refuses, and what to do about it; `REFUSALS` of `eyelevel/base/errors.py` says
+/// the same, and `tests/crates/test_remedies.py` holds each to the other.
 const WAYS_OUT: [(ErrorKind, &str); 12] = [
     (
         ErrorKind::NotFound,

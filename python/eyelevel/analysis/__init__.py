@@ -2,13 +2,15 @@
 
 `study.read_contents` does all of it for a directory. `trials` turns each record into one row and
 applies post-hoc exclusions; `gains` compares the rows of the kept blocks, stack against reference,
-by site, network and metric; `figures` computes the data of the papers' figures from both. The
-verdicts build on these: `gate` for one run, `two_runs` for two, `phrases` in words; `claims`
-decides where a stack may be called faster or slower at all. `decisions` has the decisions of a
-study that may stop early, `decided_gains` the gains at those decisions.
+by site, network and metric. The verdicts build on these: `gate` for one run, `two_runs` for two,
+`phrases` in words; `claims` decides where a stack may be called faster or slower at all.
+`decisions` has the decisions of a study that may stop early, `decided_gains` the gains at those
+decisions.
 
-Computation only: no HTML (`eyelevel.report`), no mathematics without stacks or sites
-(`eyelevel.stats`), no metric of a single load (`eyelevel.metrics`), nothing that starts a load.
-Records are read through `eyelevel.store` and never written. A running study calls the same
-functions as the report, so that the two cannot disagree.
+The study builds on `stats`, mathematics without stacks or sites; `metrics`, numbers of a single
+load; `connections`, `pathlog`, `pictures` and `export`, which read and convert what a load left.
+
+Computation only: no HTML (`eyelevel.report`), nothing that starts a load. Records are read through
+`eyelevel.store` and never written. A running study calls the same functions as the report, so that
+the two cannot disagree.
 """

@@ -5,9 +5,9 @@ The sites of a report and the metric of its figures can be chosen here, too.
 
 from collections.abc import Sequence
 
-from eyelevel.errors import PlanError, unknown
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.metrics.catalogue import PRIMARY_METRICS
+from eyelevel.analysis.metrics.catalogue import PRIMARY_METRICS
+from eyelevel.base.errors import PlanError, unknown
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Comparison, against_one
 
 Comparisons = tuple[Comparison, ...]

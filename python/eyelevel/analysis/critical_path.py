@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 
 # Resource types that make the browser request further objects.
 _REQUESTERS = ("Document", "Stylesheet", "Script")

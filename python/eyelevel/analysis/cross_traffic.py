@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from eyelevel.analysis.gains.cells import compare_cells, network_gains
+from eyelevel.analysis.stats.estimate import Estimate
+from eyelevel.analysis.stats.paired import median
+from eyelevel.analysis.stats.ratio_of_means import harm_of_gain
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Comparison
-from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.paired import median
-from eyelevel.stats.ratio_of_means import harm_of_gain
 
 NOT_SETTINGS = ("name", "cross_traffic")
 TWINS = ("alone", "beside")

@@ -10,7 +10,7 @@ from eyelevel.analysis.decisions import Key, horizon_of, networks_compared
 from eyelevel.analysis.gains.cells import NetworkGain, compare_cells, network_gains
 from eyelevel.analysis.gains.p_values import value_alone
 from eyelevel.analysis.gains.sequential import sequential_gains
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.plan import Plan
 

@@ -19,15 +19,15 @@ from eyelevel.analysis.gains.sequential import (
     comparison_states,
     sequential_gains,
 )
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.analysis.stats.sequential import Horizon
+from eyelevel.analysis.stats.stopping_rule import Rule, State, interim_repetitions
 from eyelevel.analysis.trials.blocks import COMPARED_BY, Blocks, select_blocks, without_networks
 from eyelevel.analysis.trials.disturbance import find_withheld
 from eyelevel.analysis.trials.post_hoc_exclusions import JUDGED_BY, judge_table
-from eyelevel.json_types import JsonObject
-from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.plan import Plan, StopRule
-from eyelevel.stats.sequential import Horizon
-from eyelevel.stats.stopping_rule import Rule, State, interim_repetitions
 
 Key = tuple[str, Comparison]  # network, comparison
 

@@ -2,7 +2,7 @@
 
 import math
 
-from eyelevel.stats.estimate import Estimate
+from eyelevel.analysis.stats.estimate import Estimate
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 MINUS = "\N{MINUS SIGN}"

@@ -18,14 +18,14 @@ from eyelevel.analysis.gate_conditions import (
     pair_loads,
     questions,
 )
+from eyelevel.analysis.stats.bounded_gain import blocks_to_part, bounded_gain
+from eyelevel.analysis.stats.censoring.timeouts import Timeouts
+from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Estimate
+from eyelevel.analysis.stats.pooled import Pool
+from eyelevel.analysis.stats.quantile import BLOCKS_COUNTED_MAX, blocks_to_bound, quantile_interval
+from eyelevel.analysis.stats.quantile_gain import blocks_to_decide, quantile_gain, repetitions_min
+from eyelevel.analysis.stats.sequential import Horizon
 from eyelevel.analysis.study import StudyResults
-from eyelevel.stats.bounded_gain import blocks_to_part, bounded_gain
-from eyelevel.stats.censoring.timeouts import Timeouts
-from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate
-from eyelevel.stats.pooled import Pool
-from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, blocks_to_bound, quantile_interval
-from eyelevel.stats.quantile_gain import blocks_to_decide, quantile_gain, repetitions_min
-from eyelevel.stats.sequential import Horizon
 
 GateStatus = Literal["passed", "failed", "inconclusive"]
 Status = Literal[GateStatus, "agrees", "disagrees", "cannot tell", "no verdict"]

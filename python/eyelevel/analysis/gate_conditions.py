@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from eyelevel.analysis.stats.quantile import blocks_min
+from eyelevel.analysis.stats.quantile_gain import repetitions_min
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.blocks import Floats, limits_by_site, loads_by_repetition
-from eyelevel.errors import ExpectedError, unknown
-from eyelevel.stats.quantile import blocks_min
-from eyelevel.stats.quantile_gain import repetitions_min
+from eyelevel.base.errors import ExpectedError, unknown
 
 _NUMBER = r"\d+(?:\.\d+)?"
 _CONDITION = re.compile(

@@ -1,7 +1,7 @@
 """The finding of a gain, one of a closed list."""
 
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.stats.hypothesis.equivalence import gain_equivalence
+from eyelevel.analysis.stats.hypothesis.equivalence import gain_equivalence
 
 SIGNIFICANCE_LEVEL = 0.05
 FEW_BLOCKS = 10  # below it, a report warns of what few runs cannot show

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from eyelevel.analysis.gains.cells import Cell
-from eyelevel.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
 
 # The Core Web Vitals; not every browser reports them.
 VITALS = (

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 
 NAMED_MAX = 8  # per line: a corpus that was recorded anew has hundreds of sites
 

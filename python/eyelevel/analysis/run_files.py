@@ -10,13 +10,13 @@ from pathlib import Path
 import polars as pl
 
 from eyelevel.analysis.decisions import STOP_VERSION, judge_prefix
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.analysis.metrics.compute import measure
 from eyelevel.analysis.trials.rows import Columns, Measure
 from eyelevel.analysis.trials.table import GrowingTable, trials_table
-from eyelevel.errors import PlanError, StoreError
-from eyelevel.from_outside.words import excerpt
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.metrics.compute import measure
+from eyelevel.base.errors import PlanError, StoreError
+from eyelevel.base.from_outside.words import excerpt
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, read_document
@@ -69,8 +69,8 @@ def read_facts(
 ) -> tuple[int, pl.DataFrame]:
     """Return the number of records, and the table of the plan's trials with recorded outcomes.
 
-    The table is cached in the run's directory if its metrics are those of `eyelevel.metrics`.
-    Raises StoreError for a damaged record.
+    The table is cached in the run's directory if its metrics are those of
+    `eyelevel.analysis.metrics`. Raises StoreError for a damaged record.
     """
     columns = kept_columns() if measured_by is measure else columns_of(measured_by)
     every = trials_table(directory, columns, processes)
@@ -107,7 +107,7 @@ def read_table(directory: Path, plan: JsonMapping) -> pl.DataFrame:
     return judge_prefix(read_facts(directory, plan)[1], plan["primary_metric"])
 
 
-ROW_CODE = ("eyelevel.analysis.trials", "eyelevel.metrics", "eyelevel.store")
+ROW_CODE = ("eyelevel.analysis.trials", "eyelevel.analysis.metrics", "eyelevel.store")
 """The packages that turn a record into a row."""
 
 

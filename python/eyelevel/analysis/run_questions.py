@@ -5,7 +5,7 @@ from itertools import product
 
 from eyelevel.analysis.gate_conditions import GateError
 from eyelevel.analysis.study import StudyResults
-from eyelevel.errors import unknown
+from eyelevel.base.errors import unknown
 from eyelevel.plan.comparisons import against_one
 
 

@@ -5,8 +5,8 @@ from typing import get_args
 
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.gate import GateStatus, Verdict
-from eyelevel.json_types import JsonObject
-from eyelevel.stats.estimate import CONFIDENCE, Estimate
+from eyelevel.analysis.stats.estimate import CONFIDENCE, Estimate
+from eyelevel.base.json_types import JsonObject
 
 ONE_PLAN = "load what you compare as two stacks of one plan, whose loads share blocks"
 

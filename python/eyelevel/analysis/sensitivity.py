@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, detectable_effect
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonObject
-from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, detectable_effect
+from eyelevel.base.json_types import JsonObject
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from eyelevel.analysis.gains.pools import pools_of
 from eyelevel.analysis.gains.site_tests import SiteTests, site_tests
 from eyelevel.analysis.gains.steps import StepCells, compare_steps
 from eyelevel.analysis.gains.timeouts import CensoredCell, censored_cells
+from eyelevel.analysis.metrics.compute import measure
 from eyelevel.analysis.report_metrics import (
     TESTED_MAX,
     report_metrics,
@@ -51,6 +52,8 @@ from eyelevel.analysis.run_files import (
     read_plan_document,
     read_stopped,
 )
+from eyelevel.analysis.stats.estimate import undetermined
+from eyelevel.analysis.stats.hypothesis.cochran_q import RateTest
 from eyelevel.analysis.time_parts import (
     FIRST_PAINT,
     LARGEST_PAINT,
@@ -71,14 +74,11 @@ from eyelevel.analysis.trials.run_environments import (
     environment_of,
     run_environments,
 )
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.metrics.compute import measure
-from eyelevel.networks.network import Network
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Comparison, references_first
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
-from eyelevel.stats.estimate import undetermined
-from eyelevel.stats.hypothesis.cochran_q import RateTest
 from eyelevel.store.directory import (
     StoredTrial,
     read_trial,

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, Floats
+from eyelevel.analysis.stats.paired_gains import difference_over_sites, repetition_values
+from eyelevel.analysis.stats.sequential import Horizon, confidence_sequence
 from eyelevel.analysis.trials.waits import (
     KINDS,
     PAINT_MS,
@@ -22,9 +25,6 @@ from eyelevel.analysis.trials.waits import (
     SPEED_WAITS,
 )
 from eyelevel.plan.comparisons import Compared, Comparison
-from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, Floats
-from eyelevel.stats.paired_gains import difference_over_sites, repetition_values
-from eyelevel.stats.sequential import Horizon, confidence_sequence
 
 PAINT = "largest_contentful_paint_ms"
 PARTS = {
@@ -120,7 +120,7 @@ def compare_parts(
 ) -> list[NetworkParts]:
     """Return the parts of each comparison and network with a block in which both loads have them.
 
-    The differences are those of `eyelevel.stats.paired_gains.difference_over_sites`, in
+    The differences are those of `eyelevel.analysis.stats.paired_gains.difference_over_sites`, in
     milliseconds. In a study that may stop early their intervals are confidence sequences, each
     valid whenever the study stops, over the blocks up to the comparison's decision.
     """

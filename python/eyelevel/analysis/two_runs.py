@@ -21,11 +21,11 @@ from eyelevel.analysis.gate import (
 from eyelevel.analysis.run_differences import run_differences
 from eyelevel.analysis.run_questions import RunQuestion, run_questions, sites_of_both
 from eyelevel.analysis.run_verdicts import ONE_PLAN, RunComparison, RunVerdict
+from eyelevel.analysis.stats.bounded_gain import Loads
+from eyelevel.analysis.stats.estimate import Estimate, undetermined
+from eyelevel.analysis.stats.gain_change import GainChange, gain_change
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.blocks import limits_by_site, loads_by_repetition
-from eyelevel.stats.bounded_gain import Loads
-from eyelevel.stats.estimate import Estimate, undetermined
-from eyelevel.stats.gain_change import GainChange, gain_change
 
 Agreement = Literal["agrees", "disagrees", "cannot tell"]
 _Answer = tuple[Status, str, int | None]

@@ -9,7 +9,7 @@ from eyelevel.analysis.decisions import rule_of
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.sequential import blocks_needed
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.comparisons import Compared
 
 

@@ -3,7 +3,7 @@
 A cell is a dictionary, as in `stacks_validated` of `environment.json`.
 """
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 
 RATIO_AIM = (0.9, 1.1)
 """The desired ratio on networks without loss."""

@@ -7,6 +7,6 @@ processes and profiles that must be gone after a load, however it ends.
 
 A load begins in a fresh profile, waits until the browser is idle, opens the page, and observes
 until the page is quiet or the time limit is reached. Nothing is derived here: times are
-milliseconds from navigation start, and `eyelevel.metrics` defines what they mean. This package
-starts no lab and decides no outcome (`eyelevel.run.trial` does).
+milliseconds from navigation start, and `eyelevel.analysis.metrics` defines what they mean. This
+package starts no lab and decides no outcome (`eyelevel.load` does).
 """

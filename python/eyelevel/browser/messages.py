@@ -15,8 +15,8 @@ from typing import Annotated, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from eyelevel.errors import BrowserMessageError, PageAnswerError
-from eyelevel.json_types import JsonObject
+from eyelevel.base.errors import BrowserMessageError, PageAnswerError
+from eyelevel.base.json_types import JsonObject
 
 MESSAGE_BYTES_MAX = 64 << 20
 """Maximum length of a message; a frame or a chunk of a trace is far shorter."""

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.same_requests import SameRequests
-from eyelevel.json_types import JsonObject
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack

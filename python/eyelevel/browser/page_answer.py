@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
-from eyelevel.errors import PageAnswerError
+from eyelevel.base.errors import PageAnswerError
 
 WORLD = "eyelevel"
 """Name of the isolated world and of the sandbox, invisible to pages."""

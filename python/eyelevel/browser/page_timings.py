@@ -8,10 +8,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from eyelevel.base.errors import PageAnswerError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.observations import Navigation
 from eyelevel.browser.page_answer import DAY_MS, PageAnswer, is_full
-from eyelevel.errors import PageAnswerError
-from eyelevel.json_types import JsonObject
 
 STARTS_KEPT = 100
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from eyelevel.browser.processes import end_by_name
-from eyelevel.disk.folders import lock_folder, remove_orphans
+from eyelevel.store.disk.folders import lock_folder, remove_orphans
 
 PROFILE_PREFIX = "eyelevel-browser-"
 _PROCESS_TOKEN = secrets.token_hex(4)

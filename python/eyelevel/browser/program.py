@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.processes import ProcessSession, last_words, move_high
-from eyelevel.confinement import (
+from eyelevel.lab.confinement import (
     beside_the_system,
     confine,
     hand_over,
     is_unsafe,
     where_it_is_seen,
 )
-from eyelevel.errors import BrowserStartError
 
 
 def find_program(name: str, package: str, candidates: Sequence[str], variable: str) -> str:

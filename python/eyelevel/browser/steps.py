@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from eyelevel.base.errors import CommandError, PageAnswerError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.observations import LoadSettings, RawLoad, StepLoad
 from eyelevel.browser.waiting import Pump, QuietRule, rule_from_now, wait_for_end
-from eyelevel.errors import CommandError, PageAnswerError
-from eyelevel.json_types import JsonObject
 from eyelevel.plan.steps import Step
 
 FIND_TIMEOUT_S = 5.0

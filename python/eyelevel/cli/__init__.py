@@ -7,6 +7,7 @@ for each group of commands; a file is one command, and what only it needs stands
 JSON with `--json` under the same names as in tables, plans and records.
 
 A command parses, calls a package below and prints. It computes nothing that another caller could
-want; that belongs into `eyelevel.analysis`, `eyelevel.run` or `eyelevel.validation`. Expected
-errors (`eyelevel.errors.ExpectedError`) pass through and become one clear line in `main`.
+want; that belongs into `eyelevel.analysis`, `eyelevel.run` or `eyelevel.calibration.validation`.
+Expected errors (`eyelevel.base.errors.ExpectedError`) pass through and become one clear line in
+`main`.
 """

@@ -12,7 +12,8 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.binary import REMEDY, run_tool
+from eyelevel.base.errors import BrowserStartError, ConfinementError, LabError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.cli.container import GUIDE, hindrances, is_container
@@ -20,15 +21,14 @@ from eyelevel.cli.doctor_fix import fix
 from eyelevel.cli.output import WARNING_STYLE, colour, print_json, results, say, table
 from eyelevel.cli.packages import PACKAGES, SNAP_WAY_OUT, is_snap
 from eyelevel.cli.realtime import realtime_remedy
-from eyelevel.confinement import (
+from eyelevel.lab.binary import REMEDY, run_tool
+from eyelevel.lab.confinement import (
     UNSAFE_VARIABLE,
     confine,
     find_unprivileged_user,
     is_unsafe,
     missing_capabilities,
 )
-from eyelevel.errors import BrowserStartError, ConfinementError, LabError
-from eyelevel.json_types import JsonObject
 from eyelevel.run.study.cores import Processors
 
 EXIT_CANNOT_RUN = 1

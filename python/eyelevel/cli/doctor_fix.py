@@ -10,9 +10,9 @@ from pathlib import Path
 
 import typer
 
+from eyelevel.base.errors import InstallError
 from eyelevel.cli.output import hints, say
 from eyelevel.cli.packages import MANAGERS, os_release, remedy
-from eyelevel.errors import InstallError
 
 OS_RELEASE = Path("/etc/os-release")
 

@@ -12,8 +12,8 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.base.errors import ExpectedError, WriteError
 from eyelevel.cli.output import hints, results, say
-from eyelevel.errors import ExpectedError, WriteError
 
 OpenOption = Annotated[
     bool, typer.Option("--open", help="Open the result in a browser when it is ready.")

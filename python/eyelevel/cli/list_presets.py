@@ -8,17 +8,17 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.base.errors import PlanError, unknown
+from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.output import print_json, results, table
-from eyelevel.corpora.published import PUBLISHED_LISTS
-from eyelevel.corpora.synthetic import SYNTHETIC_CORPORA
-from eyelevel.errors import PlanError, unknown
-from eyelevel.json_types import JsonObject
-from eyelevel.networks.network import Network
-from eyelevel.networks.operators import link_of
-from eyelevel.networks.presets import GROUPS, OPERATOR, get_network
 from eyelevel.plan.devices import DEVICES
+from eyelevel.plan.networks.network import Network
+from eyelevel.plan.networks.operators import link_of
+from eyelevel.plan.networks.presets import GROUPS, OPERATOR, get_network
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stack_presets import STACKS
+from eyelevel.sites.corpora.published import PUBLISHED_LISTS
+from eyelevel.sites.corpora.synthetic import SYNTHETIC_CORPORA
 from eyelevel.sites.recorded import list_shipped
 
 _WHOLE = ("name", "course", "group")

@@ -12,10 +12,10 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from eyelevel.base.errors import AllFailedError, ExpectedError, LaterError, Terminated, refusal_of
 from eyelevel.cli.output import complain, hints
 from eyelevel.cli.usage import readable
 from eyelevel.cli.usage_errors import describe_misuse, with_own_errors
-from eyelevel.errors import AllFailedError, ExpectedError, LaterError, Terminated, refusal_of
 
 EXIT_REFUSED = 2
 """The exit status, as of `diff`: 1 is a finding, such as a regression; 2 means that the command
@@ -237,7 +237,7 @@ def _root(
     ] = 0,
 ) -> None:
     if verbose or "EYELEVEL_LOG" in os.environ:
-        from eyelevel.verbosity import start_inherited_log, start_log
+        from eyelevel.base.verbosity import start_inherited_log, start_log
 
         if verbose:
             start_log("info" if verbose == 1 else "debug")

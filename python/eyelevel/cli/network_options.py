@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.networks.compose import DEFAULT_NETWORK, NetworkWords
+from eyelevel.plan.networks.compose import DEFAULT_NETWORK, NetworkWords
 
 # Help, and what stands for a value, by the field of NetworkWords.
 _SAID = {

@@ -12,12 +12,12 @@ import typer
 from annotated_types import Ge, Le
 from pydantic import ValidationError
 
-from eyelevel.confinement import UNSAFE_VARIABLE
-from eyelevel.errors import PlanError, reason_of
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.errors import PlanError, reason_of
+from eyelevel.base.json_types import JsonMapping
+from eyelevel.base.settings import About, about, annotations_of
+from eyelevel.lab.confinement import UNSAFE_VARIABLE
+from eyelevel.load.quiet_host import WAIT_S_MAX
 from eyelevel.plan.browser import Browser
-from eyelevel.run.trial.quiet_host import WAIT_S_MAX
-from eyelevel.settings import About, about, annotations_of
 
 HostWaitOption = Annotated[
     float,

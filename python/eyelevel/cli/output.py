@@ -15,7 +15,10 @@ from rich.status import Status
 from rich.table import Column, Table
 from rich.text import Text
 
-from eyelevel.from_outside.words import escape_control_characters, escape_control_characters_in_json
+from eyelevel.base.from_outside.words import (
+    escape_control_characters,
+    escape_control_characters_in_json,
+)
 
 LOG_LINE_EVERY_S = 30.0
 

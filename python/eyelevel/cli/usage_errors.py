@@ -12,8 +12,8 @@ import typer
 from typer import Context
 from typer.core import TyperGroup, TyperOption
 
+from eyelevel.base.errors import ExpectedError, reason_of, unknown
 from eyelevel.cli.usage import Command, usage
-from eyelevel.errors import ExpectedError, reason_of, unknown
 
 _NUMBERS = {"int": "give a whole number", "float": "give a number"}
 """By how the types of pydantic's errors about numbers begin."""

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from eyelevel.errors import PlanError, unknown
+from eyelevel.base.errors import PlanError, unknown
 from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
 

@@ -5,10 +5,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import eyelevel
-from eyelevel.binary import find_binary
+from eyelevel.base.errors import BrowserStartError, LabError
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.cli.output import results, say
-from eyelevel.errors import BrowserStartError, LabError
+from eyelevel.lab.binary import find_binary
 
 TIMEOUT_S = 10.0
 COMMIT_HEX = 12

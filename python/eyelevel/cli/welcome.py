@@ -7,10 +7,10 @@ import os
 from itertools import islice
 from pathlib import Path
 
-from eyelevel.binary import find_binary
+from eyelevel.base.errors import ExpectedError
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.cli.output import results, say
-from eyelevel.errors import ExpectedError
+from eyelevel.lab.binary import find_binary
 
 RESULTS = Path("results")
 RUNS_SEEN_MAX = 1000

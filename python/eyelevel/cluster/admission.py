@@ -7,8 +7,8 @@ from typing import Any, Protocol, cast
 
 from distributed import Future
 
+from eyelevel.base.errors import ExpectedError
 from eyelevel.cluster.names import SlotName
-from eyelevel.errors import ExpectedError
 from eyelevel.run.machines.files import read_retired, write_machine
 from eyelevel.run.machines.fleet import Evidence, Fleet, MachineDescription, Verdict
 from eyelevel.run.machines.retirement import LOSSES_IN_A_ROW, SlotFailures, SlotLosses, has_failed

@@ -16,8 +16,8 @@ from distributed import Client, Future
 from distributed.comm.core import CommClosedError
 from tornado.platform.asyncio import BaseAsyncIOLoop
 
+from eyelevel.base.errors import LabError
 from eyelevel.cluster.connection import Connection
-from eyelevel.errors import LabError
 
 RETRY_S = 0.5
 """Seconds between attempts to fetch a result."""

@@ -15,7 +15,7 @@ from distributed import Client
 from distributed.comm.addressing import parse_host_port
 from distributed.security import Security
 
-from eyelevel.errors import ExpectedError, LaterError
+from eyelevel.base.errors import ExpectedError, LaterError
 
 CONNECT_S = 10.0
 PORT_MAX = 65535

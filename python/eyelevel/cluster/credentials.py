@@ -14,8 +14,8 @@ from typing import Self
 
 from distributed.security import Security
 
-from eyelevel.binary import run_tool
 from eyelevel.cluster.connection import ClusterError
+from eyelevel.lab.binary import run_tool
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,19 @@ from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
+from eyelevel.base.errors import LaterError
+from eyelevel.calibration.measuring.measure import stacks_of
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import check_reachable
 from eyelevel.cluster.presence import Presence
 from eyelevel.cluster.scheduler import SCHEDULER_FILE, SchedulerChoice, check_can_listen, connect
 from eyelevel.cluster.slots import ClusterSlots
 from eyelevel.cluster.trust import check_handshake
-from eyelevel.errors import LaterError
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
 from eyelevel.run.block.inputs import Input
 from eyelevel.run.block.load import BlockWork
-from eyelevel.run.level.measure import stacks_of
 from eyelevel.run.machines.evidence import (
     level_facts,
     machine_facts,

@@ -21,9 +21,9 @@ from eyelevel.cluster.credentials import Credentials, check_private
 from eyelevel.cluster.settings import EXTENSIONS, configure
 from eyelevel.cluster.tls_settings import read_security, without_tls
 from eyelevel.cluster.trust import Protection, bracket_host, listening_protection, read_trust
-from eyelevel.disk.folders import temporary_folder
-from eyelevel.disk.whole import write_whole
 from eyelevel.store.directory import json_bytes, refusals
+from eyelevel.store.disk.folders import temporary_folder
+from eyelevel.store.disk.whole import write_whole
 
 SCHEDULER_FILE = "scheduler.json"
 END_S = 20.0

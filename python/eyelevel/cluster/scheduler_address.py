@@ -9,15 +9,15 @@ from pathlib import Path
 
 from distributed.security import Security
 
+from eyelevel.base.errors import StoreError
+from eyelevel.base.from_outside.files import read_bytes
+from eyelevel.base.from_outside.json_text import parse_object
+from eyelevel.base.from_outside.limits import DOCUMENT
+from eyelevel.base.from_outside.source import Source
 from eyelevel.cluster.connection import ClusterError
 from eyelevel.cluster.credentials import Credentials, check_own
 from eyelevel.cluster.tls_settings import is_begun, read_security
 from eyelevel.cluster.trust import read_trust
-from eyelevel.errors import StoreError
-from eyelevel.from_outside.files import read_bytes
-from eyelevel.from_outside.json_text import parse_object
-from eyelevel.from_outside.limits import DOCUMENT
-from eyelevel.from_outside.source import Source
 
 PAUSE_S_FIRST, PAUSE_S_MAX = 1.0, 30.0
 """First and longest pause, s. An attempt starts a process, perhaps while other slots load."""

@@ -11,13 +11,13 @@ from distributed import Future
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
+from eyelevel.base.errors import ExpectedError, InputChangedError, LabError
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.answers import Answer, AnswerLostError, Answers
 from eyelevel.cluster.connection import Connection
 from eyelevel.cluster.input_transfers import InputTransfers, NextStep, Step
 from eyelevel.cluster.names import is_ours
 from eyelevel.cluster.settings import GIVE_BACK_BLOCKS, give_back
-from eyelevel.errors import ExpectedError, InputChangedError, LabError
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.inputs import content_of, keep_input
 from eyelevel.run.block.load import BlockWork, Missing, TooLargeError, check_answer, load_block

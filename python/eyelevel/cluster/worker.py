@@ -21,9 +21,9 @@ from eyelevel.cluster.names import SlotName, machine_id
 from eyelevel.cluster.scheduler_address import Backoff, Scheduler, SchedulerAddress
 from eyelevel.cluster.settings import NO_HTTP_ADDRESS, OURS, configure
 from eyelevel.cluster.trust import bracket_host, check_handshake, facing
-from eyelevel.disk.folders import temporary_folder
 from eyelevel.run.block.load import SLOT_VARIABLE
 from eyelevel.run.machines.slot_cgroup import enter_group, group_variable, slot_group
+from eyelevel.store.disk.folders import temporary_folder
 
 CONNECT_S = 10.0
 """Time limit of one attempt to reach the scheduler, s; attempts are repeated."""

@@ -2,9 +2,10 @@
 
 `client.Lab` is one lab with its path, servers and resolver, from the line of JSON that configures
 it to the summary at its end; `conversation` exchanges lines with its process. `prober` and
-`recorder` are clients of its two other services.
+`recorder` are clients of its two other services. `binary` finds the program, `confinement` confines
+untrusted code.
 
 A lab is a context manager and ends with all its processes, whatever happens. spec/lab-events.md
-defines its commands and events; `eyelevel.networks` and `eyelevel.plan` convert networks and stacks
-to its settings. Nothing is decided here about a load.
+defines its commands and events; `eyelevel.plan.networks` and `eyelevel.plan` convert networks and
+stacks to its settings. Nothing is decided here about a load.
 """

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Self
 
-from eyelevel.binary import find_binary
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.lab.binary import find_binary
 from eyelevel.lab.conversation import Conversation
 
 logger = logging.getLogger(__name__)

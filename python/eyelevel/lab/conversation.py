@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Sequence
 from shlex import join
 
-from eyelevel.binary import DOCTOR, NAME
-from eyelevel.errors import LabError
-from eyelevel.json_types import JsonMapping
-from eyelevel.verbosity import Shortened
+from eyelevel.base.errors import LabError
+from eyelevel.base.json_types import JsonMapping
+from eyelevel.base.verbosity import Shortened
+from eyelevel.lab.binary import DOCTOR, NAME
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
-from eyelevel.binary import find_binary
+from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import LabSummary, read_suspended
 from eyelevel.lab.conversation import Conversation
 

@@ -7,9 +7,9 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Self
 
-from eyelevel.binary import NAME, find_binary, silent_failure
-from eyelevel.errors import LabError
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.errors import LabError
+from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.lab.binary import NAME, find_binary, silent_failure
 from eyelevel.lab.client import Lab
 
 END_TIMEOUT_S = 10.0

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
-from eyelevel.binary import find_binary
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
+from eyelevel.lab.binary import find_binary
 from eyelevel.lab.conversation import Conversation
 
 ANSWER_TIMEOUT_S = 60.0

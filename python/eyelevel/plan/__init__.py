@@ -4,7 +4,7 @@
 ordered, seeded and hashed trials. The other modules define what plans refer to: stacks and their
 presets, browser settings, devices, causes, steps after a load, time limits. `change` writes a
 plan's text for a short question; `single_load_plan` makes a plan without a file; `plan_json` reads
-the plan of an existing run.
+the plan of an existing run. `networks` defines paths, `traces` the rates and delays of links.
 
 This package opens no file, clock or lab: readers (`eyelevel.plan.file.tables.Readers`) provide what
 a plan names. A trial is identified by the hash of everything that determines it (spec/plan.md);

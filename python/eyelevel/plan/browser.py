@@ -1,4 +1,4 @@
-"""Browser settings of a plan, declared once (see `eyelevel.settings`)."""
+"""Browser settings of a plan, declared once (see `eyelevel.base.settings`)."""
 
 import re
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, MaxLen
 
-from eyelevel.json_types import JsonObject
-from eyelevel.networks.network import Network
+from eyelevel.base.json_types import JsonObject
+from eyelevel.base.settings import LISTED, About, Checked, DurationS, Settings
 from eyelevel.plan.connection_type import ConnectionType, ConnectionTypeSetting
 from eyelevel.plan.devices import Device, DeviceName
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stacks import Stack, Visit, Visitor
 from eyelevel.plan.steps import STEPS_MAX, Step, parse_step
 from eyelevel.plan.time_limit import LIMIT_S_MIN, time_limit_s
-from eyelevel.settings import LISTED, About, Checked, DurationS, Settings
 
 BrowserName = Literal["chromium", "firefox"]
 ColorScheme = Literal["light", "dark"]

@@ -3,16 +3,16 @@
 A plan's `causes` adds, for every stack, twins without one cause each and one without all of them,
 and for every network with random loss its lossless twin. They run in the same blocks, so that the
 contribution of a cause to a difference is itself a paired difference
-(`eyelevel.stats.decomposition`).
+(`eyelevel.analysis.stats.decomposition`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-from eyelevel.networks.network import Network
+from eyelevel.base.settings import LISTED, Settings
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stacks import Stack
-from eyelevel.settings import LISTED, Settings
 
 Cause = Literal["handshake", "window", "think_time", "loss"]
 

@@ -8,9 +8,9 @@ tables, and files of stages, which must be given as digests.
 import re
 from collections.abc import Iterator, Sequence
 
-from eyelevel.networks.network import Network
-from eyelevel.networks.stages import find_unnamed_file
 from eyelevel.plan.file.model import NAME_PATTERN
+from eyelevel.plan.networks.network import Network
+from eyelevel.plan.networks.stages import find_unnamed_file
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
 

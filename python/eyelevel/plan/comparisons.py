@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eyelevel.settings import Settings
+from eyelevel.base.settings import Settings
 
 
 @dataclass(frozen=True, order=True)

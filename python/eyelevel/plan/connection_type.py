@@ -8,7 +8,7 @@ images from farther away, and reports the type to pages (`navigator.connection`)
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from eyelevel.settings import About
+from eyelevel.base.settings import About
 
 ConnectionType = Literal["slow-2g", "2g", "3g", "4g"]
 ConnectionTypeSetting = Annotated[

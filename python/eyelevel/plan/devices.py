@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from eyelevel.errors import unknown
-from eyelevel.settings import LISTED, Checked, Settings
+from eyelevel.base.errors import unknown
+from eyelevel.base.settings import LISTED, Checked, Settings
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from eyelevel.json_types import JsonObject
-from eyelevel.networks.network import Network
+from eyelevel.base.json_types import JsonObject
+from eyelevel.base.settings import about
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.connection_type import ConnectionTypeSetting, connection_type
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stack_terms import (
     BLOCKED_STREAMS_MAX,
     HEADER_TABLE_BYTES,
@@ -16,7 +17,6 @@ from eyelevel.plan.stack_terms import (
 from eyelevel.plan.stacks import (
     Stack,
 )
-from eyelevel.settings import about
 
 OF_BROWSER = tuple(name for name in about(Stack) if name in about(Browser))
 """Settings of the browser that a stack may override."""

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from eyelevel.errors import NetworkError, PlanError, unknown
-from eyelevel.networks.network import Network
-from eyelevel.networks.origin_rtt import OTHERS, OriginRtts, Place, own_rtts_ms
+from eyelevel.base.errors import NetworkError, PlanError, unknown
+from eyelevel.plan.networks.network import Network
+from eyelevel.plan.networks.origin_rtt import OTHERS, OriginRtts, Place, own_rtts_ms
 from eyelevel.plan.stacks import Stack
 
 Own = Mapping[str, float]

@@ -6,12 +6,12 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 
-from eyelevel.networks.network import Network
+from eyelevel.base.settings import LISTED, Settings, Share
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.causes import Causes
 from eyelevel.plan.comparisons import Comparison
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stacks import Stack
-from eyelevel.settings import LISTED, Settings, Share
 
 BLOCKS_MAX = 10_000  # far beyond any study, so that a typo does not start a run of years
 SMALLEST_EFFECT = 0.05
@@ -27,8 +27,9 @@ ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
 class StopRule(Settings):
     """The rule that ends a network's loads once each of its primary comparisons is decided.
 
-    Interim analyses happen after repetitions from `blocks_min` on (`eyelevel.stats.stopping_rule`).
-    `futility`: also stop once no verdict can be expected by the last block.
+    Interim analyses happen after repetitions from `blocks_min` on
+    (`eyelevel.analysis.stats.stopping_rule`). `futility`: also stop once no verdict can be expected
+    by the last block.
     """
 
     blocks_min: Annotated[int, Ge(2), Le(BLOCKS_MAX)] = 5

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from eyelevel.errors import PlanError, reason_of
-from eyelevel.from_outside.words import excerpt
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.errors import PlanError, reason_of
+from eyelevel.base.from_outside.words import excerpt
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.plan.checks import refuse_mistakes
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import PLAN_DOCUMENT_VERSION, TRIALS_MAX

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eyelevel.errors import PlanError, unknown
+from eyelevel.base.errors import PlanError, unknown
 from eyelevel.plan.synthetic_site import like_sites
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from eyelevel.networks.network import Network
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.file.model import PlanKeys
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
 

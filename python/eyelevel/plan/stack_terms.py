@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from eyelevel.lab_tables import LIMITS
+from eyelevel.base.lab_tables import LIMITS
 
 HttpVersion = Literal["h1", "h2", "h3"]
 TlsVersion = Literal["none", "1.2", "1.3"]

@@ -1,4 +1,4 @@
-"""Protocol stacks and their settings, declared once (see `eyelevel.settings`)."""
+"""Protocol stacks and their settings, declared once (see `eyelevel.base.settings`)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -7,9 +7,10 @@ from typing import Annotated, Literal, Self
 
 from annotated_types import MinLen
 
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.networks.origin_rtt import OriginRtts
+from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.base.settings import LISTED, About, DurationMs, Settings, SizeBytes, within
 from eyelevel.plan.connection_type import ConnectionTypeSetting
+from eyelevel.plan.networks.origin_rtt import OriginRtts
 from eyelevel.plan.stack_terms import (
     ARRIVALS_BY_ACKS,
     BLOCKED_STREAMS_MAX,
@@ -24,7 +25,6 @@ from eyelevel.plan.stack_terms import (
     SproutHorizon,
     TlsVersion,
 )
-from eyelevel.settings import LISTED, About, DurationMs, Settings, SizeBytes, within
 
 Visit = Annotated[
     Literal["first", "repeat", "warm"],

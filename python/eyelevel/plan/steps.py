@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from eyelevel.errors import unknown
-from eyelevel.from_outside.words import excerpt
+from eyelevel.base.errors import unknown
+from eyelevel.base.from_outside.words import excerpt
 
 Verb = Literal["scroll", "click", "script"]
 

@@ -6,8 +6,8 @@ published distribution: `synthetic:like=das2014,site=17`.
 
 from dataclasses import asdict, dataclass
 
-from eyelevel.errors import unknown
-from eyelevel.from_outside.words import escape_control_characters, excerpt
+from eyelevel.base.errors import unknown
+from eyelevel.base.from_outside.words import escape_control_characters, excerpt
 
 PREFIX = "synthetic:"
 BOUNDS = {"objects": (1, 2000), "object_bytes": (2, 50_000_000), "origins": (1, 200)}

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eyelevel.networks.cross_traffic import settling_s
-from eyelevel.networks.network import Network
+from eyelevel.plan.networks.cross_traffic import settling_s
+from eyelevel.plan.networks.network import Network
 
 LIMIT_S_MIN = 180.0
 MARGIN = 2.0

@@ -18,12 +18,12 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from eyelevel.errors import PlanError
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.networks.network import Network, lab_path
-from eyelevel.networks.origin_rtt import Place, with_own_rtts
+from eyelevel.base.errors import PlanError
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import browser_in_force, stack_in_force, stack_message, with_browser
+from eyelevel.plan.networks.network import Network, lab_path
+from eyelevel.plan.networks.origin_rtt import Place, with_own_rtts
 from eyelevel.plan.origin_rtts import OwnRtts
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.probes.cdn.attribution import attribute_cdns
 from eyelevel.probes.cdn.summary import ByCdn, by_cdn
 from eyelevel.probes.conditions import conditions_of

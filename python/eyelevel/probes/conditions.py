@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.probes.differences import differences_of, empty_summary
 from eyelevel.probes.pairing import APART_S_MAX, pair_within
 from eyelevel.probes.protocols import THESIS_NAMES

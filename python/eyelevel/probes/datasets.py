@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 
 
 def datasets_of(tables: Iterable[pl.DataFrame]) -> list[JsonObject]:

@@ -4,13 +4,18 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.analysis.stats.estimate import (
+    SIGNIFICANCE_LEVEL,
+    UNDETERMINED,
+    Estimate,
+    undetermined,
+)
+from eyelevel.analysis.stats.families import holm
+from eyelevel.analysis.stats.paired import median_estimate
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.probes.intervals import quantile_estimates, share_estimates
 from eyelevel.probes.pairing import Pairs
 from eyelevel.probes.times import PERCENTS
-from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, UNDETERMINED, Estimate, undetermined
-from eyelevel.stats.families import holm
-from eyelevel.stats.paired import median_estimate
 
 THRESHOLDS_MS = (0, 5, 10, 20)
 NO_CLEAR_DIFFERENCE = "no clear difference"

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import polars as pl
 
-from eyelevel.disk.cells import guard_cell
-from eyelevel.disk.results import writing
-from eyelevel.disk.whole import whole_file
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.probes.protocols import THESIS_NAMES
 from eyelevel.probes.reading import THESIS_COLUMNS
+from eyelevel.store.disk.cells import guard_cell
+from eyelevel.store.disk.results import writing
+from eyelevel.store.disk.whole import whole_file
 
 _INT, _TEXT, _BOOL = pl.Int64(), pl.String(), pl.Boolean()
 

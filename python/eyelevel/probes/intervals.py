@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from eyelevel.stats.estimate import CONFIDENCE, Estimate, Floats, undetermined
+from eyelevel.analysis.stats.estimate import CONFIDENCE, Estimate, Floats, undetermined
 
 RESAMPLES = 999
 HOSTS_MIN = 5

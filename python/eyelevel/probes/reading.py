@@ -8,14 +8,14 @@ from pathlib import Path
 
 import polars as pl
 
-from eyelevel.errors import ProbeError
-from eyelevel.from_outside.files import lines_of, read_head
-from eyelevel.from_outside.json_text import parse_json
-from eyelevel.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PARQUET, PROBES
-from eyelevel.from_outside.parquet import read_parquet
-from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import excerpt
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.errors import ProbeError
+from eyelevel.base.from_outside.files import lines_of, read_head
+from eyelevel.base.from_outside.json_text import parse_json
+from eyelevel.base.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PARQUET, PROBES
+from eyelevel.base.from_outside.parquet import read_parquet
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.from_outside.words import excerpt
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.probes.protocols import protocol_of
 
 THESIS_COLUMNS = (

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from eyelevel.errors import ProbeError
-from eyelevel.from_outside.host_names import spell_in_dns
-from eyelevel.from_outside.words import excerpt
+from eyelevel.base.errors import ProbeError
+from eyelevel.base.from_outside.host_names import spell_in_dns
+from eyelevel.base.from_outside.words import excerpt
 from eyelevel.probes.cdn.attribution import GROUP
 
 

@@ -4,12 +4,12 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
-from eyelevel.errors import ProbeError
-from eyelevel.from_outside.files import lines_of
-from eyelevel.from_outside.json_text import parse_object
-from eyelevel.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PROBES
-from eyelevel.from_outside.source import Source
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.errors import ProbeError
+from eyelevel.base.from_outside.files import lines_of
+from eyelevel.base.from_outside.json_text import parse_object
+from eyelevel.base.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PROBES
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.json_types import JsonMapping, JsonObject
 
 Place = tuple[int, str, str]
 """Block, server and protocol of a visit."""

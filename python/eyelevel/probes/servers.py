@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, undetermined
+from eyelevel.analysis.stats.families import holm
+from eyelevel.analysis.stats.paired import median_estimate
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.probes.protocols import THESIS_NAMES
-from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, undetermined
-from eyelevel.stats.families import holm
-from eyelevel.stats.paired import median_estimate
 
 FULL, RESUMED = "full", "resumed"
 COSTS = ("round_trips", "certificate_bytes", "received_bytes", "sent_bytes")

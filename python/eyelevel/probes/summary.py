@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from statistics import median
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 
 
 @dataclass

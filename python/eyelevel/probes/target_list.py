@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from eyelevel.errors import ProbeError
-from eyelevel.from_outside.files import lines_of
-from eyelevel.from_outside.host_lists import LeftOut, read_hosts
-from eyelevel.from_outside.json_text import parse_object
-from eyelevel.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PROBES, TARGETS
-from eyelevel.from_outside.source import Source
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.errors import ProbeError
+from eyelevel.base.from_outside.files import lines_of
+from eyelevel.base.from_outside.host_lists import LeftOut, read_hosts
+from eyelevel.base.from_outside.json_text import parse_object
+from eyelevel.base.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PROBES, TARGETS
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.probes.targets import ProbeTargetName, target_of
 
 Key = tuple[str, int, str]

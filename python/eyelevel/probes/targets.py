@@ -5,10 +5,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eyelevel.errors import ProbeError
-from eyelevel.from_outside.host_lists import Host, parse_host
-from eyelevel.from_outside.words import excerpt
-from eyelevel.json_types import JsonObject
+from eyelevel.base.errors import ProbeError
+from eyelevel.base.from_outside.host_lists import Host, parse_host
+from eyelevel.base.from_outside.words import excerpt
+from eyelevel.base.json_types import JsonObject
 from eyelevel.probes.protocols import THESIS_NAMES
 
 PORT = 443

@@ -3,10 +3,10 @@
 import numpy as np
 import polars as pl
 
-from eyelevel.json_types import JsonObject
+from eyelevel.analysis.stats.estimate import undetermined
+from eyelevel.base.json_types import JsonObject
 from eyelevel.probes.intervals import quantile_estimates
 from eyelevel.probes.protocols import THESIS_NAMES
-from eyelevel.stats.estimate import undetermined
 
 PERCENTS = (1, 5, 10, 25, 50, 75, 90, 95, 99)
 BOUNDED_PERCENTS = (50, 90)

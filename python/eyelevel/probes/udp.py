@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.json_types import JsonMapping, JsonObject
 
 PROTOCOLS = ("tls1.3", "quic")
 BLOCKED_MIN = 2

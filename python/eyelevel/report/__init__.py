@@ -4,7 +4,8 @@
 (`eyelevel.analysis.study`) and writes the file. `page_data` is the data of the page's script,
 within a byte limit; `shell` is the frame of all our pages, with scripts and style from `assets`;
 `html` builds pieces of HTML, escaped where text enters; `statistic_cells` formats estimates and
-tests for tables. `sections` are the parts of the page, `pages` the other pages.
+tests for tables. `sections` are the parts of the page, `pages` the other pages. `figures` computes
+the rows of the papers' figures, `charts` draws them; `notebook` opens a run in notebooks.
 
 A number that another package could use is computed in `eyelevel.analysis`, not here. Neither lab
 nor browser is imported.

@@ -5,7 +5,10 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from eyelevel.from_outside.words import escape_control_characters, escape_control_characters_in_json
+from eyelevel.base.from_outside.words import (
+    escape_control_characters,
+    escape_control_characters_in_json,
+)
 
 
 class Markup(str):

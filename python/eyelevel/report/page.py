@@ -4,11 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from eyelevel.analysis.metrics.compute import measure
 from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.analysis.trials.rows import Measure
-from eyelevel.disk.results import write_result
-from eyelevel.json_types import JsonObject
-from eyelevel.metrics.compute import measure
+from eyelevel.base.json_types import JsonObject
 from eyelevel.report.first_screen.opening import opening, opening_json
 from eyelevel.report.first_screen.overview import overview_section, sites_overview_section
 from eyelevel.report.html import Markup, element
@@ -34,6 +33,7 @@ from eyelevel.report.sections.steps import steps_json, steps_section
 from eyelevel.report.sections.waterfall import waterfall_json, waterfall_section
 from eyelevel.report.sections.why import why_details, why_json, why_section
 from eyelevel.report.shell import shell
+from eyelevel.store.disk.results import write_result
 
 REPORT_FILE = "report.html"
 SCRIPTS = ("tables.js", "filmstrips.js", "page.js")
@@ -128,9 +128,9 @@ def summary_of(contents: StudyResults) -> JsonObject:
 def build_report(directory: Path, measured_by: Measure = measure, processes: int = 1) -> Path:
     """Write `DIR/report.html` from the records and documents in `directory`; return its path.
 
-    Metrics are computed from the raw records by `eyelevel.metrics`, or by `measured_by`. The same
-    directory gives the same page, byte for byte. Raises StoreError, naming the file, for a missing
-    or damaged one; an older report is then left as it was.
+    Metrics are computed from the raw records by `eyelevel.analysis.metrics`, or by `measured_by`.
+    The same directory gives the same page, byte for byte. Raises StoreError, naming the file, for a
+    missing or damaged one; an older report is then left as it was.
     """
     return write_report(directory, read_contents(directory, measured_by, processes))
 

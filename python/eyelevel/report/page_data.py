@@ -5,10 +5,10 @@ Both are within a byte limit.
 
 import json
 
-from eyelevel.analysis.figures.catalogue import PaperFigure
-from eyelevel.analysis.figures.filmstrips import filmstrips
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
+from eyelevel.report.figures.catalogue import PaperFigure
+from eyelevel.report.figures.filmstrips import filmstrips
 from eyelevel.report.html import Markup, element
 
 SPECIFICATION_BYTES_MAX = 800_000

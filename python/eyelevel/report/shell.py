@@ -12,7 +12,7 @@ from typing import cast
 
 import vl_convert
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.report.html import Markup, data_block, element
 
 STYLES = ("page.css", "charts.css")

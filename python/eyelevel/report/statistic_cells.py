@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from eyelevel.analysis.formats import format_number, format_p
-from eyelevel.json_types import JsonObject
+from eyelevel.analysis.stats.estimate import Estimate
+from eyelevel.analysis.stats.hypothesis.difference import DifferenceTest
+from eyelevel.base.json_types import JsonObject
 from eyelevel.report.html import Markup, element, escape, join, table, with_code
-from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.hypothesis.difference import DifferenceTest
 
 
 def collapsed_table(

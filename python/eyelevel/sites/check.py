@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from eyelevel.analysis.pictures.beside import is_blank
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, ObjectLoad, RawLoad
 from eyelevel.browser.same_requests import SameRequests
 from eyelevel.lab.client import Lab, LabConfig, LabSummary
-from eyelevel.networks.presets import find_network
-from eyelevel.pictures.beside import is_blank
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.presets import find_network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stack_terms import (
     HttpVersion,

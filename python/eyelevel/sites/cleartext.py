@@ -5,8 +5,8 @@ compared.
 from collections.abc import Sequence
 from pathlib import Path
 
-from eyelevel.binary import run_tool
-from eyelevel.errors import PlanError
+from eyelevel.base.errors import PlanError
+from eyelevel.lab.binary import run_tool
 from eyelevel.plan.stacks import Stack
 from eyelevel.sites.recorded import RecordedSite, site_info
 

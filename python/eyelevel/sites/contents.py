@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from eyelevel.binary import run_tool
-from eyelevel.disk.folders import temporary_folder
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.lab.binary import run_tool
+from eyelevel.store.disk.folders import temporary_folder
 
 _BINARY = ("image/", "font/", "video/", "audio/")
 _ESCAPED = (("\\/", "/"), ("&amp;", "&"), ("\\u0026", "&"))

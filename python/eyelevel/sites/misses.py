@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from urllib.parse import urlsplit
 
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.browser.observations import ObjectLoad
-from eyelevel.json_types import JsonMapping
 from eyelevel.sites.contents import Texts
 from eyelevel.sites.rendering import IN_BODY, blocks_rendering, only_scripts_below
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eyelevel.binary import run_tool
-from eyelevel.disk.folders import temporary_folder
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
+from eyelevel.lab.binary import run_tool
+from eyelevel.store.disk.folders import temporary_folder
 
 CREATED_AT = "2026-01-01T00:00:00Z"
 """Date of every generated site, so that equal sites have equal bytes."""

@@ -6,10 +6,10 @@ from functools import cache
 from glob import glob
 from pathlib import Path
 
-from eyelevel.binary import run_tool
-from eyelevel.errors import PlanError
-from eyelevel.json_types import JsonObject
-from eyelevel.networks.origin_rtt import places_of
+from eyelevel.base.errors import PlanError
+from eyelevel.base.json_types import JsonObject
+from eyelevel.lab.binary import run_tool
+from eyelevel.plan.networks.origin_rtt import places_of
 from eyelevel.plan.plan import ARCHIVE_SUFFIXES, is_archive_path
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
 from eyelevel.plan.trials import Site

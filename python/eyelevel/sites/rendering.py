@@ -3,7 +3,7 @@
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 
 # Values of Chromium's network log.
 IN_BODY = "InBodyParserBlocking"

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from eyelevel.errors import ExpectedError
-from eyelevel.from_outside.words import escape_control_characters
+from eyelevel.base.errors import ExpectedError
+from eyelevel.base.from_outside.words import escape_control_characters
 
 START_TIMEOUT_S = 60.0
 """The limit for a server's start, the build that some begin with included."""

@@ -13,7 +13,7 @@ from os import PathLike, getuid
 from pathlib import Path
 from typing import BinaryIO
 
-from eyelevel.errors import ExpectedError
+from eyelevel.base.errors import ExpectedError
 
 INDEX = "index.html"
 HOST = "127.0.0.1"

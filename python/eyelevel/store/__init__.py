@@ -4,9 +4,10 @@
 atomically, and the first writer wins. `schema` defines a record (spec/run-record.md), `outcomes`
 the closed list of how a load can end, `hashing` the canonical form that identifies a trial. Frames
 are stored as lossless differences (`frames`, `deltas`, `pixels`); last frames are shared by all
-loads of a run (`pictures`).
+loads of a run (`pictures`). `disk` writes files whole or not at all.
 
-Records have raw observations only: what is computed from a record belongs in `eyelevel.metrics` and
-`eyelevel.analysis`, so that a better computation needs no new loads. `unused_connections` counts
-connections of one record for readers on both sides of that boundary.
+Records have raw observations only: what is computed from a record belongs in
+`eyelevel.analysis.metrics` and `eyelevel.analysis`, so that a better computation needs no new
+loads. `unused_connections` counts connections of one record for readers on both sides of that
+boundary.
 """

@@ -13,18 +13,18 @@ from typing import cast
 
 from pydantic import ValidationError
 
-from eyelevel.disk.folders import remove_orphan
-from eyelevel.disk.results import refusal_of_writing
-from eyelevel.disk.whole import DRAFT_PREFIX, write_whole
-from eyelevel.errors import StoreError
-from eyelevel.from_outside.files import read_bytes
-from eyelevel.from_outside.json_text import check_size, may_have_wild_numbers, parse_object
-from eyelevel.from_outside.limits import DOCUMENT, PLAN_DOCUMENT
-from eyelevel.from_outside.limits import RECORD as RECORD_LIMIT
-from eyelevel.from_outside.packed import gunzip
-from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import excerpt
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.errors import StoreError
+from eyelevel.base.from_outside.files import read_bytes
+from eyelevel.base.from_outside.json_text import check_size, may_have_wild_numbers, parse_object
+from eyelevel.base.from_outside.limits import DOCUMENT, PLAN_DOCUMENT
+from eyelevel.base.from_outside.limits import RECORD as RECORD_LIMIT
+from eyelevel.base.from_outside.packed import gunzip
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.from_outside.words import excerpt
+from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.store.disk.folders import remove_orphan
+from eyelevel.store.disk.results import refusal_of_writing
+from eyelevel.store.disk.whole import DRAFT_PREFIX, write_whole
 from eyelevel.store.frames import Frames, read_frames
 from eyelevel.store.pictures import PICTURES
 from eyelevel.store.schema import RECORD, RECORD_VERSION, hash_of_key

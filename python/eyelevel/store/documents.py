@@ -5,9 +5,9 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from eyelevel.errors import StoreError
-from eyelevel.from_outside.words import excerpt
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.errors import StoreError
+from eyelevel.base.from_outside.words import excerpt
+from eyelevel.base.json_types import JsonMapping
 
 RESTORE = "restore it from where the run was copied from"
 

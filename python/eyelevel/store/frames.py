@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from eyelevel.errors import StoreError
-from eyelevel.from_outside.arrays import read_arrays
-from eyelevel.from_outside.limits import FRAMES
-from eyelevel.from_outside.pictures import open_picture
-from eyelevel.from_outside.source import Source
+from eyelevel.base.errors import StoreError
+from eyelevel.base.from_outside.arrays import read_arrays
+from eyelevel.base.from_outside.limits import FRAMES
+from eyelevel.base.from_outside.pictures import open_picture
+from eyelevel.base.from_outside.source import Source
 from eyelevel.store.deltas import Part, decode, encode
 from eyelevel.store.pictures import picture_name, read_picture
 from eyelevel.store.pixels import Picture

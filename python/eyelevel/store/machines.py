@@ -6,13 +6,13 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
-from eyelevel.errors import StoreError
-from eyelevel.from_outside.files import read_bytes
-from eyelevel.from_outside.json_text import parse_object
-from eyelevel.from_outside.limits import DOCUMENT
-from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import excerpt
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.errors import StoreError
+from eyelevel.base.from_outside.files import read_bytes
+from eyelevel.base.from_outside.json_text import parse_object
+from eyelevel.base.from_outside.limits import DOCUMENT
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.from_outside.words import excerpt
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.store.documents import check_document
 from eyelevel.store.environment import MachineEnvironment
 from eyelevel.store.values import OBSERVED, Count, Number

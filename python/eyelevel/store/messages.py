@@ -10,13 +10,13 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from eyelevel.errors import StoreError
-from eyelevel.from_outside.files import read_bytes
-from eyelevel.from_outside.json_text import check_size
-from eyelevel.from_outside.limits import RECORD
-from eyelevel.from_outside.packed import gunzip
-from eyelevel.from_outside.source import Source
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.errors import StoreError
+from eyelevel.base.from_outside.files import read_bytes
+from eyelevel.base.from_outside.json_text import check_size
+from eyelevel.base.from_outside.limits import RECORD
+from eyelevel.base.from_outside.packed import gunzip
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.store.directory import json_bytes
 
 MESSAGES_FILE = "messages.json.gz"

@@ -1,6 +1,7 @@
 """The closed list of outcomes: every load ends with exactly one of them.
 
-`docs/reference/outcomes.md` is generated from this table: `python -m eyelevel.reference.outcomes`.
+`docs/reference/outcomes.md` is generated from this table: `python -m
+eyelevel.cli.reference.outcomes`.
 """
 
 from dataclasses import dataclass

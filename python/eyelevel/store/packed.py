@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from eyelevel.errors import StoreError
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.errors import StoreError
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.store.directory import (
     FRAMES_FILE,
     RECORD_FILE,

@@ -8,11 +8,11 @@ under a name derived from its pixels, however many loads refer to it.
 import hashlib
 from pathlib import Path
 
-from eyelevel.disk.whole import write_whole
-from eyelevel.errors import StoreError
-from eyelevel.from_outside.files import read_bytes
-from eyelevel.from_outside.limits import PICTURE
-from eyelevel.from_outside.source import Source
+from eyelevel.base.errors import StoreError
+from eyelevel.base.from_outside.files import read_bytes
+from eyelevel.base.from_outside.limits import PICTURE
+from eyelevel.base.from_outside.source import Source
+from eyelevel.store.disk.whole import write_whole
 from eyelevel.store.pixels import EFFORT, Picture, decode_webp, encode_webp
 
 PICTURES = "pictures"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from eyelevel.from_outside.pictures import open_picture
+from eyelevel.base.from_outside.pictures import open_picture
 
 Picture = NDArray[np.uint8]
 """An image: height x width x 3, in red, green, blue."""

@@ -10,7 +10,7 @@ from typing import Literal, NotRequired
 from pydantic import TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.store.hashing import content_hash
 from eyelevel.store.observations import (
     BrowserSaid,

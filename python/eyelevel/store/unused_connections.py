@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 
 
 @dataclass(frozen=True, slots=True)

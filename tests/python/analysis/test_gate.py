@@ -18,13 +18,13 @@ from eyelevel.analysis.gate_conditions import (
     parse_condition,
     questions,
 )
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.analysis.phrases import verdict
+from eyelevel.analysis.stats.bounded_gain import blocks_to_part, bounded_gain
+from eyelevel.analysis.stats.estimate import Estimate
+from eyelevel.analysis.stats.sequential import Horizon
 from eyelevel.cli.results.gate import conclude
-from eyelevel.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.plan.presets import preset_text
-from eyelevel.stats.bounded_gain import blocks_to_part, bounded_gain
-from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.sequential import Horizon
 
 TEXT = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 12")
 STACKS, NETWORKS = ["tcp", "tcp+", "quic"], ["dsl", "lte"]

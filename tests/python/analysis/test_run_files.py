@@ -17,8 +17,8 @@ from eyelevel.analysis.run_files import (
     read_environment,
     read_stopped,
 )
-from eyelevel.errors import StoreError
-from eyelevel.level.classes import CLASS_NAMES
+from eyelevel.base.errors import StoreError
+from eyelevel.calibration.level.classes import CLASS_NAMES
 from eyelevel.store.directory import ENVIRONMENT_FILE, STOP_FILE
 from eyelevel.store.measured import Word
 

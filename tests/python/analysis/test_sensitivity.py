@@ -9,13 +9,13 @@ from scipy import stats
 from synthetic_run import SITES, write_run
 
 from eyelevel.analysis.sensitivity import error_of_network, sensitivities, smallest_effect
+from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.first_screen.opening import opening_json
 from eyelevel.report.first_screen.warnings import warnings
 from eyelevel.run.study.estimate import DEVIATION, estimate
 from eyelevel.sites.recorded import open_site
-from eyelevel.stats.estimate import Estimate
 
 
 @pytest.mark.parametrize("blocks", [3, 5, 10, 31])

@@ -5,7 +5,7 @@ from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.run_files import read_plan_document
 from eyelevel.analysis.study import read_contents
-from eyelevel.errors import PlanError
+from eyelevel.base.errors import PlanError
 from eyelevel.store.directory import PLAN_FILE, read_document
 
 OPTIONAL = {"stop", "weights", "causes", "smallest_effect_reason"}

@@ -12,6 +12,7 @@ from synthetic_run import TWO_STACKS, metrics_of, read_run, write_run
 
 from eyelevel.analysis.decisions import horizon_of
 from eyelevel.analysis.formats import NO_BREAK
+from eyelevel.analysis.stats.sequential import confidence_sequence
 from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.analysis.time_parts import (
     LARGEST_PAINT,
@@ -25,7 +26,6 @@ from eyelevel.analysis.time_parts import (
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.report.page import summary_of
 from eyelevel.report.sections.time_parts import time_parts
-from eyelevel.stats.sequential import confidence_sequence
 
 
 @pytest.fixture(scope="module")

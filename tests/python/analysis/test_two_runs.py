@@ -11,10 +11,10 @@ from synthetic_run import metrics_of, quickstart_against_tcp, read_run, write_ru
 
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gate_conditions import GateError
+from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import agreement, compare_runs, rerun_agrees
 from eyelevel.cli.results.gate import conclude, junit
-from eyelevel.stats.estimate import Estimate
 
 TEXT = quickstart_against_tcp()
 TWELVE = TEXT.replace("blocks = 3", "blocks = 12")

@@ -11,13 +11,13 @@ import pytest
 from mutants import mutants
 from page_answers import ANSWER, ORIGIN_MS
 
+from eyelevel.base.errors import BrowserError
 from eyelevel.browser.chromium import load as chromium
 from eyelevel.browser.firefox import load as firefox
 from eyelevel.browser.firefox.tab import FirefoxTab
 from eyelevel.browser.observations import LoadSettings, Navigation
 from eyelevel.browser.phases import Phases
 from eyelevel.browser.waiting import rule_from_now
-from eyelevel.errors import BrowserError
 
 SETTINGS = LoadSettings("https://a.example/")
 MUTANTS = 200

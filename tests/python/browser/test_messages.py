@@ -10,6 +10,7 @@ from browser_messages import CHROMIUM_EVENTS, FIREFOX_EVENTS, MAIN_FRAME, TAB
 from mutants import mutants
 from pydantic import TypeAdapter
 
+from eyelevel.base.errors import BrowserError, BrowserMessageError, BrowserStartError
 from eyelevel.browser.chromium.capture import Screencast
 from eyelevel.browser.chromium.console import ConsoleErrors
 from eyelevel.browser.chromium.document_events import DocumentEvents
@@ -20,7 +21,6 @@ from eyelevel.browser.firefox.network_log import BiDiNetworkLog
 from eyelevel.browser.messages import Messages, bytes_of, parse_message
 from eyelevel.browser.observations import ObjectLoad
 from eyelevel.browser.page_timings import NavigationClock
-from eyelevel.errors import BrowserError, BrowserMessageError, BrowserStartError
 from eyelevel.store.schema import LoadedObject
 
 OBJECT = TypeAdapter(LoadedObject)

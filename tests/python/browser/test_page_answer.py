@@ -8,10 +8,10 @@ import pytest
 from mutants import mutants
 from page_answers import ANSWER
 
+from eyelevel.base.errors import PageAnswerError
 from eyelevel.browser.observations import RawLoad
 from eyelevel.browser.page_answer import check_answer
 from eyelevel.browser.page_timings import NavigationClock, navigation_from
-from eyelevel.errors import PageAnswerError
 
 MUTANTS = 600
 

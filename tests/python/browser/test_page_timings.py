@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from page_answers import answer
 
+from eyelevel.base.errors import PageAnswerError
 from eyelevel.browser.page_timings import NavigationClock, layout_shift, navigation_from
-from eyelevel.errors import PageAnswerError
 
 
 def metrics(start_s: float) -> dict:

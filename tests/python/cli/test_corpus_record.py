@@ -6,8 +6,8 @@ from labs import CORPUS
 from typer.testing import CliRunner
 
 from eyelevel.cli.corpus.commands import app
-from eyelevel.corpora.checks import Check
-from eyelevel.corpora.ledger import Entry, Ledger
+from eyelevel.sites.corpora.checks import Check
+from eyelevel.sites.corpora.ledger import Entry, Ledger
 
 URLS = ("https://plain.example/", "https://blog.example/", "https://gone.example/")
 

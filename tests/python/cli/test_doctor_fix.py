@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from timeouts import TEST_TIMEOUT_S
 
+from eyelevel.base.errors import InstallError
 from eyelevel.cli import doctor, doctor_fix
-from eyelevel.errors import InstallError
 
 UPDATE = "apt-get update -q"
 INSTALL = "apt-get install -y --no-install-recommends chromium"

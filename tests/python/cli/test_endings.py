@@ -17,9 +17,9 @@ from reached import reached
 from synthetic_run import write_run
 from typer.core import TyperGroup
 
+from eyelevel.analysis.pictures.beside import beside
 from eyelevel.cli import main
 from eyelevel.cli.finish import end_at, ending_at
-from eyelevel.pictures.beside import beside
 from eyelevel.report.shell import shell
 from eyelevel.sites.recorded import list_shipped
 

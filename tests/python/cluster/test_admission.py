@@ -7,9 +7,9 @@ import json
 
 import pytest
 
+from eyelevel.base.errors import LabError
 from eyelevel.cluster.admission import Admissions
 from eyelevel.cluster.names import SlotName
-from eyelevel.errors import LabError
 from eyelevel.run.machines.files import read_fleet
 from eyelevel.run.machines.fleet import MachineDescription
 from eyelevel.run.study.slots import SlotAdded, SlotRetired

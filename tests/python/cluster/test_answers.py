@@ -12,11 +12,11 @@ import pytest
 from synthetic_cluster import PLAN, SyntheticCluster, ended, tree, until
 from timeouts import TEST_TIMEOUT_S
 
+from eyelevel.base.errors import InputChangedError
 from eyelevel.cluster import answers
 from eyelevel.cluster.answers import Answers
 from eyelevel.cluster.connection import Connection
 from eyelevel.cluster.slots import ClusterSlots
-from eyelevel.errors import InputChangedError
 from eyelevel.run.block.inputs import keep_input
 from eyelevel.run.block.load import TooLargeError
 from eyelevel.store.directory import iterate_trials, list_committed

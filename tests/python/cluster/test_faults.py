@@ -18,9 +18,9 @@ from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.analysis.run_files import kept_columns
 from eyelevel.analysis.trials.table import trials_table
+from eyelevel.base.errors import LaterError
 from eyelevel.cluster import connection
 from eyelevel.cluster.connection import ClusterError, Connection, SchedulerLostError
-from eyelevel.errors import LaterError
 from eyelevel.run.study import loop
 from eyelevel.store.directory import iterate_trials, list_committed
 
@@ -208,7 +208,7 @@ def beat_until(connection, done):
 CLIENT = """
 import os, signal, sys
 from pathlib import Path
-from eyelevel.disk.steps import watch_steps
+from eyelevel.store.disk.steps import watch_steps
 from synthetic_cluster import SyntheticCluster
 folder, step, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 seen = []

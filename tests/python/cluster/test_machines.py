@@ -13,9 +13,9 @@ import pytest
 from cluster_stub import OfItsProcess, Questions
 from synthetic_cluster import PLAN, SyntheticCluster, until
 
+from eyelevel.base.errors import LaterError
 from eyelevel.cluster import driver
 from eyelevel.cluster.names import machine_id
-from eyelevel.errors import LaterError
 from eyelevel.run.block.load import BlockWork
 from eyelevel.run.machines.slot_cgroup import slot_group
 from eyelevel.run.study.loop import Execution, run_trials

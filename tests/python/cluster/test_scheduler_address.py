@@ -11,6 +11,7 @@ import pytest
 from synthetic_cluster import SyntheticCluster, until
 from timeouts import TEST_TIMEOUT_S
 
+from eyelevel.base.errors import StoreError
 from eyelevel.cluster.connection import ClusterError
 from eyelevel.cluster.credentials import Credentials
 from eyelevel.cluster.scheduler_address import (
@@ -20,7 +21,6 @@ from eyelevel.cluster.scheduler_address import (
     SchedulerAddress,
     only_worker,
 )
-from eyelevel.errors import StoreError
 from eyelevel.run.study.loop import run_trials
 
 pytestmark = pytest.mark.full

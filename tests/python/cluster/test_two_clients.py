@@ -10,7 +10,7 @@ import pytest
 from synthetic_cluster import PLAN, SyntheticCluster, tree
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.errors import StoreError
+from eyelevel.base.errors import StoreError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site
 from eyelevel.run.study.prepare import begin_study
@@ -46,7 +46,7 @@ def test_the_second_is_refused_with_the_firsts_name_while_that_loads(tmp_path):
 LOCKLESS = """
 import sys
 from pathlib import Path
-from eyelevel.disk import folders, whole
+from eyelevel.store.disk import folders, whole
 from eyelevel.store import claim
 for module in (claim, folders, whole):
     module.lock = lambda descriptor: None

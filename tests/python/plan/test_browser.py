@@ -2,7 +2,7 @@ from dataclasses import fields
 
 import pytest
 
-from eyelevel.errors import PlanError
+from eyelevel.base.errors import PlanError
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand

@@ -1,6 +1,6 @@
 import pytest
 
-from eyelevel.errors import PlanError
+from eyelevel.base.errors import PlanError
 from eyelevel.plan.file.parse import parse_plan
 
 REST = 'sites = ["a"]\nreference = "tcp+"\nblocks = 2\n'

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from eyelevel.errors import PlanError
-from eyelevel.level.aspects import ASPECTS
-from eyelevel.level.stack_aspects import explain
-from eyelevel.networks.network import lab_path
-from eyelevel.networks.origin_rtt import Place
+from eyelevel.base.errors import PlanError
+from eyelevel.calibration.level.aspects import ASPECTS
+from eyelevel.calibration.level.stack_aspects import explain
 from eyelevel.plan.file.change import question_plan
 from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.networks.network import lab_path
+from eyelevel.plan.networks.origin_rtt import Place
 from eyelevel.plan.trials import Site, Trial, expand
 
 CDN = "cdn.example"

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from eyelevel.networks.network import Network
-from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.network import Network
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS, STACKS_BY_NAME
 from eyelevel.plan.stacks import ExternalServer
 

@@ -1,7 +1,7 @@
 import pytest
 
-from eyelevel.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.time_limit import Weight, load_s, tight_cells, time_limit_s
 from eyelevel.plan.trials import Site, expand
 

@@ -5,7 +5,7 @@ from itertools import groupby
 import pytest
 from sample_record import sample_record
 
-from eyelevel.errors import PlanError
+from eyelevel.base.errors import PlanError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand, plan_document
 from eyelevel.store.commit import write_trial

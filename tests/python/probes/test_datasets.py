@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from repository import ROOT
 
-from eyelevel.errors import ProbeError
+from eyelevel.base.errors import ProbeError
 from eyelevel.probes.analysis import analyse
 from eyelevel.probes.datasets import datasets_of, period
 from eyelevel.probes.reading import SCHEMA, read_file

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eyelevel.errors import WriteError
+from eyelevel.base.errors import WriteError
 from eyelevel.probes.export import ParquetRows
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eyelevel.errors import ProbeError
+from eyelevel.base.errors import ProbeError
 from eyelevel.probes.export import COLUMNS, to_csv, to_thesis_csv, write_parquet
 from eyelevel.probes.intervals import quantile_estimates, share_estimates
 from eyelevel.probes.reading import read_file

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from bad_changes import flipped
 
-from eyelevel.errors import ProbeError
+from eyelevel.base.errors import ProbeError
 from eyelevel.probes.server_rows import read_rows, run_row
 from eyelevel.probes.servers import side_by_side
 

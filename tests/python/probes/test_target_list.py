@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eyelevel.errors import ProbeError
+from eyelevel.base.errors import ProbeError
 from eyelevel.probes.target_list import (
     key_of,
     list_row,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eyelevel.errors import ProbeError
+from eyelevel.base.errors import ProbeError
 from eyelevel.probes.schedule import Rounds
 from eyelevel.probes.targets import (
     parse_connect,

@@ -16,15 +16,15 @@ from synthetic_run import SITES, metrics_of, read_run, write_run
 import eyelevel
 from eyelevel.analysis.answers.headline import comparison_verdicts
 from eyelevel.analysis.claims import is_claimed, verdict_of
-from eyelevel.analysis.figures.catalogue import FIGURES, TABLES
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gate import evaluate
 from eyelevel.analysis.gate_conditions import parse_condition
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import compare_runs
 from eyelevel.cli.results.report import Summary, print_summary
-from eyelevel.figures.das import heat_map
 from eyelevel.plan.presets import preset_text
+from eyelevel.report.charts.das import heat_map
+from eyelevel.report.figures.catalogue import FIGURES, TABLES
 from eyelevel.report.first_screen.warnings import first_warnings
 from eyelevel.report.page import page, summary_of
 from eyelevel.report.page_data import PageData
@@ -194,13 +194,13 @@ def test_the_terminal_has_the_vitals_and_a_difference_where_there_is_no_ratio(
 
 
 def test_a_notebook_has_none_either(broken_off, whole, monkeypatch):
-    monkeypatch.setattr("eyelevel.notebook.read_contents", lambda _: broken_off)
+    monkeypatch.setattr("eyelevel.report.notebook.read_contents", lambda _: broken_off)
     gains = eyelevel.open(broken_off.directory).gains()
     assert gains["verdict"].null_count() == gains.height
     assert set(gains["no_verdict_because"]) == {
         "the run is not complete: 143 of 144 loads are there"
     }
-    monkeypatch.setattr("eyelevel.notebook.read_contents", lambda _: whole)
+    monkeypatch.setattr("eyelevel.report.notebook.read_contents", lambda _: whole)
     assert "faster" in eyelevel.open(whole.directory).gains()["verdict"].to_list()
 
 

@@ -6,9 +6,9 @@ import re
 import pytest
 from synthetic_run import SITES, metrics_of, read_run
 
-from eyelevel.analysis.figures.catalogue import FIGURES, TABLES
-from eyelevel.notebook import Run
 from eyelevel.plan.presets import preset_text
+from eyelevel.report.figures.catalogue import FIGURES, TABLES
+from eyelevel.report.notebook import Run
 from eyelevel.report.page import build_report, summary_of
 
 ASKED = [("quic", "tcp+"), ("tcp+", "tcp")]

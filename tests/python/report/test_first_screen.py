@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 from synthetic_run import SITES, TWO_STACKS, read_run
 
+from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.first_screen.marks import marks
 from eyelevel.report.first_screen.opening import opening
 from eyelevel.report.page import SECTIONS, page, summary_of
 from eyelevel.report.page_data import PageData
-from eyelevel.stats.estimate import Estimate
 
 WORDS_MAX = 500
 P_VALUES_MAX = 12

@@ -7,11 +7,12 @@ import pytest
 from repository import ROOT
 from synthetic_run import PROGRESS, SITES, metrics_of, read_run, write_run
 
-from eyelevel.analysis.figures.filmstrips import _times, filmstrips
 from eyelevel.analysis.formats import NO_BREAK
+from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import read_contents
-from eyelevel.errors import StoreError
+from eyelevel.base.errors import StoreError
 from eyelevel.plan.presets import preset_text
+from eyelevel.report.figures.filmstrips import _times, filmstrips
 from eyelevel.report.first_screen.opening import opening, opening_json
 from eyelevel.report.first_screen.overview import overview_section
 from eyelevel.report.first_screen.warnings import warnings
@@ -22,7 +23,6 @@ from eyelevel.report.sections.appendix import appendix_section
 from eyelevel.report.sections.details import setup_section
 from eyelevel.report.sections.gains import gains_section
 from eyelevel.report.sections.methods import paragraph
-from eyelevel.stats.estimate import Estimate
 from eyelevel.store.directory import list_committed
 
 PAGE_BYTES_MAX = 5_000_000

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from eyelevel.binary import run_tool
+from eyelevel.base.errors import PlanError
 from eyelevel.cli.run import plan as plan_commands
-from eyelevel.errors import PlanError
+from eyelevel.lab.binary import run_tool
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.sites.cleartext import check_secure, make_secure, secure_share
 from eyelevel.sites.recorded import open_site

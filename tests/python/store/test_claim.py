@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from eyelevel.errors import StoreError
+from eyelevel.base.errors import StoreError
 from eyelevel.store.claim import claim
 
 HOLDER = """

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from sample_record import sample_record
 
-from eyelevel.disk.steps import watch_steps
-from eyelevel.errors import StoreError
+from eyelevel.base.errors import StoreError
 from eyelevel.store.commit import recover, write_block, write_trial
 from eyelevel.store.directory import (
     PLAN_FILE,
@@ -24,6 +23,7 @@ from eyelevel.store.directory import (
     remove_leftovers,
     write_document,
 )
+from eyelevel.store.disk.steps import watch_steps
 from eyelevel.store.frames import Frame, Frames
 from eyelevel.store.packed import pack
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from eyelevel.errors import StoreError
+from eyelevel.base.errors import StoreError
 from eyelevel.store.deltas import decode, encode
 from eyelevel.store.frames import Frame, Frames, read_frames
 from eyelevel.store.pictures import (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from har_opening import MESSAGE
 
-from eyelevel.errors import StoreError
+from eyelevel.base.errors import StoreError
 from eyelevel.store.messages import MESSAGES_FILE, pack_messages, read_messages
 
 

@@ -3,14 +3,14 @@
 import pytest
 from pages import decoded
 
+from eyelevel.analysis.metrics.steps import step_metrics
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.observations import LoadSettings
-from eyelevel.errors import BrowserStartError
-from eyelevel.metrics.steps import step_metrics
+from eyelevel.load.steps import after_load_record, find_failed_step, step_frames
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.run.trial.steps import after_load_record, find_failed_step, step_frames
 
 HTTP1 = STACKS_BY_NAME["http1"]
 

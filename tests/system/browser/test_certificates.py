@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from loads import GOOD
 
-from eyelevel.networks.network import Network
+from eyelevel.calibration.validation.bulk import bulk_site, transfer
+from eyelevel.load.trial import run_trial
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
 from eyelevel.run.block.attempts import RETRIES_MAX, with_retries
-from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
-from eyelevel.validation.bulk import bulk_site, transfer
 
 RTT_MS = 200.0
 ECDSA_HANDSHAKE_BYTES_MAX = 2800

@@ -5,12 +5,12 @@ from judged import judge_all
 from pages import decoded
 from sample_record import sample_record
 
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.observations import LoadSettings
-from eyelevel.errors import BrowserStartError
+from eyelevel.load.coding import final_picture
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.run.trial.coding import final_picture
 
 HTTP1 = STACKS_BY_NAME["http1"]
 

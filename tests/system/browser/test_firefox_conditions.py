@@ -6,10 +6,10 @@ import shutil
 import pytest
 from pages import decoded
 
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.browser.observations import LoadSettings
-from eyelevel.errors import BrowserStartError
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 

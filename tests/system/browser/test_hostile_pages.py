@@ -7,10 +7,10 @@ from typing import get_args
 import hostile_pages
 import pytest
 
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.browsers import find_browser, load_page
 from eyelevel.browser.cross_check import TOLERANCE_MS
 from eyelevel.browser.observations import LoadEnd, LoadSettings, RawLoad
-from eyelevel.errors import BrowserStartError
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 

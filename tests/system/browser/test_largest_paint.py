@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
+from eyelevel.analysis.metrics.browser.largest_contentful_paint_parts import PaintParts
+from eyelevel.analysis.metrics.browser.largest_contentful_paint_parts import (
+    largest_contentful_paint_parts as parts,
+)
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.observations import LoadSettings
-from eyelevel.errors import BrowserStartError
-from eyelevel.metrics.browser.largest_contentful_paint_parts import PaintParts
-from eyelevel.metrics.browser.largest_contentful_paint_parts import (
-    largest_contentful_paint_parts as parts,
-)
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 

@@ -6,10 +6,10 @@ import pytest
 from pages import STOPPED_S, decoded
 
 from eyelevel.analysis.trials.facts import unexplained_gap_ms
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.observations import LoadSettings, RawLoad
-from eyelevel.errors import BrowserStartError
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 

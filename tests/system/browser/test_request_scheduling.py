@@ -16,12 +16,12 @@ from eyelevel.browser.chromium.request_scheduling import (
     read_network_log,
     request_scheduling,
 )
-from eyelevel.level.generated_page import IMAGES
+from eyelevel.calibration.level.generated_page import IMAGES
+from eyelevel.calibration.measuring.runs import IMAGES_HOST, ImagesHost, write_generated_page
+from eyelevel.load.trial import run_trial
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import expand
 from eyelevel.run.block.attempts import RETRIED, RETRIES_MAX
-from eyelevel.run.level.runs import IMAGES_HOST, ImagesHost, write_generated_page
-from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 
 HELD_MIN = 30

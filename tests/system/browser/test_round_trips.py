@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from labs import load_in
 
+from eyelevel.analysis.pathlog.reading import read_log
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.networks.network import Network, lab_path
-from eyelevel.pathlog.reading import read_log
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.network import Network, lab_path
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
 RTT_MS = 200.0

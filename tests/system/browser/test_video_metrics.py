@@ -9,9 +9,9 @@ import pytest
 from repository import ROOT
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.errors import VideoError
-from eyelevel.metrics.video import Recorded, VideoMetrics, find_viewport, video_metrics
-from eyelevel.pictures.video import read_video
+from eyelevel.analysis.metrics.video import Recorded, VideoMetrics, find_viewport, video_metrics
+from eyelevel.analysis.pictures.video import read_video
+from eyelevel.base.errors import VideoError
 
 VISUAL = ROOT.parent / "shared/data/visual"
 

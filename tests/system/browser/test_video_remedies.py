@@ -16,8 +16,8 @@ from drawn_videos import FPS, REMEDIES
 from repository import ROOT
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.metrics.video import VideoMetrics, video_metrics
-from eyelevel.pictures.video import read_video
+from eyelevel.analysis.metrics.video import VideoMetrics, video_metrics
+from eyelevel.analysis.pictures.video import read_video
 
 PEER = ROOT / "out" / "peers" / "visualmetrics-portable.py"
 FRAME_MS = 1000 / FPS

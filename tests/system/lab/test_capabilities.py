@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from raw_lab import inside, raw_lab
 
-from eyelevel.binary import find_binary
-from eyelevel.lab_tables import CAPABILITIES
+from eyelevel.base.lab_tables import CAPABILITIES
+from eyelevel.lab.binary import find_binary
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give up capabilities")
 
 WHO = """
 import json
-from eyelevel.confinement import confine, find_unprivileged_user, missing_capabilities
+from eyelevel.lab.confinement import confine, find_unprivileged_user, missing_capabilities
 print(json.dumps([missing_capabilities(), find_unprivileged_user(), confine((), [])]))
 """
 

@@ -27,7 +27,7 @@ ENTER = 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"'
 SPIN = "import sys\nsys.stdin.close()\nprint(flush=True)\nfor _ in iter(int, 1): pass"
 IDLE = """
 import json, time
-from eyelevel.run.trial.host import HostSample
+from eyelevel.load.host import HostSample
 before = HostSample.take(time.monotonic())
 time.sleep(0.3)
 print(json.dumps(before.until(HostSample.take(time.monotonic()))))

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from small_site import pack_small_site
 
-from eyelevel.errors import InputChangedError
-from eyelevel.networks.presets import find_network
+from eyelevel.base.errors import InputChangedError
+from eyelevel.load.trial import run_trial
+from eyelevel.plan.networks.presets import find_network
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import Site, expand
-from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 
 pytestmark = pytest.mark.usefixtures("labs")

@@ -8,14 +8,14 @@ from typing import Any, Literal
 import pytest
 from labs import run_in
 
-from eyelevel.errors import LabError
+from eyelevel.base.errors import LabError
+from eyelevel.calibration.validation.bulk import bulk_site, fetch
 from eyelevel.lab.client import Lab, LabConfig, LabSummary
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.load.rules.wire_ecn import capable, wrong_ecn
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
-from eyelevel.run.trial.rules.wire_ecn import capable, wrong_ecn
-from eyelevel.validation.bulk import bulk_site, fetch
 
 pytestmark = pytest.mark.alone
 

@@ -14,11 +14,11 @@ from repository import ROOT
 from small_site import CAPITAL_BYTES, PAGE_URL, QUERIES, pack_small_site
 
 from eyelevel.browser.chromium.request_scheduling import read_network_log, request_scheduling
+from eyelevel.calibration.measuring.runs import write_generated_page
+from eyelevel.load.trial import TrialResult, run_trial
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
 from eyelevel.run.block.attempts import RETRIES_MAX, with_retries
-from eyelevel.run.level.runs import write_generated_page
-from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import open_site
 
 RECIPES = ROOT / "docs/guides/servers"

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from eyelevel.networks.network import Network
+from eyelevel.calibration.validation.bulk import bulk_site, transfer
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.validation.bulk import bulk_site, transfer
 
 pytestmark = pytest.mark.alone
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from eyelevel.networks.network import Network
+from eyelevel.calibration.validation.bulk import Bulk, bulk_site, transfer
+from eyelevel.load.rules.first_window import offers_large_windows, wrong_first_window
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.run.trial.rules.first_window import offers_large_windows, wrong_first_window
-from eyelevel.validation.bulk import Bulk, bulk_site, transfer
 
 FAR = Network("far", 1_000_000_000, 1_000_000_000, 100.0, 1000.0)
 BODY_BYTES = 400_000

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from eyelevel.networks.network import Network
-from eyelevel.pathlog.reading import read_log
+from eyelevel.analysis.pathlog.reading import read_log
+from eyelevel.calibration.validation.bulk import bulk_site, transfer
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.validation.bulk import bulk_site, transfer
 
 pytestmark = pytest.mark.alone
 

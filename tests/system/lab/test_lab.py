@@ -16,11 +16,11 @@ import pytest
 from labs import CORPUS, FAST, RECORDINGS, run_in
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import find_binary, run_tool
-from eyelevel.errors import LabError
+from eyelevel.base.errors import LabError
+from eyelevel.lab.binary import find_binary, run_tool
 from eyelevel.lab.client import Lab
-from eyelevel.networks.network import lab_path
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.network import lab_path
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
 OUTSIDE = ("1.1.1.1", "192.168.0.1", "10.0.0.1", "169.254.169.254")

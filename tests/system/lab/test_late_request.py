@@ -10,14 +10,14 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from eyelevel.level.transfer_values import late_values
-from eyelevel.networks.network import Network, lab_path
-from eyelevel.networks.presets import NETWORKS_BY_NAME
-from eyelevel.pathlog.packets import read_arrivals
+from eyelevel.analysis.pathlog.packets import read_arrivals
+from eyelevel.calibration.level.transfer_values import late_values
+from eyelevel.calibration.validation.bulk import LATE_URL, bulk_site, transfer_with_report
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.network import Network, lab_path
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
-from eyelevel.validation.bulk import LATE_URL, bulk_site, transfer_with_report
 
 BODY_BYTES, LATE_BYTES = 400_000, 2_000
 LATE_AFTER_BYTES = 60_000

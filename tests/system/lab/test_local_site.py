@@ -2,7 +2,7 @@
 
 import json
 
-from eyelevel.binary import run_tool
+from eyelevel.lab.binary import run_tool
 from eyelevel.sites.check import STACKS, check_page
 
 PICTURE = (

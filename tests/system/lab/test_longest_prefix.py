@@ -6,8 +6,8 @@ import pytest
 from labs import CORPUS, FAST, run_in
 
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.networks.network import lab_path
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.network import lab_path
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
 FETCH = """

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from labs import run_in
 
+from eyelevel.analysis.pathlog.reading import read_log
+from eyelevel.calibration.validation.bulk import HOST, bulk_site
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.networks.presets import NETWORKS_BY_NAME
-from eyelevel.pathlog.reading import read_log
+from eyelevel.load.rules.first_flight import reduced
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.run.trial.rules.first_flight import reduced
-from eyelevel.validation.bulk import HOST, bulk_site
 
 LOST = 3
 SYN_ACK_BYTES = 60

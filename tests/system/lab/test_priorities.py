@@ -10,10 +10,10 @@ import pytest
 from labs import CORPUS, FAST, run_in
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import run_tool
+from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.networks.network import lab_path
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.network import lab_path
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
 PATH = (os.SCHED_FIFO, 2)

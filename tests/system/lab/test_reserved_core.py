@@ -14,8 +14,8 @@ from loads import load
 from raw_lab import NOBODY, raw_lab
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import find_binary, run_tool
 from eyelevel.browser.firefox.screen import Screen
+from eyelevel.lab.binary import find_binary, run_tool
 from eyelevel.store.directory import iterate_trials
 
 WITHOUT = ("setpriv", "--inh-caps=-sys_nice", "--bounding-set=-sys_nice")

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 import pytest
 from emulated_internet import IMAGES, STATIC, URL, WWW, Internet, emulated_internet, needs_programs
 
+from eyelevel.analysis.stats.estimate import Estimate
+from eyelevel.analysis.stats.paired import hodges_lehmann
 from eyelevel.run.live.comparison import LIVE_SIDE, REPLAY_SIDE, SIDES
 from eyelevel.run.live.trials import LIVE
-from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.paired import hodges_lehmann
 from eyelevel.store.directory import list_committed, read_trial
 
 pytestmark = [pytest.mark.full, pytest.mark.alone]

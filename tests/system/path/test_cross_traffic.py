@@ -13,14 +13,14 @@ from marked import OWN_NAMESPACE, Mark
 from path_command import ECHO, eyelevel
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.errors import LabError
+from eyelevel.base.errors import LabError
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.networks.cross_traffic import CrossTraffic
-from eyelevel.networks.network import Network
+from eyelevel.load.trial import run_trial
+from eyelevel.plan.networks.cross_traffic import CrossTraffic
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
-from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 
 RATE_BIT_S = 20_000_000

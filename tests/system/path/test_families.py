@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from timeouts import TEST_TIMEOUT_S
 
+from eyelevel.analysis.pathlog.packets import read_arrivals
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.pathlog.packets import read_arrivals
 
 DELAY_MS, BIT_S = 20, 1_000_000
 STAGES = f"delay {DELAY_MS}ms, rate {BIT_S // 1000} kbit/s, queue infinite"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from eyelevel.errors import LabError
-from eyelevel.validation.fine_grid import fine_grid, simulate
+from eyelevel.base.errors import LabError
+from eyelevel.calibration.validation.fine_grid import fine_grid, simulate
 
 
 def test_loss_costs_cubic_its_goodput_and_bbr_little() -> None:

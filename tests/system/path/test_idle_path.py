@@ -13,7 +13,7 @@ from small_site import PAGE_URL, pack_small_site
 from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.lab.client import Lab
-from eyelevel.networks.network import Network
+from eyelevel.plan.networks.network import Network
 
 pytestmark = pytest.mark.usefixtures("labs")
 

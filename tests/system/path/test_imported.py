@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from path_command import ECHO, eyelevel
 
-from eyelevel.binary import run_tool
+from eyelevel.lab.binary import run_tool
 
 pytestmark = pytest.mark.usefixtures("labs")
 

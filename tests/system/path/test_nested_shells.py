@@ -18,9 +18,9 @@ from shells import GET, get, run_inside, said, shell
 from small_site import PAGE_URL, pack_small_site
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import find_binary
+from eyelevel.analysis.pathlog.reading import RELEASE, read_log, read_records
+from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import Lab
-from eyelevel.pathlog.reading import RELEASE, read_log, read_records
 
 pytestmark = pytest.mark.usefixtures("labs")
 

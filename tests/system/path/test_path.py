@@ -12,8 +12,8 @@ import pytest
 from path_command import needs_root
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import run_tool
-from eyelevel.errors import LabError
+from eyelevel.base.errors import LabError
+from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab, LabConfig
 
 TRIES = 5
@@ -196,7 +196,7 @@ AROUND = """
 import json, subprocess, sys, time
 from pathlib import Path
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.binary import find_binary
+from eyelevel.lab.binary import find_binary
 
 def ip(words):
     return subprocess.run(["ip", *words.split()], capture_output=True, text=True).stdout

@@ -13,8 +13,8 @@ from marked import OWN_NAMESPACE, Mark
 from path_command import COMMAND, ECHO, eyelevel
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import run_tool
-from eyelevel.pathlog.reading import DROP, RECORD, read_log
+from eyelevel.analysis.pathlog.reading import DROP, RECORD, read_log
+from eyelevel.lab.binary import run_tool
 
 pytestmark = pytest.mark.usefixtures("labs")
 

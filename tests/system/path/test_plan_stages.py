@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from labs import CORPUS
 
-from eyelevel.errors import InputChangedError, PlanError
-from eyelevel.networks.recorded_links import find_recorded_pair
+from eyelevel.base.errors import InputChangedError, PlanError
+from eyelevel.load.traces import check_trace_files, read_stages, read_trace_file
+from eyelevel.load.trial import run_trial
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
+from eyelevel.plan.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import expand
-from eyelevel.run.trial.traces import check_trace_files, read_stages, read_trace_file
-from eyelevel.run.trial.trial import run_trial
 from eyelevel.sites.recorded import open_site
 
 TEXT = """\

@@ -13,7 +13,7 @@ from labs import cannot_build_labs
 from probe_request import config
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import find_binary
+from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.lab.prober import ProbeTarget, probe_events
 

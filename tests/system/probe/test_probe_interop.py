@@ -10,14 +10,14 @@ import pytest
 from labs import cannot_build_labs
 from probe_request import config
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.lab.client import Lab
 from eyelevel.lab.prober import probe_events
-from eyelevel.networks.compose import NetworkWords, compose
-from eyelevel.networks.network import lab_path
-from eyelevel.run.servers.known import Served, parse_servers
-from eyelevel.run.servers.visits import generated_site, running
-from eyelevel.run.trial.traces import read_stages
+from eyelevel.load.servers.known import Served, parse_servers
+from eyelevel.load.servers.visits import generated_site, running
+from eyelevel.load.traces import read_stages
+from eyelevel.plan.networks.compose import NetworkWords, compose
+from eyelevel.plan.networks.network import lab_path
 
 NETWORK = compose(NetworkWords(rtt="10ms"), read_stages).network
 

@@ -12,8 +12,8 @@ from small_site import pack_small_site
 from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.networks.network import lab_path
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.network import lab_path
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
 pytestmark = pytest.mark.skipif(bool(cannot_build_labs()), reason=cannot_build_labs() or "-")

@@ -9,13 +9,13 @@ from labs import cannot_build_labs
 from probe_request import config
 from typer.testing import CliRunner
 
+from eyelevel.base.errors import ProbeError
 from eyelevel.cli.probe.commands import app
-from eyelevel.errors import ProbeError
-from eyelevel.networks.compose import NetworkWords, compose
+from eyelevel.load.servers.known import parse_servers
+from eyelevel.load.servers.visits import generated_site, in_order, rows_of
+from eyelevel.load.traces import read_stages
+from eyelevel.plan.networks.compose import NetworkWords, compose
 from eyelevel.probes.servers import side_by_side
-from eyelevel.run.servers.known import parse_servers
-from eyelevel.run.servers.visits import generated_site, in_order, rows_of
-from eyelevel.run.trial.traces import read_stages
 
 BLOCKS = 9
 

@@ -13,10 +13,10 @@ from labs import CORPUS, load_in
 from raw_lab import NOBODY
 from timeouts import TEST_TIMEOUT_S
 
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.browsers import find_browser
 from eyelevel.browser.profiles import PROFILE_PREFIX
-from eyelevel.confinement import UNSAFE_VARIABLE, find_unprivileged_user
-from eyelevel.errors import BrowserStartError
+from eyelevel.lab.confinement import UNSAFE_VARIABLE, find_unprivileged_user
 from eyelevel.plan.browser import Browser
 
 CONTENT = {"chromium": "--type=renderer", "firefox": " tab"}

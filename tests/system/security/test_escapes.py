@@ -17,8 +17,8 @@ from escapes import PYTHON, escapes
 from raw_lab import NOBODY, raw_lab
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import find_binary
-from eyelevel.confinement import confine
+from eyelevel.lab.binary import find_binary
+from eyelevel.lab.confinement import confine
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import pytest
 from generated_site import MAIN, WWW, pack_generated_site
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.corpora.checks import read_check
-from eyelevel.corpora.ledger import Ledger
+from eyelevel.sites.corpora.checks import read_check
+from eyelevel.sites.corpora.ledger import Ledger
 
 GONE = "https://nothing.example/"
 MISSING = f"{WWW}/there-is-no-such-page"

@@ -10,9 +10,9 @@ from loads import load
 from mixed_site import ADDRESSES, LISTED, PLAIN, SECURE, pack_mixed
 from pages import image
 
+from eyelevel.analysis.metrics.network.objects import cleartext_share
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.firefox.process import find_firefox
-from eyelevel.errors import BrowserStartError
-from eyelevel.metrics.network.objects import cleartext_share
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.sites.check import STACKS, check_page
 from eyelevel.sites.pack import SyntheticExchange, pack_site

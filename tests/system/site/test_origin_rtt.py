@@ -9,7 +9,7 @@ from generated_site import ADDRESSES, pack_generated_site
 from loads import COMMAND, load
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.networks.presets import find_network
+from eyelevel.plan.networks.presets import find_network
 from eyelevel.store.directory import iterate_trials
 
 NETWORK = "dsl"

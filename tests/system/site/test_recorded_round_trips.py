@@ -11,8 +11,8 @@ from labs import FAST
 from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.networks.network import lab_path
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.network import lab_path
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
 OWN_MS = {"192.0.2.1": 0.0, "192.0.2.2": 20.0, "198.51.100.1": 60.0, "198.51.100.2": 90.5}

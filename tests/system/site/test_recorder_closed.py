@@ -17,7 +17,7 @@ import pytest
 from raw_lab import NOBODY
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import find_binary
+from eyelevel.lab.binary import find_binary
 
 USERS = pytest.mark.parametrize("user", [(), NOBODY], ids=["root", "rootless"])
 

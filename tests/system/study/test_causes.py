@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from loads import load
 
-from eyelevel.stats.decomposition import decompose_difference
+from eyelevel.analysis.stats.decomposition import decompose_difference
 
 NETWORK, RTT_MS = "das-25-300", 300.0
 

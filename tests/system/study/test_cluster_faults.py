@@ -32,6 +32,7 @@ from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import Connection
 from eyelevel.cluster.scheduler import SchedulerChoice, connect
 from eyelevel.cluster.slots import ClusterSlots
+from eyelevel.load.host import CGROUP_MOUNTS
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.run.block.inputs import Input
 from eyelevel.run.block.load import BlockWork
@@ -40,7 +41,6 @@ from eyelevel.run.study.loop import Interrupted, run_trials
 from eyelevel.run.study.prepare import begin_study
 from eyelevel.run.study.progress import Accounts
 from eyelevel.run.study.slots import Slots
-from eyelevel.run.trial.host import CGROUP_MOUNTS
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.directory import ENVIRONMENT_FILE, iterate_trials, write_document
 

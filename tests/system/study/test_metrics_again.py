@@ -7,8 +7,8 @@ import pytest
 from synthetic_run import write_run
 from typer.testing import CliRunner
 
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.cli.results.metrics import app
-from eyelevel.metrics.catalogue import METRICS_BY_NAME
 
 
 @pytest.fixture(scope="module")

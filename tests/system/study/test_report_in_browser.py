@@ -9,10 +9,10 @@ import pytest
 from synthetic_run import metrics_of, write_run
 from timeouts import TEST_TIMEOUT_S
 
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.chromium.process import Chromium, find_executable
 from eyelevel.browser.profiles import new_profile
-from eyelevel.errors import BrowserStartError
 from eyelevel.report.page import build_report
 
 DRAWN = """new Promise((done) => {

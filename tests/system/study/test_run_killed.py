@@ -28,7 +28,7 @@ blocks = 2
 KILLED = """
 import os, signal, sys
 from eyelevel.cli.main import main
-from eyelevel.disk.steps import watch_steps
+from eyelevel.store.disk.steps import watch_steps
 step = sys.argv.pop(1)
 def kill(reached):
     if reached == step:

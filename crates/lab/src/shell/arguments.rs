@@ -122,8 +122,9 @@ impl ShellArguments {
         Ok(config)
     }
 
-    /// Both directions, down first, from those of the preset. `python/eyelevel/networks/compose.py`
-    /// does the same for other commands; `vectors/path_words` holds both to it.
+    /// Both directions, down first, from those of the preset.
+    /// `python/eyelevel/plan/networks/compose.py` does the same for other commands;
+    /// `vectors/path_words` holds both to it.
     fn path(&self, preset_down: Stages, preset_up: Stages) -> Result<(Stages, Stages), Error> {
         let own_down = of_option("--down", &self.down)?;
         let own_up = of_option("--up", &self.up)?;

@@ -29,7 +29,7 @@ pub fn of_tables(
     }
     let python = beside("python3").unwrap_or_else(|| "python3".into());
     let mut command = Command::new(&python);
-    command.args(["-m", "eyelevel.networks"]);
+    command.args(["-m", "eyelevel.plan.networks"]);
     command.args(network.iter().flat_map(|name| ["--network", name]));
     command.args(traces.iter().flat_map(|folder| ["--traces", folder]));
     command.args(cross.iter().flat_map(|text| ["--cross-traffic", text]));

@@ -11,8 +11,8 @@ from eyelevel.analysis.formats import (
 )
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL
-from eyelevel.stats.censoring.slow_loads import SLOW_TIMES
-from eyelevel.stats.censoring.timeouts import Bound, Timeouts
+from eyelevel.analysis.stats.censoring.slow_loads import SLOW_TIMES
+from eyelevel.analysis.stats.censoring.timeouts import Bound, Timeouts
 
 SENTENCES_MAX = 3  # per comparison; on more networks they are counted
 

@@ -22,9 +22,9 @@ from eyelevel.analysis.gains.exclusions import EXCLUDING
 from eyelevel.analysis.gains.weighted import weighted_gain
 from eyelevel.analysis.phrases import verdict
 from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials import disturbance
-from eyelevel.stats.estimate import Estimate
 
 SENTENCES_MAX = 8  # in all; beyond it only the first comparison has one per network
 NETWORKS_NAMED_MAX = 3  # per comparison: more would bury the answer, and the table has them

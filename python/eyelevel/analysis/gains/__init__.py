@@ -7,6 +7,6 @@ comparisons, intervals that hold at any stopping time (`sequential`), tests with
 (`timeouts`), counterfactuals (`causes`), and steps after the load.
 
 Each file has one question with its own result type. It selects the rows and words the reason of an
-undetermined answer; the mathematics is in `eyelevel.stats`, on arrays. `eyelevel.report` presents
-the results.
+undetermined answer; the mathematics is in `eyelevel.analysis.stats`, on arrays. `eyelevel.report`
+presents the results.
 """

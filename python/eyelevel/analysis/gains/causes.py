@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from eyelevel.analysis.gains.p_values import value_alone
+from eyelevel.analysis.stats.decomposition import Decomposition, decompose_difference
 from eyelevel.analysis.trials.blocks import Blocks, up_to_limit
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Compared
-from eyelevel.stats.decomposition import Decomposition, decompose_difference
 
 ALL = "all"
 LOSS = "loss"

@@ -10,17 +10,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from eyelevel.analysis.gains.pools import Pools, pool_for
+from eyelevel.analysis.stats.censoring.slow_loads import SlowLoads, slow_loads
+from eyelevel.analysis.stats.censoring.timeouts import Timeouts, timeouts, too_many, up_to_limit
+from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, are_too_few, undetermined
+from eyelevel.analysis.stats.families import holm, holm_of_attainable
+from eyelevel.analysis.stats.hypothesis.anova import Anova, anova_of_two
+from eyelevel.analysis.stats.paired import hodges_lehmann, median
+from eyelevel.analysis.stats.paired_gains import NO_RATIO, ONE_BLOCK, median_gain
+from eyelevel.analysis.stats.pooled import Pool, beside_gain, pooled_difference, pooled_gain
+from eyelevel.analysis.stats.ratio_of_means import performance_gain, ratio_over_sites
 from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
 from eyelevel.plan.comparisons import Compared, Comparison
-from eyelevel.stats.censoring.slow_loads import SlowLoads, slow_loads
-from eyelevel.stats.censoring.timeouts import Timeouts, timeouts, too_many, up_to_limit
-from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, are_too_few, undetermined
-from eyelevel.stats.families import holm, holm_of_attainable
-from eyelevel.stats.hypothesis.anova import Anova, anova_of_two
-from eyelevel.stats.paired import hodges_lehmann, median
-from eyelevel.stats.paired_gains import NO_RATIO, ONE_BLOCK, median_gain
-from eyelevel.stats.pooled import Pool, beside_gain, pooled_difference, pooled_gain
-from eyelevel.stats.ratio_of_means import performance_gain, ratio_over_sites
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str, str, str]  # network, stack, reference, metric
@@ -73,7 +73,7 @@ class Cell(Compared):
 
     @cached_property
     def ratio_of_means(self) -> Estimate:
-        """The papers' gain (`eyelevel.stats.ratio_of_means`)."""
+        """The papers' gain (`eyelevel.analysis.stats.ratio_of_means`)."""
         return performance_gain(*self.loads[1:])
 
     @cached_property
@@ -187,8 +187,9 @@ def compare_networks(
 
     A gain is undetermined if a site has no cell, and so are the `planned` ones without any cell.
     For the primary metric the p values of gains and of timeouts are corrected after Holm as one
-    family over all networks and comparisons (`eyelevel.stats.families.holm_of_attainable`), those
-    of slow loads as a family of their own; other metrics are descriptive.
+    family over all networks and comparisons
+    (`eyelevel.analysis.stats.families.holm_of_attainable`), those of slow loads as a family of
+    their own; other metrics are descriptive.
     """
     gains = network_gains(cells, sites, planned, primary_metric, pools)
     primary = [index for index, gain in enumerate(gains) if gain.metric == primary_metric]

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from eyelevel.analysis.gains.cells import Cell
-from eyelevel.json_types import JsonObject
-from eyelevel.plan.comparisons import Comparison
-from eyelevel.stats.autocorrelation import (
+from eyelevel.analysis.stats.autocorrelation import (
     DRIFT_LENGTH,
     DRIFT_SHARE,
     lag_one,
     noticed_share,
 )
-from eyelevel.stats.censoring.timeouts import up_to_limit
-from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, Floats
+from eyelevel.analysis.stats.censoring.timeouts import up_to_limit
+from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, Floats
+from eyelevel.base.json_types import JsonObject
+from eyelevel.plan.comparisons import Comparison
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,19 @@ import numpy as np
 import polars as pl
 
 from eyelevel.analysis.gains.cells import Cell
-from eyelevel.analysis.trials.post_hoc_exclusions import MACHINE_CLASS
-from eyelevel.json_types import JsonMapping
-from eyelevel.plan.comparisons import Compared, Comparison
-from eyelevel.stats.censoring.timeouts import too_many, up_to_limit
-from eyelevel.stats.estimate import SIGNIFICANCE_LEVEL
-from eyelevel.stats.families import holm
-from eyelevel.stats.machines import (
+from eyelevel.analysis.stats.censoring.timeouts import too_many, up_to_limit
+from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL
+from eyelevel.analysis.stats.families import holm
+from eyelevel.analysis.stats.machines import (
     MachinesModel,
     OfMachine,
     gain_over_machines,
     largest_distance,
     no_model,
 )
+from eyelevel.analysis.trials.post_hoc_exclusions import MACHINE_CLASS
+from eyelevel.base.json_types import JsonMapping
+from eyelevel.plan.comparisons import Compared, Comparison
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 ALARM_SHARE = 0.5

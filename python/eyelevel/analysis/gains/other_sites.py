@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eyelevel.analysis.gains.cells import Cell
+from eyelevel.analysis.stats.censoring.timeouts import too_many, up_to_limit
+from eyelevel.analysis.stats.estimate import undetermined
+from eyelevel.analysis.stats.mixed_model import SITES_MIN, SitesModel, gain_over_sites
 from eyelevel.plan.comparisons import Compared, Comparison
-from eyelevel.stats.censoring.timeouts import too_many, up_to_limit
-from eyelevel.stats.estimate import undetermined
-from eyelevel.stats.mixed_model import SITES_MIN, SitesModel, gain_over_sites
 
 NAMED_MAX = 3
 

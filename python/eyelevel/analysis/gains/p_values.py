@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.stats.estimate import Estimate, undetermined
-from eyelevel.stats.families import correct
-from eyelevel.stats.hypothesis.difference import DifferenceTest
-from eyelevel.stats.hypothesis.equivalence import gain_equivalence
+from eyelevel.analysis.stats.estimate import Estimate, undetermined
+from eyelevel.analysis.stats.families import correct
+from eyelevel.analysis.stats.hypothesis.difference import DifferenceTest
+from eyelevel.analysis.stats.hypothesis.equivalence import gain_equivalence
 
 MAY_STOP = "the study could stop at any block, and these do not allow for that"
 

@@ -9,9 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import polars as pl
 
+from eyelevel.analysis.stats.estimate import Floats
+from eyelevel.analysis.stats.pooled import Pool, pool_of
 from eyelevel.analysis.trials.blocks import with_timeouts
-from eyelevel.stats.estimate import Floats
-from eyelevel.stats.pooled import Pool, pool_of
 
 Pools = Mapping[tuple[str, str], Pool]
 """Pools by network and metric; absent where too few stacks can share an error."""

@@ -9,13 +9,11 @@ import polars as pl
 
 from eyelevel.analysis.gains.cells import NetworkGain, name_single
 from eyelevel.analysis.gains.p_values import MAY_STOP
-from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
-from eyelevel.plan.comparisons import Compared, Comparison
-from eyelevel.stats.censoring.timeouts import timeouts_so_far, up_to_limit
-from eyelevel.stats.estimate import Estimate, Floats, undetermined
-from eyelevel.stats.paired_gains import ONE_BLOCK, as_gain, repetition_values
-from eyelevel.stats.sequential import Horizon, confidence_sequence
-from eyelevel.stats.stopping_rule import (
+from eyelevel.analysis.stats.censoring.timeouts import timeouts_so_far, up_to_limit
+from eyelevel.analysis.stats.estimate import Estimate, Floats, undetermined
+from eyelevel.analysis.stats.paired_gains import ONE_BLOCK, as_gain, repetition_values
+from eyelevel.analysis.stats.sequential import Horizon, confidence_sequence
+from eyelevel.analysis.stats.stopping_rule import (
     STATES,
     UNFINISHED,
     Rule,
@@ -23,6 +21,8 @@ from eyelevel.stats.stopping_rule import (
     blocks_to_decide,
     decide,
 )
+from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
+from eyelevel.plan.comparisons import Compared, Comparison
 
 FAMILY_LEVEL = 0.05
 TIMEOUTS_SHARE = 0.1
@@ -43,9 +43,9 @@ def sequential_gains(
     """Return the gain by network and comparison, with an interval valid at all interim analyses.
 
     A repetition has one value: the mean over sites of log(value / reference), centred by site where
-    blocks are lost (`eyelevel.stats.paired_gains.repetition_values`). So the gain is that of the
-    geometric mean. The family's level is shared (Bonferroni): `p_holm` and `p_timeouts_holm` have
-    the p values corrected for their parts of it, `one_sided` the bounds that each hold at the
+    blocks are lost (`eyelevel.analysis.stats.paired_gains.repetition_values`). So the gain is that
+    of the geometric mean. The family's level is shared (Bonferroni): `p_holm` and `p_timeouts_holm`
+    have the p values corrected for their parts of it, `one_sided` the bounds that each hold at the
     gain's part alone. `median` is the median repetition's median site, without an interval.
 
     `kept` has the kept loads; `horizon` the interim analyses. A timeout counts as its limit. The

@@ -8,15 +8,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from eyelevel.analysis.gains.cells import Cell
+from eyelevel.analysis.stats.bootstrap import bootstrap_difference
+from eyelevel.analysis.stats.estimate import Estimate
+from eyelevel.analysis.stats.hypothesis.anova import welch_anova
+from eyelevel.analysis.stats.hypothesis.difference import RUNS_MIN, DifferenceTest
+from eyelevel.analysis.stats.hypothesis.games_howell import PairDifference, games_howell
+from eyelevel.analysis.stats.hypothesis.kruskal_wallis import kruskal_wallis
+from eyelevel.analysis.stats.hypothesis.mann_whitney import mann_whitney
 from eyelevel.analysis.trials.blocks import drop_incomplete, loads_by_site
 from eyelevel.plan.comparisons import Compared, Comparison
-from eyelevel.stats.bootstrap import bootstrap_difference
-from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.hypothesis.anova import welch_anova
-from eyelevel.stats.hypothesis.difference import RUNS_MIN, DifferenceTest
-from eyelevel.stats.hypothesis.games_howell import PairDifference, games_howell
-from eyelevel.stats.hypothesis.kruskal_wallis import kruskal_wallis
-from eyelevel.stats.hypothesis.mann_whitney import mann_whitney
 
 Floats = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 
 from eyelevel.analysis.gains.cells import Cell, compare_cells
-from eyelevel.json_types import JsonMapping
-from eyelevel.metrics.steps import STEP_METRICS, step_metrics
+from eyelevel.analysis.metrics.steps import STEP_METRICS, step_metrics
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.store.directory import read_trial
 

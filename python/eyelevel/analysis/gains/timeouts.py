@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eyelevel.analysis.gains.cells import Cell
-from eyelevel.stats.censoring.censored import log_rank, restricted_mean_difference
-from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.hypothesis.difference import DifferenceTest
+from eyelevel.analysis.stats.censoring.censored import log_rank, restricted_mean_difference
+from eyelevel.analysis.stats.estimate import Estimate
+from eyelevel.analysis.stats.hypothesis.difference import DifferenceTest
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.stats.estimate import CONFIDENCE, Estimate, undetermined
-from eyelevel.stats.ratio_of_means import with_interval
+from eyelevel.analysis.stats.estimate import CONFIDENCE, Estimate, undetermined
+from eyelevel.analysis.stats.ratio_of_means import with_interval
 
 NAMED_MAX = 3  # networks without an interval; more would bury the message
 

@@ -6,7 +6,7 @@
 of the page. `blocks` leaves out failed loads and the pairs that they are part of, and returns the
 remaining values as arrays.
 
-A row depends only on its record and on the code of this package, of `eyelevel.metrics` and of
-`eyelevel.store`: a hash of that code is stored with the rows (`eyelevel.analysis.study`).
+A row depends only on its record and on the code of this package, of `eyelevel.analysis.metrics` and
+of `eyelevel.store`: a hash of that code is stored with the rows (`eyelevel.analysis.study`).
 `eyelevel.analysis.gains` compares rows.
 """

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.store.outcomes import COUNTED
 
 CPU_FOREIGN_SHARE_MAX = 0.10

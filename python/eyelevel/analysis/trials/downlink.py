@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 
 MEASURES = {
     "receive_gap_ms_max": "The longest time between two packets that reached the client, from "

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from eyelevel.stats.hypothesis.cochran_q import RateTest, rates_differ
+from eyelevel.analysis.stats.hypothesis.cochran_q import RateTest, rates_differ
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 

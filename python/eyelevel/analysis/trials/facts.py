@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import polars as pl
 
+from eyelevel.analysis.metrics.network.objects import cleartext_share
 from eyelevel.analysis.trials.downlink import MEASURES, measures_of
 from eyelevel.analysis.trials.limits import LIMITS, limits_of
-from eyelevel.json_types import JsonMapping
-from eyelevel.metrics.network.objects import cleartext_share
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.store.hashing import canonical_json
 from eyelevel.store.outcomes import NOT_RECORDED
 from eyelevel.store.unused_connections import count_unused_connections, outlives_visits

@@ -16,12 +16,12 @@ from pathlib import Path
 import polars as pl
 
 from eyelevel.analysis.trials.rows import Columns, Row
-from eyelevel.disk.whole import write_whole
-from eyelevel.errors import OutsideError
-from eyelevel.from_outside.limits import PARQUET
-from eyelevel.from_outside.parquet import read_parquet
-from eyelevel.from_outside.source import Source
+from eyelevel.base.errors import OutsideError
+from eyelevel.base.from_outside.limits import PARQUET
+from eyelevel.base.from_outside.parquet import read_parquet
+from eyelevel.base.from_outside.source import Source
 from eyelevel.store.directory import FRAMES_FILE, RECORD_FILE, TRIALS
+from eyelevel.store.disk.whole import write_whole
 
 TABLE_FILE = "trials.parquet"
 ROWS = "rows"

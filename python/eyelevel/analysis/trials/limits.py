@@ -1,6 +1,6 @@
 """Find the limits, besides the network, that kept the servers of one load from sending."""
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.store.unused_connections import outlives_visits
 
 LIMITS = {

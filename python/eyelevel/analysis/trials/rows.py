@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from eyelevel.analysis.metrics.compute import Measured
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
 from eyelevel.analysis.trials.waits import WAITS_COLUMNS, waits_of
-from eyelevel.json_types import JsonMapping
-from eyelevel.metrics.compute import Measured
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.store.frames import Frames
 from eyelevel.store.outcomes import CENSORED
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import polars as pl
 
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.store.environment import CLIENT
 
 OF_STUDY = ("version", "altered_sites", "secure_shares")

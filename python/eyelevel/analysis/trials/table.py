@@ -24,7 +24,7 @@ from eyelevel.analysis.trials.kept_rows import (
 )
 from eyelevel.analysis.trials.post_hoc_exclusions import MACHINE_CLASS
 from eyelevel.analysis.trials.rows import SOURCE_COLUMNS, Columns
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.store.directory import (
     RECORD_FILE,
     TRIALS,

@@ -12,8 +12,8 @@ from itertools import pairwise
 import polars as pl
 
 from eyelevel.analysis.critical_path import PathWaits, path_waits
-from eyelevel.json_types import JsonMapping
-from eyelevel.metrics.visual.visual_progress import Progress
+from eyelevel.analysis.metrics.visual.visual_progress import Progress
+from eyelevel.base.json_types import JsonMapping
 
 KINDS = ("connections", "first_byte", "bytes", "rest")
 """The names of the waits, in the order of `PathWaits`."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from eyelevel.base.errors import BrowserMessageError, BrowserStartError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.messages import bytes_of
 from eyelevel.browser.observations import Frame, LoadSettings
-from eyelevel.errors import BrowserMessageError, BrowserStartError
-from eyelevel.json_types import JsonObject
 
 FRAMES_IN_FLIGHT_MAX = 120
 """Frames that Chromium may send unacknowledged. With its default of 3 a frame is lost, possibly

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 
 ERRORS_MAX = 100
 """Maximum number of console errors kept, so that an endless loop cannot fill the record."""

@@ -15,6 +15,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from eyelevel.base.errors import BrowserGoneError, CommandError, DeadlineError
+from eyelevel.base.json_types import JsonObject
+from eyelevel.base.verbosity import Shortened
 from eyelevel.browser.chromium.messages import CHROMIUM
 from eyelevel.browser.messages import (
     MESSAGE_BYTES_MAX,
@@ -23,9 +26,6 @@ from eyelevel.browser.messages import (
     refusal_of,
     text_of,
 )
-from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
-from eyelevel.json_types import JsonObject
-from eyelevel.verbosity import Shortened
 
 logger = logging.getLogger(__name__)
 

@@ -6,9 +6,9 @@ timeline, which have wall time.
 
 from __future__ import annotations
 
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.cross_check import BrowserEvents
 from eyelevel.browser.page_answer import PageAnswer
-from eyelevel.json_types import JsonObject
 
 EVENTS_MAX = 1000
 """Maximum number of events kept per kind and document; browsers buffer 150 paints."""

@@ -16,12 +16,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from eyelevel.base.errors import BrowserGoneError, CommandError, DeadlineError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.chromium.devtools import DevTools, navigation_error
 from eyelevel.browser.chromium.network_log import NetworkLog
 from eyelevel.browser.observations import LoadEnd, LoadSettings
 from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
-from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
-from eyelevel.json_types import JsonObject
 
 SOCKETS_PAGE = "chrome://net-internals/#sockets"
 """Chromium's page of its socket pools, the only access to them; DevTools has none."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from eyelevel.base.errors import CommandError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.chromium.capture import FrameCapture
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.messages import first_line, refusal_of
@@ -19,8 +21,6 @@ from eyelevel.browser.steps import (
     Unanswered,
 )
 from eyelevel.browser.waiting import QuietRule
-from eyelevel.errors import CommandError
-from eyelevel.json_types import JsonObject
 from eyelevel.plan.steps import Step
 
 Send = Callable[[str, JsonObject], None]

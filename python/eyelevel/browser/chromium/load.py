@@ -14,6 +14,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from eyelevel.base.errors import BrowserError, BrowserGoneError, BrowserStartError, PageAnswerError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.chromium.capture import capture_of
 from eyelevel.browser.chromium.console import ConsoleErrors
 from eyelevel.browser.chromium.devtools import DevTools, navigation_error
@@ -35,8 +37,6 @@ from eyelevel.browser.program import PROFILE
 from eyelevel.browser.settle import settle
 from eyelevel.browser.steps import AfterLoad, split_by_steps
 from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
-from eyelevel.errors import BrowserError, BrowserGoneError, BrowserStartError, PageAnswerError
-from eyelevel.json_types import JsonObject
 
 START_TIMEOUT_S = 30.0
 """Time limit for the browser to start and open an empty page; normally half a second."""

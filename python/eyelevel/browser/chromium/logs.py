@@ -13,12 +13,12 @@ import stat
 import time
 from pathlib import Path
 
+from eyelevel.base.errors import BrowserError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.chromium.process import Chromium
 from eyelevel.browser.messages import bytes_of
 from eyelevel.browser.observations import LoadSettings
-from eyelevel.errors import BrowserError
-from eyelevel.json_types import JsonObject
 
 NETLOG_FILE = "netlog.json.gz"
 TRACE_FILE = "trace.json.gz"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.observations import (
     LOCAL_SCHEMES,
     REQUEST_CHARS_MAX,
@@ -19,7 +20,6 @@ from eyelevel.browser.observations import (
     ObjectLoad,
     Source,
 )
-from eyelevel.json_types import JsonObject
 
 ENDLESS_TYPES = frozenset({"WebSocket", "EventSource"})
 """Resource types that stay open by design; the end of a load does not wait for them."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.chromium.timings import TIMER_SCRIPT
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.browser.page_answer import WORLD
-from eyelevel.json_types import JsonObject
 
 # Stop the text cursor from blinking: a focused field would repaint twice a second for ever. Such a
 # page is never quiet, its loads end at the cap, and its Last Visual Change is the cap, whatever the

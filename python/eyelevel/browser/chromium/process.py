@@ -15,7 +15,7 @@ from pathlib import Path
 
 from eyelevel.browser.processes import move_high
 from eyelevel.browser.program import BrowserProgram, browser_environment, find_program
-from eyelevel.confinement import is_unsafe
+from eyelevel.lab.confinement import is_unsafe
 
 EXECUTABLES: tuple[str, ...] = (
     "/usr/lib/chromium/chromium",  # Debian: the binary behind the wrapper

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.json_types import JsonMapping, JsonObject
 
 PRIORITIES: tuple[str, ...] = ("THROTTLED", "IDLE", "LOWEST", "LOW", "MEDIUM", "HIGHEST")
 """Chromium's priorities, lowest first."""

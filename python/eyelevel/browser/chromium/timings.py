@@ -6,9 +6,9 @@ may have lacked CPU time (`eyelevel.analysis.trials.facts` decides).
 
 from __future__ import annotations
 
+from eyelevel.base.errors import PageAnswerError
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.page_answer import SCRIPT, WORLD, PageAnswer, check_answer
-from eyelevel.errors import PageAnswerError
 
 GAP_KEPT_MS = 50
 GAPS_MAX = 1000

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import connect
 
+from eyelevel.base.errors import BrowserGoneError, CommandError, DeadlineError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.firefox.messages import FIREFOX
 from eyelevel.browser.messages import (
     MESSAGE_BYTES_MAX,
@@ -21,8 +23,6 @@ from eyelevel.browser.messages import (
     refusal_of,
     text_of,
 )
-from eyelevel.errors import BrowserGoneError, CommandError, DeadlineError
-from eyelevel.json_types import JsonObject
 
 Message = JsonObject
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 
 EXTENSION = "blocked-hosts"
 """Name of the extension's folder in a profile."""

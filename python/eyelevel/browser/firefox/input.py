@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from eyelevel.base.errors import CommandError, PageAnswerError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.cross_check import disagreement
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.tab import FirefoxTab, text_answer
@@ -21,8 +23,6 @@ from eyelevel.browser.steps import (
     Unanswered,
 )
 from eyelevel.browser.waiting import QuietRule
-from eyelevel.errors import CommandError, PageAnswerError
-from eyelevel.json_types import JsonObject
 from eyelevel.plan.steps import Step
 
 PLACE_FUNCTION = """(element) => {

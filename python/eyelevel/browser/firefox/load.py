@@ -17,6 +17,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from eyelevel.base.errors import (
+    BrowserError,
+    BrowserGoneError,
+    BrowserStartError,
+    CommandError,
+    PageAnswerError,
+)
 from eyelevel.browser.cross_check import differences_ms, disagreement
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.input import BiDiInput
@@ -36,13 +43,6 @@ from eyelevel.browser.phases import Phases, until_now
 from eyelevel.browser.profiles import new_profile
 from eyelevel.browser.settle import settle
 from eyelevel.browser.steps import AfterLoad, split_by_steps
-from eyelevel.errors import (
-    BrowserError,
-    BrowserGoneError,
-    BrowserStartError,
-    CommandError,
-    PageAnswerError,
-)
 
 START_TIMEOUT_S = 60.0
 """Time limit for Firefox to answer; normally two seconds, many times that on a busy machine."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.observations import (
     LOCAL_SCHEMES,
     REQUEST_CHARS_MAX,
@@ -17,7 +18,6 @@ from eyelevel.browser.observations import (
     Message,
     ObjectLoad,
 )
-from eyelevel.json_types import JsonObject
 
 PROTOCOLS = {"HTTP/1.1": "http/1.1", "http/1.1": "http/1.1", "HTTP/2": "h2", "HTTP/3": "h3"}
 """Protocol names of records (and Chromium), by Firefox's."""

@@ -19,6 +19,7 @@ import sys
 import time
 from pathlib import Path
 
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.firefox.bidi import BiDi, WebSocket
 from eyelevel.browser.firefox.blocked_hosts import EXTENSION, write_extension
 from eyelevel.browser.firefox.preferences import preferences
@@ -26,7 +27,6 @@ from eyelevel.browser.firefox.screen import SCREEN_AUTHORITY, Screen, write_priv
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.browser.processes import ProcessSession, move_high
 from eyelevel.browser.program import BrowserProgram, browser_environment, find_program
-from eyelevel.errors import BrowserStartError
 
 EXECUTABLES: tuple[str, ...] = (
     "/usr/lib/firefox-esr/firefox-esr",  # Debian: the binary behind the wrapper

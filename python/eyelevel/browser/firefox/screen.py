@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.observations import Frame
 from eyelevel.browser.processes import ProcessSession, move_high
-from eyelevel.errors import BrowserStartError
 
 PICTURES_PER_S = 30
 COOKIE_BYTES = 16

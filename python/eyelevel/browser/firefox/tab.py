@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import time
 
+from eyelevel.base.errors import BrowserStartError, CommandError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.cross_check import BrowserEvents
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.network_log import BiDiNetworkLog
@@ -13,8 +15,6 @@ from eyelevel.browser.observations import UNDECODABLE, LoadEnd, LoadSettings
 from eyelevel.browser.page_answer import SCRIPT, WORLD, PageAnswer, check_answer
 from eyelevel.browser.phases import Phases
 from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
-from eyelevel.errors import BrowserStartError, CommandError
-from eyelevel.json_types import JsonObject
 
 ERRORS_MAX = 50
 TEXT_CHARS_MAX = 1000

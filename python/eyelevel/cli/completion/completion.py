@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.base.errors import ExpectedError
 from eyelevel.cli.output import hints, say
-from eyelevel.errors import ExpectedError
 
 
 class Shell(StrEnum):

@@ -15,15 +15,15 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import typer
 from typer.core import TyperGroup
 
-from eyelevel.binary import find_binary
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.base.json_types import JsonObject
 from eyelevel.cli import main
-from eyelevel.corpora.synthetic import SYNTHETIC_CORPORA
-from eyelevel.json_types import JsonObject
-from eyelevel.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.networks.presets import GROUPS
+from eyelevel.lab.binary import find_binary
 from eyelevel.plan.devices import DEVICES_BY_NAME
+from eyelevel.plan.networks.presets import GROUPS
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stack_presets import STACKS
+from eyelevel.sites.corpora.synthetic import SYNTHETIC_CORPORA
 from eyelevel.sites.recorded import list_shipped
 
 FILE = Path(__file__).with_name("words.json")

@@ -5,17 +5,17 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.binary import run_tool
+from eyelevel.base.errors import BrowserError, BrowserStartError, ExpectedError
 from eyelevel.cli.corpus.info import CorpusArgument
 from eyelevel.cli.corpus.steps import Steps
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import print_json, results, say
 from eyelevel.cli.site.check import TOOL_FOUND_DIFFERENCES, page_as_json, write_pictures
-from eyelevel.corpora.checks import LOADS_MIN, Check, folder_of, keep_check, read_check
-from eyelevel.corpora.members import Member, members
-from eyelevel.errors import BrowserError, BrowserStartError, ExpectedError
+from eyelevel.lab.binary import run_tool
 from eyelevel.sites.check import RULES, check_page
+from eyelevel.sites.corpora.checks import LOADS_MIN, Check, folder_of, keep_check, read_check
+from eyelevel.sites.corpora.members import Member, members
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.claim import claim
 

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.base.errors import CorpusError
 from eyelevel.cli.corpus.steps import Steps
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.values import viewport_px
-from eyelevel.corpora.importing import TIME_LIMIT_S, Wishes, import_all
-from eyelevel.corpora.ledger import FILE, Entry, own_ledger
-from eyelevel.corpora.sources import find_sources
-from eyelevel.errors import CorpusError
+from eyelevel.sites.corpora.importing import TIME_LIMIT_S, Wishes, import_all
+from eyelevel.sites.corpora.ledger import FILE, Entry, own_ledger
+from eyelevel.sites.corpora.sources import find_sources
 
 
 def import_corpus(

@@ -5,12 +5,15 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.base.errors import CorpusError, unknown
 from eyelevel.cli.corpus.steps import Steps
 from eyelevel.cli.finish import OpenOption, check_opens, end_at
 from eyelevel.cli.output import hints, print_json, results, say, table
-from eyelevel.corpora.attributes import SiteAttributes, Unit, Unreadable, read_attributes
-from eyelevel.corpora.members import find_other_recordings, members
-from eyelevel.corpora.table import (
+from eyelevel.report.charts.chart import FORMATS
+from eyelevel.report.charts.corpus import corpus_points
+from eyelevel.sites.corpora.attributes import SiteAttributes, Unit, Unreadable, read_attributes
+from eyelevel.sites.corpora.members import find_other_recordings, members
+from eyelevel.sites.corpora.table import (
     DAS_2014,
     DAS_2014_SECURE_PAGES,
     copies,
@@ -18,11 +21,8 @@ from eyelevel.corpora.table import (
     spreads,
     spreads_as_json,
 )
-from eyelevel.disk.cells import to_csv
-from eyelevel.disk.results import write_result
-from eyelevel.errors import CorpusError, unknown
-from eyelevel.figures.chart import FORMATS
-from eyelevel.figures.corpus import corpus_points
+from eyelevel.store.disk.cells import to_csv
+from eyelevel.store.disk.results import write_result
 
 CorpusArgument = Annotated[
     str,

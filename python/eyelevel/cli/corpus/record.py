@@ -10,21 +10,21 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.base.errors import BrowserError, BrowserStartError, CorpusError, ExpectedError
 from eyelevel.cli.corpus.check import check_member
 from eyelevel.cli.corpus.steps import Steps
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.options import AllowOption, UnsafeBrowserOption
 from eyelevel.cli.output import Screen, hints, print_json, results, say
 from eyelevel.cli.site.record import record_page
-from eyelevel.corpora.checks import folder_of
-from eyelevel.corpora.importing import recording_in
-from eyelevel.corpora.ledger import FILE, Entry, Ledger, own_ledger
-from eyelevel.corpora.members import Member
-from eyelevel.corpora.pages import name_of_page, read_pages
-from eyelevel.corpora.published import PUBLISHED_LISTS
-from eyelevel.corpora.recorded_page import find_error_answer
-from eyelevel.disk.whole import folder_beside
-from eyelevel.errors import BrowserError, BrowserStartError, CorpusError, ExpectedError
+from eyelevel.sites.corpora.checks import folder_of
+from eyelevel.sites.corpora.importing import recording_in
+from eyelevel.sites.corpora.ledger import FILE, Entry, Ledger, own_ledger
+from eyelevel.sites.corpora.members import Member
+from eyelevel.sites.corpora.pages import name_of_page, read_pages
+from eyelevel.sites.corpora.published import PUBLISHED_LISTS
+from eyelevel.sites.corpora.recorded_page import find_error_answer
+from eyelevel.store.disk.whole import folder_beside
 
 PAUSE_S = 5.0
 LOADS = 3

@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.base.errors import CorpusError
 from eyelevel.cli.corpus.info import CorpusArgument, read_corpus
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import print_json, results, say, table
-from eyelevel.corpora.attributes import SiteAttributes
-from eyelevel.corpora.checks import fit_alone
-from eyelevel.corpora.selection import Allocation, By, parse_by, select, strata, where
-from eyelevel.disk.results import make_folder, write_result, writing
-from eyelevel.disk.whole import folder_beside
-from eyelevel.errors import CorpusError
 from eyelevel.plan.plan import is_archive_path
+from eyelevel.sites.corpora.attributes import SiteAttributes
+from eyelevel.sites.corpora.checks import fit_alone
+from eyelevel.sites.corpora.selection import Allocation, By, parse_by, select, strata, where
+from eyelevel.store.disk.results import make_folder, write_result, writing
+from eyelevel.store.disk.whole import folder_beside
 
 
 def select_sites(

@@ -12,24 +12,24 @@ from typer.core import TyperGroup
 from eyelevel.analysis.conditions import stacks_planned
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.trials.measured import measured_rows
+from eyelevel.base.errors import PlanError
+from eyelevel.base.json_types import JsonObject
+from eyelevel.calibration.level.number_text import NOT_MEASURED
+from eyelevel.calibration.level.stack_aspects import ExplainedRow, explain, read_known
+from eyelevel.calibration.level.text.stacks import find_unmeasured, format_stacks
+from eyelevel.calibration.level.text.verdict import COMMAND
+from eyelevel.calibration.measuring.measure import levels_among
 from eyelevel.cli.explain.trial import trial
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.values import get_stack
-from eyelevel.errors import PlanError
-from eyelevel.json_types import JsonObject
-from eyelevel.level.number_text import NOT_MEASURED
-from eyelevel.level.stack_aspects import ExplainedRow, explain, read_known
-from eyelevel.level.text.stacks import find_unmeasured, format_stacks
-from eyelevel.level.text.verdict import COMMAND
-from eyelevel.networks.compose import NetworkWords, compose
-from eyelevel.networks.network import Network
+from eyelevel.load.traces import read_stages
 from eyelevel.plan.in_force import stack_in_force
+from eyelevel.plan.networks.compose import NetworkWords, compose
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.origin_rtts import apart_by_ways_alone
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
-from eyelevel.run.level.measure import levels_among
-from eyelevel.run.trial.traces import read_stages
 
 DEFAULT = ("tcp", "tcp+", "quic")
 

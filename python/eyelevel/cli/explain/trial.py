@@ -7,18 +7,18 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.analysis.connections.timeline import Timeline, busiest_connection, timeline_of
 from eyelevel.analysis.critical_path import object_waits, path_waits
+from eyelevel.analysis.metrics.compute import metrics_of
+from eyelevel.analysis.metrics.network.objects import cleartext_share
 from eyelevel.analysis.trials.limits import LIMITS
+from eyelevel.base.errors import ConnectionLogError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.output import hints, print_json, results, table
-from eyelevel.connections.timeline import Timeline, busiest_connection, timeline_of
-from eyelevel.disk.results import write_result
-from eyelevel.errors import ConnectionLogError
-from eyelevel.json_types import JsonObject
-from eyelevel.metrics.compute import metrics_of
-from eyelevel.metrics.network.objects import cleartext_share
 from eyelevel.report.pages.connection import connection_page
 from eyelevel.store.directory import StoredTrial, has_record, read_trial
+from eyelevel.store.disk.results import write_result
 
 TRIALS_MAX = 2
 

@@ -4,6 +4,6 @@
 `--cross-traffic` it does so with and without other transfers (`cross_traffic`). `replay` runs any
 command on the client side of a lab that serves a site.
 
-A load is a trial like any other (`eyelevel.run.trial`) and leaves the same record if `--out`
+A load is a trial like any other (`eyelevel.load`) and leaves the same record if `--out`
 says; studies of many loads are in `eyelevel.cli.run`.
 """

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from eyelevel.analysis.stats.ratio_of_means import harm
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.cli.output import results, table
-from eyelevel.json_types import JsonMapping
-from eyelevel.stats.ratio_of_means import harm
 
 CROSS_HELP = (
     "Add bulk transfers that share the path: CONTROLLER[:FLOWS[:DIRECTION]], such as "

@@ -8,18 +8,18 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.base.errors import PlanError
 from eyelevel.cli.output import hints
 from eyelevel.cli.values import EXAMPLE, is_page_url
-from eyelevel.errors import PlanError
-from eyelevel.networks.compose import NetworkWords
+from eyelevel.load.quiet_host import HostWait
+from eyelevel.load.trial import TrialResult
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import browser_for
+from eyelevel.plan.networks.compose import NetworkWords
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Trial
 from eyelevel.run.live.load import LivePage, run_live_trial
 from eyelevel.run.live.trials import live_site, live_trials
-from eyelevel.run.trial.quiet_host import HostWait
-from eyelevel.run.trial.trial import TrialResult
 
 LiveAllowOption = Annotated[
     list[str] | None,

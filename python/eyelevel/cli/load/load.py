@@ -8,7 +8,11 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.analysis.metrics.compute import metrics_of
 from eyelevel.analysis.trials.disturbance import judge_alone
+from eyelevel.base.errors import PlanError, StoreError
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.load.cross_traffic import CROSS_HELP, harm_of, print_harm
 from eyelevel.cli.load.live import (
@@ -26,25 +30,21 @@ from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.cli.results.export import EXPORTS, Exports, write_exports
 from eyelevel.cli.results.steps import SHOWN, measure_steps, print_steps
 from eyelevel.cli.values import get_stack
-from eyelevel.disk.results import make_folder
-from eyelevel.errors import PlanError, StoreError
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.metrics.compute import metrics_of
-from eyelevel.networks.compose import NetworkWords, compose
-from eyelevel.networks.cross_traffic import CrossTraffic, parse_all_cross_traffic
-from eyelevel.networks.network import Network
+from eyelevel.load.quiet_host import WAIT_S_MAX, HostWait
+from eyelevel.load.traces import read_stages
+from eyelevel.load.trial import TrialResult, run_trial
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.networks.compose import NetworkWords, compose
+from eyelevel.plan.networks.cross_traffic import CrossTraffic, parse_all_cross_traffic
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.trials import Trial, expand
 from eyelevel.run.live.load import LivePage
-from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
-from eyelevel.run.trial.traces import read_stages
-from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import TRIALS, list_committed, read_trial
+from eyelevel.store.disk.results import make_folder
 from eyelevel.store.outcomes import COUNTED
 
 EXIT_NOT_OK = 1

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.errors import PlanError
-from eyelevel.networks.origin_rtt import RECORDED, OriginRtts, origin_rtts, own_rtt_of_word
+from eyelevel.base.errors import PlanError
+from eyelevel.plan.networks.origin_rtt import RECORDED, OriginRtts, origin_rtts, own_rtt_of_word
 
 OriginRttOption = Annotated[
     str | None,

@@ -10,15 +10,15 @@ from eyelevel.cli.load.origin_rtt import OriginRttOption, parse_origin_rtt
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.output import hints, say
 from eyelevel.cli.values import get_stack
-from eyelevel.disk.folders import temporary_folder
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.networks.compose import NetworkWords, compose
-from eyelevel.networks.network import lab_path
-from eyelevel.networks.origin_rtt import with_own_rtts
+from eyelevel.load.traces import read_stages
 from eyelevel.plan.in_force import lab_stack
+from eyelevel.plan.networks.compose import NetworkWords, compose
+from eyelevel.plan.networks.network import lab_path
+from eyelevel.plan.networks.origin_rtt import with_own_rtts
 from eyelevel.plan.origin_rtts import OwnRtts, with_plans
-from eyelevel.run.trial.traces import read_stages
 from eyelevel.sites.recorded import open_site
+from eyelevel.store.disk.folders import temporary_folder
 
 
 @with_network_options()

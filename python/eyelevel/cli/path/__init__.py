@@ -4,6 +4,6 @@
 the log that it wrote. `trace` describes, imports, converts and makes packet-delivery traces;
 `network` makes networks from what a site's own users have.
 
-Logs are read by `eyelevel.pathlog`, traces by `eyelevel.traces`, networks by `eyelevel.networks`;
-files are opened here, since those are pure.
+Logs are read by `eyelevel.analysis.pathlog`, traces by `eyelevel.plan.traces`, networks by
+`eyelevel.plan.networks`; files are opened here, since those are pure.
 """

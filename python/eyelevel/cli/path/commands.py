@@ -8,10 +8,10 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from eyelevel.binary import find_binary
 from eyelevel.cli.output import hints
 from eyelevel.cli.path.plot import plot
-from eyelevel.disk.results import write_result
+from eyelevel.lab.binary import find_binary
+from eyelevel.store.disk.results import write_result
 
 
 def fates(
@@ -26,11 +26,11 @@ def fates(
     OUT"`.
     """
     # Here, since numpy takes longer to import than a path takes to start.
-    from eyelevel.errors import PathLogError
-    from eyelevel.from_outside.files import read_bytes
-    from eyelevel.from_outside.limits import PATH_LOG
-    from eyelevel.from_outside.source import Source
-    from eyelevel.pathlog.packets import fates_of
+    from eyelevel.analysis.pathlog.packets import fates_of
+    from eyelevel.base.errors import PathLogError
+    from eyelevel.base.from_outside.files import read_bytes
+    from eyelevel.base.from_outside.limits import PATH_LOG
+    from eyelevel.base.from_outside.source import Source
 
     content = read_bytes(log, Source(str(log), PATH_LOG, PathLogError))
     fates_ = fates_of(content, str(log))

@@ -5,16 +5,16 @@ from typing import Annotated, get_args
 
 import typer
 
+from eyelevel.base.errors import NetworkError
+from eyelevel.base.from_outside.csv_rows import utf8_of
+from eyelevel.base.from_outside.files import read_bytes, text_of
+from eyelevel.base.from_outside.limits import TABLE
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.settings import RateBitS, Units
 from eyelevel.cli.output import hints, print_json, say
 from eyelevel.cli.path.network_show import show
-from eyelevel.errors import NetworkError
-from eyelevel.from_outside.csv_rows import utf8_of
-from eyelevel.from_outside.files import read_bytes, text_of
-from eyelevel.from_outside.limits import TABLE
-from eyelevel.from_outside.source import Source
-from eyelevel.networks.from_crux import is_crux, networks_from_crux
-from eyelevel.networks.from_csv import WeightedNetwork, networks_from_csv, toml_of
-from eyelevel.settings import RateBitS, Units
+from eyelevel.plan.networks.from_crux import is_crux, networks_from_crux
+from eyelevel.plan.networks.from_csv import WeightedNetwork, networks_from_csv, toml_of
 
 RATE: Units = get_args(RateBitS)[1]
 RATES_BIT_S = (10**3, 10**11)

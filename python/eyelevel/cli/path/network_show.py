@@ -6,9 +6,9 @@ import typer
 
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.output import hints, print_json, say
-from eyelevel.networks.compose import NetworkWords, compose
-from eyelevel.networks.plan_text import plan_table
-from eyelevel.run.trial.traces import read_stages
+from eyelevel.load.traces import read_stages
+from eyelevel.plan.networks.compose import NetworkWords, compose
+from eyelevel.plan.networks.plan_text import plan_table
 
 
 @with_network_options()

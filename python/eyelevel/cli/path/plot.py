@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.output import WARNING_STYLE, hints, print_json, results, table
-from eyelevel.disk.results import write_result
-from eyelevel.json_types import JsonObject
+from eyelevel.store.disk.results import write_result
 
 OWN_FILES = ("down.log", "up.log")
 PNG_SCALE = 2  # sharp on screens with two pixels a point
@@ -36,13 +36,13 @@ def plot(
 ) -> None:
     """Draw throughput against capacity, and queueing delay, over time; print both as numbers."""
     # Here, since charts take longer to import than a path takes to start (see cli/main.py).
-    from eyelevel.errors import PathLogError
-    from eyelevel.figures.path_chart import path_chart
-    from eyelevel.from_outside.files import read_bytes
-    from eyelevel.from_outside.limits import PATH_LOG
-    from eyelevel.from_outside.source import Source
-    from eyelevel.pathlog.reading import read_log
-    from eyelevel.pathlog.summary import summarise
+    from eyelevel.analysis.pathlog.reading import read_log
+    from eyelevel.analysis.pathlog.summary import summarise
+    from eyelevel.base.errors import PathLogError
+    from eyelevel.base.from_outside.files import read_bytes
+    from eyelevel.base.from_outside.limits import PATH_LOG
+    from eyelevel.base.from_outside.source import Source
+    from eyelevel.report.charts.path_chart import path_chart
 
     out = out or (log / "path.svg" if log.is_dir() else log.with_name(log.name + ".svg"))
     if out.suffix not in [kind.value for kind in Kind]:

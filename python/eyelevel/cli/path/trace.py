@@ -9,21 +9,21 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from eyelevel.base.errors import TraceError
+from eyelevel.base.from_outside.files import read_bytes, text_of
+from eyelevel.base.from_outside.limits import TRACE
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.path.trace_import import import_
-from eyelevel.disk.results import write_result
-from eyelevel.errors import TraceError
-from eyelevel.from_outside.files import read_bytes, text_of
-from eyelevel.from_outside.limits import TRACE
-from eyelevel.from_outside.source import Source
-from eyelevel.json_types import JsonObject
-from eyelevel.traces.imported import OPPORTUNITIES, SERIES, form_of
-from eyelevel.traces.info import BIN_MS, OUTAGE_MS, trace_info
-from eyelevel.traces.mahimahi import format_mahimahi, parse_mahimahi
-from eyelevel.traces.rate_csv import format_rates, parse_rates
-from eyelevel.traces.rates import opportunities_of, rates_of
-from eyelevel.traces.spec import SYNTH_MODELS, SynthSpec
-from eyelevel.traces.synth import synthesise
+from eyelevel.plan.traces.imported import OPPORTUNITIES, SERIES, form_of
+from eyelevel.plan.traces.info import BIN_MS, OUTAGE_MS, trace_info
+from eyelevel.plan.traces.mahimahi import format_mahimahi, parse_mahimahi
+from eyelevel.plan.traces.rate_csv import format_rates, parse_rates
+from eyelevel.plan.traces.rates import opportunities_of, rates_of
+from eyelevel.plan.traces.spec import SYNTH_MODELS, SynthSpec
+from eyelevel.plan.traces.synth import synthesise
+from eyelevel.store.disk.results import write_result
 
 CSV_SUFFIX = ".csv"
 

@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.base.errors import TraceError
+from eyelevel.base.from_outside.files import read_bytes
+from eyelevel.base.from_outside.limits import TRACE
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.from_outside.words import escape_control_characters
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import hints, print_json, results, say
-from eyelevel.disk.results import make_folder, writing
-from eyelevel.disk.whole import folder_beside, write_synced
-from eyelevel.errors import TraceError
-from eyelevel.from_outside.files import read_bytes
-from eyelevel.from_outside.limits import TRACE
-from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import escape_control_characters
-from eyelevel.traces.imported import Imported, import_traces
+from eyelevel.plan.traces.imported import Imported, import_traces
+from eyelevel.store.disk.results import make_folder, writing
+from eyelevel.store.disk.whole import folder_beside, write_synced
 
 _STEERS_STAGES = frozenset(" \t\n,\"'")
 

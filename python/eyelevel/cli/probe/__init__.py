@@ -7,5 +7,5 @@ a file that broke off; `report` makes figures of files, `udp` says whether QUIC 
 asks many names what they support.
 
 The probes themselves are the data plane's (`eyelevel.lab.prober`), their analysis is
-`eyelevel.probes`, summaries of scans are `eyelevel.scans`.
+`eyelevel.probes`, summaries of scans are `eyelevel.probes.scans`.
 """

@@ -1,8 +1,8 @@
 """`probe --print`: what servers answered, as text that steers no terminal."""
 
+from eyelevel.base.from_outside.words import escape_control_characters
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.cli.output import results
-from eyelevel.from_outside.words import escape_control_characters
-from eyelevel.json_types import JsonMapping
 
 
 def show_answer(answer: JsonMapping, handshake: str = "") -> None:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from eyelevel.errors import ExpectedError
+from eyelevel.base.errors import ExpectedError
 
 TAIL_BYTES_MAX = 1 << 17
 """More than any row, and than an answer: of its 12 kB each byte is at most six in JSON."""

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from eyelevel.base.errors import AllFailedError, ProbeError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.output import hints, print_json, say
@@ -24,9 +26,8 @@ from eyelevel.cli.probe.servers import (
     show_side_by_side,
 )
 from eyelevel.cli.probe.udp import check_udp
-from eyelevel.errors import AllFailedError, ProbeError
-from eyelevel.json_types import JsonObject
-from eyelevel.networks.compose import NetworkWords, compose
+from eyelevel.load.traces import read_stages
+from eyelevel.plan.networks.compose import NetworkWords, compose
 from eyelevel.probes.target_list import read_targets
 from eyelevel.probes.targets import (
     parse_connect,
@@ -35,7 +36,6 @@ from eyelevel.probes.targets import (
     parse_resolver,
     parse_target,
 )
-from eyelevel.run.trial.traces import read_stages
 
 LAB = "lab"
 LAB_HOSTS_MAX = 100

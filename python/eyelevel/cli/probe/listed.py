@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from eyelevel.base.errors import INTERRUPTS, ProbeError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.output import hints, say
 from eyelevel.cli.probe.output import Sink
 from eyelevel.cli.probe.progress import GO_ON, NO_GOING_ON, progress
-from eyelevel.errors import INTERRUPTS, ProbeError
-from eyelevel.json_types import JsonObject
 from eyelevel.lab.prober import probe_events
 from eyelevel.probes.target_list import Key, key_of, list_row, read_finished_targets, target_row
 

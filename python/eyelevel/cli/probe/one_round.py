@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from eyelevel.base.errors import ProbeError
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.cli.values import get_stack
-from eyelevel.disk.folders import temporary_folder
-from eyelevel.errors import ProbeError
-from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.lab.prober import ProbeTarget, probe_events
-from eyelevel.networks.compose import Composed
-from eyelevel.networks.network import lab_path
+from eyelevel.plan.networks.compose import Composed
+from eyelevel.plan.networks.network import lab_path
 from eyelevel.probes.targets import protocols_of_stacks
+from eyelevel.store.disk.folders import temporary_folder
 
 
 @dataclass(frozen=True)

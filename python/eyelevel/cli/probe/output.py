@@ -7,13 +7,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.cli.output import json_text, results, table
 from eyelevel.cli.probe.answers import show_answer
 from eyelevel.cli.probe.appended import mend
-from eyelevel.disk.results import writing
-from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.probes.export import ParquetRows, to_csv, to_thesis_csv
 from eyelevel.probes.summary import Summary
+from eyelevel.store.disk.results import writing
 
 Row = JsonMapping
 

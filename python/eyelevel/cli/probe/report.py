@@ -8,10 +8,10 @@ import typer
 from rich.measure import Measurement
 from rich.text import Text
 
+from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.finish import OpenOption, PageOption, check_opens, end_at
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.probe.report_cdns import describe_verdict, interval, print_by_cdn
-from eyelevel.json_types import JsonObject
 from eyelevel.probes.analysis import Analysis, analyse, file_labels
 from eyelevel.probes.cdn.attribution import attribute_cdns
 from eyelevel.probes.cdn.marks import read_marks

@@ -2,8 +2,8 @@
 
 from rich.text import Text
 
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.cli.output import results, table
-from eyelevel.json_types import JsonMapping, JsonObject
 from eyelevel.probes.cdn.attribution import GROUP, UNKNOWN
 from eyelevel.probes.cdn.summary import ByCdn, describe_evidence
 

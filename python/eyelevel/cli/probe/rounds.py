@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from eyelevel.base.errors import LabError, ProbeError
+from eyelevel.base.from_outside.files import read_text
+from eyelevel.base.from_outside.json_text import parse_object
+from eyelevel.base.from_outside.limits import KEPT
+from eyelevel.base.from_outside.source import Source
 from eyelevel.cli.output import complain, hints
 from eyelevel.cli.probe.appended import mend
-from eyelevel.disk.results import writing
-from eyelevel.errors import LabError, ProbeError
-from eyelevel.from_outside.files import read_text
-from eyelevel.from_outside.json_text import parse_object
-from eyelevel.from_outside.limits import KEPT
-from eyelevel.from_outside.source import Source
 from eyelevel.probes.schedule import Rounds
+from eyelevel.store.disk.results import writing
 
 WAIT_S_MAX = 3600.0
 """Waits are cut into pieces, so that a suspended machine or a set clock is noticed."""

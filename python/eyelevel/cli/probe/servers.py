@@ -6,20 +6,20 @@ from pathlib import Path
 
 from rich.text import Text
 
+from eyelevel.base.errors import INTERRUPTS, ProbeError
+from eyelevel.base.from_outside.words import excerpt
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.cli.output import hints, json_text, results, say, table
 from eyelevel.cli.probe.appended import mend
 from eyelevel.cli.probe.progress import GO_ON, NO_GOING_ON, progress
 from eyelevel.cli.probe.report_cdns import interval
-from eyelevel.disk.results import writing
-from eyelevel.errors import INTERRUPTS, ProbeError
-from eyelevel.from_outside.words import excerpt
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.networks.compose import Composed, NetworkWords, compose
+from eyelevel.load.servers.known import OURS, PROGRAMS, Served, parse_servers, versions_of
+from eyelevel.load.servers.visits import generated_site, in_order, rows_of
+from eyelevel.load.traces import read_stages
+from eyelevel.plan.networks.compose import Composed, NetworkWords, compose
 from eyelevel.probes.server_rows import Place, read_rows, run_row
 from eyelevel.probes.servers import FULL, ITSELF, side_by_side
-from eyelevel.run.servers.known import OURS, PROGRAMS, Served, parse_servers, versions_of
-from eyelevel.run.servers.visits import generated_site, in_order, rows_of
-from eyelevel.run.trial.traces import read_stages
+from eyelevel.store.disk.results import writing
 
 BLOCKS = 12
 """Enough that a difference in every block stands against all the others after correction."""

@@ -2,8 +2,8 @@
 
 import typer
 
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.cli.output import hints, print_json, results, table
-from eyelevel.json_types import JsonMapping
 from eyelevel.lab.prober import probe_events
 from eyelevel.probes.udp import PROTOCOLS, Passage, passage
 

@@ -5,5 +5,5 @@ into lines, JUnit's XML and an exit status for whoever asks for conditions; `ste
 measures of loads and of the steps after them, as JSON and as tables.
 
 What the numbers are is decided in `eyelevel.analysis`, how a page looks in `eyelevel.report`, and
-other tools' formats in `eyelevel.export`.
+other tools' formats in `eyelevel.analysis.export`.
 """

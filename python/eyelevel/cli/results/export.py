@@ -9,16 +9,16 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.analysis.export.har import har_of
+from eyelevel.analysis.export.pictures import write_filmstrip, write_video
+from eyelevel.base.errors import ExportError
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import hints, results
-from eyelevel.disk.results import make_folder, write_result, writing
-from eyelevel.errors import ExportError
-from eyelevel.export.har import har_of
-from eyelevel.export.pictures import write_filmstrip, write_video
-from eyelevel.json_types import JsonMapping
 from eyelevel.sites.contents import bodies_of
 from eyelevel.sites.recorded import open_site, site_info
 from eyelevel.store.directory import StoredTrial, has_record, list_committed, read_trial
+from eyelevel.store.disk.results import make_folder, write_result, writing
 from eyelevel.store.messages import MESSAGES_FILE, read_messages
 
 EXPORTS = "exports"

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.core import TyperGroup
 
+from eyelevel.analysis.metrics.video import VideoMetrics, video_metrics
+from eyelevel.analysis.pictures.video import read_video
+from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.output import WARNING_STYLE, print_json, results, table
 from eyelevel.cli.results.metrics_run import run
-from eyelevel.json_types import JsonObject
-from eyelevel.metrics.video import VideoMetrics, video_metrics
-from eyelevel.pictures.video import read_video
 
 
 class Convention(StrEnum):

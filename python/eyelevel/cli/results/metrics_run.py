@@ -9,21 +9,21 @@ from typing import Annotated
 import polars as pl
 import typer
 
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.analysis.metrics.compute import measure
+from eyelevel.analysis.metrics.steps import STEP_METRICS
 from eyelevel.analysis.trials.facts import TRIAL_COLUMNS
 from eyelevel.analysis.trials.post_hoc_exclusions import judge_table
 from eyelevel.analysis.trials.rows import Columns
 from eyelevel.analysis.trials.table import trials_table
+from eyelevel.base.errors import ExpectedError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.results.steps import SHOWN, measure_steps, print_steps
-from eyelevel.disk.cells import to_csv
-from eyelevel.disk.results import write_result
-from eyelevel.errors import ExpectedError
-from eyelevel.json_types import JsonObject
-from eyelevel.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.metrics.compute import measure
-from eyelevel.metrics.steps import STEP_METRICS
 from eyelevel.store.directory import read_trial
+from eyelevel.store.disk.cells import to_csv
+from eyelevel.store.disk.results import write_result
 
 CELL = ["site", "network", "stack"]
 

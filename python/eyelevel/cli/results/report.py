@@ -10,18 +10,18 @@ import typer
 
 from eyelevel.analysis.formats import format_number
 from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.analysis.metrics.compute import measure
+from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.analysis.trials.disturbance import briefly
+from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.output import print_json, results, table
-from eyelevel.json_types import JsonObject
-from eyelevel.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.metrics.compute import measure
 from eyelevel.report.first_screen.warnings import first_warnings
 from eyelevel.report.page import summary_of, write_report
 from eyelevel.report.sections.exclusions import describe_exclusions
 from eyelevel.report.sections.why import explain_causes
-from eyelevel.stats.estimate import Estimate
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from eyelevel.analysis.metrics.steps import STEP_METRICS, step_metrics
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.cli.output import results, table
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.metrics.steps import STEP_METRICS, step_metrics
 from eyelevel.store.frames import Frames
 from eyelevel.store.outcomes import COUNTED
 

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 import typer
 
 from eyelevel.analysis.claims import undecided
+from eyelevel.analysis.metrics.catalogue import PRIMARY_METRICS
+from eyelevel.base.errors import PlanError
 from eyelevel.cli.finish import OpenOption, ending_at
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import AllowOption, HostWaitOption, UnsafeBrowserOption
@@ -21,26 +23,24 @@ from eyelevel.cli.results.report import Summary, make_report
 from eyelevel.cli.run.run import run_plan
 from eyelevel.cli.site.record import record_page
 from eyelevel.cli.values import EXAMPLE, is_page_url
-from eyelevel.disk.results import make_folder
-from eyelevel.disk.whole import folder_beside
-from eyelevel.errors import PlanError
-from eyelevel.metrics.catalogue import PRIMARY_METRICS
-from eyelevel.networks.compose import NetworkWords, compose
-from eyelevel.networks.from_csv import toml_of
-from eyelevel.networks.plan_text import plan_table
-from eyelevel.networks.recorded_links import find_recorded_pair
+from eyelevel.load.quiet_host import WAIT_S_MAX
+from eyelevel.load.traces import read_stages, read_trace_file
 from eyelevel.plan.file.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
+from eyelevel.plan.networks.compose import NetworkWords, compose
+from eyelevel.plan.networks.from_csv import toml_of
+from eyelevel.plan.networks.plan_text import plan_table
+from eyelevel.plan.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.plan import Plan
 from eyelevel.report.first_screen.warnings import first_warnings
 from eyelevel.report.page import summary_of
 from eyelevel.report.sections.why import explain_causes
 from eyelevel.run.study.loop import Execution
-from eyelevel.run.trial.quiet_host import WAIT_S_MAX
-from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.cleartext import MOSTLY, make_secure
 from eyelevel.sites.recorded import list_shipped, matching
+from eyelevel.store.disk.results import make_folder
+from eyelevel.store.disk.whole import folder_beside
 
 NETWORKS = "dsl,lte"
 SITES_FOLDER = Path("sites")

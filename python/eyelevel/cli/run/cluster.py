@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.base.errors import StoreError
 from eyelevel.cli.output import hints, say
 from eyelevel.cli.run.worker import check_installed
-from eyelevel.errors import StoreError
 from eyelevel.plan.plan import Plan
 from eyelevel.run.study.jobs import JobsError, check_jobs
 from eyelevel.run.study.loop import Driver, Execution

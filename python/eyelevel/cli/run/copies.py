@@ -9,7 +9,7 @@ from eyelevel.cli.output import hints, say
 from eyelevel.plan.trials import Trial
 
 if TYPE_CHECKING:
-    from eyelevel.bucket.copies import Copies
+    from eyelevel.run.bucket.copies import Copies
 
 
 class CopyTo:
@@ -21,7 +21,7 @@ class CopyTo:
         self._copies: Copies | None = None
         if url:
             # Imported where it is used: few runs need it.
-            from eyelevel.bucket.objects import check_url
+            from eyelevel.run.bucket.objects import check_url
 
             check_url(url)
 
@@ -36,9 +36,9 @@ class CopyTo:
         if not self._url:
             yield
             return
-        from eyelevel.bucket.copies import Copies
-        from eyelevel.bucket.layout import blocks_of
-        from eyelevel.bucket.objects import open_objects
+        from eyelevel.run.bucket.copies import Copies
+        from eyelevel.run.bucket.layout import blocks_of
+        from eyelevel.run.bucket.objects import open_objects
 
         self._copies = Copies(
             open_objects(self._url, is_new=True),
@@ -64,7 +64,7 @@ class CopyTo:
         """Put what is left. Raises CopiesUnfinishedError if the bucket does not answer."""
         if self._copies is None:
             return
-        from eyelevel.bucket.copies import END_S_MAX
+        from eyelevel.run.bucket.copies import END_S_MAX
 
         with hints.waiting(f"copying to {self._url}") as status:
             self._copies.finish(0.0 if is_interrupted else END_S_MAX, status.update)

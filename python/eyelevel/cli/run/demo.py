@@ -13,8 +13,8 @@ from eyelevel.cli.results.report import make_report, print_summary
 from eyelevel.cli.run.plan_text import read_plan
 from eyelevel.cli.run.run import run_plan
 from eyelevel.cli.welcome import OWN
+from eyelevel.load.quiet_host import WAIT_S_MAX
 from eyelevel.run.study.loop import Execution
-from eyelevel.run.trial.quiet_host import WAIT_S_MAX
 
 PRESET = "quickstart"
 OUT = Path("results") / PRESET

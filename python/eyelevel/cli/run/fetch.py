@@ -20,8 +20,8 @@ def fetch(
 
     After Ctrl-C, the same command continues; later it fetches what the run has copied since.
     """
-    from eyelevel.bucket.fetch import fetch_run
-    from eyelevel.bucket.objects import open_objects
+    from eyelevel.run.bucket.fetch import fetch_run
+    from eyelevel.run.bucket.objects import open_objects
 
     objects = open_objects(url, is_new=False)
     try:

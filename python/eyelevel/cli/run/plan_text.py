@@ -5,21 +5,21 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.corpora.members import members
-from eyelevel.errors import PlanError, nearest
-from eyelevel.from_outside.files import read_text
-from eyelevel.from_outside.limits import PLAN
-from eyelevel.from_outside.source import Source, plan_error
-from eyelevel.from_outside.toml_text import parse_toml
-from eyelevel.metrics.catalogue import PRIMARY_METRICS
-from eyelevel.networks.compose import NetworkWords, compose, pair_of
-from eyelevel.networks.plan_text import network_text
-from eyelevel.networks.recorded_links import find_recorded_pair
+from eyelevel.analysis.metrics.catalogue import PRIMARY_METRICS
+from eyelevel.base.errors import PlanError, nearest
+from eyelevel.base.from_outside.files import read_text
+from eyelevel.base.from_outside.limits import PLAN
+from eyelevel.base.from_outside.source import Source, plan_error
+from eyelevel.base.from_outside.toml_text import parse_toml
+from eyelevel.load.traces import read_stages, read_trace_file
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
+from eyelevel.plan.networks.compose import NetworkWords, compose, pair_of
+from eyelevel.plan.networks.plan_text import network_text
+from eyelevel.plan.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.presets import PRESETS_BY_NAME, preset_text, with_networks
-from eyelevel.run.trial.traces import read_stages, read_trace_file
+from eyelevel.sites.corpora.members import members
 from eyelevel.sites.recorded import list_shipped, matching
 
 Corpus = Annotated[

@@ -8,6 +8,7 @@ import typer
 
 from eyelevel.analysis.gate import evaluate
 from eyelevel.analysis.gate_conditions import check_conditions
+from eyelevel.base.errors import AllFailedError, LaterError, Terminated
 from eyelevel.cli.finish import OpenOption, ending_at
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json
@@ -26,8 +27,7 @@ from eyelevel.cli.run.copies import CopyTo
 from eyelevel.cli.run.plan_text import Corpus, Traces, read_plan
 from eyelevel.cli.run.sites import open_sites
 from eyelevel.cli.run.worker import TrustOption
-from eyelevel.disk.results import check_file
-from eyelevel.errors import AllFailedError, LaterError, Terminated
+from eyelevel.load.quiet_host import WAIT_S_MAX
 from eyelevel.plan.plan import Plan
 from eyelevel.run.block.attempts import RETRIES, RETRIES_MAX
 from eyelevel.run.study.common_failure import Failure
@@ -37,8 +37,8 @@ from eyelevel.run.study.loop import Execution, run_trials
 from eyelevel.run.study.prepare import prepare
 from eyelevel.run.study.status import StatusFile
 from eyelevel.run.study.stopping import stopping_rule
-from eyelevel.run.trial.quiet_host import WAIT_S_MAX
 from eyelevel.store.directory import read_trial
+from eyelevel.store.disk.results import check_file
 
 EXIT_INTERRUPTED = 130
 HERE = Cluster()

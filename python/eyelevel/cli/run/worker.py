@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.base.errors import ExpectedError
 from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import hints
-from eyelevel.errors import ExpectedError
 from eyelevel.run.study.jobs import claim_core_sets
 
 TrustOption = Annotated[

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Container, Sequence
 from typing import NoReturn
 
-from eyelevel.binary import find_binary
 from eyelevel.cli.output import hints
-from eyelevel.networks.compose import NetworkWords, compose
-from eyelevel.run.trial.traces import read_stages
+from eyelevel.lab.binary import find_binary
+from eyelevel.load.traces import read_stages
+from eyelevel.plan.networks.compose import NetworkWords, compose
 
 
 def record_behind(words: NetworkWords, arguments: Sequence[str]) -> NoReturn:

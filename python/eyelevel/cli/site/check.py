@@ -7,19 +7,19 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.binary import run_tool
+from eyelevel.analysis.pictures.beside import beside, difference_share
+from eyelevel.base.errors import ExportError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.finish import OpenOption, check_opens, end_at
 from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.site.info import print_marks, size
-from eyelevel.disk.folders import temporary_folder
-from eyelevel.disk.results import write_result
-from eyelevel.errors import ExportError
-from eyelevel.json_types import JsonObject
-from eyelevel.pictures.beside import beside, difference_share
+from eyelevel.lab.binary import run_tool
 from eyelevel.sites.check import LOADS_MAX, PageFindings, PageLoad, check_page
 from eyelevel.sites.recorded import open_site, site_info
 from eyelevel.sites.use import USED_SHARE_MIN, Use
+from eyelevel.store.disk.folders import temporary_folder
+from eyelevel.store.disk.results import write_result
 
 EXIT_DIFFERS = 1
 TOOL_FOUND_DIFFERENCES = 2

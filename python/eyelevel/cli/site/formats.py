@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.binary import run_tool
+from eyelevel.base.errors import ExportError, LabError
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import hints, print_json
 from eyelevel.cli.site.info import print_info
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
-from eyelevel.errors import ExportError, LabError
+from eyelevel.lab.binary import run_tool
 from eyelevel.sites.recorded import open_site
 
 

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.cli.output import print_json, results, say, table
-from eyelevel.corpora.attributes import count_addresses
-from eyelevel.json_types import JsonMapping
+from eyelevel.sites.corpora.attributes import count_addresses
 from eyelevel.sites.recorded import open_site, site_info
 
 

@@ -12,6 +12,14 @@ from urllib.parse import urlsplit
 
 import typer
 
+from eyelevel.base.errors import ExpectedError
+from eyelevel.base.from_outside.files import read_text
+from eyelevel.base.from_outside.host_names import spell_in_dns
+from eyelevel.base.from_outside.limits import SCRIPT
+from eyelevel.base.from_outside.pictures import open_picture
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.json_types import JsonMapping
+from eyelevel.base.settings import Units
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.browser.same_requests import SameRequests
@@ -21,25 +29,17 @@ from eyelevel.cli.options import AllowOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.site.behind_path import record_behind
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
-from eyelevel.disk.folders import temporary_folder
-from eyelevel.disk.results import check_file
-from eyelevel.disk.whole import folder_beside
-from eyelevel.errors import ExpectedError
-from eyelevel.from_outside.files import read_text
-from eyelevel.from_outside.host_names import spell_in_dns
-from eyelevel.from_outside.limits import SCRIPT
-from eyelevel.from_outside.pictures import open_picture
-from eyelevel.from_outside.source import Source
-from eyelevel.json_types import JsonMapping
 from eyelevel.lab.recorder import Recorder
-from eyelevel.networks.compose import NetworkWords
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.networks.compose import NetworkWords
 from eyelevel.plan.steps import STEPS_MAX, Step, parse_step
-from eyelevel.settings import Units
 from eyelevel.sites.cleartext import make_secure
 from eyelevel.sites.recorded import site_info
 from eyelevel.sites.served_command import serve_command
 from eyelevel.sites.served_folder import serve_folder
+from eyelevel.store.disk.folders import temporary_folder
+from eyelevel.store.disk.results import check_file
+from eyelevel.store.disk.whole import folder_beside
 
 LOAD_TIMEOUT_S = 120.0
 BUSY_S_MAX = 60.0

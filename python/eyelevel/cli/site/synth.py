@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
+from eyelevel.base.errors import unknown
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import hints, print_json, results
-from eyelevel.disk.results import folder_of_results
-from eyelevel.errors import unknown
 from eyelevel.sites.synthetic.published import PUBLISHED
 from eyelevel.sites.synthetic.shapes import SiteShape, site_shapes
 from eyelevel.sites.synthetic.write import write_site
+from eyelevel.store.disk.results import folder_of_results
 
 
 def synth(

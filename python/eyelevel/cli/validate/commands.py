@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from eyelevel.calibration.validation.path import Check, validate_path
 from eyelevel.cli.output import colour, hints, print_json, results, table
 from eyelevel.cli.validate.level import level
 from eyelevel.cli.validate.live import live
 from eyelevel.cli.validate.stacks import stacks
-from eyelevel.validation.path import Check, validate_path
 
 EXIT_FAILED = 1
 DURATION_MS = 3000

@@ -9,20 +9,11 @@ import typer
 from rich.progress import Progress, TextColumn
 from rich.text import Text
 
-from eyelevel.cli.finish import OpenOption, PageOption, check_opens, end_at
-from eyelevel.cli.options import UnsafeBrowserOption
-from eyelevel.cli.output import hints, print_json, results
-from eyelevel.cli.run.plan_text import read_plan
-from eyelevel.cli.values import duration, get_stack
-from eyelevel.disk.results import check_file, write_result
-from eyelevel.errors import INTERRUPTS, PlanError, unknown
-from eyelevel.level.text.level import level_lines
-from eyelevel.plan.origin_rtts import apart_by_ways_alone, have_ways
-from eyelevel.plan.stacks import Stack
-from eyelevel.report.pages.level import level_page
-from eyelevel.run.level.cache import Kept
-from eyelevel.run.level.effects import measure_effects
-from eyelevel.run.level.measure import (
+from eyelevel.base.errors import INTERRUPTS, PlanError, unknown
+from eyelevel.calibration.level.text.level import level_lines
+from eyelevel.calibration.measuring.cache import Kept
+from eyelevel.calibration.measuring.effects import measure_effects
+from eyelevel.calibration.measuring.measure import (
     WITHOUT_WAYS,
     Level,
     Step,
@@ -30,6 +21,15 @@ from eyelevel.run.level.measure import (
     stacks_of,
     validate_level,
 )
+from eyelevel.cli.finish import OpenOption, PageOption, check_opens, end_at
+from eyelevel.cli.options import UnsafeBrowserOption
+from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.run.plan_text import read_plan
+from eyelevel.cli.values import duration, get_stack
+from eyelevel.plan.origin_rtts import apart_by_ways_alone, have_ways
+from eyelevel.plan.stacks import Stack
+from eyelevel.report.pages.level import level_page
+from eyelevel.store.disk.results import check_file, write_result
 
 
 @contextmanager

@@ -9,6 +9,9 @@ from typing import Annotated
 import polars as pl
 import typer
 
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.base.errors import INTERRUPTS
+from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.load.live import LiveAllowOption, UpstreamCaOption, check_live, report_once
 from eyelevel.cli.network_options import with_network_options
@@ -17,23 +20,20 @@ from eyelevel.cli.output import hints, print_json, results, say
 from eyelevel.cli.validate.live_output import print_study
 from eyelevel.cli.validate.live_recording import check_recorded_rtts, recording_of
 from eyelevel.cli.values import duration, get_stack
-from eyelevel.disk.results import make_folder, write_result
-from eyelevel.errors import INTERRUPTS
-from eyelevel.figures.chart import FORMATS
-from eyelevel.figures.live import live_against_replay
-from eyelevel.json_types import JsonObject
-from eyelevel.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.networks.compose import NetworkWords, compose
-from eyelevel.networks.origin_rtt import OTHERS, RECORDED, describe_rtts
-from eyelevel.networks.presets import UNSHAPED
+from eyelevel.load.quiet_host import WAIT_S_MAX, HostWait
+from eyelevel.load.traces import read_stages
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.networks.compose import NetworkWords, compose
+from eyelevel.plan.networks.origin_rtt import OTHERS, RECORDED, describe_rtts
+from eyelevel.plan.networks.presets import UNSHAPED
+from eyelevel.report.charts.chart import FORMATS
+from eyelevel.report.charts.live import live_against_replay
 from eyelevel.run.live.comparison import COMPARED, Load, by_origin, compare, protocols, verdict
 from eyelevel.run.live.load import LivePage
 from eyelevel.run.live.study import Done, LiveStudy, problems, read_loads, run_study
-from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
-from eyelevel.run.trial.traces import read_stages
 from eyelevel.sites.recorded import read_screen
 from eyelevel.store.directory import json_bytes
+from eyelevel.store.disk.results import make_folder, write_result
 
 EXIT_NOT_OK = 1
 BLOCKS = 40

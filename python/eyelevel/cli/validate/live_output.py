@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.cli.output import results, table
-from eyelevel.json_types import JsonMapping
 from eyelevel.run.live.comparison import PARTS, PUBLISHED, SIDES
 from eyelevel.store.outcomes import COUNTED
 

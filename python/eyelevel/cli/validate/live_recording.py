@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
+from eyelevel.base.errors import PlanError
+from eyelevel.base.from_outside.host_names import spell_in_dns
 from eyelevel.cli.site.record import record_page
-from eyelevel.corpora.recorded_page import find_error_answer
-from eyelevel.disk.results import make_folder
-from eyelevel.disk.whole import folder_beside
-from eyelevel.errors import PlanError
-from eyelevel.from_outside.host_names import spell_in_dns
-from eyelevel.networks.origin_rtt import hosts_without_rtt
+from eyelevel.plan.networks.origin_rtt import hosts_without_rtt
+from eyelevel.sites.corpora.recorded_page import find_error_answer
 from eyelevel.sites.recorded import RecordedSite, open_site, site_info
+from eyelevel.store.disk.results import make_folder
+from eyelevel.store.disk.whole import folder_beside
 
 RECORDING = "recording.wacz"
 _PORTS = {"http": 80, "https": 443}

@@ -16,13 +16,11 @@ from eyelevel.analysis.yardstick import (
     notes,
     row,
 )
-from eyelevel.cli.finish import end_at
-from eyelevel.cli.output import hints, print_json, results, table
-from eyelevel.validation.fine_grid import CONTROLS, fine_grid
-from eyelevel.validation.short_flows import Flow, short_flows
-from eyelevel.validation.stack_cache import FLOWS, build, folder
-from eyelevel.validation.stack_cells import Cell
-from eyelevel.validation.stacks import (
+from eyelevel.calibration.validation.fine_grid import CONTROLS, fine_grid
+from eyelevel.calibration.validation.short_flows import Flow, short_flows
+from eyelevel.calibration.validation.stack_cache import FLOWS, build, folder
+from eyelevel.calibration.validation.stack_cells import Cell
+from eyelevel.calibration.validation.stacks import (
     PAIRS,
     RUNS,
     fast_presets,
@@ -31,6 +29,8 @@ from eyelevel.validation.stacks import (
     presets,
     validate_stacks,
 )
+from eyelevel.cli.finish import end_at
+from eyelevel.cli.output import hints, print_json, results, table
 
 
 class Control(StrEnum):

@@ -7,14 +7,14 @@ from pathlib import PurePath
 
 from pydantic import ValidationError
 
-from eyelevel.errors import PlanError, unknown
-from eyelevel.networks.presets import get_network, why_none
+from eyelevel.base.errors import PlanError, unknown
+from eyelevel.base.settings import names_tried
 from eyelevel.plan.file.change_of_origin import EXAMPLE, PREFIX, stacks_of_origin
 from eyelevel.plan.file.model import StackTable
+from eyelevel.plan.networks.presets import get_network, why_none
 from eyelevel.plan.presets import SMALLEST_EFFECT_REASON
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
-from eyelevel.settings import names_tried
 
 DEFAULT_BASE = "tcp+"
 BLOCKS_MAX = 60

@@ -5,8 +5,8 @@
 import json
 import re
 
-from eyelevel.errors import PlanError
-from eyelevel.networks.origin_rtt import OTHERS, RECORDED, origin_rtts, own_rtt_of_word
+from eyelevel.base.errors import PlanError
+from eyelevel.plan.networks.origin_rtt import OTHERS, RECORDED, origin_rtts, own_rtt_of_word
 
 PREFIX = "rtt:"
 EXAMPLE = "rtt:cdn.example=90→20"

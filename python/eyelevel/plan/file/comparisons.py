@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from eyelevel.errors import unknown
+from eyelevel.base.errors import unknown
 from eyelevel.plan.comparisons import Comparison, against_one
 from eyelevel.plan.file.diagnostics import Report
 from eyelevel.plan.file.model import PlanKeys

@@ -6,11 +6,11 @@ its text was changed, or the presets differ in this version.
 
 from collections.abc import Callable, Mapping
 
-from eyelevel.errors import PlanError
-from eyelevel.from_outside.limits import PLAN
-from eyelevel.from_outside.source import Source, plan_error
-from eyelevel.from_outside.toml_text import parse_toml
-from eyelevel.from_outside.words import excerpt
+from eyelevel.base.errors import PlanError
+from eyelevel.base.from_outside.limits import PLAN
+from eyelevel.base.from_outside.source import Source, plan_error
+from eyelevel.base.from_outside.toml_text import parse_toml
+from eyelevel.base.from_outside.words import excerpt
 from eyelevel.plan.file.from_document import readers_of
 from eyelevel.plan.file.parse import plan_of_toml
 from eyelevel.plan.plan import Plan

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from eyelevel.errors import NetworkError
-from eyelevel.networks.cross_traffic import CrossTraffic, check_flows
-from eyelevel.networks.network import Network
+from eyelevel.base.errors import NetworkError
 from eyelevel.plan.file.model import NetworkKeys
+from eyelevel.plan.networks.cross_traffic import CrossTraffic, check_flows
+from eyelevel.plan.networks.network import Network
 
 TWIN_SUFFIX = "+cross"
 BESIDE_THE_PATH = ("name", "weight", "cross_traffic")

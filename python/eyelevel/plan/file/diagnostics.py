@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Collection, Mapping
 
-from eyelevel.errors import PlanError, reason_of, unknown
-from eyelevel.networks.cross_traffic import CrossTraffic
+from eyelevel.base.errors import PlanError, reason_of, unknown
+from eyelevel.base.settings import annotations_of, names_tried
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.file.model import NetworkTable, PlanFile, StackTable
 from eyelevel.plan.file.toml_lines import Path, line_numbers, line_of
+from eyelevel.plan.networks.cross_traffic import CrossTraffic
 from eyelevel.plan.plan import StopRule
 from eyelevel.plan.stack_presets import TCP_FAST_OPEN
 from eyelevel.plan.stacks import Stack
-from eyelevel.settings import annotations_of, names_tried
 
 # Keys that users write instead of another key whose spelling is not similar.
 _OTHER_WORDS = {

@@ -7,15 +7,15 @@ identified by digests.
 import json
 from collections.abc import Callable, Sequence
 
-from eyelevel.from_outside.words import excerpt
-from eyelevel.json_types import JsonObject
-from eyelevel.networks.network import Network, as_stages
-from eyelevel.networks.stages import SYNTH, Stage, StagesRead, with_files
+from eyelevel.base.from_outside.words import excerpt
+from eyelevel.base.json_types import JsonObject
+from eyelevel.base.settings import IN_MS, Units
 from eyelevel.plan.file.cross_traffic import BESIDE_THE_PATH
 from eyelevel.plan.file.model import NetworkTable
 from eyelevel.plan.file.path_words import ON_TOP, WORDS
 from eyelevel.plan.file.tables import Readers, TraceFile, network_of
-from eyelevel.settings import IN_MS, Units
+from eyelevel.plan.networks.network import Network, as_stages
+from eyelevel.plan.networks.stages import SYNTH, Stage, StagesRead, with_files
 
 _UNITS = Units((("ns", 1e-6), *IN_MS.factors))
 """Units of times in stages."""

@@ -11,11 +11,12 @@ from typing import Annotated, Any, TypeVar
 from annotated_types import MinLen
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.networks.network import CrossTraffics, Network
-from eyelevel.networks.origin_rtt import OriginRtts
+from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.base.settings import About, Share, about, annotations_of
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.causes import Cause
+from eyelevel.plan.networks.network import CrossTraffics, Network
+from eyelevel.plan.networks.origin_rtt import OriginRtts
 from eyelevel.plan.plan import (
     SMALLEST_EFFECT,
     Blocks,
@@ -25,7 +26,6 @@ from eyelevel.plan.plan import (
     Weight,
 )
 from eyelevel.plan.stacks import Stack
-from eyelevel.settings import About, Share, about, annotations_of
 
 # Letters, digits and the signs of preset names: names are used in paths and tables.
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 ._+@-]{0,63}$"

@@ -7,19 +7,19 @@ from typing import Any, TypedDict, Unpack
 
 from pydantic import ValidationError
 
-from eyelevel.errors import unknown
-from eyelevel.from_outside.limits import PLAN
-from eyelevel.from_outside.source import Source, plan_error
-from eyelevel.from_outside.toml_text import parse_toml
-from eyelevel.json_types import JsonObject
-from eyelevel.networks.network import Network
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.base.errors import unknown
+from eyelevel.base.from_outside.limits import PLAN
+from eyelevel.base.from_outside.source import Source, plan_error
+from eyelevel.base.from_outside.toml_text import parse_toml
+from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.causes import with_causes
 from eyelevel.plan.file.comparisons import parse_comparisons
 from eyelevel.plan.file.cross_traffic import check_cross_traffic, with_twins
 from eyelevel.plan.file.diagnostics import KeyedError, Problems, Report, explain_mistake
 from eyelevel.plan.file.model import PlanKeys, read_plan_file
 from eyelevel.plan.file.tables import Readers, network_of, stack_of
+from eyelevel.plan.networks.network import Network
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.plan import Plan, is_archive_path
 from eyelevel.plan.stacks import Stack

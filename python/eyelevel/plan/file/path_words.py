@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
-from eyelevel.json_types import JsonObject
-from eyelevel.networks.compose import NetworkWords, WordError, put_together
-from eyelevel.networks.network import Network
-from eyelevel.networks.stages import StagesRead
+from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.file.diagnostics import KeyedError
+from eyelevel.plan.networks.compose import NetworkWords, WordError, put_together
+from eyelevel.plan.networks.network import Network
+from eyelevel.plan.networks.stages import StagesRead
 
 WORDS = ("rtt", "trace_down", "trace_up", "down", "up")
 """Keys that define a network on their own, named like the options."""

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from eyelevel.errors import unknown
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.networks.network import Network, loss_of_each_direction
-from eyelevel.networks.presets import get_network, why_none
-from eyelevel.networks.stages import StagesRead
+from eyelevel.base.errors import unknown
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.file.cross_traffic import check_cross_traffic
 from eyelevel.plan.file.model import Based, NetworkKeys, StackKeys
 from eyelevel.plan.file.path_words import take_words, with_words
+from eyelevel.plan.networks.network import Network, loss_of_each_direction
+from eyelevel.plan.networks.presets import get_network, why_none
+from eyelevel.plan.networks.stages import StagesRead
 from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS_BY_NAME
 from eyelevel.plan.stack_terms import (
     EXTERNAL_SERVER_MARK,

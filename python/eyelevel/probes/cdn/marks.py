@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from eyelevel.errors import ProbeError
-from eyelevel.from_outside.files import lines_of
-from eyelevel.from_outside.limits import CDN_MARKS, WORD_LINE_BYTES_MAX
-from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import excerpt
+from eyelevel.base.errors import ProbeError
+from eyelevel.base.from_outside.files import lines_of
+from eyelevel.base.from_outside.limits import CDN_MARKS, WORD_LINE_BYTES_MAX
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.from_outside.words import excerpt
 
 SHIPPED = Path(__file__).with_name("marks.tsv")
 KINDS = ("cname", "server")

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.analysis.stats.binomial import wilson_estimate
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.probes.cdn.attribution import UNKNOWN
 from eyelevel.probes.differences import differences_of, judge
 from eyelevel.probes.intervals import quantile_estimates
 from eyelevel.probes.pairing import ALIKE, Pairs, pair_rows
 from eyelevel.probes.protocols import COMPARISONS, THESIS_NAMES
 from eyelevel.probes.times import in_protocols_order
-from eyelevel.stats.binomial import wilson_estimate
 
 PERCENTS = (50, 90)
 NO_FAILURES_KEPT = "these files hold no failures"

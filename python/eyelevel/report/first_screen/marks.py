@@ -7,7 +7,7 @@ import polars as pl
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.disturbance import find_disturbed_blocks
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.report.first_screen.changed_since import Warning
 from eyelevel.report.first_screen.machine_warnings import late_loads, of_machine
 from eyelevel.report.first_screen.warnings import of_level, of_loads

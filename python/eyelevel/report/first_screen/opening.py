@@ -17,7 +17,7 @@ from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.stacks import stack_in_words
 from eyelevel.report.first_screen.changed_since import Warning
 from eyelevel.report.first_screen.filmstrips import first_pair

@@ -8,14 +8,14 @@ from eyelevel.analysis.claims import CLAIMS, is_claimed, is_first_look, verdict_
 from eyelevel.analysis.formats import NO_BREAK, format_percent, format_signed_ms
 from eyelevel.analysis.gains.cells import Cell, NetworkGain
 from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults
-from eyelevel.figures.chart import gain_extent
-from eyelevel.figures.overview import gains_overview, sites_overview
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.comparisons import Comparison
+from eyelevel.report.charts.chart import gain_extent
+from eyelevel.report.charts.overview import gains_overview, sites_overview
 from eyelevel.report.html import Markup, element, titled_section
 from eyelevel.report.page_data import PageData
-from eyelevel.stats.estimate import Estimate
 
 NETWORKS_MAX = 24  # per chart; more are in the tables, and in a heat map
 SITES_MAX = 40

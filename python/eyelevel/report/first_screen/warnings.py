@@ -8,13 +8,13 @@ from eyelevel.analysis.claims import count_blocks, count_pairs, is_first_look
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.phrases import FEW_BLOCKS, SIGNIFICANCE_LEVEL
 from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
+from eyelevel.analysis.stats.stopping_rule import BLOCKS_COUNTED_MAX
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.undecided import Undecided, estimate_needed
 from eyelevel.report.first_screen.changed_since import Warning, warn_of_other_intervals
 from eyelevel.report.first_screen.machine_warnings import machines_deviate, of_machine
 from eyelevel.report.sections.drift import warn_of_drift
 from eyelevel.report.sections.level import not_level, warn_of_unmeasured
-from eyelevel.stats.stopping_rule import BLOCKS_COUNTED_MAX
 
 
 def warnings(contents: StudyResults) -> list[Warning]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from eyelevel.connections.timeline import Timeline
-from eyelevel.figures.connection_charts import (
+from eyelevel.analysis.connections.timeline import Timeline
+from eyelevel.base.json_types import JsonObject
+from eyelevel.report.charts.connection_charts import (
     OBJECTS_MAX,
     end_ms,
     loss_chart,
@@ -12,7 +13,6 @@ from eyelevel.figures.connection_charts import (
     waterfall,
     window_chart,
 )
-from eyelevel.json_types import JsonObject
 from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.shell import shell
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from eyelevel.disk.results import write_result
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.probes.analysis import Analysis, file_labels
 from eyelevel.report.html import Markup, element, join, titled_section
 from eyelevel.report.pages import probe_cdns, probe_conditions, probe_tables
 from eyelevel.report.pages.probe_charts import charts_of, figures
 from eyelevel.report.pages.probe_words import verdict_sentence
 from eyelevel.report.shell import shell
+from eyelevel.store.disk.results import write_result
 
 TITLE = "How long connections take"
 SENTENCES_SHOWN = 4

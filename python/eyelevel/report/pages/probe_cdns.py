@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.probes.cdn.attribution import UNKNOWN
 from eyelevel.probes.cdn.summary import ByCdn, describe_evidence
 from eyelevel.report.html import Markup, element, table, titled_section

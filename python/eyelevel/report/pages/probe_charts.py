@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from eyelevel.figures.distribution import curves_chart
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.probes.analysis import Analysis, file_labels
 from eyelevel.probes.protocols import THESIS_NAMES
 from eyelevel.probes.times import are_merged
+from eyelevel.report.charts.distribution import curves_chart
 from eyelevel.report.html import Markup, element
 
 Chart = tuple[str, Mapping[str, int], JsonObject]

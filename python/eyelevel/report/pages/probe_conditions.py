@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.pages.probe_tables import with_interval
 from eyelevel.report.pages.probe_words import verdict_sentence

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.probes.analysis import Analysis, file_labels
 from eyelevel.probes.datasets import period
 from eyelevel.probes.differences import THRESHOLDS_MS

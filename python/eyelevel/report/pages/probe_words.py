@@ -1,9 +1,9 @@
 """The claims of a report on probes about the median host, in words."""
 
 from eyelevel.analysis.formats import format_p_equation
-from eyelevel.json_types import JsonMapping
+from eyelevel.analysis.stats.estimate import UNDETERMINED
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.probes.differences import NO_CLEAR_DIFFERENCE
-from eyelevel.stats.estimate import UNDETERMINED
 
 
 def verdict_sentence(pair: JsonMapping) -> str:

@@ -9,16 +9,16 @@ import polars as pl
 from eyelevel.analysis.claims import is_claimed
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
-from eyelevel.figures.chart import gain_extent
-from eyelevel.figures.distribution import (
+from eyelevel.base.json_types import JsonObject
+from eyelevel.report.charts.chart import gain_extent
+from eyelevel.report.charts.distribution import (
     ALL_SITES,
     NETWORKS_MAX,
     SITES_MAX,
     cumulative,
     distribution_chart,
 )
-from eyelevel.figures.gain_chart import gain_chart
-from eyelevel.json_types import JsonObject
+from eyelevel.report.charts.gain_chart import gain_chart
 from eyelevel.report.html import Markup
 from eyelevel.report.page_data import PageData
 from eyelevel.report.templates import render

@@ -4,7 +4,7 @@ from eyelevel.analysis.cross_traffic import flows_of, harms, twins
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.statistic_cells import estimate_cell
 

@@ -7,8 +7,8 @@ from eyelevel.analysis.conditions import stacks_planned
 from eyelevel.analysis.formats import NO_BREAK, format_percent
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.measured import measured_rows
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.level.stack_aspects import explain
+from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.calibration.level.stack_aspects import explain
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import stack_in_force
 from eyelevel.report.html import Markup, element, join, table, titled_section

@@ -1,11 +1,11 @@
 """The section on drift: the autocorrelation of differences and its power."""
 
 from eyelevel.analysis.formats import NO_BREAK, format_number, format_p_equation, format_percent
+from eyelevel.analysis.stats.autocorrelation import DRIFT_LENGTH, DRIFT_SHARE, REPETITIONS_MIN
+from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.report.html import Markup, element
-from eyelevel.stats.autocorrelation import DRIFT_LENGTH, DRIFT_SHARE, REPETITIONS_MIN
-from eyelevel.stats.estimate import Estimate
 
 
 def warn_of_drift(contents: StudyResults) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from eyelevel.analysis.formats import format_change, format_change_interval, for
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.exclusions import EXCLUDING, ExclusionEffect
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.report.html import Markup, table
 from eyelevel.report.statistic_cells import compared_json, estimate_cell
 

@@ -1,7 +1,7 @@
 """The papers' figures on the page, each drawn when it is opened, and the names of their tables."""
 
-from eyelevel.analysis.figures.catalogue import FIGURES, SECTIONS, TABLES, TRACES
 from eyelevel.analysis.study import StudyResults
+from eyelevel.report.figures.catalogue import FIGURES, SECTIONS, TABLES, TRACES
 from eyelevel.report.html import Markup, element, titled_section
 from eyelevel.report.page_data import PageData
 

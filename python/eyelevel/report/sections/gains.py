@@ -16,12 +16,14 @@ from eyelevel.analysis.formats import (
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.p_values import GainTests
 from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.stats.estimate import Estimate
+from eyelevel.analysis.stats.pooled import STACKS_MIN
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.disturbance import briefly
 from eyelevel.analysis.undecided import estimate_needed
-from eyelevel.json_types import JsonObject
-from eyelevel.networks.network import Network
+from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.comparisons import Comparison
+from eyelevel.plan.networks.network import Network
 from eyelevel.report.html import Markup, element
 from eyelevel.report.sections.drift import drift_json, drift_note
 from eyelevel.report.sections.other_sites import other_sites_details, other_sites_json
@@ -34,8 +36,6 @@ from eyelevel.report.statistic_cells import (
     undetermined_cell,
 )
 from eyelevel.report.templates import render
-from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.pooled import STACKS_MIN
 
 ROWS_MAX = 400  # a larger study has only its primary metric's, and the first of those
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.level.classes import SAMPLES_MIN
-from eyelevel.level.text.level import WHAT, Entry, groups
-from eyelevel.level.text.row import why
-from eyelevel.level.text.verdict import (
+from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.calibration.level.classes import SAMPLES_MIN
+from eyelevel.calibration.level.text.level import WHAT, Entry, groups
+from eyelevel.calibration.level.text.row import why
+from eyelevel.calibration.level.text.verdict import (
     COMMAND,
     MEANING,
     NOT_THERE,

@@ -4,7 +4,7 @@ from eyelevel.analysis.formats import format_p, format_percent
 from eyelevel.analysis.gains.machines import BetweenMachines, MachineRow
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.statistic_cells import (
     compared_json,

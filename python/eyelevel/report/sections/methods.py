@@ -6,10 +6,10 @@ from eyelevel.analysis.conditions import (
     stacks_planned,
 )
 from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.stats.pooled import BORROWED_FREEDOM, STACKS_MIN
 from eyelevel.analysis.study import StudyResults
 from eyelevel.report.citation import own_bibtex
 from eyelevel.report.html import Markup, element, titled_section
-from eyelevel.stats.pooled import BORROWED_FREEDOM, STACKS_MIN
 
 BIBTEX = """\
 @inproceedings{wolsing2019performance,

@@ -3,7 +3,7 @@
 from eyelevel.analysis.formats import format_p, format_percent
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.report.html import Markup
 from eyelevel.report.statistic_cells import collapsed_table, compared_json, estimate_cell
 

@@ -3,12 +3,12 @@
 import polars as pl
 
 from eyelevel.analysis.phrases import SIGNIFICANCE_LEVEL
+from eyelevel.analysis.stats.hypothesis.cochran_q import RateTest
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.disturbance import briefly
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.sections.exclusions import exclusions_json, exclusions_table
-from eyelevel.stats.hypothesis.cochran_q import RateTest
 from eyelevel.store.outcomes import OUTCOMES
 
 LOADS_MAX = 500  # rows of loads that were not ok

@@ -4,7 +4,7 @@ from eyelevel.analysis.formats import format_number, format_p, format_p_equation
 from eyelevel.analysis.gains.site_tests import SiteTests
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join
 from eyelevel.report.sections.timeouts import censored_as_json
 from eyelevel.report.statistic_cells import (

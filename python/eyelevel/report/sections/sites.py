@@ -3,12 +3,12 @@
 from eyelevel.analysis.formats import format_ms, format_p, format_percent, format_signed_ms
 from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.report_metrics import select_cells, title_of
+from eyelevel.analysis.stats.pooled import beside_gain
 from eyelevel.analysis.study import StudyResults
 from eyelevel.report.html import Markup, element, table, titled_section, with_code
 from eyelevel.report.sections.robustness import further_tests
 from eyelevel.report.sections.timeouts import describe_censored
 from eyelevel.report.statistic_cells import brief_cell, estimate_cell, undetermined_cell
-from eyelevel.stats.pooled import beside_gain
 
 ROWS_MAX = 400
 """The most rows; a larger study has those with the largest gains and losses."""

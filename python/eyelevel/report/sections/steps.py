@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.gains.steps import StepCells
+from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join, table, titled_section
 from eyelevel.report.statistic_cells import compared_json
-from eyelevel.stats.estimate import Estimate
 
 ROWS_MAX = 200
 """The most rows of a step; those of a larger study are in the records."""

@@ -14,6 +14,7 @@ from eyelevel.analysis.formats import NO_BREAK, format_number
 from eyelevel.analysis.gains.causes import rtts_ms_of
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.time_parts import (
     FIRST_PAINT,
@@ -27,11 +28,10 @@ from eyelevel.analysis.time_parts import (
     VisiblePart,
     handshakes_of,
 )
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join
 from eyelevel.report.statistic_cells import estimate_cell
 from eyelevel.report.templates import render
-from eyelevel.stats.estimate import Estimate
 
 COMPARISONS_MAX = 8
 SHOWN_MAX = 12  # tables: `--json` has them all

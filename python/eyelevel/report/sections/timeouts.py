@@ -12,7 +12,7 @@ from eyelevel.analysis.formats import (
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join
 from eyelevel.report.statistic_cells import (
     collapsed_table,

@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass
 
-from eyelevel.analysis.figures.waterfall import PHASES, Waterfall, WaterfallPair, waterfall_pair
 from eyelevel.analysis.study import StudyResults
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
+from eyelevel.report.figures.waterfall import PHASES, Waterfall, WaterfallPair, waterfall_pair
 from eyelevel.report.html import Markup
 from eyelevel.report.templates import render
 

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from eyelevel.analysis.figures.catalogue import FIGURES, TRACES
-from eyelevel.analysis.figures.load_traces import downlink_medians
 from eyelevel.analysis.formats import NO_BREAK, format_number, format_percent, with_minus
 from eyelevel.analysis.gains.causes import NetworkSplit
 from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.limits import LIMITS
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.causes import MEANINGS
+from eyelevel.report.figures.catalogue import FIGURES, TRACES
+from eyelevel.report.figures.load_traces import downlink_medians
 from eyelevel.report.html import Markup, element, join, table, titled_section, with_code
 from eyelevel.report.page_data import PageData
 from eyelevel.report.sections.time_parts import metric_paragraphs, time_parts, time_parts_json
 from eyelevel.report.templates import render
-from eyelevel.stats.estimate import Estimate
 
 NAMES = {
     "handshake": "handshakes",

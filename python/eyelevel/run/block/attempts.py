@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import LabSummary
+from eyelevel.load.coding import NO_PICTURES
+from eyelevel.load.host import HostSample
+from eyelevel.load.quiet_host import HostWait
+from eyelevel.load.trial import TrialResult, run_trial, trial_result
 from eyelevel.plan.trials import Trial
-from eyelevel.run.trial.coding import NO_PICTURES
-from eyelevel.run.trial.host import HostSample
-from eyelevel.run.trial.quiet_host import HostWait
-from eyelevel.run.trial.trial import TrialResult, run_trial, trial_result
 from eyelevel.store.commit import write_trial
 from eyelevel.store.outcomes import OUTCOMES
 from eyelevel.store.packed import PackedTrial, pack

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from eyelevel.disk.whole import write_whole
-from eyelevel.errors import InputChangedError, StoreError, refusal_of
+from eyelevel.base.errors import InputChangedError, StoreError, refusal_of
+from eyelevel.load.traces import RESTORE
 from eyelevel.plan.plan import ARCHIVE_SUFFIXES
-from eyelevel.run.trial.traces import RESTORE
+from eyelevel.store.disk.whole import write_whole
 
 FOLDER_MODE = 0o700
 

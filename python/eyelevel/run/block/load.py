@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from eyelevel.errors import ExpectedError, StoreError
-from eyelevel.json_types import JsonObject
+from eyelevel.base.errors import ExpectedError, StoreError
+from eyelevel.base.json_types import JsonObject
+from eyelevel.load.quiet_host import WAIT_S_MAX, HostWait
+from eyelevel.load.trial import TrialResult, run_trial
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.attempts import RETRIES, pack_result, with_retries
 from eyelevel.run.block.inputs import Input, resolve
-from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
-from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.store.packed import PackedTrial, check_unpacked
 
 
@@ -26,7 +26,7 @@ class Load(Protocol):
         trace_files: Mapping[str, str],
         host_wait: HostWait | None,
     ) -> TrialResult:
-        """Load a trial (`eyelevel.run.trial.trial.run_trial`)."""
+        """Load a trial (`eyelevel.load.trial.run_trial`)."""
 
 
 @dataclass(frozen=True)

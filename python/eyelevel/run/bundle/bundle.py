@@ -11,13 +11,13 @@ from pathlib import Path, PurePosixPath
 
 from eyelevel.analysis.run_files import read_environment, read_plan_document, read_stopped
 from eyelevel.analysis.trials.kept_rows import TABLE_FILE
-from eyelevel.disk.results import writing
-from eyelevel.disk.whole import whole_file
-from eyelevel.errors import StoreError
+from eyelevel.base.errors import StoreError
 from eyelevel.run.bundle.inputs import RunInputs
 from eyelevel.run.bundle.members import BUNDLE_VERSION, MANIFEST, PACKED_SUFFIXES
 from eyelevel.sites.recorded import recording_name
 from eyelevel.store.directory import ENVIRONMENT_FILE, iterate_trials
+from eyelevel.store.disk.results import writing
+from eyelevel.store.disk.whole import whole_file
 from eyelevel.store.machines import read_machines
 
 # The earliest date of ZIP; a constant date makes bundles reproducible.

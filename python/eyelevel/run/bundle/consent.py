@@ -10,9 +10,9 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from eyelevel.load.external_server import find_opened_paths
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import ExternalServer
-from eyelevel.run.trial.external_server import find_opened_paths
 
 _HOMES = ("/root", "/home", "/var/home", "/export/home")
 """Folders that hold the home folders of other users."""

@@ -10,15 +10,15 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 from eyelevel.analysis.run_files import read_plan_document
-from eyelevel.errors import LabError, PlanError, StoreError
-from eyelevel.from_outside.limits import PLAN
-from eyelevel.from_outside.source import Source, plan_error
-from eyelevel.from_outside.toml_text import parse_toml
-from eyelevel.json_types import JsonMapping
-from eyelevel.networks.network import Network
-from eyelevel.networks.recorded_links import find_recorded_pair
+from eyelevel.base.errors import LabError, PlanError, StoreError
+from eyelevel.base.from_outside.limits import PLAN
+from eyelevel.base.from_outside.source import Source, plan_error
+from eyelevel.base.from_outside.toml_text import parse_toml
+from eyelevel.base.json_types import JsonMapping
+from eyelevel.load.traces import read_stages, read_trace_file
+from eyelevel.plan.networks.network import Network
+from eyelevel.plan.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
-from eyelevel.run.trial.traces import read_stages, read_trace_file
 from eyelevel.sites.recorded import RecordedSite, matching, open_site, recording_name
 from eyelevel.store.directory import PLAN_FILE
 

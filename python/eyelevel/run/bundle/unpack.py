@@ -6,22 +6,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from eyelevel.analysis.run_files import check_plan
-from eyelevel.disk.whole import whole_file
-from eyelevel.errors import StoreError
-from eyelevel.from_outside.files import text_of
-from eyelevel.from_outside.json_text import parse_object
-from eyelevel.from_outside.limits import BUNDLE, PLAN_DOCUMENT, TRACE
-from eyelevel.from_outside.limits import MANIFEST as MANIFEST_LIMIT
-from eyelevel.from_outside.packed import Pack, open_pack
-from eyelevel.from_outside.source import Source
-from eyelevel.from_outside.words import excerpt
+from eyelevel.base.errors import StoreError
+from eyelevel.base.from_outside.files import text_of
+from eyelevel.base.from_outside.json_text import parse_object
+from eyelevel.base.from_outside.limits import BUNDLE, PLAN_DOCUMENT, TRACE
+from eyelevel.base.from_outside.limits import MANIFEST as MANIFEST_LIMIT
+from eyelevel.base.from_outside.packed import Pack, open_pack
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.from_outside.words import excerpt
 from eyelevel.plan.file.consistency import check_text
 from eyelevel.plan.plan import Plan
+from eyelevel.plan.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
 from eyelevel.run.bundle.members import BUNDLE_VERSION, MANIFEST, PLAN_MEMBER, Member, kind_of
 from eyelevel.sites.recorded import recording_name, site_info
 from eyelevel.store.claim import claim
 from eyelevel.store.directory import PLAN_FILE
-from eyelevel.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
+from eyelevel.store.disk.whole import whole_file
 
 _DIGEST_HEX = 64
 

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.stats.estimate import Estimate
-from eyelevel.stats.paired import hodges_lehmann
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.analysis.stats.estimate import Estimate
+from eyelevel.analysis.stats.paired import hodges_lehmann
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.store.outcomes import COUNTED
 
 LIVE_SIDE, REPLAY_SIDE = "live", "replay"

@@ -7,23 +7,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from eyelevel.base.errors import BrowserStartError, LabError
+from eyelevel.base.from_outside.files import read_text
+from eyelevel.base.from_outside.host_names import spell_in_dns
+from eyelevel.base.from_outside.limits import CERTIFICATES
+from eyelevel.base.from_outside.source import Source
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.browser.same_requests import SameRequests
-from eyelevel.errors import BrowserStartError, LabError
-from eyelevel.from_outside.files import read_text
-from eyelevel.from_outside.host_names import spell_in_dns
-from eyelevel.from_outside.limits import CERTIFICATES
-from eyelevel.from_outside.source import Source
 from eyelevel.lab.client import LabSummary
 from eyelevel.lab.live_network import LiveNetwork
+from eyelevel.load.coding import Coding, coding
+from eyelevel.load.host import HostSample
+from eyelevel.load.judge import judge_live
+from eyelevel.load.load_settings import on_screen
+from eyelevel.load.quiet_host import HostWait, remember
+from eyelevel.load.trial import TrialResult, list_suspended, observe, trial_result
 from eyelevel.plan.trials import Trial
-from eyelevel.run.trial.coding import Coding, coding
-from eyelevel.run.trial.host import HostSample
-from eyelevel.run.trial.judge import judge_live
-from eyelevel.run.trial.load_settings import on_screen
-from eyelevel.run.trial.quiet_host import HostWait, remember
-from eyelevel.run.trial.trial import TrialResult, list_suspended, observe, trial_result
 from eyelevel.sites.recorded import Screen
 
 SCREEN = Screen((1366, 768))

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.analysis.metrics.compute import metrics_of
 from eyelevel.analysis.trials.disturbance import judge_alone
-from eyelevel.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.metrics.compute import metrics_of
-from eyelevel.networks.network import Network
-from eyelevel.networks.origin_rtt import OriginRtts
+from eyelevel.load.quiet_host import HostWait
+from eyelevel.load.trial import TrialResult, run_trial
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.networks.network import Network
+from eyelevel.plan.networks.origin_rtt import OriginRtts
 from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stacks import Stack
@@ -24,8 +26,6 @@ from eyelevel.run.block.attempts import RETRIES, commit_result, with_retries
 from eyelevel.run.live.comparison import LIVE_SIDE, REPLAY_SIDE, Load
 from eyelevel.run.live.load import LivePage, run_live_trial
 from eyelevel.run.live.trials import live_site, live_trials
-from eyelevel.run.trial.quiet_host import HostWait
-from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.commit import recover
 from eyelevel.store.directory import StoredTrial, list_committed, read_trial

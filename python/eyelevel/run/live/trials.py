@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from eyelevel.networks.network import Network
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.connection_type import ConnectionTypeSetting
 from eyelevel.plan.in_force import taking_network_for
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Site, Trial, expand

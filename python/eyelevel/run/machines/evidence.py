@@ -10,26 +10,26 @@ from pathlib import Path
 
 import eyelevel
 from eyelevel.analysis.trials.disturbance import judge_alone
-from eyelevel.binary import run_tool
+from eyelevel.base.errors import LabError
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.browser.browsers import find_browser
-from eyelevel.confinement import is_unsafe
-from eyelevel.errors import LabError
-from eyelevel.json_types import JsonMapping, JsonObject
-from eyelevel.networks.presets import NETWORKS_BY_NAME
+from eyelevel.calibration.measuring.measure import read_level, validate_level
+from eyelevel.calibration.validation.path import short_validation
+from eyelevel.calibration.validation.stack_cache import build, read_cells
+from eyelevel.lab.binary import run_tool
+from eyelevel.lab.confinement import is_unsafe
+from eyelevel.load.trial import TrialResult, run_trial
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Trial, expand
 from eyelevel.run.block.attempts import RETRIES, with_retries
-from eyelevel.run.level.measure import read_level, validate_level
 from eyelevel.run.study.cores import Processors
 from eyelevel.run.study.environment import cpu_model, first_line
-from eyelevel.run.trial.trial import TrialResult, run_trial
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.outcomes import COUNTED
-from eyelevel.validation.path import short_validation
-from eyelevel.validation.stack_cache import build, read_cells
 
 TRIAL_SITE, TRIAL_NETWORK, TRIAL_STACK = "dashboard", "lte", "tcp+"
 TRIAL_LOADS, TRIAL_LOADS_SEED = 5, 1

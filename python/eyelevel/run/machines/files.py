@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from eyelevel.disk.whole import write_whole
 from eyelevel.run.machines.fleet import Evidence, Fleet, Verdict
 from eyelevel.store.directory import json_bytes, refusals
+from eyelevel.store.disk.whole import write_whole
 from eyelevel.store.machines import MACHINE_VERSION, machine_file, read_machines
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from eyelevel.from_outside.words import excerpt
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.from_outside.words import excerpt
+from eyelevel.base.json_types import JsonMapping
 
 COMPARED_FROM = 3
 """The fewest machines to compare: of two that differ, either may be the odd one."""

@@ -1,7 +1,7 @@
 """A cgroup of its own for each slot, where that is allowed, to count its own tasks' pressure.
 
 The kernel counts pressure for every cgroup of version 2 (no controller is needed), and a load reads
-that of its own (`eyelevel.run.trial.host`). The process that owns the slots creates and removes
+that of its own (`eyelevel.load.host`). The process that owns the slots creates and removes
 their groups; a slot's process enters its group, and so does everything that it starts.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from eyelevel.run.trial.host import CGROUP_MOUNTS
+from eyelevel.load.host import CGROUP_MOUNTS
 
 GROUP_VARIABLE = "EYELEVEL_SLOT_CGROUP"
 """The environment variable with the folder of the group that a process is to enter."""

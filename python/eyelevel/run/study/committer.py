@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from eyelevel.errors import StoreError
+from eyelevel.base.errors import StoreError
 from eyelevel.store.commit import write_block
 from eyelevel.store.directory import RECORD_FILE, refusals
 from eyelevel.store.packed import PackedTrial

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from eyelevel.disk.locks import describe_owner, lock
-from eyelevel.errors import ExpectedError
+from eyelevel.base.errors import ExpectedError
 from eyelevel.run.study.cores import Processors
+from eyelevel.store.disk.locks import describe_owner, lock
 
 
 class CoresTakenError(ExpectedError):

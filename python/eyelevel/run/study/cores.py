@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from eyelevel.run.trial.host import CGROUP_MOUNTS
+from eyelevel.load.host import CGROUP_MOUNTS
 
 CPUS = Path("/sys/devices/system/cpu")
 CPU_CONTROLLER_MOUNTS = (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/cpu,cpuacct"))

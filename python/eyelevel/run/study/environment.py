@@ -5,12 +5,12 @@ import platform
 import subprocess
 from pathlib import Path
 
-from eyelevel.binary import find_binary, run_tool
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.browsers import find_browser
-from eyelevel.confinement import is_unsafe, missing_capabilities
-from eyelevel.json_types import JsonObject
+from eyelevel.lab.binary import find_binary, run_tool
+from eyelevel.lab.confinement import is_unsafe, missing_capabilities
+from eyelevel.load.trial import versions
 from eyelevel.plan.browser import Browser
-from eyelevel.run.trial.trial import versions
 
 _VERSION_TIMEOUT_S = 20.0
 

@@ -16,17 +16,17 @@ from eyelevel.analysis.gains.pools import pools_of
 from eyelevel.analysis.gate_conditions import Condition
 from eyelevel.analysis.run_files import read_plan_document, read_table
 from eyelevel.analysis.sensitivity import error_of_network, smallest_effect
+from eyelevel.analysis.stats.pooled import freedom_of
+from eyelevel.analysis.stats.quantile import DECIDING_POWER
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.trials.blocks import select_blocks
-from eyelevel.json_types import JsonMapping, JsonObject
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.time_limit import load_s
 from eyelevel.run.study.gate_blocks import gate_blocks
 from eyelevel.run.study.sequential_estimate import SequentialEstimate, sequential_estimate
 from eyelevel.sites.recorded import RecordedSite
-from eyelevel.stats.pooled import freedom_of
-from eyelevel.stats.quantile import DECIDING_POWER
 from eyelevel.store.directory import TRIALS, list_committed
 from eyelevel.store.pictures import PICTURES
 

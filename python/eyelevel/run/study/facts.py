@@ -23,8 +23,8 @@ class FactsSoFar:
         """Read the facts (`eyelevel.analysis.run_files.GrowingFacts`). Raises StoreError."""
         if self._facts is None:
             # Imported here: tables take long, and few runs are analysed while they go on.
+            from eyelevel.analysis.metrics.compute import measure
             from eyelevel.analysis.run_files import GrowingFacts
-            from eyelevel.metrics.compute import measure
 
             document = read_document(self._directory, PLAN_FILE)
             measured_by = self._measured_by or measure

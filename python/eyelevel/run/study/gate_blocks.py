@@ -17,19 +17,19 @@ from eyelevel.analysis.gate_conditions import (
     pair_loads,
     questions,
 )
-from eyelevel.analysis.study import StudyResults
-from eyelevel.plan.plan import Plan
-from eyelevel.stats.bounded_gain import blocks_to_part, bounded_gain
-from eyelevel.stats.estimate import Floats
-from eyelevel.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER, blocks_to_bound
-from eyelevel.stats.quantile_gain import (
+from eyelevel.analysis.stats.bounded_gain import blocks_to_part, bounded_gain
+from eyelevel.analysis.stats.estimate import Floats
+from eyelevel.analysis.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER, blocks_to_bound
+from eyelevel.analysis.stats.quantile_gain import (
     blocks_to_decide,
     one_block_error,
     one_block_error_at_most,
     quantile_gain,
 )
-from eyelevel.stats.sequential import reach_in_errors
-from eyelevel.stats.stopping_rule import Rule, Studies, run_studies, two_digits
+from eyelevel.analysis.stats.sequential import reach_in_errors
+from eyelevel.analysis.stats.stopping_rule import Rule, Studies, run_studies, two_digits
+from eyelevel.analysis.study import StudyResults
+from eyelevel.plan.plan import Plan
 
 STUDIES = 1000
 SEED = 11

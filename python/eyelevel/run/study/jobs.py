@@ -9,10 +9,10 @@ from itertools import islice
 from multiprocessing import get_context
 from types import FrameType
 
-from eyelevel.errors import ExpectedError
+from eyelevel.base.errors import ExpectedError
+from eyelevel.base.verbosity import start_inherited_log
 from eyelevel.run.study.core_claims import claim_cores
 from eyelevel.run.study.cores import Processors
-from eyelevel.verbosity import start_inherited_log
 
 CORES_A_LAB = 2
 """The cores of a lab: one for the browser, one for the servers and the emulated path."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from eyelevel.load.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.attempts import RETRIES, commit_trial, give_up
 from eyelevel.run.study.committer import Committer
@@ -33,7 +34,6 @@ from eyelevel.run.study.slots import (
     WorkerPool,
 )
 from eyelevel.run.study.time_limits import block_limit_s
-from eyelevel.run.trial.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.store.directory import missing
 
 

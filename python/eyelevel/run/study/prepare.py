@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from eyelevel.base.errors import StoreError
+from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.browsers import find_browser
-from eyelevel.errors import StoreError
-from eyelevel.json_types import JsonObject
+from eyelevel.calibration.measuring.measure import levels_of
+from eyelevel.calibration.validation.path import short_validation
+from eyelevel.calibration.validation.stack_cache import read_cells
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial, expand, plan_document, plan_hash
-from eyelevel.run.level.measure import levels_of
 from eyelevel.run.study.environment import describe
 from eyelevel.run.study.time_limits import check_time_limits
 from eyelevel.sites.cleartext import check_secure, secure_share
@@ -24,8 +26,6 @@ from eyelevel.store.directory import (
     write_document,
 )
 from eyelevel.store.environment import CLIENT
-from eyelevel.validation.path import short_validation
-from eyelevel.validation.stack_cache import read_cells
 
 
 def prepare(

@@ -9,11 +9,11 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from eyelevel.errors import ExpectedError
-from eyelevel.from_outside.files import read_text
-from eyelevel.from_outside.limits import PLAN
-from eyelevel.from_outside.source import Source, plan_error
-from eyelevel.json_types import JsonMapping
+from eyelevel.base.errors import ExpectedError
+from eyelevel.base.from_outside.files import read_text
+from eyelevel.base.from_outside.limits import PLAN
+from eyelevel.base.from_outside.source import Source, plan_error
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.plan.presets import PRESETS_BY_NAME
 
 _FLAGS = (

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from eyelevel.analysis.decisions import rule_of
+from eyelevel.analysis.stats.estimate import POWER, Floats
+from eyelevel.analysis.stats.stopping_rule import Studies, run_studies
 from eyelevel.plan.plan import Plan
-from eyelevel.stats.estimate import POWER, Floats
-from eyelevel.stats.stopping_rule import Studies, run_studies
 
 STUDIES = 1000
 VALUES_MAX = 100_000

@@ -9,9 +9,9 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from typing import Protocol
 
+from eyelevel.load.quiet_host import HostWait, WaitInterruptedError
 from eyelevel.plan.trials import Trial
 from eyelevel.run.study.dispatch import Block
-from eyelevel.run.trial.quiet_host import HostWait, WaitInterruptedError
 from eyelevel.store.packed import PackedTrial
 
 HERE = "here"

@@ -16,8 +16,7 @@ from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from eyelevel.analysis.run_files import check_run, read_plan_document, read_stopped
-from eyelevel.disk.whole import write_whole
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.run.study.progress import Progress
 from eyelevel.run.study.resume_line import resume_line
 from eyelevel.store.claim import writer
@@ -26,6 +25,7 @@ from eyelevel.store.directory import (
     list_committed,
     read_document,
 )
+from eyelevel.store.disk.whole import write_whole
 from eyelevel.store.documents import check_document
 from eyelevel.store.machines import read_machines, refusal
 from eyelevel.store.values import OBSERVED, Count

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from eyelevel.errors import PlanError
+from eyelevel.base.errors import PlanError
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.time_limit import LIMIT_S_MIN, Weight, tight_cells

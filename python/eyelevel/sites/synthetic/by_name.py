@@ -7,8 +7,7 @@ import sys
 from functools import cache, lru_cache
 from pathlib import Path
 
-from eyelevel.binary import binary_digest
-from eyelevel.disk.whole import folder_beside
+from eyelevel.lab.binary import binary_digest
 from eyelevel.plan import synthetic_site
 from eyelevel.plan.synthetic_site import MARKUP_BYTES, LikeSite, SyntheticSite
 from eyelevel.sites import pack
@@ -17,6 +16,7 @@ from eyelevel.sites.synthetic import published, shapes, write
 from eyelevel.sites.synthetic.published import PUBLISHED
 from eyelevel.sites.synthetic.shapes import SiteShape, site_shapes
 from eyelevel.sites.synthetic.write import write_site
+from eyelevel.store.disk.whole import folder_beside
 
 _COLOURS = ("#264653", "#2a9d8f", "#e9c46a", "#f4a261", "#e76f51")
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from eyelevel.json_types import JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.sites.pack import SyntheticExchange, pack_site
 from eyelevel.sites.synthetic.shapes import EXTENSIONS, PAGE, ObjectShape, SiteShape
 

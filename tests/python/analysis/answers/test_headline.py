@@ -7,9 +7,9 @@ from synthetic_run import SITES, read_run
 
 from eyelevel.analysis.answers.headline import comparison_verdicts, headline, headline_network
 from eyelevel.analysis.formats import NO_BREAK
+from eyelevel.analysis.stats.censoring.timeouts import Timeouts
+from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.plan.presets import preset_text
-from eyelevel.stats.censoring.timeouts import Timeouts
-from eyelevel.stats.estimate import Estimate
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from eyelevel.analysis.answers.rare_loads import format_limit
 from eyelevel.analysis.answers.sentences import answer, description
 from eyelevel.analysis.formats import NO_BREAK, format_change, format_change_interval
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.stats.censoring.slow_loads import SlowLoads
-from eyelevel.stats.censoring.timeouts import Timeouts
-from eyelevel.stats.estimate import Estimate
+from eyelevel.analysis.stats.censoring.slow_loads import SlowLoads
+from eyelevel.analysis.stats.censoring.timeouts import Timeouts
+from eyelevel.analysis.stats.estimate import Estimate
 
 METRIC = "speed_index_ms"
 NO_TIMEOUTS = Timeouts(0, 0, 62, 60_000.0, 60_000.0, None)

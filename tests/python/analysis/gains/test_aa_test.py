@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from eyelevel.analysis.gains.cells import compare_cells, compare_networks
+from eyelevel.analysis.stats.aa_test import REJECTED_SHARE_MAX, p_values, swap_names
+from eyelevel.analysis.stats.estimate import detectable_effect
+from eyelevel.analysis.stats.ratio_of_means import ratio_over_sites
 from eyelevel.plan.comparisons import against_one
-from eyelevel.stats.aa_test import REJECTED_SHARE_MAX, p_values, swap_names
-from eyelevel.stats.estimate import detectable_effect
-from eyelevel.stats.ratio_of_means import ratio_over_sites
 
 PERMUTATIONS = 1000
 SITES = ("a", "b", "c", "d")

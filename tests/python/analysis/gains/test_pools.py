@@ -9,10 +9,10 @@ from synthetic_run import SITES, read_run
 from eyelevel.analysis.gains.pools import pools_of
 from eyelevel.analysis.gate import evaluate
 from eyelevel.analysis.gate_conditions import parse_condition
+from eyelevel.analysis.stats.pooled import beside_gain, pool_of, pooled_difference, pooled_gain
 from eyelevel.analysis.time_parts import PAINT
 from eyelevel.analysis.trials.blocks import loads_by_repetition
 from eyelevel.plan.presets import preset_text
-from eyelevel.stats.pooled import beside_gain, pool_of, pooled_difference, pooled_gain
 
 TEXT = preset_text("quickstart", SITES)
 METRIC = "speed_index_ms"

@@ -16,11 +16,11 @@ from eyelevel.analysis.gains.sequential import (
     sequential_gains,
 )
 from eyelevel.analysis.gains.weighted import weighted_gain
+from eyelevel.analysis.stats.censoring.timeouts import sign_sequence_p
+from eyelevel.analysis.stats.estimate import Estimate, undetermined
+from eyelevel.analysis.stats.sequential import Horizon, confidence_sequence
+from eyelevel.analysis.stats.stopping_rule import Rule
 from eyelevel.plan.comparisons import Comparison
-from eyelevel.stats.censoring.timeouts import sign_sequence_p
-from eyelevel.stats.estimate import Estimate, undetermined
-from eyelevel.stats.sequential import Horizon, confidence_sequence
-from eyelevel.stats.stopping_rule import Rule
 
 LOOKS = Horizon(5, 60)
 

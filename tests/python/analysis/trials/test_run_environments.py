@@ -9,7 +9,7 @@ from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.run_differences import run_differences
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.trials.run_environments import environment_of, run_environments
-from eyelevel.errors import StoreError
+from eyelevel.base.errors import StoreError
 from eyelevel.report.first_screen.machine_warnings import of_machine
 from eyelevel.report.page import page, summary_of
 from eyelevel.report.sections.methods import paragraph

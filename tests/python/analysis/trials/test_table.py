@@ -4,11 +4,11 @@ import json
 import pytest
 from sample_record import sample_record
 
+from eyelevel.analysis.metrics.compute import Measured
 from eyelevel.analysis.trials.kept_rows import TABLE_FILE
 from eyelevel.analysis.trials.rows import Columns
 from eyelevel.analysis.trials.table import trials_table
-from eyelevel.errors import StoreError
-from eyelevel.metrics.compute import Measured
+from eyelevel.base.errors import StoreError
 from eyelevel.store.commit import write_trial
 
 calls = []

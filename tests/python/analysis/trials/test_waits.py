@@ -2,6 +2,7 @@
 
 import pytest
 
+from eyelevel.analysis.metrics.visual.speed_index import missing_area
 from eyelevel.analysis.trials.waits import (
     PART_OF,
     PART_WAITS,
@@ -10,7 +11,6 @@ from eyelevel.analysis.trials.waits import (
     find_sources,
     waits_of,
 )
-from eyelevel.metrics.visual.speed_index import missing_area
 
 
 def loaded(url, kind, started_ms, connect_ms, sending_ms, response_ms, finished_ms, **more):

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from eyelevel.base.errors import BrowserGoneError, BrowserMessageError, CommandError, DeadlineError
 from eyelevel.browser.chromium import devtools as module
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.messages import Messages
-from eyelevel.errors import BrowserGoneError, BrowserMessageError, CommandError, DeadlineError
 
 ANY = dict[str, object]
 MESSAGES = Messages({"A.a": ANY, "A.b": ANY, "B.b": ANY}, {"C.d": ANY})

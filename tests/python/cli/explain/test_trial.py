@@ -6,9 +6,9 @@ from repository import ROOT
 from sample_record import sample_connection, sample_object, sample_record, sample_request
 from typer.testing import CliRunner
 
+from eyelevel.base.errors import ConnectionLogError
 from eyelevel.cli.explain.commands import app
 from eyelevel.cli.explain.trial import _PAINT, _WAITS, critical_connection, only_trial
-from eyelevel.errors import ConnectionLogError
 from eyelevel.store.directory import RECORD_FILE, StoredTrial
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from eyelevel.base.errors import PlanError
 from eyelevel.cli.load.live import check_live
-from eyelevel.errors import PlanError
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 

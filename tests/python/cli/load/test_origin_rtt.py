@@ -2,8 +2,8 @@
 
 import pytest
 
+from eyelevel.base.errors import PlanError
 from eyelevel.cli.load.origin_rtt import parse_origin_rtt
-from eyelevel.errors import PlanError
 
 
 @pytest.mark.parametrize(

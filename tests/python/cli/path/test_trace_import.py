@@ -2,8 +2,8 @@ import json
 
 import pytest
 
+from eyelevel.base.errors import TraceError
 from eyelevel.cli.path.trace_import import import_
-from eyelevel.errors import TraceError
 
 TRACE = b"0\n1\n10\n"
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from eyelevel.base.errors import ExpectedError
 from eyelevel.cli.probe.appended import mend
-from eyelevel.errors import ExpectedError
 
 
 def test_half_a_line_is_cut_and_what_is_not_ours_is_left_alone(tmp_path: Path) -> None:

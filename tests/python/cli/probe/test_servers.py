@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from eyelevel.base.errors import ExpectedError
 from eyelevel.cli.probe.commands import app
-from eyelevel.errors import ExpectedError
-from eyelevel.networks.presets import find_network
+from eyelevel.plan.networks.presets import find_network
 from eyelevel.probes.server_rows import run_row
 
 

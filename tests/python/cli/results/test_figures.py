@@ -6,8 +6,8 @@ import typer
 from synthetic_run import TWO_STACKS, write_run
 from typer.testing import CliRunner
 
+from eyelevel.base.errors import ExpectedError
 from eyelevel.cli.results.figures import figures
-from eyelevel.errors import ExpectedError
 
 app = typer.Typer()
 app.command()(figures)

@@ -8,8 +8,8 @@ from synthetic_run import SITES, quickstart_against_tcp, write_run
 from typer.testing import CliRunner
 
 from eyelevel.analysis.study import read_contents
+from eyelevel.base.errors import PlanError
 from eyelevel.cli.results.report import report
-from eyelevel.errors import PlanError
 from eyelevel.plan.presets import preset_text
 
 app = typer.Typer()

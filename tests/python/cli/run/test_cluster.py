@@ -14,17 +14,17 @@ from types import SimpleNamespace
 import pytest
 from timeouts import TEST_TIMEOUT_S
 
+from eyelevel.base.errors import LaterError
 from eyelevel.cli import main
 from eyelevel.cli.run import run as command
 from eyelevel.cli.run import worker
 from eyelevel.cli.run.plan_text import read_plan
 from eyelevel.cluster.connection import _unreachable_error
-from eyelevel.disk.locks import lock
-from eyelevel.errors import LaterError
 from eyelevel.run.study import jobs
 from eyelevel.run.study.cores import Processors
 from eyelevel.run.study.progress import Progress
 from eyelevel.run.study.status import STATUS_FILE
+from eyelevel.store.disk.locks import lock
 
 PLAN = """sites = ["dashboard"]
 networks = ["lte"]

@@ -1,11 +1,11 @@
 import pytest
 from typer.testing import CliRunner
 
+from eyelevel.calibration.level.rows import rows_of
+from eyelevel.calibration.measuring.measure import Level, in_force_of
 from eyelevel.cli.validate import level as validate_level
 from eyelevel.cli.validate.commands import app
-from eyelevel.level.rows import rows_of
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.run.level.measure import Level, in_force_of
 
 
 def test_an_interrupted_measurement_says_that_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from eyelevel.calibration.validation.path import Check
 from eyelevel.cli.validate.commands import _print
-from eyelevel.validation.path import Check
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 import pytest
 
-from eyelevel.errors import PlanError
-from eyelevel.networks.from_csv import networks_from_csv, toml_of
+from eyelevel.base.errors import PlanError
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.file.change import question_plan
 from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.networks.from_csv import networks_from_csv, toml_of
 
 
 def stacks(change, base="tcp+"):

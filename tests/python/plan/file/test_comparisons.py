@@ -2,7 +2,7 @@
 
 import pytest
 
-from eyelevel.errors import PlanError
+from eyelevel.base.errors import PlanError
 from eyelevel.plan.comparisons import Comparison, references_first
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.presets import PRESETS_BY_NAME, preset_text

@@ -1,8 +1,8 @@
 import pytest
 
-from eyelevel.errors import PlanError
-from eyelevel.networks.cross_traffic import CrossTraffic
+from eyelevel.base.errors import PlanError
 from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.networks.cross_traffic import CrossTraffic
 from eyelevel.plan.trials import Site, expand
 
 OF_A_NETWORK = """\

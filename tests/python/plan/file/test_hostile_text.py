@@ -2,8 +2,8 @@
 
 import pytest
 
+from eyelevel.base.errors import PlanError
 from eyelevel.cli.run.plan_text import read_plan
-from eyelevel.errors import PlanError
 
 PLAN = 'sites = ["{site}"]\nnetworks = ["dsl"]\nstacks = ["tcp", "quic"]\nreference = "tcp"\n'
 

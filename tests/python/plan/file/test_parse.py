@@ -4,15 +4,15 @@ from pathlib import Path
 import pytest
 from repository import ROOT
 
-from eyelevel.errors import PlanError
-from eyelevel.networks.recorded_links import find_recorded_pair
+from eyelevel.base.errors import PlanError
+from eyelevel.cli.reference.plan_schema import plan_schema
+from eyelevel.cli.reference.presets import presets_page
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers, TraceFile
+from eyelevel.plan.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.plan import StopRule
 from eyelevel.plan.presets import PRESETS, preset_text
 from eyelevel.plan.trials import Site, plan_document
-from eyelevel.reference.plan_schema import plan_schema
-from eyelevel.reference.presets import presets_page
 from eyelevel.sites.recorded import list_shipped
 
 GOOD = """\
@@ -183,12 +183,12 @@ def test_quickstart_takes_the_first_two_shipped_sites_or_the_given_ones():
 def test_the_reference_page_is_the_tables():
     root = ROOT
     written = (root / "docs/reference/presets.md").read_text(encoding="utf-8")
-    assert written == presets_page(), "run: python -m eyelevel.reference.presets"
+    assert written == presets_page(), "run: python -m eyelevel.cli.reference.presets"
 
 
 def test_the_written_schema_is_the_models():
     written = json.loads((ROOT / "spec/plan.schema.json").read_text(encoding="utf-8"))
-    assert written == plan_schema(), "run: python -m eyelevel.reference.plan_schema"
+    assert written == plan_schema(), "run: python -m eyelevel.cli.reference.plan_schema"
 
 
 PATTERNS = """\

@@ -1,5 +1,5 @@
-from eyelevel.networks.from_csv import networks_from_csv, toml_of
 from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.networks.from_csv import networks_from_csv, toml_of
 
 REST = 'sites = ["a"]\nstacks = ["tcp"]\nreference = "tcp"\nblocks = 2\n'
 

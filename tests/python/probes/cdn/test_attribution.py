@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from eyelevel.errors import ProbeError
+from eyelevel.base.errors import ProbeError
 from eyelevel.probes.cdn.attribution import attribute_cdns, group_of
 from eyelevel.probes.cdn.marks import SHIPPED, read_marks
 from eyelevel.probes.reading import SCHEMA

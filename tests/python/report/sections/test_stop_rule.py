@@ -58,7 +58,7 @@ def test_an_undecided_study_reports_the_blocks_and_minutes_that_would_decide_it(
 
 
 def test_where_no_number_of_blocks_would_do_the_machine_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("eyelevel.stats.stopping_rule.BLOCKS_COUNTED_MAX", 14)
+    monkeypatch.setattr("eyelevel.analysis.stats.stopping_rule.BLOCKS_COUNTED_MAX", 14)
     monkeypatch.setattr("eyelevel.report.first_screen.warnings.BLOCKS_COUNTED_MAX", 14)
     found = said(tmp_path, 0.25)["Undecided."]
     assert found.startswith("quic against tcp on dsl: ")

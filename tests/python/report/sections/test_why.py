@@ -9,11 +9,11 @@ from synthetic_run import TWO_STACKS, read_run
 from eyelevel.analysis.claims import verdict_of
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.causes import NetworkSplit
+from eyelevel.analysis.stats.decomposition import Decomposition
+from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.time_parts import PAINT, NetworkParts, TimePart
 from eyelevel.report.sections.time_parts import metric_paragraphs
 from eyelevel.report.sections.why import explain_causes, why_section, why_sentences
-from eyelevel.stats.decomposition import Decomposition
-from eyelevel.stats.estimate import Estimate
 
 NOTHING = Estimate(0.0, -1.0, 1.0)
 

@@ -4,9 +4,9 @@ from sample_record import sample_navigation, sample_record
 from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
+from eyelevel.load.trial import TrialResult
 from eyelevel.report.sections.outcomes import outcomes_section
 from eyelevel.run.block.attempts import with_retries
-from eyelevel.run.trial.trial import TrialResult
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import read_trial
 from eyelevel.store.frames import Frames

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from eyelevel.errors import InputChangedError, StoreError
+from eyelevel.base.errors import InputChangedError, StoreError
 from eyelevel.run.block import inputs
 from eyelevel.run.block.inputs import Input, content_of, keep_input, resolve
 

@@ -9,7 +9,7 @@ from synthetic_fleet import fleet_run, write_machine_document
 from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
-from eyelevel.errors import PlanError, StoreError
+from eyelevel.base.errors import PlanError, StoreError
 from eyelevel.run.bundle import inputs as bundle_inputs
 from eyelevel.run.bundle.bundle import write_bundle
 from eyelevel.run.bundle.inputs import RunInputs, locks

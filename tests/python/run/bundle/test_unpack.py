@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from synthetic_run import write_run
 
+from eyelevel.base.errors import ExpectedError, PlanError, StoreError
 from eyelevel.cli import main
-from eyelevel.errors import ExpectedError, PlanError, StoreError
 from eyelevel.run.bundle.bundle import write_bundle
 from eyelevel.run.bundle.consent import describe_access
 from eyelevel.run.bundle.inputs import RunInputs

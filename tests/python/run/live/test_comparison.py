@@ -6,9 +6,9 @@ from statistics import mean, stdev
 
 import pytest
 
+from eyelevel.analysis.stats.paired import hodges_lehmann
 from eyelevel.cli.validate.live import BLOCKS
 from eyelevel.run.live.comparison import Load, by_origin, compare, protocols, verdict
-from eyelevel.stats.paired import hodges_lehmann
 
 SEED = 20140
 STUDIES = 100

@@ -7,14 +7,14 @@ from labs import CORPUS, FAST
 
 from eyelevel.lab.client import Lab, LabConfig, Ready
 from eyelevel.lab.live_network import LiveNetwork
-from eyelevel.networks.network import lab_path
+from eyelevel.load.load_settings import load_settings
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.devices import DEVICES_BY_NAME
+from eyelevel.plan.networks.network import lab_path
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.trials import expand
 from eyelevel.run.live.load import LivePage, live_settings
-from eyelevel.run.trial.load_settings import load_settings
 from eyelevel.sites.recorded import open_site, read_screen
 
 URL = "https://plain.example/"

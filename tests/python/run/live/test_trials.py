@@ -2,8 +2,8 @@
 
 import pytest
 
-from eyelevel.networks.network import lab_path
 from eyelevel.plan.browser import Browser
+from eyelevel.plan.networks.network import lab_path
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.run.live.trials import LIVE, live_site, live_trials
 

@@ -7,8 +7,8 @@ import subprocess
 import pytest
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.binary import find_binary
-from eyelevel.confinement import UNSAFE_VARIABLE
+from eyelevel.lab.binary import find_binary
+from eyelevel.lab.confinement import UNSAFE_VARIABLE
 from eyelevel.plan.browser import Browser
 from eyelevel.run.machines import evidence
 from eyelevel.run.machines.fleet import Evidence, Fleet

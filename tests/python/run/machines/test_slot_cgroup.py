@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
+from eyelevel.load.host import MACHINE_PRESSURE
 from eyelevel.run.machines.slot_cgroup import (
     GROUP_VARIABLE,
     enter_group,
     slot_group,
 )
-from eyelevel.run.trial.host import MACHINE_PRESSURE
 
 
 @pytest.fixture
@@ -65,10 +65,10 @@ def test_a_process_without_a_group_stays_where_it_is(monkeypatch, tmp_path):
 SLOT = """
 import subprocess, sys
 from eyelevel.run.machines.slot_cgroup import enter_group
-from eyelevel.run.trial.host import pressure_file
+from eyelevel.load.host import pressure_file
 assert enter_group()
 print(pressure_file())
-of_child = "from eyelevel.run.trial.host import pressure_file; print(pressure_file())"
+of_child = "from eyelevel.load.host import pressure_file; print(pressure_file())"
 subprocess.run([sys.executable, "-c", of_child], check=True)
 """
 

@@ -5,9 +5,9 @@ from itertools import count
 import pytest
 from sample_record import sample_record
 
-from eyelevel.errors import LabError
+from eyelevel.base.errors import LabError
+from eyelevel.load.trial import TrialResult
 from eyelevel.run.machines.evidence import TRIAL_LOADS, slot_loads
-from eyelevel.run.trial.trial import TrialResult
 
 
 class Loads:

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from repository import ROOT
 
+from eyelevel.base.errors import ExpectedError
 from eyelevel.browser.chromium.process import EXECUTABLE_VARIABLE as CHROMIUM
 from eyelevel.browser.firefox.process import EXECUTABLE_VARIABLE as FIREFOX
-from eyelevel.errors import ExpectedError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.run.study import prepare
 from eyelevel.sites.recorded import open_site

@@ -8,18 +8,18 @@ from synthetic_run import SITES, write_run
 
 from eyelevel.analysis.decisions import rule_of
 from eyelevel.analysis.gate import evaluate
+from eyelevel.analysis.stats.bounded_gain import blocks_to_part
+from eyelevel.analysis.stats.quantile_gain import one_block_error_at_most
+from eyelevel.analysis.stats.sequential import Horizon
+from eyelevel.analysis.stats.stopping_rule import Rule, run_studies
 from eyelevel.analysis.study import read_contents
+from eyelevel.base.errors import PlanError
 from eyelevel.cli.results.gate import read_conditions
-from eyelevel.errors import PlanError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.presets import preset_text
 from eyelevel.run.study.estimate import DEVIATION, estimate
 from eyelevel.run.study.time_limits import check_time_limits, describe_limits
 from eyelevel.sites.recorded import open_site
-from eyelevel.stats.bounded_gain import blocks_to_part
-from eyelevel.stats.quantile_gain import one_block_error_at_most
-from eyelevel.stats.sequential import Horizon
-from eyelevel.stats.stopping_rule import Rule, run_studies
 from eyelevel.store.directory import TRIALS, list_committed
 
 TEXT = preset_text("quickstart", SITES)

@@ -14,9 +14,9 @@ import pytest
 from counts import count
 from sample_record import sample_record
 
-from eyelevel.disk import whole
-from eyelevel.disk.steps import watch_steps
 from eyelevel.store import commit
+from eyelevel.store.disk import whole
+from eyelevel.store.disk.steps import watch_steps
 
 TEST_TIMEOUT_S = 580.0
 SEEDED = count(full=200, sample=20)

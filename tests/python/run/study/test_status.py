@@ -12,8 +12,8 @@ from synthetic_run import write_run
 from synthetic_study import SyntheticStudy
 from timeouts import TEST_TIMEOUT_S
 
+from eyelevel.base.errors import StoreError
 from eyelevel.cli import main
-from eyelevel.errors import StoreError
 from eyelevel.plan.trials import Site, expand
 from eyelevel.run.study.dispatch import StopDecision
 from eyelevel.run.study.progress import Accounts, Progress

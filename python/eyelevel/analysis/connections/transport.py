@@ -1,0 +1,164 @@
+"""A sender's state over time, in one form for TCP and QUIC.
+
+TCP's is in `tcp-info.jsonl`, what the kernel said of each connection again and again. QUIC's is a
+qlog: JSON text sequences (RFC 7464, draft-ietf-quic-qlog-main-schema), in which an event holds only
+the recovery metrics that changed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
+
+from eyelevel.base.errors import ConnectionLogError, OutsideError
+from eyelevel.base.from_outside.json_text import parse_json
+from eyelevel.base.from_outside.limits import DOCUMENT
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.from_outside.words import excerpt
+from eyelevel.base.json_types import JsonObject
+from eyelevel.store.values import OBSERVED, Count, Integer, Milliseconds, Nanoseconds
+
+RECORD_SEPARATOR = b"\x1e"
+METRICS = "quic:recovery_metrics_updated"
+LOST = "quic:packet_lost"
+
+
+@with_config(OBSERVED)
+class _Sample(TypedDict):
+    """A line of `tcp-info.jsonl`."""
+
+    at_ns: Nanoseconds
+    connection: Integer
+    retransmitted_packets: Count
+    window_packets: Count
+    segment_bytes: Count
+    in_flight_packets: Count
+    rtt_us_smoothed: Milliseconds | None
+
+
+_SAMPLE: TypeAdapter[_Sample] = TypeAdapter(_Sample)
+
+
+@dataclass(frozen=True)
+class Transport:
+    """Milliseconds of `CLOCK_MONOTONIC`; bytes; the round trip is the smoothed one.
+
+    `losses` are the moments at which packets were deemed lost (QUIC) or sent again (TCP), and how
+    many were.
+    """
+
+    at_ms: tuple[float, ...]
+    window_bytes: tuple[int, ...]
+    in_flight_bytes: tuple[int, ...]
+    rtt_ms: tuple[float | None, ...]
+    losses: tuple[tuple[float, int], ...]
+
+
+def parse_tcp_info(content: bytes, connection: int, name: str) -> Transport:
+    """Return the kernel's samples of one TCP connection; a cut-off last line is left aside.
+
+    Raises ConnectionLogError for a line that is no JSON.
+    """
+    samples = [sample for sample in _samples(content, name) if sample["connection"] == connection]
+    losses = []
+    known_lost = 0
+    for sample in samples:
+        if sample["retransmitted_packets"] > known_lost:
+            losses.append((sample["at_ns"] / 1e6, sample["retransmitted_packets"] - known_lost))
+            known_lost = sample["retransmitted_packets"]
+    return Transport(
+        tuple(sample["at_ns"] / 1e6 for sample in samples),
+        tuple(sample["window_packets"] * sample["segment_bytes"] for sample in samples),
+        tuple(sample["in_flight_packets"] * sample["segment_bytes"] for sample in samples),
+        tuple(
+            None if sample["rtt_us_smoothed"] is None else sample["rtt_us_smoothed"] / 1e3
+            for sample in samples
+        ),
+        tuple(losses),
+    )
+
+
+def parse_qlog(content: bytes, name: str) -> Transport:
+    """Parse a qlog of a QUIC connection; a truncated last record is ignored.
+
+    Raises ConnectionLogError for anything else that is no qlog.
+    """
+    at_ms: list[float] = []
+    windows: list[int] = []
+    in_flight: list[int] = []
+    rtts: list[float | None] = []
+    losses: dict[float, int] = {}
+    metrics: JsonObject = {}
+    initial_rtt: float | None = None
+    for event in _events(content, name):
+        now = float(event["time"])
+        if event["name"] == LOST:
+            losses[now] = losses.get(now, 0) + 1
+        if event["name"] != METRICS:
+            continue
+        metrics.update(event["data"])
+        smoothed = metrics.get("smoothed_rtt")
+        # Before the first sample it is a guess (RFC 9002, section 6.2.2), not a measurement.
+        if initial_rtt is None:
+            initial_rtt = smoothed
+        at_ms.append(now)
+        windows.append(int(metrics.get("congestion_window", 0)))
+        in_flight.append(int(metrics.get("bytes_in_flight", 0)))
+        rtts.append(None if smoothed == initial_rtt else smoothed)
+    return Transport(
+        tuple(at_ms), tuple(windows), tuple(in_flight), tuple(rtts), tuple(sorted(losses.items()))
+    )
+
+
+def _samples(content: bytes, name: str) -> list[_Sample]:
+    lines = content.split(b"\n")
+    samples = []
+    for number, line in enumerate(lines, start=1):
+        if not line:
+            continue
+        try:
+            samples.append(_SAMPLE.validate_json(line))
+        except ValidationError as error:
+            if number == len(lines):
+                break
+            first = error.errors()[0]
+            what = "JSON" if first["type"] == "json_invalid" else "sample"
+            raise ConnectionLogError(
+                f"reading {name}: line {number} is no {what} ({excerpt(first['msg'])}); "
+                "load it again"
+            ) from error
+    return samples
+
+
+def _events(content: bytes, name: str) -> Iterator[JsonObject]:
+    head, *records = [text for text in content.split(RECORD_SEPARATOR) if text.strip()] or [b""]
+    if b"qlog" not in head:
+        raise ConnectionLogError(f"reading {name}: it does not begin as a qlog does; load it again")
+    for number, text in enumerate(records, start=1):
+        try:
+            event = parse_json(text, Source(f"reading {name}: record {number}", DOCUMENT))
+        except OutsideError as error:
+            if number == len(records) and not text.endswith(b"\n"):
+                return
+            raise ConnectionLogError(str(error)) from error
+        if isinstance(event, dict) and {"time", "name", "data"} <= event.keys():
+            if event["name"] == METRICS:
+                _check_metrics(event["data"], f"reading {name}: record {number}")
+            if not _is_number(event["time"]):
+                raise ConnectionLogError(f"reading {name}: record {number} has no time")
+            yield event
+
+
+def _check_metrics(data: object, place: str) -> None:
+    if not isinstance(data, dict):
+        raise ConnectionLogError(f"{place} has no metrics; it is damaged, so load it again")
+    for key in ("smoothed_rtt", "congestion_window", "bytes_in_flight"):
+        if not _is_number(data.get(key, 0)):
+            raise ConnectionLogError(
+                f"{place}: `{key}` is not a number; it is damaged, so load it again"
+            )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15

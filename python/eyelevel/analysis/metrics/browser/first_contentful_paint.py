@@ -1,0 +1,11 @@
+"""First Contentful Paint: when the first text or image was presented."""
+
+from __future__ import annotations
+
+from eyelevel.base.json_types import JsonMapping
+
+
+def first_contentful_paint(record: JsonMapping) -> float | None:
+    """Return milliseconds from navigation start, from the browser; None if it did not happen."""
+    value: float | None = record["navigation"]["first_contentful_paint_ms"]
+    return value

@@ -1,0 +1,251 @@
+"""The one table of all metrics; it also writes `docs/reference/metrics.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from eyelevel.analysis.metrics.browser.cumulative_layout_shift import cumulative_layout_shift
+from eyelevel.analysis.metrics.browser.dom_content_loaded import dom_content_loaded
+from eyelevel.analysis.metrics.browser.first_contentful_paint import first_contentful_paint
+from eyelevel.analysis.metrics.browser.largest_contentful_paint import largest_contentful_paint
+from eyelevel.analysis.metrics.browser.largest_contentful_paint_parts import (
+    PaintParts,
+    largest_contentful_paint_parts,
+)
+from eyelevel.analysis.metrics.browser.page_load_time import page_load_time
+from eyelevel.analysis.metrics.browser.time_to_first_byte import time_to_first_byte
+from eyelevel.analysis.metrics.browser.total_blocking_time import total_blocking_time
+from eyelevel.analysis.metrics.network.connections import connection_count
+from eyelevel.analysis.metrics.network.handshakes import handshake_count
+from eyelevel.analysis.metrics.network.objects import object_count
+from eyelevel.analysis.metrics.network.received_bytes import received_bytes
+from eyelevel.analysis.metrics.visual.contentful_speed_index import contentful_speed_index
+from eyelevel.analysis.metrics.visual.first_visual_change import first_visual_change
+from eyelevel.analysis.metrics.visual.history import VisualHistory
+from eyelevel.analysis.metrics.visual.last_visual_change import last_visual_change
+from eyelevel.analysis.metrics.visual.perceptual_speed_index import perceptual_speed_index
+from eyelevel.analysis.metrics.visual.speed_index import speed_index
+from eyelevel.analysis.metrics.visual.visual_complete import visual_complete
+from eyelevel.base.json_types import JsonMapping
+
+Record = JsonMapping
+Kind = Literal["visual", "browser", "network"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One number of a load."""
+
+    name: str
+    """The key in records, tables, JSON and charts, with its unit last."""
+    unit: str
+    title: str
+    definition: str
+    source: str
+    kind: Kind
+    """The observations from which it is computed."""
+    function: Callable[[VisualHistory, Record], float | None]
+
+
+def _visual(
+    name: str,
+    title: str,
+    definition: str,
+    source: str,
+    function: Callable[[VisualHistory], float | None],
+) -> Metric:
+    def compute(history: VisualHistory, _: Record) -> float | None:
+        return function(history)
+
+    return Metric(name, "ms", title, definition, source, "visual", compute)
+
+
+def _from_record(
+    name: str,
+    title: str,
+    definition: str,
+    source: str,
+    function: Callable[[Record], float | None],
+    kind: Kind = "browser",
+) -> Metric:
+    def compute(_: VisualHistory, record: Record) -> float | None:
+        return function(record)
+
+    return Metric(name, name.rpartition("_")[2], title, definition, source, kind, compute)
+
+
+def _complete(percent: int, source: str) -> Metric:
+    return _visual(
+        f"visual_complete_{percent}_ms",
+        f"Visually Complete {percent} %",
+        f"When visual progress first reaches {percent} %.",
+        source,
+        lambda history: visual_complete(history, percent),
+    )
+
+
+def _paint_part(
+    name: str, title: str, definition: str, part: Callable[[PaintParts], float]
+) -> Metric:
+    def of_record(record: Record) -> float | None:
+        parts = largest_contentful_paint_parts(record)
+        return None if parts is None else part(parts)
+
+    return _from_record(name, title, definition, "web.dev/optimize-lcp; web-vitals", of_record)
+
+
+METRICS: tuple[Metric, ...] = (
+    _from_record(
+        "page_load_time_ms",
+        "Page Load Time",
+        "Navigation start to the end of the main document's load event (`loadEventEnd`).",
+        "Navigation Timing Level 2",
+        page_load_time,
+    ),
+    _visual(
+        "first_visual_change_ms",
+        "First Visual Change",
+        "When any pixel of the viewport first differs from the start state.",
+        "Wolsing 2019, section 3; Browsertime",
+        first_visual_change,
+    ),
+    _complete(85, "Wolsing 2019, section 3; Browsertime"),
+    _complete(95, "Browsertime"),
+    _complete(99, "Browsertime"),
+    _visual(
+        "last_visual_change_ms",
+        "Last Visual Change",
+        "When any pixel of the viewport last changed before the load ended.",
+        "Wolsing 2019, section 3; Browsertime",
+        last_visual_change,
+    ),
+    _visual(
+        "speed_index_ms",
+        "Speed Index",
+        "Integral of (1 - visual progress) from navigation start to the last visual change.",
+        "P. Meenan, WebPageTest, 2012",
+        speed_index,
+    ),
+    _visual(
+        "perceptual_speed_index_ms",
+        "Perceptual Speed Index",
+        "First Visual Change, and from there the integral of (1 - structural similarity to the "
+        "final picture).",
+        "Gao, Dey, Ahammad 2017; Wang et al. 2004",
+        perceptual_speed_index,
+    ),
+    _visual(
+        "contentful_speed_index_ms",
+        "Contentful Speed Index",
+        "First Visual Change, and from there the integral of (1 - edges over the most edges that "
+        "any picture has).",
+        "Browsertime; Canny 1986",
+        contentful_speed_index,
+    ),
+    _from_record(
+        "time_to_first_byte_ms",
+        "Time To First Byte",
+        "Navigation start to the first byte of the main document's response (`responseStart`).",
+        "Navigation Timing Level 2",
+        time_to_first_byte,
+    ),
+    _from_record(
+        "first_contentful_paint_ms",
+        "First Contentful Paint",
+        "When the first text or image was presented, from DevTools' lifecycle event (the page "
+        "itself is given this time rounded to 4 ms).",
+        "Paint Timing",
+        first_contentful_paint,
+    ),
+    _from_record(
+        "largest_contentful_paint_ms",
+        "Largest Contentful Paint",
+        "When the largest text or image was presented; rounded to 4 ms by Chromium. Which element "
+        "it was is in the record.",
+        "Largest Contentful Paint",
+        largest_contentful_paint,
+    ),
+    _paint_part(
+        "lcp_resource_load_delay_ms",
+        "LCP Resource Load Delay",
+        "From Time To First Byte to the request for the picture that was the largest; 0 for text. "
+        "With Time To First Byte and the next two it adds up to Largest Contentful Paint.",
+        lambda parts: parts.resource_load_delay_ms,
+    ),
+    _paint_part(
+        "lcp_resource_load_duration_ms",
+        "LCP Resource Load Duration",
+        "From that request to the last byte of the picture; 0 for text.",
+        lambda parts: parts.resource_load_duration_ms,
+    ),
+    _paint_part(
+        "lcp_element_render_delay_ms",
+        "LCP Element Render Delay",
+        "From then on, or for text from Time To First Byte on, until it was presented.",
+        lambda parts: parts.element_render_delay_ms,
+    ),
+    _from_record(
+        "dom_content_loaded_ms",
+        "DOMContentLoaded",
+        "Navigation start to the end of the main document's DOMContentLoaded event "
+        "(`domContentLoadedEventEnd`).",
+        "Navigation Timing Level 2",
+        dom_content_loaded,
+    ),
+    _from_record(
+        "total_blocking_time_ms",
+        "Total Blocking Time",
+        "From First Contentful Paint to the end of the load, the time of the main thread's tasks "
+        "beyond 50 ms each.",
+        "Long Tasks; web.dev/tbt",
+        total_blocking_time,
+    ),
+    _from_record(
+        "cumulative_layout_shift_score",
+        "Cumulative Layout Shift",
+        "The largest sum of layout shifts that are less than 1 s apart and together at most 5 s "
+        "long.",
+        "Layout Instability; web.dev/cls",
+        cumulative_layout_shift,
+    ),
+    _from_record(
+        "received_bytes",
+        "Received bytes",
+        "Heads and coded bodies of the page's objects from the network, above TLS and transport.",
+        "DevTools `encodedDataLength`",
+        received_bytes,
+        "network",
+    ),
+    _from_record(
+        "object_count",
+        "Objects",
+        "Answers from the network; each redirect is one.",
+        "Das 2014, table 4.1",
+        object_count,
+        "network",
+    ),
+    _from_record(
+        "connection_count",
+        "Connections",
+        "Connections that the page's objects came over.",
+        "DevTools `connectionId`",
+        connection_count,
+        "network",
+    ),
+    _from_record(
+        "handshake_count",
+        "Handshakes",
+        "TLS or QUIC handshakes that the servers completed, those of unused connections included.",
+        "the lab's servers",
+        handshake_count,
+        "network",
+    ),
+)
+"""Every metric, in the order of tables and reports."""
+
+METRICS_BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}
+
+PRIMARY_METRICS: tuple[str, ...] = tuple(metric.name for metric in METRICS if metric.unit == "ms")
+"""The metrics that a study may be judged by: times."""

@@ -1,0 +1,70 @@
+"""Compute the numbers of a step after the load from one entry of a record's `after_load`.
+
+A step's time zero is the moment its input was sent. The same definitions as of a load's metrics,
+over the objects and pictures that came from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from eyelevel.analysis.metrics.network.objects import find_fetched_objects
+from eyelevel.analysis.metrics.network.received_bytes import received_bytes
+from eyelevel.analysis.metrics.visual.first_visual_change import first_visual_change
+from eyelevel.analysis.metrics.visual.history import Picture, visual_history
+from eyelevel.analysis.metrics.visual.last_visual_change import last_visual_change
+from eyelevel.analysis.metrics.visual.speed_index import speed_index
+from eyelevel.base.json_types import JsonMapping
+
+STEP_METRICS: dict[str, str] = {
+    "duration_ms": (
+        "to the last of: an object's end, a visual change, the next page's load event, its first "
+        "paint"
+    ),
+    "first_response_ms": "to the first byte of the first response, of the network's objects",
+    "load_event_ms": "to the load event of the page that the step opened",
+    "first_contentful_paint_ms": "to the first text or image of the page that the step opened",
+    "first_visual_change_ms": "when any pixel first differs from what was there",
+    "last_visual_change_ms": "when any pixel last changed",
+    "speed_index_ms": "integral of (1 - visual progress) to the last visual change",
+    "received_bytes": "heads and coded bodies of the step's objects from the network",
+    "object_count": "answers from the network",
+}
+"""Name and meaning, in the order of tables; the reference page has them too."""
+
+
+def step_metrics(
+    step: JsonMapping, frames: Iterable[tuple[float, Picture]]
+) -> dict[str, float | None]:
+    """`STEP_METRICS` of one step; None if what it measures did not happen.
+
+    `frames`: `(at_ms, picture)` on the record's clock, the first as the step began.
+    """
+    if step["failed"]:
+        return dict.fromkeys(STEP_METRICS)
+    start_ms = step["started_ms"]
+
+    def since_start(at_ms: float | None) -> float | None:
+        return None if at_ms is None else round(at_ms - start_ms, 3)
+
+    history = visual_history((max(at_ms - start_ms, 0.0), picture) for at_ms, picture in frames)
+    # Requests from while an element was scrolled into view are not the step's doing.
+    since = [item for item in step["objects"] if item["started_ms"] >= start_ms]
+    step = {**step, "objects": since}
+    objects = find_fetched_objects(step)
+    ends_ms = [item["finished_ms"] for item in objects if item["finished_ms"] is not None]
+    responses_ms = [item["response_ms"] for item in objects if item["response_ms"] is not None]
+    last_change_ms = last_visual_change(history)
+    opened_ms = (step["load_event_ms"], step["first_contentful_paint_ms"])
+    ends = [since_start(at_ms) for at_ms in (*ends_ms, *opened_ms)] + [last_change_ms]
+    return {
+        "duration_ms": max((end_ms for end_ms in ends if end_ms is not None), default=None),
+        "first_response_ms": since_start(min(responses_ms, default=None)),
+        "load_event_ms": since_start(step["load_event_ms"]),
+        "first_contentful_paint_ms": since_start(step["first_contentful_paint_ms"]),
+        "first_visual_change_ms": first_visual_change(history),
+        "last_visual_change_ms": last_change_ms,
+        "speed_index_ms": speed_index(history),
+        "received_bytes": received_bytes(step),
+        "object_count": float(len(objects)),
+    }

@@ -1,0 +1,166 @@
+"""Gains over sites whose loads share repetitions: the geometric mean, the median, the difference.
+
+A disturbance of some minutes affects a stack on every site of a repetition, so that repetitions are
+independent and blocks are not: each repetition counts by its mean over the sites. `values` and
+`reference` are sites x repetitions (or one site's repetitions), of one shape: not-a-number if a
+site has no block in a repetition, infinity for a timeout.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eyelevel.analysis.stats.estimate import (
+    CONFIDENCE,
+    ROUNDING,
+    Estimate,
+    Floats,
+    sum_freedom,
+    t_estimate,
+    undetermined,
+)
+from eyelevel.analysis.stats.paired import median_estimate
+
+NO_SPREAD = "the runs show no spread"
+ONE_BLOCK = "one block shows no spread"
+NO_RATIO = "a load's value is 0, so there is no ratio"
+
+
+def geometric_gain(
+    values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
+) -> Estimate:
+    """Return the geometric mean over sites of value / reference within blocks, less one.
+
+    Student's t over the repetitions' means of log ratios (`mean_over_repetitions`). A timeout or a
+    value of 0 makes it undetermined.
+    """
+    return of_gain(log_gain(values, reference, confidence))
+
+
+def log_gain(values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
+    """Return the gain as a mean log ratio, the form in which it is computed."""
+    x, r = paired_loads(values, reference)
+    n = x.shape[-1]
+    if n == 0:
+        return undetermined("no complete block is left")
+    if np.isinf(x).any() or np.isinf(r).any():
+        return undetermined("a load timed out, so there is no mean", n)
+    if (x <= 0).any() or (r <= 0).any():
+        return undetermined(NO_RATIO, n)
+    return mean_over_repetitions(np.log(x) - np.log(r), confidence)
+
+
+def difference_over_sites(
+    values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
+) -> Estimate:
+    """Return the mean over sites of value - reference within blocks, in their unit.
+
+    The interval is that of `mean_over_repetitions`.
+    """
+    x, r = paired_loads(values, reference)
+    if np.isinf(x).any() or np.isinf(r).any():
+        return undetermined("a load timed out, so there is no mean", x.shape[-1])
+    return mean_over_repetitions(x - r, confidence)
+
+
+def paired_loads(values: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
+    """Return both arrays, with not-a-number for each load whose pair has none."""
+    x, r = np.asarray(values, dtype=float), np.asarray(reference, dtype=float)
+    lone = np.isnan(x) | np.isnan(r)
+    return np.where(lone, np.nan, x), np.where(lone, np.nan, r)
+
+
+def repetition_values(differences: ArrayLike) -> Floats:
+    """Return one value per repetition with a block; they have the mean and error of all blocks.
+
+    `differences`: sites x repetitions, at least two blocks per site. The mean of the values is the
+    mean over sites of their means; their standard deviation over the square root of their number is
+    its error, as in `mean_over_repetitions`. If no block is lost these are the repetitions' means
+    over sites. If blocks are lost, a repetition has the overall mean plus its sites' distances from
+    their own means, each by its weight: without centring, a repetition that lacks a slow site would
+    be fast, and the scatter between sites would widen the interval.
+    """
+    d = np.atleast_2d(np.asarray(differences, dtype=float))
+    d = d[:, ~np.isnan(d).all(axis=0)]
+    there = ~np.isnan(d)
+    blocks, n = there.sum(axis=1), d.shape[1]
+    means = np.where(there, d, 0.0).sum(axis=1) / blocks
+    weights = np.sqrt(n * (n - 1) / (blocks * (blocks - 1.0))) / len(d)
+    residuals: Floats = np.where(there, d - means[:, None], 0.0) * weights[:, None]
+    values: Floats = means.mean() + residuals.sum(axis=0)
+    return values
+
+
+def mean_over_repetitions(differences: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
+    """Return the mean over sites of their means, by Student's t over repetitions.
+
+    Each site counts alike. If no block is lost, this is Student's t of the repetitions' means over
+    sites. If blocks are lost, a repetition has the sum of its sites' residuals, each by its weight
+    in the mean (Liang and Zeger, Biometrika 73, 1986, with each site's own n / (n - 1)); the
+    degrees of freedom are one less than the repetitions, or Welch and Satterthwaite's of the sites'
+    own errors if a site with few blocks has most of the error. Assumes repetitions that are
+    independent, with means about normal. R, with every block: `t.test(colMeans(differences))`.
+    """
+    d = np.atleast_2d(np.asarray(differences, dtype=float))
+    there = ~np.isnan(d)
+    blocks = there.sum(axis=1)
+    n = int(there.any(axis=0).sum())
+    if n == 0 or not blocks.all():
+        return undetermined("no complete block is left", n)
+    means = np.where(there, d, 0.0).sum(axis=1) / blocks
+    value = float(means.mean())
+    if blocks.min() < 2:
+        return undetermined(ONE_BLOCK, n, value)
+    weights = 1 / np.sqrt(blocks * (blocks - 1.0))
+    weighted = np.where(there, d - means[:, None], 0.0) * weights[:, None]
+    sums = weighted.sum(axis=0)
+    error = math.sqrt(float(sums @ sums)) / len(d)
+    if error <= ROUNDING * max(1.0, abs(value)):
+        return undetermined(NO_SPREAD, n, value)
+    freedom = sum_freedom((weighted**2).sum(axis=1).tolist(), (blocks - 1).tolist())
+    return t_estimate(value, error, min(n - 1.0, freedom), n, confidence)
+
+
+def median_gain(
+    values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
+) -> Estimate:
+    """Return the median over repetitions of their median sites' value / reference, less one.
+
+    For a single site it is that of the blocks. Interval and p are those of `median_estimate`, over
+    the repetitions' medians. A few slow loads or timeouts change it little, which is why it
+    accompanies the mean. Assumes independent repetitions. Two timeouts of a block are equal up to
+    the limit.
+    """
+    x, r = (np.atleast_2d(np.asarray(runs, dtype=float)) for runs in (values, reference))
+    logs = _log_ratios(x, r)
+    logs = logs[:, ~np.isnan(logs).all(axis=0)]
+    if logs.shape[1] == 0:
+        return undetermined("no complete block is left")
+    with np.errstate(invalid="ignore"):
+        # With two sites, one may have timed out with either stack: they have no direction.
+        medians = np.nan_to_num(np.nanmedian(logs, axis=0), posinf=np.inf, neginf=-np.inf)
+    return as_gain(median_estimate(medians, "repetitions", confidence))
+
+
+def as_gain(on_log: Estimate) -> Estimate:
+    """Return a mean log ratio as a gain with its bounds; the error stays the logarithm's."""
+    value, low, high = (
+        bound if bound is None or bound == math.inf else math.expm1(bound)
+        for bound in (on_log.value, on_log.low, on_log.high)
+    )
+    return replace(on_log, value=value, low=low, high=high)
+
+
+def of_gain(on_log: Estimate) -> Estimate:
+    """Return a mean log ratio as a gain with its own standard error."""
+    gain = as_gain(on_log)
+    if gain.value is None or on_log.standard_error is None:
+        return gain
+    return replace(gain, standard_error=on_log.standard_error * (1 + gain.value))
+
+
+def _log_ratios(x: Floats, r: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(x == r, 0.0, np.log(x) - np.log(r))

@@ -1,0 +1,125 @@
+"""Parse CSV with one row per line, so that an unclosed quote ends with its line."""
+
+import codecs
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.from_outside.words import excerpt
+
+SEPARATORS = ";\t,"
+"""Separators that are searched for in a row, in this order."""
+_STATED = re.compile(r'"?sep=(.?)"?', re.IGNORECASE)
+_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of a table, the heading first, each with its place (line number).
+
+    `separator` is "" for JSON, whose numbers have decimal points.
+    """
+
+    separator: str
+    rows: list[tuple[str, list[str]]]
+
+
+def utf8_of(content: bytes, source: Source) -> bytes:
+    """Convert a table's bytes to UTF-8 without a byte order mark, with LF line ends.
+
+    Excel's "Unicode text" and PowerShell's `>` write UTF-16, the latter sometimes without a mark; a
+    table in UTF-8 has no NUL among its first two bytes.
+    """
+    if content.startswith(_MARKS):
+        encoding = "utf-16"
+    elif content[:2].count(0) == 1:
+        encoding = "utf-16-be" if content[0] == 0 else "utf-16-le"
+    else:
+        return _with_lf(content.removeprefix(codecs.BOM_UTF8))
+    try:
+        return _with_lf(content.decode(encoding).encode("utf-8"))
+    except UnicodeError as error:
+        fault = f"damaged, not whole UTF-16 ({excerpt(error)})"
+        raise source.refusal(fault, "", "save the file as UTF-8") from error
+
+
+def _with_lf(content: bytes) -> bytes:
+    """Return the content with LF for CR if lines end with CR only."""
+    return content if b"\n" in content else content.replace(b"\r", b"\n")
+
+
+def read_separator(line: str, number: int, source: Source) -> str | None:
+    """Return the separator that a line such as Excel's `sep=;` declares; None for other lines."""
+    stated = _STATED.fullmatch(line.removeprefix("\ufeff").strip(" \r\n"))
+    if stated is None:
+        return None
+    if stated[1] not in (*SEPARATORS, "|"):
+        fault = f"`{excerpt(line)}` states a separator that is not known"
+        raise source.refusal(fault, str(number), "use a comma, a semicolon, a tab or `|`")
+    return stated[1]
+
+
+def separator_of(line: str) -> str:
+    """Return the separator of a row's cells: a semicolon, a tab or a comma."""
+    return next((sign for sign in SEPARATORS if sign in line), ",")
+
+
+def csv_rows(text: str, source: Source) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line number and cells of each line that is neither empty nor a `#` comment.
+
+    The first such line determines the separator: semicolon, tab or comma, or Excel's `sep=`. Raises
+    the source's error for a line that is not CSV.
+    """
+    for number, cells, _ in _rows(text, source):
+        yield number, cells
+
+
+def read_table(text: str, source: Source) -> Table:
+    """Read all rows of a small table. Raises the source's error as `csv_rows` does."""
+    found = list(_rows(text, source))
+    return Table(found[0][2] if found else ",", [(str(line), cells) for line, cells, _ in found])
+
+
+def refuse_long_rows(table: Table, source: Source) -> None:
+    """Raise the source's error for a row with more cells than the heading.
+
+    An unquoted decimal comma makes two cells of one. Empty cells at the end are ignored.
+    """
+    width = len(table.rows[0][1]) if table.rows else 0
+    for place, cells in table.rows[1:]:
+        if any(cells[width:]):
+            fault = f"{len(cells)} cells, and the heading has {width}"
+            remedy = "write as many in each row, decimals with a point"
+            raise source.refusal(fault, place, remedy)
+
+
+def _rows(text: str, source: Source) -> Iterator[tuple[int, list[str], str]]:
+    separator = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if not separator:
+            separator = read_separator(line, number, source) or ""
+            if separator:
+                continue
+            separator = separator_of(line)
+        yield number, csv_cells(line, separator, number, source), separator
+
+
+def refuse_cr(line: str, number: int, source: Source) -> None:
+    """Raise the source's error for a line that contains a CR, an obsolete line end."""
+    if "\r" in line:
+        raise source.refusal("a line end of CR alone", str(number), "save it with LF or CR LF")
+
+
+def csv_cells(line: str, separator: str, number: int, source: Source) -> list[str]:
+    """Parse the cells of one line. Raises the source's error if it is not CSV."""
+    refuse_cr(line, number, source)
+    try:
+        cells = next(csv.reader([line], delimiter=separator))
+    except (csv.Error, StopIteration) as error:
+        fault = f"no row of a table ({error})" if str(error) else "no row of a table"
+        raise source.refusal(fault, str(number), "quote its cells as CSV does") from error
+    return [cell.strip() for cell in cells]

@@ -1,0 +1,208 @@
+"""Read lists of hosts to probe or scan, and lists of opt-outs.
+
+A line is `HOST[:PORT][/PATH]`, a URL, or a row of a published list: Tranco's, Alexa's and
+Umbrella's have a rank before the name, CrUX's after it, and others a heading that names the column.
+A line without a host is left out and counted, so that one bad line in a million does not refuse the
+list.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+from urllib.parse import quote
+
+from eyelevel.base.errors import ExpectedError
+from eyelevel.base.from_outside.csv_rows import SEPARATORS, csv_cells, read_separator, refuse_cr
+from eyelevel.base.from_outside.files import lines_of
+from eyelevel.base.from_outside.host_names import NAME, name_in_dns
+from eyelevel.base.from_outside.limits import WORD_LINE_BYTES_MAX
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.from_outside.words import excerpt
+
+COLUMNS = (
+    *("domain", "root domain", "origin", "hostname", "host", "url", "name", "site", "website"),
+    "page",
+)
+"""Headings of a column of hosts; the first one in this order that a list has counts."""
+_ALONE = ("domain", "origin", "hostname", "url")
+"""Words that are a heading even without a second column. A host may be called `site`, so the
+other words count alone only if the next line has a dot or a colon.
+"""
+SHOWN = 3
+"""Number of left-out lines that are quoted."""
+
+_SCHEME = re.compile(r"https?://", re.IGNORECASE)
+_PORT = re.compile(r"(.*):(\d{1,5})", re.DOTALL)
+_RANK = re.compile(r"\d[\d.]*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host name or address in normal form, with its port and path."""
+
+    name: str
+    """Name in lower case without a final dot, or an address; IPv6 without brackets."""
+    port: int | None
+    path: str
+    """Path with a leading slash; `/` if none was given."""
+
+
+@dataclass
+class LeftOut:
+    """Counts the lines of a list without a host, and keeps the first ones' faults."""
+
+    count: int = 0
+    first: list[Exception] = field(default_factory=list)
+
+    def take(self, fault: Exception) -> None:
+        """Count a line."""
+        self.count += 1
+        if len(self.first) < SHOWN:
+            self.first.append(fault)
+
+    def report(self, note: Callable[[str], None]) -> None:
+        """Report the count and the first lines, if there are any."""
+        if self.count:
+            lines = "1 line is" if self.count == 1 else f"{self.count:,} lines are"
+            shown = "" if self.count <= SHOWN else f", the first {SHOWN} of them"
+            note(f"{lines} left out{shown}:")
+        for fault in self.first:
+            note(str(fault))
+
+    def refusal(self, source: Source) -> Exception:
+        """Return the error for a list without a host."""
+        remedy = "write one HOST[:PORT][/PATH] per line"
+        return self.first[0] if self.first else source.refusal("it names no host", "", remedy)
+
+
+def parse_host(text: str) -> Host:
+    """Parse `HOST[:PORT][/PATH]`, optionally after `https://` or `http://`.
+
+    Raises `ValueError` with the reason.
+    """
+    scheme = _SCHEME.match(text)
+    rest = text[scheme.end() :] if scheme else text
+    end = re.search(r"[/?]", rest)
+    authority, path = (rest[: end.start()], rest[end.start() :]) if end else (rest, "/")
+    if any(c.isspace() or ord(c) < 32 for c in rest):
+        raise ValueError("a blank or a control character is in it")
+    name, port = _name_and_port(authority)
+    path = "".join(c if c.isascii() else quote(c) for c in path)
+    return Host(name, port, path if path.startswith("/") else f"/{path}")
+
+
+def read_hosts(path: Path, source: Source, left_out: LeftOut) -> Iterator[tuple[int, Host]]:
+    """Yield the line number and host of each line, including repeated hosts.
+
+    Raises the source's error if the file cannot be read.
+    """
+    for number, text, columns in _rows(lines_of(path, source, WORD_LINE_BYTES_MAX), source):
+        try:
+            word = columns.host_in(text, number, source)
+        except ExpectedError as error:
+            left_out.take(error)
+            continue
+        try:
+            yield number, parse_host(word.strip())
+        except ValueError as error:
+            fault = f"`{excerpt(text)}` is not a HOST[:PORT][/PATH] ({excerpt(error)})"
+            left_out.take(source.refusal(fault, str(number), "correct the line, or drop it"))
+
+
+def _rows(
+    lines: Iterable[tuple[int, str]], source: Source
+) -> Iterator[tuple[int, str, "_Columns"]]:
+    """Yield a list's lines, without its heading and `#` comments."""
+    columns: _Columns | None = None
+    held: tuple[int, str] | None = None
+    for number, line in lines:
+        # A tab at the end of a line is kept: it separates an empty cell.
+        text = line.lstrip("\ufeff").partition("#")[0].strip(" ")
+        if not text.strip():
+            continue
+        if columns is None:
+            stated = read_separator(text, number, source)
+            columns = _Columns(stated or SEPARATORS)
+            if stated:
+                continue
+        if columns.take_heading(text, number, source):
+            continue
+        if columns.is_first_row() and text.strip('" ').lower() in COLUMNS:
+            held = number, text
+            continue
+        if held is not None and not re.search(r"[.:]", text):
+            yield *held, columns
+        held = None
+        yield number, text, columns
+
+
+class _Columns:
+    """Finds the column of a list's hosts: after a rank, before it, or under a heading."""
+
+    def __init__(self, separators: str) -> None:
+        self._separators = separators
+        self._is_new = True
+        self._at: int | None = None
+        self._rows = 0
+
+    def is_first_row(self) -> bool:
+        """Count a row; returns whether it is the first one without a heading."""
+        self._rows += 1
+        return self._rows == 1 and self._at is None
+
+    def take_heading(self, text: str, number: int, source: Source) -> bool:
+        """Return whether the list's first line is a heading; if so, use its column for all
+        lines.
+        """
+        is_first, self._is_new = self._is_new, False
+        # A line with a CR is not a heading: it is left out like a row, and the others are read.
+        for separator in self._separators if is_first and "\r" not in text else "":
+            cells = [cell.lower() for cell in csv_cells(text, separator, number, source)]
+            known = COLUMNS if len(cells) > 1 else _ALONE
+            named = next((name for name in known if name in cells), None)
+            if named is not None and not any(_RANK.fullmatch(cell) for cell in cells):
+                self._separators, self._at = separator, cells.index(named)
+                return True
+        return False
+
+    def host_in(self, text: str, number: int, source: Source) -> str:
+        """Return the cell with the host, or the line itself if it is not a row of a table."""
+        refuse_cr(text, number, source)
+        for separator in self._separators:
+            if separator not in text and not (self._at or text.startswith('"')):
+                continue
+            cells = csv_cells(text, separator, number, source)
+            if self._at is not None:
+                return cells[self._at] if self._at < len(cells) else ""
+            first, *others = cells
+            if others and first.isascii() and first.isdecimal():
+                return others[0]
+            # A comma may be part of a path; an origin has none.
+            is_origin = re.fullmatch(r"[^/]*/?", _SCHEME.sub("", first))
+            if is_origin and all(_RANK.fullmatch(cell) for cell in others if cell):
+                return first
+        return text
+
+
+def _name_and_port(authority: str) -> tuple[str, int | None]:
+    try:
+        return str(IPv6Address(authority)), None
+    except ValueError:
+        pass
+    match = _PORT.fullmatch(authority)
+    text, port = (match[1], int(match[2])) if match else (authority, None)
+    if port is not None and not 0 < port < 65536:
+        raise ValueError(f"{port} is not a port")
+    if text.startswith("["):
+        if not text.endswith("]"):
+            raise ValueError("an address has no closing bracket")
+        return str(IPv6Address(text[1:-1])), port
+    name = name_in_dns(text).removesuffix(".")
+    if not NAME.fullmatch(name):
+        raise ValueError("no such name can stand in DNS")
+    if name.rpartition(".")[2].isdecimal():
+        # Like browsers: a name that ends in a number must be an IPv4 address.
+        return str(IPv4Address(name)), port
+    return name, port

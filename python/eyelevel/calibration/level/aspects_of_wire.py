@@ -1,0 +1,327 @@
+"""Aspects of what is on the wire between handshake and end."""
+
+from eyelevel.calibration.level import settings_text as said
+from eyelevel.calibration.level.aspect import PAGES, Aspect, Measure
+from eyelevel.calibration.level.classes import Bound
+from eyelevel.plan.in_force import tcp_controller
+from eyelevel.plan.stacks import Stack
+
+
+@said.of_our_servers
+def _unsent(s: Stack) -> str:
+    """`unsent_bytes_max`."""
+    if not s.schedules_responses:
+        return "nothing is scheduled"
+    given = s.unsent_bytes_max
+    return "the transport's own bounds" if given is None else f"at most {given:,} bytes"
+
+
+def _ecn(s: Stack) -> str:
+    """`ecn`: of TCP the kernel's, whosever the server is."""
+    if s.over_quic and not s.is_ours:
+        return said.ITS_OWN
+    return s.ecn
+
+
+@said.of_our_servers
+def _header_tables(s: Stack) -> str:
+    """`header_table_bytes`, and over QPACK `blocked_streams_max`."""
+    if not s.schedules_responses:
+        return "no table"
+    size, blocked = s.header_table_bytes, s.blocked_streams_max
+    tables = "its own tables" if size is None else f"tables of {size:,} bytes"
+    return tables if blocked is None else f"{tables}, {blocked} streams may wait"
+
+
+def _receive_window(s: Stack) -> str:
+    """`receive_window_bytes`, of TCP alone."""
+    if s.over_quic:
+        return "the browser's"
+    size = s.receive_window_bytes
+    return "the kernel's" if size is None else f"{size:,} bytes"
+
+
+def _initial_window(s: Stack) -> str:
+    """`initial_window_packets`: of TCP the route's, whosever the server is."""
+    if s.over_quic and not s.is_ours:
+        return said.ITS_OWN
+    return f"{s.initial_window_packets} packets"
+
+
+@said.of_our_servers
+def _pacing(s: Stack) -> str:
+    """`pacing`, or BBR's own."""
+    if s.congestion_control == "bbr":
+        return "BBR's own rate"
+    return "on" if s.pacing else "off"
+
+
+def _packet(s: Stack) -> str:
+    """`quic_packet_bytes`."""
+    if s.over_quic and not s.is_ours:
+        return said.ITS_OWN
+    return f"{s.quic_packet_bytes:,} bytes of UDP" if s.over_quic else "the kernel's"
+
+
+@said.of_our_servers
+def _record(s: Stack) -> str:
+    """`tls_record_bytes`."""
+    if not s.over_tls:
+        return "no TLS"
+    return "a packet" if s.over_quic else f"records of {s.tls_record_bytes:,} bytes"
+
+
+@said.of_our_servers
+def _http_origins(s: Stack) -> str:
+    """Return how recorded http origins are served: the stack's TCP settings apply with QUIC,
+    too."""
+    controller = tcp_controller(s.congestion_control)
+    paced = "paced" if s.pacing else "not paced"
+    return f"HTTP/1.1 in cleartext, {controller}, {s.initial_window_packets} packets, {paced}"
+
+
+OF_WIRE: tuple[Aspect, ...] = (
+    Aspect(
+        "late urgent request",
+        what="bytes that leave between its coming to the server and its answer's first",
+        measure=Measure(
+            "late_bytes",
+            ("late on slow",),
+            "bytes",
+            "path log, own client",
+            margin=4096.0,
+            none_of=said.no_priorities,
+        ),
+    ),
+    Aspect(
+        "unsent bytes",
+        _unsent,
+        ("unsent_bytes_max",),
+        what="the most that waited below the scheduler",
+        measure=Measure(
+            "unsent_bytes_max",
+            ("page on far", "late on slow"),
+            "bytes",
+            "servers' events",
+            margin=4096.0,
+            none_of=said.no_scheduler,
+        ),
+        switch={"unsent_bytes_max": 65_536},
+    ),
+    Aspect(
+        "recorded http origins",
+        _http_origins,
+        ("congestion_control", "initial_window_packets", "pacing"),
+    ),
+    Aspect(
+        "ECN bits",
+        _ecn,
+        ("ecn",),
+        what="packets from the servers that say that they can be marked, share",
+        measure=Measure(
+            "ecn_share_down",
+            (*PAGES, "bulk on far"),
+            "share",
+            "path log",
+            margin=0.01,
+            # A packet of the client's is acknowledged by one at most, a request's answered as well.
+            bound=Bound("inherent", 0.0, 0.5),
+            because=(
+                "TCP's acknowledgements without data, repetitions and SYN-ACKs are never ECT, RFC "
+                "3168 6.1; QUIC's packets all are, RFC 9000 13.4"
+            ),
+            bound_with={"ecn": "on"},
+        ),
+        switch={"ecn": "on"},
+    ),
+    Aspect(
+        "ECN bits, up",
+        what="packets from the browser that say that they can be marked, share",
+        measure=Measure(
+            "ecn_share_up",
+            PAGES,
+            "share",
+            "path log",
+            margin=0.01,
+            bound=Bound("browser", -1.0, 0.0),
+            because="its QUIC tells of marks and sets none of its own; there is no flag for it",
+            bound_with={"ecn": "on"},
+        ),
+    ),
+    Aspect(
+        "head bytes down",
+        _header_tables,
+        ("header_table_bytes", "blocked_streams_max"),
+        what="of all responses as coded, inserts into tables included",
+        measure=Measure(
+            "head_bytes_down",
+            PAGES,
+            "bytes",
+            "servers' events",
+            margin_share=0.10,
+            # Of 73 heads, and as much for references to what was inserted beside them.
+            bound=Bound("inherent", 0.0, 292.0),
+            because="a prefix of 2 bytes a head, RFC 9204 4.5.1; inserts apart from heads, 4.3",
+        ),
+    ),
+    Aspect(
+        "head bytes up",
+        what="of all requests as coded, inserts into tables included",
+        measure=Measure(
+            "head_bytes_up",
+            PAGES,
+            "bytes",
+            "servers' events",
+            margin_share=0.10,
+            # Of 73 heads, and every path once more.
+            bound=Bound("inherent", 0.0, 1059.0),
+            because=(
+                "a prefix of 2 bytes a head, RFC 9204 4.5.1; what is inserted stays until it is "
+                "acknowledged, 2.1.1, so that paths may come twice"
+            ),
+        ),
+        switch={"header_table_bytes": 0},
+    ),
+    Aspect(
+        "client's first window",
+        _receive_window,
+        ("receive_window_bytes",),
+        what="bytes that the browser lets a server send at first, over a connection",
+        measure=Measure(
+            "client_window_bytes", PAGES, "bytes", "servers' events", margin_share=0.10
+        ),
+        switch={"receive_window_bytes": None},
+    ),
+    Aspect(
+        "time limited by the client's window",
+        what="in which it alone kept data back, over all connections",
+        measure=Measure(
+            "window_limited_ms", (*PAGES, "bulk on far"), "ms", "servers' events", margin=10.0
+        ),
+    ),
+    Aspect(
+        "time limited by the send buffer",
+        what="in which there was more of a response and the transport took none",
+        measure=Measure(
+            "buffer_limited_ms", (*PAGES, "bulk on far"), "ms", "servers' events", margin=10.0
+        ),
+    ),
+    Aspect(
+        "initial window",
+        _initial_window,
+        ("initial_window_packets",),
+        what="packets of the first flight after the handshake",
+        measure=Measure(
+            "first_flight_packets",
+            ("bulk on far",),
+            "packets",
+            "path log",
+            # The kernel counts its window in packets, QUIC in bytes.
+            margin=1.0,
+            compared="count",
+        ),
+        switch={"initial_window_packets": 10},
+    ),
+    Aspect(
+        "pacing",
+        _pacing,
+        ("pacing",),
+        what="from the first to the last packet of an initial window",
+        measure=Measure(
+            "first_flight_ms",
+            ("bulk on far",),
+            "ms",
+            "path log",
+            margin=4.0,
+            margin_share=0.10,
+        ),
+        switch={"pacing": False},
+    ),
+    Aspect(
+        "repair at the tail",
+        what="what the loss of the last packet of a response costs",
+        measure=Measure(
+            "repair_ms",
+            ("loss at the tail",),
+            "ms",
+            "own client",
+            margin=10.0,
+            # 125 to 325 ms (RTTVAR is at most half of SRTT) less 400 to 480 (SRTT holds delays).
+            bound=Bound("inherent", -355.0, -75.0),
+            because=(
+                "SRTT + 4 RTTVAR + 25 ms from the packet on, RFC 9002 6.2.1; over TCP SRTT and the "
+                "kernel's 200 ms (RFC 6298 2.3) from the last acknowledgement on, which comes a "
+                "round trip and at most 40 ms after the packet"
+            ),
+        ),
+    ),
+    Aspect(
+        "repair in the middle",
+        what="what the loss of a packet in the middle of a response costs",
+        measure=Measure(
+            "repair_ms",
+            ("loss in the middle",),
+            "ms",
+            "own client",
+            margin=20.0,
+        ),
+    ),
+    Aspect(
+        "acknowledgements",
+        what="packets up for each packet down",
+        measure=Measure(
+            "packets_up_per_down",
+            PAGES,
+            "",
+            "path log",
+            margin=0.1,
+            bound=Bound("browser", -0.9, 0.0),
+            because=(
+                "its QUIC acknowledges every 2nd packet, after 100 every 10th, RFC 9000 13.2.2; "
+                "TCP each or every 2nd, RFC 5681 4.2"
+            ),
+        ),
+    ),
+    Aspect(
+        "delayed acknowledgements",
+        what="the longest from a data packet's coming to the browser to its next packet up",
+        measure=Measure(
+            "ack_delay_ms_max",
+            PAGES,
+            "ms",
+            "path log",
+            margin=10.0,
+            bound=Bound("browser", -175.0, 0.0),
+            because=(
+                "its QUIC waits 25 ms (RFC 9000 18.2) and for a processor, the kernel's TCP 40 to "
+                "200 ms"
+            ),
+        ),
+    ),
+    Aspect(
+        "packet size",
+        _packet,
+        ("quic_packet_bytes",),
+        what="the most common packet down, IP header included",
+        measure=Measure("packet_bytes", PAGES, "bytes", "path log", margin=20.0),
+    ),
+    Aspect(
+        "first usable byte",
+        _record,
+        ("tls_record_bytes",),
+        what="from sending the page's request to its response's head",
+        measure=Measure(
+            "first_byte_ms",
+            ("page on slow",),
+            "ms",
+            "record",
+            margin=5.0,
+            bound=Bound("inherent", -47.0, 21.0),
+            because=(
+                "a record of 4 kB is read as a whole, RFC 8446 5.2, a packet alone, RFC 9001 5.3; "
+                "the request waits for a datagram of 1200 bytes, RFC 9000 14.1"
+            ),
+        ),
+        switch={"tls_record_bytes": 16_384},
+    ),
+)

@@ -1,0 +1,316 @@
+"""Run one trial: build its lab, load the page, tear down, write exactly one outcome."""
+
+import logging
+import platform
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from types import MappingProxyType
+
+from eyelevel.base.errors import BrowserStartError, LabError
+from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.browser.browsers import load_page
+from eyelevel.browser.observations import RawLoad
+from eyelevel.lab.client import LabConfig, LabSummary, Ready
+from eyelevel.load.coding import Coding, Pictures, coding
+from eyelevel.load.cross_traffic import cross_traffic_record, silent_flow
+from eyelevel.load.external_server import start_served_lab
+from eyelevel.load.host import HostSample
+from eyelevel.load.judge import judge
+from eyelevel.load.load_settings import load_settings
+from eyelevel.load.observed import Observed
+from eyelevel.load.quiet_host import HostWait, remember
+from eyelevel.load.steps import (
+    after_load_record,
+    all_objects,
+    all_pictures_match,
+    find_failed_step,
+)
+from eyelevel.load.traces import check_recording, check_trace_files
+from eyelevel.plan.networks.origin_rtt import Place, places_of
+from eyelevel.plan.trials import Trial
+from eyelevel.sites.recorded import site_info
+from eyelevel.store.directory import LOGS
+from eyelevel.store.disk.folders import temporary_folder
+from eyelevel.store.frames import Frames
+from eyelevel.store.messages import MESSAGES_FILE, pack_messages
+from eyelevel.store.schema import RECORD_VERSION
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """A trial's record in the store's form, and its frames."""
+
+    record: JsonObject
+    frames: Frames
+    step_frames: tuple[Frames, ...] = ()
+    """The frames of each step after the load."""
+    logs: Mapping[str, bytes] = field(default_factory=dict)
+    """The logs of browser, connections and packets, and the messages, by file name."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """The logs of a lab: its `connection_logs`, and a folder for its path's log."""
+
+    connections: JsonMapping | None
+    path: str | None
+
+
+def run_trial(
+    trial: Trial,
+    archive: str,
+    url: str | None = None,
+    trace_files: Mapping[str, str] = MappingProxyType({}),
+    path_log: str | None = None,
+    host_wait: HostWait | None = None,
+) -> TrialResult:
+    """Load the site of `archive` once as `trial` specifies; every failure is an outcome.
+
+    `url`: the page to open, by default the recording's own. `trace_files`: the network's recorded
+    traces by digest. `path_log`: a folder for the path's logs. `host_wait`: the rules by which it
+    waits for the machine; None: no wait. An interruption (KeyboardInterrupt, WaitInterruptedError)
+    passes through, with nothing left behind. Raises InputChangedError if recording or traces are
+    not those of the plan.
+    """
+    named = f"trial {trial.hash} ({trial.site}, {trial.network}, {trial.stack})"
+    waited_ms = host_wait.wait() * 1e3 if host_wait else 0.0
+    logger.info("%s: begins after waiting %.0f ms for the machine", named, waited_ms)
+    with connection_logs(trial.browser.logs) as logs, coding() as pictures:
+        settings = Watched(logs.config, path_log)
+        result = _run_trial(trial, archive, url, trace_files, settings, pictures)
+    outcome, detail = (result.record[key] for key in ("outcome", "outcome_detail"))
+    logger.info("%s: %s", named, f"{outcome} ({detail})" if detail else outcome)
+    host = result.record["host"]
+    host["waited_for_host_ms"] = round(waited_ms, 3)
+    host["wall_ms"] += host["waited_for_host_ms"]
+    return replace(result, logs={**result.logs, **logs.files})
+
+
+def _run_trial(
+    trial: Trial,
+    archive: str,
+    url: str | None,
+    trace_files: Mapping[str, str],
+    watched: Watched,
+    pictures: Coding,
+) -> TrialResult:
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    started_s = time.monotonic()
+    before = HostSample.take(started_s)
+    raw: RawLoad | None = None
+    load_ended: HostSample | None = None
+    summary, ready = LabSummary(), None
+    try:
+        check_trace_files(trace_files, trial.network_settings)
+        path = trial.lab_path(trace_files, _places(trial, archive))
+        config = LabConfig(
+            path,
+            trial.seed,
+            archive,
+            trial.lab_stack(),
+            cross_traffic=trial.lab_cross_traffic(),
+            connection_logs=watched.connections,
+            log=watched.path,
+            longest_prefix=trial.browser.longest_prefix,
+        )
+        with start_served_lab(trial.stack_settings, archive, config) as lab:
+            ready = lab.ready
+            check_recording(archive, str(ready.site_digest), trial.site_digest)
+            _let_settle(trial)
+
+            def begin_measured_visit() -> None:
+                nonlocal before
+                lab.revisit(connections_stay=trial.browser.visit == "warm")
+                before = HostSample.take(time.monotonic())
+
+            def end_measured_visit(over: RawLoad) -> None:
+                nonlocal load_ended
+                load_ended = HostSample.take(time.monotonic())
+                remember(load_ended)
+                pictures.begin(over)
+
+            settings = load_settings(trial, lab, archive, url)
+            raw = load_page(
+                replace(
+                    settings,
+                    between_visits=begin_measured_visit,
+                    when_over=end_measured_visit,
+                )
+            )
+            summary = lab.stop()
+        reason = next(iter(summary.errors), "") or silent_flow(summary.cross_traffic)
+        failure = ("lab-failed", reason) if reason else None
+    except LabError as error:
+        failure = ("lab-failed", str(error))
+    except BrowserStartError as error:
+        failure = ("browser-crashed", str(error))
+    load_ended = load_ended or HostSample.take(time.monotonic())
+    wall_ms = (time.monotonic() - started_s) * 1e3
+    host = {**before.until(load_ended), "wall_ms": round(wall_ms, 3), **_lab_facts(ready)}
+    if summary.server_cpu_s is not None and trial.stack_settings.is_ours:
+        host["server_cpu_s"] = summary.server_cpu_s
+    host["suspended"] = list_suspended(raw, summary)
+    outcome, detail = failure or _judge(trial, raw, summary, host)
+    found, outcome, detail = pictures.judged(outcome, detail)
+    return trial_result(trial, started_at, outcome, detail, raw, found, summary, host)
+
+
+def list_suspended(raw: RawLoad | None, summary: LabSummary) -> list[JsonMapping] | None:
+    """Return the record's `host.suspended`; programs outside of the lab have no durations."""
+    names = raw.suspended if raw else ()
+    outside: list[JsonMapping] = [{"process": name, "at_ns": None, "ms": None} for name in names]
+    if summary.suspended is None:
+        return outside or None
+    return [*summary.suspended, *outside]
+
+
+def _places(trial: Trial, archive: str) -> tuple[Place, ...]:
+    """Return the places of hosts with their own round trips.
+
+    Raises InputChangedError if the recording has been replaced, LabError if it cannot be read.
+    """
+    if not trial.own_rtts_ms:
+        return ()
+    info = site_info(Path(archive))
+    check_recording(archive, info["digest"], trial.site_digest)
+    return places_of(info["origins"])
+
+
+def _let_settle(trial: Trial) -> None:
+    """Wait until the cross traffic, if there is any, has filled the path."""
+    time.sleep(trial.network_settings.settling_s)
+
+
+def _judge(
+    trial: Trial, raw: RawLoad | None, summary: LabSummary, host: JsonMapping
+) -> tuple[str, str]:
+    assert raw is not None and summary.path is not None
+    return judge(observe(trial, raw, summary, host))
+
+
+def observe(trial: Trial, raw: RawLoad, summary: LabSummary, host: JsonMapping) -> Observed:
+    """Return one load's observations for its judge; without a lab `summary` is empty."""
+    return Observed(
+        ended=raw.ended,
+        detail=raw.detail,
+        objects=all_objects(raw),
+        frames=len(raw.frames) if trial.browser.capture else None,
+        frames_lost=raw.frames_lost,
+        first_contentful_paint_ms=raw.navigation.first_contentful_paint_ms,
+        page_load_time_ms=raw.navigation.page_load_time_ms,
+        final_picture_matches=all_pictures_match(raw),
+        failed_step=find_failed_step(raw),
+        requests=summary.requests,
+        connections=summary.connections,
+        path=summary.path or {},
+        host=host,
+        stack=trial.stack_settings,
+        network=trial.network_settings,
+        browser=trial.browser,
+        requests_lost=raw.requests_lost,
+        ended_on=raw.ended_on,
+        timings_refused=raw.timings_refused,
+        connection_type=raw.effective_connection_type,
+        kernel=platform.release(),
+        navigation_start_ns=raw.navigation_start_ns,
+    )
+
+
+def trial_result(
+    trial: Trial,
+    started_at: str,
+    outcome: str,
+    detail: str,
+    raw: RawLoad | None,
+    pictures: Pictures,
+    summary: LabSummary,
+    host: JsonMapping,
+) -> TrialResult:
+    """Return the record of one load with its frames and logs; `host` is the record's."""
+    frames, steps = pictures.frames, pictures.steps
+    told = raw.as_record() if raw else {"navigation": None, "objects": [], "browser": {}}
+    browser = {**told["browser"], "final_picture": pictures.final}
+    record = {
+        "version": RECORD_VERSION,
+        "trial": trial.record_key(),
+        "outcome": outcome,
+        "outcome_detail": detail,
+        "started_at": started_at,
+        "navigation": told["navigation"],
+        "objects": told["objects"],
+        "requests": list(summary.requests),
+        "connections": list(summary.connections),
+        "path": summary.path,
+        "cross_traffic": summary.cross_traffic
+        and cross_traffic_record(
+            summary.cross_traffic,
+            raw.navigation_start_ns if raw else None,
+            raw.navigation.page_load_time_ms if raw else None,
+            told["objects"],
+        ),
+        "host": dict(host),
+        "browser": browser,
+        "versions": versions(raw.browser_version if raw else ""),
+        "frames": [{"at_ms": at_ms, "index": index} for index, at_ms in enumerate(frames.at_ms)],
+    }
+    if raw and raw.after_load:
+        record["after_load"] = after_load_record(raw.after_load, steps)
+    logs = dict(raw.logs) if raw else {}
+    if raw and raw.objects:
+        messages = [item.message for item in raw.objects]
+        logs[MESSAGES_FILE] = pack_messages(each.as_json() if each else None for each in messages)
+    return TrialResult(record, frames, steps, logs)
+
+
+def versions(browser: str) -> dict[str, str]:
+    """Return the versions of eyelevel, browser and kernel for a record."""
+    return {"eyelevel": _eyelevel_version(), "browser": browser, "kernel": platform.release()}
+
+
+@cache
+def _eyelevel_version() -> str:
+    return version("eyelevel")
+
+
+def _lab_facts(ready: Ready | None) -> JsonObject:
+    if ready is None:
+        return {}
+    names = ("realtime_priority", "server_realtime_priority", "queueing_discipline")
+    facts = {**{name: getattr(ready, name) for name in names}, "lab_startup_ms": ready.startup_ms}
+    if (cores := ready.client_cores) is not None:
+        facts["browser_cores"] = len(cores)
+    return facts
+
+
+@dataclass
+class CollectedLogs:
+    """The lab's `connection_logs`, and at the end its log files, by their names in the trial's
+    folder."""
+
+    config: JsonMapping | None = None
+    files: dict[str, bytes] = field(default_factory=dict)
+
+
+@contextmanager
+def connection_logs(kinds: Sequence[str]) -> Iterator[CollectedLogs]:
+    """Provide a folder for the lab's logs, which are read when the block ends.
+
+    There is none if no kind is requested.
+    """
+    if not kinds:
+        yield CollectedLogs()
+        return
+    with temporary_folder("logs") as folder:
+        logs = CollectedLogs({"folder": str(folder), "kinds": list(kinds)})
+        yield logs
+        for file in sorted(folder.iterdir()):
+            if content := file.read_bytes():  # no qlog over TCP, no TCP_INFO over QUIC
+                logs.files[f"{LOGS}/{file.name}"] = content

@@ -1,0 +1,325 @@
+"""Read series of delay and rate, as measured on satellite and other links: one row per time.
+
+Columns are recognised by name and unit, in any order; others are ignored. Without a heading they
+are seconds and Mbit/s, also separated by spaces, like traces for video streaming. A rate is
+converted to a packet-delivery trace, a delay to a series of equal steps, for the stages `trace` and
+`jitter recorded`.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eyelevel.base.errors import TraceError
+from eyelevel.base.from_outside.cell_numbers import is_written_number, style_of
+from eyelevel.base.from_outside.csv_rows import (
+    SEPARATORS,
+    csv_cells,
+    read_separator,
+    separator_of,
+    utf8_of,
+)
+from eyelevel.base.from_outside.headings import (
+    DELAY,
+    RATE,
+    TIME,
+    Column,
+    Quantity,
+    rate_words,
+    read_heading,
+)
+from eyelevel.base.from_outside.number_columns import keep_lines, number_columns
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.from_outside.words import excerpt
+from eyelevel.plan.traces.rates import RateSeries
+
+_TIMES = (
+    Quantity(
+        "time",
+        TIME,
+        frozenset(("time", "t", "timestamp")),
+        {"time": 1000.0, "t": 1000.0, "seconds": 1000.0},
+    ),
+)
+_QUANTITIES = (
+    Quantity("delay", DELAY, frozenset(("delay", "owd"))),
+    Quantity("rtt", DELAY, frozenset(("rtt",))),
+    Quantity("down", RATE, rate_words("down", alone=True)),
+    Quantity("up", RATE, rate_words("up")),
+)
+_GROUPS = re.compile(rb"[0-9](?:[ ']|\xc2\xa0|\xe2\x80[\x89\x99\xaf])[0-9]{3}")
+"""Bytes that may separate thousands: spaces and apostrophes, in UTF-8."""
+EXAMPLE = "time_s,rtt_ms,down_mbit_s,up_mbit_s"
+
+LAST_MS = 1000.0
+"""Duration of a series with one row, ms."""
+RATE_MBIT_S_MAX = 1_000_000.0
+DELAY_MS_MAX = 60_000.0
+"""Maximum delay, ms; the stage `jitter` truncates longer ones to it."""
+MS_MAX = 30 * 86_400_000.0
+STEPS_MAX = 50_000_000
+
+
+@dataclass(frozen=True)
+class DelayRate:
+    """A series of delays and rates; each value holds until the next time.
+
+    `at_ms` begins at 0 and has one element more than the values, the end. Delays are one-way.
+    Quantities that were not measured are None.
+    """
+
+    at_ms: NDArray[np.float64]
+    delay_ms: NDArray[np.float64] | None
+    down_mbit_s: NDArray[np.float64] | None
+    up_mbit_s: NDArray[np.float64] | None
+    of_round_trips: bool
+    passed_over: tuple[str, ...]
+
+    def rates(self, mbit_s: NDArray[np.float64]) -> RateSeries:
+        """Return the series of one direction's rate."""
+        return RateSeries(self.at_ms, mbit_s)
+
+    def delay_steps(self, name: str) -> tuple[float, NDArray[np.float64]] | None:
+        """Return the delay in equal steps and their length, ms, with the same total length.
+
+        With irregular times a step is about as long as their median, and has the last value
+        measured by its middle.
+        """
+        if self.delay_ms is None:
+            return None
+        length = self.at_ms[-1]
+        count = max(1, round(length / float(np.median(np.diff(self.at_ms)))))
+        if count > STEPS_MAX:
+            raise TraceError(
+                f"{name}: {count} steps of delay, more than {STEPS_MAX}; name the unit of time"
+            )
+        middle = (np.arange(count) + 0.5) * (length / count)
+        at = np.searchsorted(self.at_ms[:-1], middle, side="right") - 1
+        return float(length / count), self.delay_ms[at]
+
+
+def is_delay_rate(head: bytes, source: Source) -> bool:
+    """Return whether a file with this beginning is a series, by its heading or two numbers per row.
+
+    Raises the source's error for a heading with a time and an unknown unit.
+    """
+    rows = _rows(head, source)
+    if not rows.cells:
+        return False
+    if rows.columns is None:
+        return len(rows.cells) == 2
+    return "time" in rows.columns and len(rows.columns) > 1
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A table's rows without its heading.
+
+    It also has the cells' separator, the line of each row, and the columns by quantity, None
+    without a heading.
+    """
+
+    body: bytes
+    separator: str
+    line: Callable[[int], int]
+    cells: Sequence[str]
+    columns: Mapping[str, Column] | None
+
+
+def _rows(content: bytes, source: Source) -> _Rows:
+    body, line = keep_lines(utf8_of(content, source))
+    first, _, rest = body.partition(b"\n")
+    stated = read_separator(first.decode("utf-8", "replace"), line(0), source) if body else None
+    skipped = 0
+    if stated is not None:
+        body, skipped = rest, 1
+        first, _, rest = body.partition(b"\n")
+    head = first.decode("utf-8", "replace")
+    separator = stated or separator_of(head)
+    if stated is None and not any(sign in head for sign in SEPARATORS) and len(head.split()) > 1:
+        separator = "\t"
+        body = re.sub(rb"[ \t]*\n[ \t]*", b"\n", re.sub(rb"[ \t]+", b"\t", body.strip(b" \t")))
+        first, _, rest = body.partition(b"\n")
+        head = first.decode("utf-8", "replace")
+    cells = csv_cells(head, separator, line(skipped), source) if head else []
+    if not cells or is_written_number(cells[0]):  # a heading does not begin with a number
+        return _Rows(body, separator, lambda row: line(row + skipped), cells, None)
+    place = str(line(skipped))
+    columns = read_heading(cells, _TIMES, place, source)
+    if columns:  # otherwise it is another table, with units of its own
+        columns |= read_heading(cells, _QUANTITIES, place, source)
+    return _Rows(rest, separator, lambda row: line(row + skipped + 1), cells, columns)
+
+
+def parse_delay_rate(content: bytes, source: Source) -> DelayRate:
+    """Parse the series. Raises the source's error with its line."""
+    rows = _rows(content, source)
+    line = rows.line
+    columns = rows.columns
+    heading = str(line(-1)) if columns is not None else ""
+    if columns is None:
+        if not rows.cells:
+            raise source.refusal("no line with a time", "", f"write {EXAMPLE} and a row a time")
+        if len(rows.cells) != 2:
+            count = len(rows.cells)
+            fault = "one column" if count == 1 else f"{count} columns without a heading"
+            remedy = f"write a time and a rate, such as `0.5,12.0`, or a heading such as {EXAMPLE}"
+            raise source.refusal(fault, str(line(0)), remedy)
+        columns = {"time": Column(0, 1000.0, ""), "down": Column(1, 1.0, "")}
+    if "time" not in columns or len(columns) == 1:
+        what = "a time" if "time" not in columns else "a delay or a rate"
+        fault = f"no column with {what} in `{excerpt(rows.separator.join(rows.cells))[:40]}`"
+        raise source.refusal(fault, heading, f"name its columns with units, such as {EXAMPLE}")
+    if "delay" in columns and "rtt" in columns:
+        both = " and ".join(f"`{excerpt(columns[name].heading)}`" for name in ("delay", "rtt"))
+        raise source.refusal(f"columns {both} for one thing", heading, "keep one of them")
+    if not rows.body:
+        raise source.refusal("no line with a time", heading, "write a row a time")
+    first = next(_cells_of(rows, source))
+    if len(first) < len(rows.cells) or any(first[len(rows.cells) :]):
+        raise source.refusal(
+            "not as many cells as the heading", str(line(0)), "write as many in each row"
+        )
+    values = _values(rows, columns, source)
+    at_ms = values.pop("time")
+    steps = np.diff(at_ms)
+    _refuse(
+        np.append(False, ~(steps > 0)), "not later than the row before; sort them", line, source
+    )
+    _refuse(at_ms > MS_MAX, "a time beyond 30 days; name its unit", line, source)
+    _check_values(values, line, source)
+    end = at_ms[-1] + (steps[-1] if len(steps) else LAST_MS)
+    used = {column.index for column in columns.values()}
+    rtt_ms = values.get("rtt")
+    return DelayRate(
+        at_ms=np.append(at_ms, end),
+        delay_ms=values.get("delay") if rtt_ms is None else rtt_ms / 2,
+        down_mbit_s=values.get("down"),
+        up_mbit_s=values.get("up"),
+        of_round_trips=rtt_ms is not None,
+        passed_over=tuple(cell for at, cell in enumerate(rows.cells) if at not in used),
+    )
+
+
+def _values(
+    rows: _Rows, columns: Mapping[str, Column], source: Source
+) -> dict[str, NDArray[np.float64]]:
+    """Return each quantity's values, in ms since the first row and in Mbit/s."""
+    wanted = [column.index for column in columns.values()]
+    body, separator = rows.body, rows.separator
+    if not _is_plain(rows, wanted, source):
+        body, separator = _with_points(rows, wanted, source), "\t"
+        wanted = [*range(len(wanted))]
+    found = number_columns(body, wanted, separator, rows.line, source)
+    values = {}
+    for (name, column), each in zip(columns.items(), found, strict=True):
+        if name == "time":
+            values[name] = _since_first(each, column.scale)
+        else:
+            values[name] = each * column.scale
+    return values
+
+
+def _since_first(times: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """Return milliseconds since the first time, rounded to the precision of the times.
+
+    2.001 s are not 2001 ms in binary, and for seconds since 1970 the last digits are noise.
+    """
+    grain_ms = float(np.spacing(np.abs(times).max())) * scale
+    decimals = min(6, int(np.floor(-np.log10(grain_ms))))
+    since: NDArray[np.float64] = np.round((times - times[0]) * scale, decimals)
+    return since
+
+
+def _cells_of(rows: _Rows, source: Source) -> Iterator[list[str]]:
+    """Yield the cells of each row."""
+    for row, text in enumerate(rows.body.split(b"\n")):
+        line = text.decode("utf-8", "replace")
+        yield csv_cells(line, rows.separator, rows.line(row), source)
+
+
+def _is_plain(rows: _Rows, wanted: Sequence[int], source: Source) -> bool:
+    """Return whether numpy can parse all numbers: with decimal points, without thousands
+    separators.
+    """
+    body, sign = rows.body, rows.separator.encode()
+    end = re.escape(sign)
+    if sign != b"," and b"," in body:
+        return False
+    if _GROUPS.search(body) or re.search(end + rb"[\t ]*(?:\n|\Z)", body):
+        return False
+    if b'"' in body and b'"' in re.sub(rb'"[^"\n' + end + rb']*"', b"", body):
+        return False  # a separator is quoted
+    if sign == b"," or b"." not in body:
+        return True
+    places = (
+        (str(rows.line(row)), cells[at])
+        for row, cells in enumerate(_cells_of(rows, source))
+        for at in wanted
+        if at < len(cells)
+    )
+    return style_of(rows.separator, places).decimal == "."
+
+
+def _with_points(rows: _Rows, wanted: Sequence[int], source: Source) -> bytes:
+    """Return the wanted columns, tab-separated, as plain decimal numbers."""
+    cells: list[list[str]] = []
+    width = len(rows.cells)
+    for row, parts in enumerate(_cells_of(rows, source)):
+        # Empty cells at the end of a row are ignored, as in users' tables.
+        if len(parts) < width or any(parts[width:]):
+            fault = f"{len(parts)} cells, and the first row has {width}"
+            raise source.refusal(fault, str(rows.line(row)), "write as many in each row")
+        cells.append([parts[at].replace("\t", " ") for at in wanted])
+    style = style_of(
+        rows.separator,
+        ((str(rows.line(row)), cell) for row, each in enumerate(cells) for cell in each),
+    )
+    lines = []
+    for row, each in enumerate(cells):
+        place = str(rows.line(row))
+        numbers = [style.read(cell, place, source) for cell in each]
+        lines.append(
+            "\t".join(
+                cell if number is None else repr(number)
+                for cell, number in zip(each, numbers, strict=True)
+            )
+        )
+    return "\n".join(lines).encode()
+
+
+def _check_values(
+    values: Mapping[str, NDArray[np.float64]], line: Callable[[int], int], source: Source
+) -> None:
+    for name, found in values.items():
+        if name in ("delay", "rtt"):
+            what = "round trip" if name == "rtt" else "delay"
+            fault = f"a {what} of {{:g}}, so none was measured"
+            lost = found <= 0 if name == "rtt" else found < 0
+            remedy = "leave out the rows of lost packets: the row before then holds for longer"
+            _refuse(lost, f"{fault}; {remedy}", line, source, found)
+            far = found * (0.5 if name == "rtt" else 1) > DELAY_MS_MAX
+            fault = f"a value outside of 0 to {DELAY_MS_MAX:g} ms, one way; name its unit"
+        else:
+            fault = "a rate of {:g} Mbit/s; leave the row out, or write 0 where nothing is sent"
+            _refuse(found < 0, fault, line, source, found)
+            far = found > RATE_MBIT_S_MAX
+            fault = f"a value outside of 0 to {RATE_MBIT_S_MAX:g} Mbit/s; name its unit"
+        _refuse(far, fault, line, source)
+
+
+def _refuse(
+    wrong: NDArray[np.bool_],
+    fault: str,
+    line: Callable[[int], int],
+    source: Source,
+    values: NDArray[np.float64] | None = None,
+) -> None:
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        said, _, remedy = fault.partition("; ")
+        said = said if values is None else said.format(values[row])
+        raise source.refusal(said, str(line(row)), remedy)

@@ -1,0 +1,218 @@
+"""Connections on one time axis: objects, window and bytes in flight, round trips, losses."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import altair as alt
+
+from eyelevel.analysis.connections.timeline import Timeline
+from eyelevel.analysis.connections.transport import Transport
+from eyelevel.base.json_types import JsonObject
+from eyelevel.report.charts.chart import layer_charts, specification
+
+POINTS_MAX = 3000
+"""How many points a line has: more than a screen has pixels."""
+OBJECTS_MAX = 80
+"""How many objects a waterfall has; its title says that later ones are left out."""
+ROW_PX = 13
+NAME_CHARACTERS_MAX = 24
+LABEL_PX = 96
+"""The width of labels beside every chart, so that their time axes are aligned."""
+SHADES = {"handshake": 0.65, "waiting": 0.35, "receiving": 1.0}
+
+
+def end_ms(timelines: Sequence[Timeline]) -> float:
+    """Return the end of the common axis: when the last object had arrived."""
+    ends = [item.finished_ms or item.started_ms for line in timelines for item in line.objects]
+    ready = [line.ready_ms or 0.0 for line in timelines]
+    return max([*ends, *ready, 1.0])
+
+
+def start_ms(timelines: Sequence[Timeline]) -> float:
+    """Return the start of the common axis: the navigation, or earlier if a connection was older."""
+    return min([0.0, *(line.accepted_ms or 0.0 for line in timelines)])
+
+
+def waterfall(timeline: Timeline, number: int, domain: tuple[float, float]) -> JsonObject:
+    """Return one row per object: waiting light, receiving full; above them the connection's
+    handshake."""
+    rows = []
+    start = timeline.connect_ms[0] if timeline.connect_ms else timeline.accepted_ms
+    end = timeline.ready_ms or (timeline.connect_ms[1] if timeline.connect_ms else None)
+    if start is not None and end is not None:
+        rows.append(_row("handshake", "handshake", start, end, "handshake", 0, number))
+    for index, item in enumerate(timeline.objects[:OBJECTS_MAX], start=1):
+        name = f"{index} {_short(item.url)}"
+        answered = item.response_ms if item.response_ms is not None else item.finished_ms
+        if answered is not None:
+            rows.append(_row(name, item.url, item.started_ms, answered, "waiting", index, number))
+        if answered is not None and item.finished_ms is not None:
+            rows.append(
+                _row(name, item.url, answered, item.finished_ms, "receiving", index, number)
+            )
+    count = 1 + min(len(timeline.objects), OBJECTS_MAX)
+    chart = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_bar(height=ROW_PX - 4, clip=True)
+        .encode(
+            x=_x("start", domain),
+            x2="end:Q",
+            y=alt.Y(
+                "object:N",
+                title=None,
+                sort=alt.SortField("order"),
+                axis=_axis(labelFontSize=10),
+            ),
+            color=_colour(),
+            opacity=alt.Opacity("shade:Q", legend=None, scale=None),
+            tooltip=[
+                alt.Tooltip("url:N"),
+                alt.Tooltip("what:N"),
+                alt.Tooltip("start:Q", format=".1f"),
+                alt.Tooltip("end:Q", format=".1f"),
+            ],
+        )
+    )
+    return specification(chart.properties(width="container", height=max(40, count * ROW_PX)))
+
+
+def window_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> JsonObject:
+    """Congestion window (dashed) and bytes in flight, kilobytes."""
+    layers = []
+    for number, transport in _with_logs(timelines):
+        for name, values in (
+            ("window", transport.window_bytes),
+            ("in flight", transport.in_flight_bytes),
+        ):
+            kilobytes = [value / 1000 for value in values]
+            layers.append(
+                _line(transport.at_ms, kilobytes, number, name, domain)
+                .mark_line(
+                    interpolate="step-after",
+                    strokeWidth=1.5,
+                    clip=True,
+                    strokeDash=[5, 3] if name == "window" else [1, 0],
+                )
+                .encode(y=_y())
+            )
+    return _layer(layers, 220)
+
+
+def rtt_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> JsonObject:
+    """Smoothed round trips as the senders knew them."""
+    layers = []
+    for number, transport in _with_logs(timelines):
+        known = [
+            (ms, rtt)
+            for ms, rtt in zip(transport.at_ms, transport.rtt_ms, strict=True)
+            if rtt is not None
+        ]
+        layers.append(
+            _line([ms for ms, _ in known], [rtt for _, rtt in known], number, "RTT", domain)
+            .mark_line(interpolate="step-after", strokeWidth=1.5, clip=True)
+            .encode(y=_y())
+        )
+    return _layer(layers, 150)
+
+
+def loss_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> JsonObject:
+    """Return packets deemed lost or sent again, a stroke a moment."""
+    layers = []
+    for number, transport in _with_logs(timelines):
+        rows = [
+            {"ms": round(ms, 3), "packets": count, "of": str(number), "row": number}
+            for ms, count in transport.losses
+        ]
+        layers.append(
+            alt.Chart(alt.InlineData(values=rows))
+            .mark_tick(thickness=1.5, height=16, clip=True)
+            .encode(
+                x=_x("ms", domain),
+                y=alt.Y(
+                    "row:O",
+                    title=None,
+                    scale=alt.Scale(domain=list(range(1, len(timelines) + 1))),
+                    axis=_axis(labels=False, ticks=False, domain=False),
+                ),
+                color=_colour(),
+                tooltip=[alt.Tooltip("ms:Q", format=".1f"), "packets:Q"],
+            )
+        )
+    return _layer(layers, 48)
+
+
+def _with_logs(timelines: Sequence[Timeline]) -> list[tuple[int, Transport]]:
+    numbered = enumerate(timelines, start=1)
+    return [(number, line.transport) for number, line in numbered if line.transport is not None]
+
+
+def _row(
+    name: str, url: str, start: float, end: float, what: str, order: int, number: int
+) -> dict[str, str | float]:
+    return {
+        "object": name,
+        "url": url,
+        "start": round(start, 3),
+        "end": round(end, 3),
+        "what": what,
+        "shade": SHADES[what],
+        "of": str(number),
+        "order": order,
+    }
+
+
+def _short(url: str) -> str:
+    path = urlsplit(url).path.rstrip("/")
+    name = path.rsplit("/", 1)[-1] or urlsplit(url).netloc
+    return name if len(name) <= NAME_CHARACTERS_MAX else name[: NAME_CHARACTERS_MAX - 1] + "…"
+
+
+def _line(
+    at_ms: Sequence[float],
+    values: Sequence[float],
+    number: int,
+    what: str,
+    domain: tuple[float, float],
+) -> alt.Chart:
+    within = [
+        (ms, value) for ms, value in zip(at_ms, values, strict=True) if domain[0] <= ms <= domain[1]
+    ]
+    step = max(1, -(-len(within) // POINTS_MAX))
+    rows = [
+        {"ms": round(ms, 3), "value": round(value, 3), "of": str(number)}
+        for ms, value in within[::step]
+    ]
+    return alt.Chart(alt.InlineData(values=rows)).encode(
+        x=_x("ms", domain),
+        color=_colour(),
+        tooltip=[
+            alt.Tooltip("ms:Q", format=".1f"),
+            alt.Tooltip("value:Q", format=".1f", title=what),
+        ],
+    )
+
+
+def _layer(layers: Sequence[alt.Chart], height: int) -> JsonObject:
+    return specification(layer_charts(*layers).properties(width="container", height=height))
+
+
+def _x(field: str, domain: tuple[float, float]) -> alt.X:
+    return alt.X(
+        f"{field}:Q",
+        title="ms from navigation start",
+        scale=alt.Scale(domain=list(domain), nice=False),
+    )
+
+
+def _y() -> alt.Y:
+    return alt.Y("value:Q", title=None, axis=_axis())
+
+
+def _axis(**more: Any) -> alt.Axis:
+    return alt.Axis(minExtent=LABEL_PX, maxExtent=LABEL_PX, labelLimit=LABEL_PX - 4, **more)
+
+
+def _colour() -> alt.Color:
+    # The pages' palette; its first colour is that of references, which there is none of here.
+    return alt.Color("of:N", scale=alt.Scale(domain=["0", "1", "2"]), legend=None)

@@ -1,0 +1,32 @@
+from eyelevel.browser.chromium.process import EXECUTABLE_VARIABLE
+from eyelevel.calibration.measuring import cache as level_cache
+from eyelevel.calibration.measuring.cache import Kept, browser_version
+from eyelevel.lab.confinement import UNSAFE_VARIABLE
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+
+
+def test_another_browser_has_another_version(tmp_path, monkeypatch):
+    for name in ("one", "two"):
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\necho browser {name}\n", encoding="utf-8")
+        program.chmod(0o755)
+        monkeypatch.setenv(EXECUTABLE_VARIABLE, str(program))
+        assert browser_version() == f"browser {name}"
+
+
+def test_what_was_measured_unconfined_is_kept_apart(monkeypatch):
+    pair = (STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"])
+    monkeypatch.delenv(UNSAFE_VARIABLE, raising=False)
+    confined = Kept(pair).key
+    assert Kept(pair[::-1]).key == confined
+    monkeypatch.setenv(UNSAFE_VARIABLE, "1")
+    assert Kept(pair).key != confined
+
+
+def test_what_was_measured_with_a_core_less_is_kept_apart(monkeypatch):
+    pair = (STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"])
+    keys = set()
+    for allowed in (True, False):
+        monkeypatch.setattr(level_cache, "_realtime_allowed", lambda allowed=allowed: allowed)
+        keys.add(Kept(pair).key)
+    assert len(keys) == 2

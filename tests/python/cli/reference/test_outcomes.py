@@ -1,0 +1,24 @@
+from repository import ROOT
+
+from eyelevel.cli.reference.outcomes import reference_page
+from eyelevel.store.outcomes import OUTCOMES, OUTCOMES_BY_NAME
+
+
+def test_the_reference_page_is_the_table():
+    written = (ROOT / "docs/reference/outcomes.md").read_text(encoding="utf-8")
+    assert written == reference_page(), "run: python -m eyelevel.cli.reference.outcomes"
+
+
+def test_names_are_unique():
+    assert len(OUTCOMES_BY_NAME) == len(OUTCOMES)
+
+
+def test_only_the_instruments_failures_exclude_a_load():
+    """Late packets do not: a stack that loads slowly has more of them, and would lose its worst."""
+    for outcome in OUTCOMES:
+        counts = outcome.fault != "instrument" or outcome.name == "late-packets"
+        assert outcome.excludes_load != counts, outcome.name
+
+
+def test_a_timeout_is_a_result():
+    assert OUTCOMES_BY_NAME["timeout"].fault == "result"
