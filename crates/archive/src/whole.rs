@@ -21,8 +21,8 @@ use crate::url::Url;
 
 /// So much of a body shows whether it is a text.
 const BEGIN_BYTES: usize = 4096;
-/// What a decoder gives of what only looks like its coding, before it breaks, is less.
-const DECODED_BYTES_OF_NONE_MAX: u64 = 256;
+/// What a decoder reads and gives of what only looks like its coding, before it breaks, is less.
+const BYTES_OF_NONE_MAX: u64 = 256;
 /// The first bytes of files that servers send, and of what was coded otherwise: a coded body begins
 /// like one of them once in millions.
 const FILE_MARKS: &[&[u8]] = &[
@@ -43,6 +43,7 @@ const FILE_MARKS: &[&[u8]] = &[
     b"\x1f\x8b\x08",
     b"\x28\xb5\x2f\xfd",
 ];
+const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
 const BUFFER_BYTES: usize = 16 << 10;
 
 const PARTIAL_CONTENT: u16 = 206;
@@ -62,12 +63,13 @@ pub fn check(exchange: &mut Exchange, budget: &mut ReadBudget) -> Result<Option<
     if is_without_body || exchange.status < 200 {
         return Ok(None);
     }
-    let codings = drop_codings_it_lacks(exchange, budget);
+    let mut end = None;
+    let codings = drop_codings_it_lacks(exchange, budget, &mut end);
     if codings.is_some() {
         return Ok(codings);
     }
     let Some(declared) = declared_bytes(exchange) else {
-        return check_gzip(exchange, budget).map(|()| None);
+        return check_coded(exchange, end, budget).map(|()| None);
     };
     let found = exchange.body.len() as u64;
     if found < declared {
@@ -135,21 +137,34 @@ fn number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| is_digits)
 }
 
-/// Refuses a gzip body that is cut or damaged: nothing else says how long it is.
-fn check_gzip(exchange: &Exchange, budget: &mut ReadBudget) -> Result<(), String> {
+/// Refuses a coded body that is cut or damaged: nothing else says how long it is. `end`: of the
+/// decoder of its last coding, where that ran.
+fn check_coded(
+    exchange: &Exchange,
+    end: Option<End>,
+    budget: &mut ReadBudget,
+) -> Result<(), String> {
     let all = declared_codings(exchange);
     let last = coding::codings(&all).next_back().unwrap_or("");
-    let is_gzip = ["gzip", "x-gzip"].contains(&&*last.to_ascii_lowercase());
-    if !is_gzip || exchange.status == PARTIAL_CONTENT || !begins_as_gzip(&exchange.body) {
+    let body = &exchange.body[..];
+    // A range ends where it was asked to.
+    if exchange.status == PARTIAL_CONTENT || body.is_empty() {
         return Ok(());
     }
-    let attempt = ungzip(&exchange.body, budget.looks_left());
-    budget.look(attempt.decoded_bytes);
-    let bytes = exchange.body.len();
-    match attempt.end {
-        End::Cut => Err(format!("its gzip body is cut off after {bytes} bytes")),
-        End::Broken => Err(format!("its gzip body of {bytes} bytes is damaged")),
-        End::Whole | End::Early | End::Beyond => Ok(()),
+    let end = match last.to_ascii_lowercase().as_str() {
+        "gzip" | "x-gzip" if begins_as_gzip(body) => {
+            let attempt = ungzip(body, budget.looks_left());
+            budget.look(attempt.decoded_bytes);
+            attempt.end
+        }
+        "zstd" if begins_as_zstd(body) => end_of_zstd(body),
+        _ => end.unwrap_or(End::Whole),
+    };
+    let bytes = body.len();
+    match end {
+        End::Cut => Err(format!("its {last} body is cut off after {bytes} bytes")),
+        End::Broken => Err(format!("its {last} body of {bytes} bytes is damaged")),
+        End::Whole | End::Early | End::Beyond | End::Unknown => Ok(()),
     }
 }
 
@@ -162,8 +177,13 @@ fn declared_codings(exchange: &Exchange) -> String {
 }
 
 /// Takes the codings from the fields that the body does not have: a recorder undid them and kept
-/// the field, and a browser would show nothing.
-fn drop_codings_it_lacks(exchange: &mut Exchange, budget: &mut ReadBudget) -> Option<String> {
+/// the field, and a browser would show nothing. `end` becomes that of the decoder of the last one,
+/// where it has no mark and was tried.
+fn drop_codings_it_lacks(
+    exchange: &mut Exchange,
+    budget: &mut ReadBudget,
+    end: &mut Option<End>,
+) -> Option<String> {
     let all = declared_codings(exchange);
     if exchange.body.is_empty() || coding::is_identity(&all) {
         return None;
@@ -173,7 +193,7 @@ fn drop_codings_it_lacks(exchange: &mut Exchange, budget: &mut ReadBudget) -> Op
         return None;
     }
     let names: Vec<&str> = coding::codings(&all).collect();
-    let has = codings_it_has(&names, exchange, budget)?;
+    let has = codings_it_has(&names, exchange, budget, end)?;
     let lacks = names[..names.len() - has].join(", ");
     let mut kept = names[names.len() - has..].join(", ");
     let mut now = "say so no more".to_owned();
@@ -199,9 +219,14 @@ fn drop_codings_it_lacks(exchange: &mut Exchange, budget: &mut ReadBudget) -> Op
 }
 
 /// How many of the codings, the last ones, the body has; none where it has all or nobody knows.
-fn codings_it_has(names: &[&str], exchange: &Exchange, budget: &mut ReadBudget) -> Option<usize> {
+fn codings_it_has(
+    names: &[&str],
+    exchange: &Exchange,
+    budget: &mut ReadBudget,
+    end: &mut Option<End>,
+) -> Option<usize> {
     let last = names.last()?;
-    if !has_coding(last, &exchange.body, budget)? {
+    if !has_coding(last, &exchange.body, budget, end)? {
         return Some(0);
     }
     let mut body =
@@ -209,7 +234,7 @@ fn codings_it_has(names: &[&str], exchange: &Exchange, budget: &mut ReadBudget) 
     for (count, name) in names.iter().rev().enumerate().skip(1) {
         let content = body.ok()?;
         budget.look(content.len() as u64);
-        if !has_coding(name, &content, budget)? {
+        if !has_coding(name, &content, budget, &mut None)? {
             return Some(count);
         }
         body = coding::decode(name, &content, budget.looks_left())?;
@@ -218,16 +243,27 @@ fn codings_it_has(names: &[&str], exchange: &Exchange, budget: &mut ReadBudget) 
 }
 
 /// Whether a body is one in this coding, cut and damaged ones too; none where the coding is not
-/// known here.
-fn has_coding(name: &str, body: &[u8], budget: &mut ReadBudget) -> Option<bool> {
+/// known here. `end` becomes the decoder's, of a coding without a mark.
+fn has_coding(
+    name: &str,
+    body: &[u8],
+    budget: &mut ReadBudget,
+    end: &mut Option<End>,
+) -> Option<bool> {
+    let mut is_in = |attempt: Attempt, budget: &mut ReadBudget| {
+        *end = Some(attempt.end);
+        attempt.is_in_coding(body, budget)
+    };
     match name.to_ascii_lowercase().as_str() {
         "gzip" | "x-gzip" => Some(begins_as_gzip(body)),
         "zstd" => Some(begins_as_zstd(body)),
         // These have no mark, so that all is decoded.
-        "deflate" => Some([true, false].into_iter().any(|is_wrapped| {
-            inflate(body, is_wrapped, budget.looks_left()).is_in_coding(body, budget)
-        })),
-        "br" => Some(unbrotli(body, budget.looks_left()).is_in_coding(body, budget)),
+        "deflate" => Some(
+            [true, false]
+                .into_iter()
+                .any(|is_wrapped| is_in(inflate(body, is_wrapped, budget.looks_left()), budget)),
+        ),
+        "br" => Some(is_in(unbrotli(body, budget.looks_left()), budget)),
         _ => None,
     }
 }
@@ -266,7 +302,7 @@ fn begins_as_gzip(body: &[u8]) -> bool {
 /// Whether a frame of data begins here, or one to skip (RFC 8878, section 3.1).
 fn begins_as_zstd(body: &[u8]) -> bool {
     let is_skipped = body.len() > 3 && body[0] & 0xf0 == 0x50 && body[1..4] == *b"\x2a\x4d\x18";
-    body.starts_with(b"\x28\xb5\x2f\xfd") || is_skipped
+    body.starts_with(ZSTD_MAGIC) || is_skipped
 }
 
 /// How far a decoder comes with a body.
@@ -288,6 +324,8 @@ enum End {
     Broken,
     /// No more was decoded.
     Beyond,
+    /// Nobody here can decode it.
+    Unknown,
 }
 
 impl Attempt {
@@ -298,8 +336,12 @@ impl Attempt {
         let may_be = match self.end {
             End::Whole | End::Beyond => return true,
             End::Early => self.read_bytes > body.len() / 2,
-            End::Cut => true,
-            End::Broken => self.decoded_bytes >= DECODED_BYTES_OF_NONE_MAX,
+            End::Cut | End::Unknown => true,
+            // A decoder may hold back what it has decoded.
+            End::Broken => {
+                self.decoded_bytes >= BYTES_OF_NONE_MAX
+                    || self.read_bytes as u64 >= BYTES_OF_NONE_MAX
+            }
         };
         may_be && !is_text(body) && !FILE_MARKS.iter().any(|mark| body.starts_with(mark))
     }
@@ -338,6 +380,59 @@ fn ungzip(body: &[u8], bytes_max: u64) -> Attempt {
         read_bytes,
         decoded_bytes,
     }
+}
+
+/// Returns how frames end by the lengths that they and their blocks declare (RFC 8878, section 3.1),
+/// without decoding them.
+fn end_of_zstd(body: &[u8]) -> End {
+    const SKIPPED_HEAD_BYTES: usize = 8;
+    const CHECKSUM_BYTES: usize = 4;
+    let mut rest = body;
+    while begins_as_zstd(rest) {
+        if !rest.starts_with(ZSTD_MAGIC) {
+            let bytes = rest.get(4..SKIPPED_HEAD_BYTES).map(little_endian);
+            match bytes.and_then(|bytes| rest.get(SKIPPED_HEAD_BYTES + bytes..)) {
+                Some(more) => rest = more,
+                None => return End::Cut,
+            }
+            continue;
+        }
+        let Some(&flags) = rest.get(ZSTD_MAGIC.len()) else {
+            return End::Cut;
+        };
+        let is_single = flags & 0x20 != 0;
+        let size_bytes = [usize::from(is_single), 2, 4, 8][usize::from(flags >> 6)];
+        let dictionary_bytes = [0, 1, 2, 4][usize::from(flags & 3)];
+        let mut at = ZSTD_MAGIC.len() + 1 + usize::from(!is_single) + dictionary_bytes + size_bytes;
+        loop {
+            let Some(head) = rest.get(at..at + 3).map(little_endian) else {
+                return End::Cut;
+            };
+            at += 3 + match head >> 1 & 3 {
+                // One byte that is repeated.
+                1 => 1,
+                3 => return End::Broken,
+                _ => head >> 3,
+            };
+            if head & 1 != 0 {
+                break;
+            }
+        }
+        at += CHECKSUM_BYTES * usize::from(flags & 4 != 0);
+        match rest.get(at..) {
+            Some(more) => rest = more,
+            None => return End::Cut,
+        }
+    }
+    match rest {
+        [] => End::Whole,
+        _ => End::Early,
+    }
+}
+
+fn little_endian(bytes: &[u8]) -> usize {
+    let number = bytes.iter().rev();
+    number.fold(0, |number, &byte| number << 8 | usize::from(byte))
 }
 
 fn inflate(body: &[u8], is_wrapped: bool, bytes_max: u64) -> Attempt {
@@ -383,7 +478,7 @@ fn unbrotli(body: &[u8], bytes_max: u64) -> Attempt {
             BrotliResult::ResultSuccess => break End::Early,
             BrotliResult::NeedsMoreInput => break End::Cut,
             // It cannot be decoded here, which is no proof that it is something else.
-            BrotliResult::ResultFailure if coding::has_large_window(body) => break End::Cut,
+            BrotliResult::ResultFailure if coding::has_large_window(body) => break End::Unknown,
             BrotliResult::ResultFailure => break End::Broken,
             BrotliResult::NeedsMoreOutput if decoded_bytes as u64 > bytes_max => break End::Beyond,
             BrotliResult::NeedsMoreOutput => {}

@@ -29,8 +29,11 @@ fn links() -> String {
 
 /// A page over http whose body is `body` in the coding `coding`.
 fn page(coding: &str, body: &[u8]) -> Site {
-    let head =
-        format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: {coding}\r\n\r\n");
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: {coding}\r\n\
+         Content-Length: {}\r\n\r\n",
+        body.len()
+    );
     let fields = [
         "WARC-Target-URI: http://a.test/",
         "Content-Type: application/http; msgtype=response",

@@ -266,6 +266,71 @@ fn gzip_that_is_cut_or_damaged_is_not_whole_without_a_length() {
     }
 }
 
+/// Frames of zstd with `blocks`, whose lengths stand in their heads.
+fn zstd(blocks: &[&[u8]]) -> Vec<u8> {
+    let mut frame = b"\x50\x2a\x4d\x18\x03\0\0\0abc".to_vec();
+    frame.extend(ruzstd::encoding::compress_to_vec(
+        &b"a first frame"[..],
+        ruzstd::encoding::CompressionLevel::Fastest,
+    ));
+    frame.extend(b"\x28\xb5\x2f\xfd\0\x58");
+    for (index, block) in blocks.iter().enumerate() {
+        let is_last = u32::from(index + 1 == blocks.len());
+        let head = (block.len() as u32) << 3 | is_last;
+        frame.extend(&head.to_le_bytes()[..3]);
+        frame.extend(*block);
+    }
+    frame
+}
+
+#[test]
+fn no_coding_is_whole_without_its_end() {
+    let text = noise(3000);
+    let level = flate2::Compression::best();
+    let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), level);
+    zlib.write_all(&text).unwrap();
+    for (coding, coded) in [
+        ("br", brotli(&text)),
+        ("deflate", deflate(&text)),
+        ("deflate", zlib.finish().unwrap()),
+        ("zstd", zstd(&[&text[..1000], &text[1000..]])),
+    ] {
+        let fields = format!("Content-Encoding: {coding}\r\n");
+        assert_eq!(odd(&beside(&message(&fields, &coded))).body, coded);
+        for end in [300, 1000, coded.len() - 1] {
+            let site = beside(&message(&fields, &coded[..end]));
+            assert_left_out(
+                &site,
+                &format!("its {coding} body is cut off after {end} bytes"),
+            );
+        }
+        let exact = format!("{fields}Content-Length: 1000\r\n");
+        assert_eq!(
+            odd(&beside(&message(&exact, &coded[..1000]))).body,
+            coded[..1000]
+        );
+        let head = b"HTTP/1.1 206 Partial Content\r\nContent-Encoding: ";
+        let partial = [head, coding.as_bytes(), b"\r\n\r\n", &coded[..1000]].concat();
+        assert_eq!(odd(&beside(&partial)).body, coded[..1000]);
+        let followed = [&coded[..], b"\r\n"].concat();
+        assert_eq!(odd(&beside(&message(&fields, &followed))).body, followed);
+    }
+    let mut damaged = zstd(&[&text]);
+    let at = damaged.len() - text.len() - 3;
+    damaged[at] |= 6;
+    let fields = "Content-Encoding: zstd\r\n";
+    assert_left_out(&beside(&message(fields, &damaged)), "is damaged");
+    // A decoder that breaks holds back what it has, of which a window is full.
+    let script: String = (0..400)
+        .map(|n| format!("var a{n} = 'text {}'; function f{n}(){{}}\n", n * 7))
+        .collect();
+    let mut damaged = brotli(script.as_bytes());
+    let middle = damaged.len() / 2;
+    damaged[middle..middle + 40].fill(0x55);
+    let fields = "Content-Encoding: br\r\n";
+    assert_left_out(&beside(&message(fields, &damaged)), "body");
+}
+
 #[test]
 fn a_coded_body_that_was_cut_off_is_not_whole() {
     let text: Vec<u8> = (0..2000_u32).flat_map(|n| (n * n).to_le_bytes()).collect();
@@ -574,7 +639,9 @@ proptest! {
         prop_assert_eq!(site.notes().len(), imported.provenance.left_out.len());
         let (Some(read), Some(flow)) = (site.exchanges().get(1), imported.exchanges.first()) else {
             let is_cut = length.is_some_and(|length| length > body.len());
-            prop_assert!(is_cut, "{:?}", site.notes());
+            // A few bytes may be the beginning of what the fields declare.
+            let may_be_cut = !is_coded && length.is_none();
+            prop_assert!(is_cut || may_be_cut, "{:?}", site.notes());
             return Ok(());
         };
         prop_assert_eq!(&read.body, &flow.body);
@@ -651,8 +718,11 @@ proptest! {
         if coding != "gzip" {
             let coded = encoded_at(coding, level, &noise(900));
             let cut = &coded[..coded.len() * (level as usize + 1) / 11];
-            let (left, same, _) = left_of(coding, "text/html", cut);
-            prop_assert_eq!((left.as_deref(), &same[..]), (Some(coding), cut));
+            let length = cut.len();
+            let fields = format!("Content-Encoding: {coding}\r\nContent-Length: {length}\r\n");
+            let site = beside(&message(&fields, cut));
+            prop_assert_eq!(odd(&site).response_header("content-encoding"), Some(coding));
+            prop_assert_eq!(&odd(&site).body[..], cut);
         }
     }
 }
