@@ -60,6 +60,8 @@ RATE_MBIT_S_MAX = 1_000_000.0
 DELAY_MS_MAX = 60_000.0
 """Maximum delay, ms; the stage `jitter` truncates longer ones to it."""
 MS_MAX = 30 * 86_400_000.0
+SINCE_1970_MS_MAX = 1e14
+"""In the year 5138: a later time is one in ms or us under a heading that means s."""
 STEPS_MAX = 50_000_000
 
 
@@ -217,6 +219,10 @@ def _values(
     values = {}
     for (name, column), each in zip(columns.items(), found, strict=True):
         if name == "time":
+            far = np.abs(each) * column.scale > SINCE_1970_MS_MAX
+            fault = "a time of {:.0f}, thousands of years if its unit is the heading's; "
+            remedy = "name its unit, such as `time_ms`"
+            _refuse(far, fault + remedy, rows.line, source, each)
             values[name] = _since_first(each, column.scale)
         else:
             values[name] = each * column.scale

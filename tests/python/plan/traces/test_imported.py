@@ -115,7 +115,10 @@ def test_a_step_has_the_value_measured_just_at_its_middle():
         (b"time_s,mbps\n0,-1\n", "f/0:2: a rate of -1 Mbit/s; leave the row out"),
         (b"time_s,rtt_s\n0,1000\n", "f/0:2: a value outside of 0 to 60000 ms, one way"),
         (b"time_s,rtt_s,rtt_ms\n0,1,1\n", "f/0:1: columns `rtt_s` and `rtt_ms` for one thing"),
-        (b"mbps,time_s\n8,170000000700000000015000\n8,170000000700000000015001\n", "f/0:3: not la"),
+        (b"mbps,time_s\n8,99999999999\n8,99999999999.000001\n", "f/0:3: not later"),
+        (b"time,mbps\n1693526400000,1\n1693526401000,1\n", "f/0:2: a time of 1693526400000, th"),
+        (b"0,1\n1693526400000,1\n", "f/0:2: a time of 1693526400000, thousands of years"),
+        (b"time_ms,mbps\n1693526400000000,1\n", "f/0:2: a time of 1693526400000000, thousands"),
         (b"time_s,mbps\n0,0\n", "f/0: all of it carries less than one packet"),
         (b"time_s,rtt_ms\n0,1\n1e-9,1\n2000000,1\n2000000.000000001,1\n", "f/0: 2"),
     ],
@@ -124,6 +127,14 @@ def test_what_is_wrong_is_named_with_file_and_line(content, expected):
     with pytest.raises(TraceError) as caught:
         imported(content)
     assert str(caught.value).startswith(expected) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("heading", ["time_ms", "time_s", "timestamp_us", "t"])
+def test_times_since_1970_are_of_the_unit_that_their_heading_names(heading):
+    scale = {"time_ms": 10**3, "timestamp_us": 10**6}.get(heading, 1)
+    rows = "".join(f"{1693526400 * scale + n * scale},12\n" for n in range(3))
+    (found,) = imported(f"{heading},mbps\n{rows}".encode())
+    assert found.said.startswith("3 s;")
 
 
 @pytest.mark.parametrize(
