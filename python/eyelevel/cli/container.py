@@ -1,6 +1,7 @@
-"""Find what a container denies a lab, and the flags of podman and docker that grant it.
+"""Find which restrictions of a container prevent a lab, and the flags that lift them.
 
-Whether a lab works is tried by `eyelevel doctor`; here is looked up what stands in its way.
+`eyelevel doctor` tries whether a lab works; this module finds likely causes, with flags of podman
+and docker.
 """
 
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from typing import NamedTuple
 
 GUIDE = "docs/guides/container.md"
 MARKS = ("/run/.containerenv", "/.dockerenv", "/run/systemd/container")
-"""Files of podman, of docker, and of those that systemd knows."""
+"""Marker files of podman, of docker, and of containers that systemd knows."""
 
 REMEDIES = {
     "system calls": "--security-opt seccomp=FILE, the one that the guide writes",
@@ -18,11 +19,11 @@ REMEDIES = {
     ),
     "AppArmor": "--security-opt apparmor=unconfined",
 }
-"""The remedies by obstacle."""
+"""Remedies by obstacle."""
 
 
 class Hindrance(NamedTuple):
-    """Something of the container's that a lab may fail of."""
+    """A restriction of the container that may prevent a lab."""
 
     name: str
     found: str
@@ -30,12 +31,12 @@ class Hindrance(NamedTuple):
 
 
 def is_container(root: Path = Path("/")) -> bool:
-    """Return whether this is a container of podman's, docker's or their kin."""
+    """Return whether this process runs in a container of podman, docker or the like."""
     return any((root / mark.lstrip("/")).exists() for mark in MARKS)
 
 
 def hindrances(process: Path = Path("/proc/self")) -> list[Hindrance]:
-    """Return all that are in force, whether or not something fails of them."""
+    """Return all restrictions in force, whether or not they cause a failure."""
     found = {
         "system calls": _filter(process),
         "/proc": _hidden(process),
@@ -45,14 +46,13 @@ def hindrances(process: Path = Path("/proc/self")) -> list[Hindrance]:
 
 
 def _filter(process: Path) -> str:
-    """Return the finding on filters of system calls; a filter does not report what it forbids."""
+    """Return the finding on seccomp filters; a filter does not reveal what it forbids."""
     lines = (process / "status").read_text("utf-8").splitlines()
     return "a filter is in force" if "Seccomp:\t2" in lines else ""
 
 
 def _hidden(process: Path) -> str:
-    """Return the kernel mounts no new /proc where something is mounted over parts of the old
-    one."""
+    """Return the finding on /proc: the kernel refuses to mount a new one if parts are masked."""
     hidden = sorted(_is_mounted_below(process, "/proc/"))
     if not hidden:
         return ""
@@ -61,10 +61,10 @@ def _hidden(process: Path) -> str:
 
 
 def _is_mounted_below(process: Path, folder: str) -> Iterator[str]:
-    # proc(5): the fifth field is where it is mounted.
+    # proc(5): the fifth field is the mount point.
     for line in (process / "mountinfo").read_text("utf-8").splitlines():
         place = line.split(" ")[4]
-        # An automatic mount that was there before the container; it hides nothing.
+        # An automount point from before the container; it masks nothing.
         if place.startswith(folder) and place != "/proc/sys/fs/binfmt_misc":
             yield place
 
@@ -72,6 +72,6 @@ def _is_mounted_below(process: Path, folder: str) -> Iterator[str]:
 def _profile(process: Path) -> str:
     try:
         name = (process / "attr" / "current").read_text("utf-8").strip("\n\0 ")
-    except OSError:  # a kernel without it
+    except OSError:  # the kernel does not have it
         return ""
     return "" if name in ("", "unconfined") else f"the profile {name}"

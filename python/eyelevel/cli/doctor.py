@@ -1,4 +1,4 @@
-"""`eyelevel doctor`: what this machine has and lacks, each with its remedy."""
+"""Check what this machine has and lacks, with remedies (`eyelevel doctor`)."""
 
 import os
 import pwd
@@ -44,7 +44,10 @@ INSTALLS = "eyelevel doctor --fix, or as root: apt-get install "
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a run needs or profits from. `state`: ok, warning (a run works), missing."""
+    """One requirement of a run, or something it benefits from.
+
+    `state`: ok, warning (a run works), or missing.
+    """
 
     name: str
     state: str
@@ -85,7 +88,9 @@ def doctor(
 
 
 def show(findings: Sequence[Finding]) -> None:
-    """A table, and below it what is to do: whole lines, from which a command can be copied."""
+    """Print a table, and below it the remedies as unbroken lines, so that commands can be
+    copied.
+    """
     shown = table("", "what", "found")
     colours = {"ok": "green", "warning": WARNING_STYLE, "missing": "red"}
     for finding in findings:
@@ -99,7 +104,7 @@ def show(findings: Sequence[Finding]) -> None:
 
 
 def examine() -> list[Finding]:
-    """Return all findings, in the order in which a run needs the things."""
+    """Return all findings, in the order in which a run needs them."""
     try:
         kernel = run_tool(["doctor"])
     except LabError as error:
@@ -145,7 +150,7 @@ def _user_namespaces(kernel: JsonObject) -> Finding:
 
 def _tun(lab_can_be_built: bool) -> Finding:
     device = Path("/dev/net/tun")
-    # A virtual Ethernet pair stands in for it, at a higher cost in processor time.
+    # A virtual Ethernet pair replaces it, at a higher CPU cost.
     state = "warning" if lab_can_be_built else "missing"
     if not device.exists():
         remedy = "as root: modprobe tun; in a container start it with --device /dev/net/tun"
@@ -179,8 +184,9 @@ def _realtime(allowed: bool, reserves_core: bool) -> Finding:
 
 
 def _confinement() -> Finding:
-    """Return whether a program can be confined: a browser's own sandbox needs no less of the
-    kernel."""
+    """Return whether programs can be confined; a browser's own sandbox needs the same of the
+    kernel.
+    """
     name = "the browser's sandbox"
     if is_unsafe():
         return Finding(
@@ -188,7 +194,7 @@ def _confinement() -> Finding:
         )
     without = "--unsafe-browser goes without: only for pages of your own"
     try:
-        # What browsers do next: a user namespace in ours.
+        # Browsers create a user namespace inside ours.
         command = [*confine((), []), "unshare", "--user", "--net", "true"]
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_VERSION_TIMEOUT_S, check=False
@@ -204,8 +210,7 @@ def _confinement() -> Finding:
 
 
 def _container(works: bool) -> list[Finding]:
-    """Return what a container forbids: harmless if everything works, otherwise the likely
-    causes."""
+    """Return a container's restrictions: harmless if everything works, otherwise likely causes."""
     if not is_container():
         return []
     if works:
@@ -218,7 +223,9 @@ def _container(works: bool) -> list[Finding]:
 
 
 def absent_packages(with_firefox: bool) -> list[str]:
-    """Return what packages can install, by the names of `packages.PACKAGES`."""
+    """Return the missing programs and fonts that packages can install, as keys of
+    `packages.PACKAGES`.
+    """
     needed = {"Chromium": _chromium().state == "ok", "fonts": _fonts().state == "ok"}
     absent = [name for name, is_there in needed.items() if not is_there]
     return absent + (_absent_for_firefox() if with_firefox else [])
@@ -247,7 +254,9 @@ def _chromium() -> Finding:
 
 
 def _fonts() -> Finding:
-    """Check for one family of fonts, the machine's own: it keeps machines alike."""
+    """Return whether there is one family of fonts, the default one: that makes machines
+    comparable.
+    """
     files = (file for folder in FONT_FOLDERS for file in folder.rglob(f"{FONT}.*"))
     if file := next(files, None):
         return Finding("fonts", "ok", str(file.parent))
@@ -256,7 +265,7 @@ def _fonts() -> Finding:
 
 
 def _firefox() -> Finding:
-    """Return the second browser, with what films it."""
+    """Return the findings on Firefox and the programs that record its screen."""
     absent = _absent_for_firefox()
     if absent:
         packages = " ".join(PACKAGES[each][0] for each in absent)

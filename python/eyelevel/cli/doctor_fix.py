@@ -1,4 +1,4 @@
-"""`eyelevel doctor --fix`: shows the package manager's commands, and does them once agreed to."""
+"""Show the package manager's commands, and run them on consent (`eyelevel doctor --fix`)."""
 
 import os
 import shlex
@@ -18,9 +18,9 @@ OS_RELEASE = Path("/etc/os-release")
 
 
 def fix(absent: Sequence[str], yes: bool) -> None:
-    """Install what brings `absent`, of `packages.PACKAGES`. All that it says goes to stderr.
+    """Install the packages for `absent`, keys of `packages.PACKAGES`; all output goes to stderr.
 
-    Raises InstallError if it may not, cannot, or is not agreed to.
+    Raises `InstallError` if that is not permitted, not possible, or declined.
     """
     system = os_release(OS_RELEASE.read_text(encoding="utf-8")) if OS_RELEASE.exists() else {}
     managers = [name for name in MANAGERS if shutil.which(name)]
@@ -57,9 +57,13 @@ def _agree(yes: bool) -> None:
 
 
 def _run(command: Sequence[str], *, may_fail: bool) -> None:
-    """Lists that could not be freshened are the older ones: what is installed fails by itself."""
+    """Run a command.
+
+    `may_fail`: a failure to refresh the package lists is ignored, since installing from stale lists
+    fails by itself.
+    """
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    # What a package manager says is for people: standard output is for results.
+    # The package manager's output goes to stderr: standard output is for results.
     done = subprocess.run(command, env=environment, stdout=sys.stderr, check=False)
     if done.returncode != 0 and not may_fail:
         raise InstallError(

@@ -1,4 +1,4 @@
-"""End a long command by naming its result, which `--open` opens."""
+"""End a long command by printing the path of its result, which `--open` opens."""
 
 import os
 import shlex
@@ -23,23 +23,23 @@ PageOption = Annotated[Path | None, typer.Option(help="Write an offline page to 
 
 
 def check_opens(opens: bool, place: object, what: str, option: str) -> None:
-    """Raise ExpectedError if something is to be opened that is not written, before it is made."""
+    """Raise `ExpectedError` if a result is to be opened that will not be written."""
     if opens and not place:
         raise ExpectedError(f"--open opens the {what}; say where it goes with {option}")
 
 
 DISPLAYS = ("WAYLAND_DISPLAY", "DISPLAY")
 REFUSED_WITHIN_S = 3.0
-"""A program that cannot open a file says so within this time; a browser may run for hours."""
+"""Time limit for a program to report that it cannot open a file; a browser may run for hours."""
 
 
 @contextmanager
 def ending_at(
     what: str, place: Path | None, *, opens: bool = False, as_json: bool = False
 ) -> Iterator[None]:
-    """Print the place of the result as the last line, whichever verdict the block ends with.
+    """Print the path of the result as the last line, whichever verdict the block exits with.
 
-    None is where nothing is written, and a place that is refused is not named.
+    Nothing is printed if `place` is None, or if writing it was refused.
     """
     written = place
     try:
@@ -53,9 +53,10 @@ def ending_at(
 
 
 def end_at(what: str, place: Path, *, opens: bool = False, as_json: bool = False) -> None:
-    """Print the last line of a command, `report: results/mine/report.html`, and open that if asked.
+    """Print the last line of a command, `report: results/mine/report.html`, and open it if asked
+    to.
 
-    `as_json`: standard output is for machines, and the line is for whoever watches.
+    `as_json`: print to standard error, since standard output has JSON.
     """
     say(hints if as_json else results, f"{what}: {place}")
     if opens:
@@ -63,7 +64,7 @@ def end_at(what: str, place: Path, *, opens: bool = False, as_json: bool = False
 
 
 def _open(place: Path) -> None:
-    """Open it, or say why not and what to do instead."""
+    """Open it, or print why that is impossible and what to do instead."""
     address = place.resolve().as_uri()
     if not sys.stderr.isatty():
         say(hints, f"--open: nobody sits at this terminal, so nothing is opened; see {address}")
@@ -82,7 +83,7 @@ def _open(place: Path) -> None:
         )
         status = started.wait(REFUSED_WITHIN_S)
         why = f"exit status {status}" if status else ""
-    except subprocess.TimeoutExpired:  # a browser that stays
+    except subprocess.TimeoutExpired:  # a browser that keeps running
         return
     except OSError as error:
         why = error.strerror or str(error)
@@ -91,9 +92,9 @@ def _open(place: Path) -> None:
 
 
 def _opener(address: str) -> list[str] | None:
-    """Return the command that opens an address for who sits here; None if nothing does.
+    """Return the command that opens an address for the current user; None if there is none.
 
-    $BROWSER is a list with colons between, in which `%s` stands for the address.
+    $BROWSER is a colon-separated list of commands, in which `%s` stands for the address.
     """
     for wanted in filter(None, os.environ.get("BROWSER", "").split(os.pathsep)):
         words = shlex.split(wanted)

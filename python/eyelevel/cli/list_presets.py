@@ -1,4 +1,4 @@
-"""`eyelevel list`: the presets."""
+"""List presets (`eyelevel list`)."""
 
 import json
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from eyelevel.sites.recorded import list_shipped
 
 _WHOLE = ("name", "course", "group")
 GRID = "das"
-"""The group of a hundred networks, which one line stands for."""
+"""Group of a hundred networks, which is listed as one line."""
 
 _GRID_HINT = (
     "Rates are in Mbit/s, for a model its mean rate. The grid das-RATE-RTT has 100 networks "
@@ -34,7 +34,7 @@ _GRID_HINT = (
 
 @dataclass(frozen=True)
 class Listed:
-    """One line: as JSON has it, and what a table shows of it by its columns."""
+    """One line: its JSON, and its table cells by column."""
 
     stated: JsonObject
     cells: dict[str, str]
@@ -88,7 +88,7 @@ def list_presets(
 def _print(rows: list[dict[str, str]]) -> None:
     numbers = tuple(title for title, text in rows[0].items() if text[:1].isdigit())
     shown = table(*rows[0], right=numbers, whole=tuple(rows[0]))
-    # A name is there to be copied, and single words are not to be cut: other columns give way.
+    # Names are for copying, and single words must not be cut: narrow the other columns.
     for column in shown.columns:
         column.no_wrap = column.header in _WHOLE
     for row in rows:
@@ -102,7 +102,7 @@ def _select_named(lines: list[Listed], name: str) -> list[Listed]:
 
 
 def _between(kind: Kind, name: str) -> list[Listed]:
-    """Return the network of a name that stands for one outside the tables, if it does."""
+    """Return the network of a name outside of the tables, such as a cell of the grid, or []."""
     network = get_network(name) if kind is Kind.networks else None
     group = OPERATOR if link_of(name) else GRID
     return [_network(network, group)] if network else []

@@ -1,4 +1,4 @@
-"""The command's entry: its subcommands, and how errors end it."""
+"""The command's entry point: its subcommands, and how errors end it."""
 
 import ast
 import os
@@ -18,18 +18,19 @@ from eyelevel.cli.usage import readable
 from eyelevel.cli.usage_errors import describe_misuse, with_own_errors
 
 EXIT_REFUSED = 2
-"""The exit status, as of `diff`: 1 is a finding, such as a regression; 2 means that the command
-could not answer."""
+"""Exit status as in `diff`: 1 is a finding, such as a regression; 2 means that the command
+could not answer.
+"""
 EXIT_ALL_FAILED = 5
-"""Every load or attempt failed: there is no result, and no more of them would bring one."""
+"""Exit status if every load or attempt failed: there is no result, and retrying would not help."""
 EXIT_LATER = 75
-"""The exit status, as of sendmail, of a failure that may not recur later."""
+"""Exit status of a failure that may be temporary, as in sendmail (EX_TEMPFAIL)."""
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
-# Subcommand and its module in eyelevel.cli, by what it is for, in the order of the help. A module
+# Subcommands with their modules in eyelevel.cli, by group, in the order of the help. A module
 # has either `app`, a group of subcommands, or a function of the file's name. Only the module that
-# is asked for is imported, none for `eyelevel --help`: all together take two seconds.
+# is needed is imported, none for `eyelevel --help`: all together take two seconds.
 GROUPS: dict[str, dict[str, str]] = {
     "First steps": {
         "demo": "run.demo",
@@ -77,7 +78,7 @@ SUBCOMMANDS = {name: place for group in GROUPS.values() for name, place in group
 
 
 PATHS_OF_THEIR_OWN = ("demo", "load", "replay", "run", "ask", "rerun", "validate")
-"""Commands whose servers are behind paths of their own, so that one around them changes nothing."""
+"""Commands that emulate their own network, so that a surrounding `eyelevel path` has no effect."""
 NOT_FELT = (
     "the path around this command has no effect: its servers are behind a path of their own, "
     "which --network names; put `eyelevel path` inside: `eyelevel replay SITE -- eyelevel path "
@@ -88,24 +89,24 @@ TERMINATING = (signal.SIGTERM, signal.SIGHUP)
 
 
 def main() -> int:
-    """Run the command line; every expected failure is one clear line and an exit status."""
+    """Run the command line; every expected failure becomes one clear line and an exit status."""
     if not sys.argv[1:]:
         from eyelevel.cli.welcome import welcome
 
         welcome()
         return 0
     command = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
-    live = {"--live", "live"} & set(sys.argv)  # such loads go out, and through what is around
+    live = {"--live", "live"} & set(sys.argv)  # live loads do use the surrounding path
     if command in PATHS_OF_THEIR_OWN and "EYELEVEL_FAR" in os.environ and not live:
         complain(NOT_FELT)
     for number in TERMINATING:
-        if signal.getsignal(number) is signal.SIG_DFL:  # `nohup` has them ignored
+        if signal.getsignal(number) is signal.SIG_DFL:  # under `nohup` they are ignored
             signal.signal(number, _terminate)
     interrupts: list[int] = []
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _noting(interrupts))
     try:
-        # Importing takes a while, and may be interrupted like the rest.
+        # Importing takes time, and may be interrupted, too.
         whole = with_own_errors(readable(typer.main.get_command(app_with(command))))
         # Outside of standalone mode a subcommand's exit status is what the call returns.
         status = whole(standalone_mode=False, prog_name="eyelevel")
@@ -129,12 +130,12 @@ def main() -> int:
         complain("interrupted")
         return EXIT_INTERRUPTED
     except typer.TyperException as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help text
             hints.print(error.message, soft_wrap=True)
         else:
             complain(describe_misuse(error))
         return error.exit_code
-    if status == EXIT_INTERRUPTED and interrupts:  # typer ends it without a word
+    if status == EXIT_INTERRUPTED and interrupts:  # typer ends it without a message
         complain("interrupted")
     return status if isinstance(status, int) else 0
 
@@ -148,14 +149,14 @@ def _noting(interrupts: list[int]) -> Callable[[int, FrameType | None], None]:
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    # A second one would break off the tidying that the first one began.
+    # A second signal would abort the clean-up that the first one began.
     for terminating in TERMINATING:
         signal.signal(terminating, signal.SIG_IGN)
     raise Terminated
 
 
 def app_with(command: str) -> typer.Typer:
-    """Return all subcommands by their names, and one of them whole."""
+    """Return an app with the names of all subcommands, and the given one complete."""
     app = typer.Typer(
         name="eyelevel",
         no_args_is_help=True,
@@ -175,8 +176,7 @@ def app_with(command: str) -> typer.Typer:
 
 
 def _add(app: typer.Typer, name: str, place: str, title: str, *, is_whole: bool) -> None:
-    """Print one subcommand below its group's title, with all its options or only with its
-    summary."""
+    """Add one subcommand under its group's title, with all its options or only its summary."""
     if not is_whole:
         app.command(name, help=_summary(place), rich_help_panel=title)(lambda: None)
         return
@@ -246,9 +246,9 @@ def _root(
 
 
 def _summary(place: str) -> str:
-    """Return the first words of a subcommand's help, read from its file without running it.
+    """Return the first paragraph of a subcommand's help, read from its file without importing it.
 
-    Of a group what its `app` has as `help`, of a command its docstring's first paragraph.
+    For a group it is the `help` of its `app`, for a command its docstring.
     """
     file = Path(__file__).parent / f"{place.replace('.', '/')}.py"
     for node in ast.parse(file.read_bytes()).body:

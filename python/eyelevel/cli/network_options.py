@@ -1,4 +1,4 @@
-"""Options that say what a network is: the words of `eyelevel path`, alike wherever one is taken."""
+"""Options that describe a network: the words of `eyelevel path`, the same for every command."""
 
 import inspect
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import typer
 
 from eyelevel.plan.networks.compose import DEFAULT_NETWORK, NetworkWords
 
-# Help, and what stands for a value, by the field of NetworkWords.
+# Help and metavar of each option, by field of NetworkWords.
 _SAID = {
     "network": (
         "A network from `eyelevel list networks`, or das-RATE-RTT. With none of these options "
@@ -42,8 +42,11 @@ _SAID = {
 def with_network_options(
     default: str = DEFAULT_NETWORK,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return the command with an option for each of the words in the place of its parameter of the
-    type NetworkWords. `default`: what it has without any, for the help."""
+    """Return a decorator that replaces a command's `NetworkWords` parameter by one option per
+    field.
+
+    `default`: the network used without any option, for the help.
+    """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command, eval_str=True)

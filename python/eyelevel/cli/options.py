@@ -1,4 +1,4 @@
-"""Options of commands that load pages: what it is shown in, how long a load waits, whom it asks."""
+"""Options shared by commands that load pages: browser settings, waiting, hosts to allow."""
 
 import inspect
 import os
@@ -34,7 +34,7 @@ HostWaitOption = Annotated[
 
 def _go_without(unsafe: bool) -> bool:
     if unsafe:
-        # For the processes, too, that load a part of a run.
+        # An environment variable, so that child processes that load pages have it, too.
         os.environ[UNSAFE_VARIABLE] = "1"
     return unsafe
 
@@ -64,10 +64,9 @@ AllowOption = Annotated[
 
 
 def with_browser_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with an option for each of the browser's settings in the place of its
-    parameter of this type.
+    """Replace a command's `Browser` parameter by one option per browser setting.
 
-    Raises PlanError, with the option, for a value that the browser cannot have.
+    Raises `PlanError`, with the option, for a value that the browser does not support.
     """
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
@@ -112,8 +111,10 @@ def _default(value: object, said: About) -> object:
 
 
 def _option(name: str, default: object, said: About) -> object:
-    """Return a setting's option: values that the command line cannot check are text, and checked as
-    a plan's."""
+    """Return a setting's option.
+
+    Values that the command line cannot check are text, validated like a plan's.
+    """
     flag, help_text = _flag(name, said), f"{said.text[0].upper()}{said.text[1:]}."
     kind, bounds = _kind(annotations_of(Browser)[name])
     if kind is bool:
@@ -130,7 +131,7 @@ def _option(name: str, default: object, said: About) -> object:
 
 
 def _kind(annotation: object) -> tuple[object, tuple[object, object] | None]:
-    """Return the type without its metadata and without None, and its bounds where it has both."""
+    """Return the type without metadata and None, and its (minimum, maximum) if it has both."""
     low = high = None
     while get_origin(annotation) in (Annotated, Union, UnionType):
         for metadata in getattr(annotation, "__metadata__", ()):

@@ -1,7 +1,7 @@
-"""Write output: results to standard output, everything else to standard error.
+"""Print: results to standard output, everything else to standard error.
 
-What it prints may hold what strangers wrote: titles, URLs, headers, console lines, names of files.
-So every string is text and never markup, and what would steer the terminal is spelled out.
+Printed text may be untrusted: titles, URLs, headers, console lines, file names. So no string is
+ever markup, and control characters are escaped.
 """
 
 import json
@@ -23,24 +23,24 @@ from eyelevel.base.from_outside.words import (
 LOG_LINE_EVERY_S = 30.0
 
 WARNING_STYLE = "black on yellow"
-"""A terminal's yellow alone is hardly readable on a light ground."""
+"""Readable on light and dark terminals, unlike plain yellow."""
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 _HELD = "\N{SYMBOL FOR SPACE}"
-"""The stand-in for a no-break space while Rich wraps lines: one cell wide, in none of our texts."""
+"""Replaces a no-break space while Rich wraps lines: one cell wide, and not used in our texts."""
 
 
 class Screen(Console):
-    """A console on which strings are text: no markup, no emoji codes, nothing that steers it."""
+    """A console that treats strings as text: no markup, no emoji codes, no control characters."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
 
     def render_str(self, text: str, **options: object) -> Text:
-        """Spelled out before it is measured, so that columns are as wide as what they show.
+        """Escape before measuring, so that columns are as wide as the escaped text.
 
-        Rich breaks lines at no-break spaces, too: until it has, another character holds their
-        places.
+        Rich would also break lines at no-break spaces, so another character replaces them
+        meanwhile.
         """
         shown = escape_control_characters(text).replace(NO_BREAK, _HELD)
         return super().render_str(shown, **options)  # type: ignore[arg-type]
@@ -62,7 +62,7 @@ class Screen(Console):
 
 
 class Waiting:
-    """The text of a spinner; Rich's own takes words for markup."""
+    """The text of a spinner; Rich's own would parse it as markup."""
 
     def __init__(self, said: str, screen: Screen) -> None:
         self._status = Status(Text(escape_control_characters(said)), console=screen)
@@ -75,12 +75,14 @@ class Waiting:
         self._status.stop()
 
     def update(self, said: str) -> None:
-        """Other words."""
+        """Replace the text."""
         self._status.update(Text(escape_control_characters(said)))
 
 
 class LogLines:
-    """A bar that moves needs a terminal: elsewhere a line at most every `LOG_LINE_EVERY_S`."""
+    """Progress as log lines, at most one per `LOG_LINE_EVERY_S`, where there is no terminal for
+    a bar.
+    """
 
     def __init__(self, screen: Screen, clock: Callable[[], float] = time.monotonic) -> None:
         self._screen, self._clock = screen, clock
@@ -110,12 +112,12 @@ def complain(message: str) -> None:
 
 
 def print_json(value: object) -> None:
-    """A result for machines."""
+    """Print a value as JSON to standard output."""
     print(json_text(value, indent=2))
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """Return JSON that reads well on a terminal and steers it nowhere: what would is escaped."""
+    """Return JSON that is readable on a terminal, with control characters escaped."""
     return escape_control_characters_in_json(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
@@ -130,8 +132,11 @@ def table(
     right: tuple[str, ...] = (),
     whole: tuple[str, ...] = (),
 ) -> Table:
-    """Return a plain table; the columns named in `right` hold numbers, and those in `whole` what
-    differs in its end alone, so that nothing is cut from it."""
+    """Return a plain table.
+
+    Columns named in `right` are right-aligned numbers; those in `whole` are never cut, since their
+    values differ only at the end.
+    """
     shown = _Fitting(
         title=title, title_justify="left", box=None, pad_edge=False, padding=(0, _GAP, 0, 0)
     )
@@ -146,14 +151,14 @@ def table(
 
 _GAP = 2
 _WORD_WIDTH_MAX = 20
-"""A name that is longer may be cut in a narrow terminal; a number never is."""
+"""Width above which a name may be cut in a narrow terminal; numbers never are."""
 
 
 class _Fitting(Table):
-    """A table that never breaks a number: where its columns do not fit, each row is a list."""
+    """A table that never breaks a number: if its columns do not fit, each row becomes a list."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Render columns side by side if they fit, narrowed at blanks if they must be."""
+        """Render columns side by side if they fit, wrapped at spaces if necessary."""
         room = options.max_width - _GAP * (len(self.columns) - 1)
         cells = [[_text(console, cell) for cell in _cells_of(each)] for each in self.columns]
         natural = [max(map(cell_len, each)) for each in cells]
@@ -184,7 +189,7 @@ class _Fitting(Table):
 
 
 def _cells_of(column: Column) -> list[RenderableType]:
-    """Return the heading, then what stands below it."""
+    """Return a column's heading and its cells."""
     return [column.header, *column.cells]
 
 
@@ -194,7 +199,7 @@ def _text(console: Console, cell: RenderableType) -> str:
 
 
 def _least_width(cells: list[str]) -> int:
-    """Return the least width of a column: that of its longest number, and of most of its words."""
+    """Return the minimum width of a column: its longest number, and most of its words."""
     words = [word for cell in cells for word in cell.split()]
     return max(map(_least_of_word, words), default=0)
 

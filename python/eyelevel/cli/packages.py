@@ -1,8 +1,8 @@
-"""Find the packages for what doctor finds absent, for the system's package manager; pure.
+"""Find the packages that install what doctor finds missing, by package manager; pure.
 
-Debian's was tried. The others' names and commands are from their distributions' lists, so they are
-shown and not done. Ubuntu's browsers are snaps: a snap brings mounts and a confinement of its own,
-so it runs in no network namespace of a lab, and no package of Ubuntu's is another one.
+Debian's was tested. The others' names and commands are from their distributions' lists, so they are
+shown but not run. Ubuntu's browsers are snaps: a snap has its own mounts and confinement, so it
+does not run in a lab's network namespace, and Ubuntu has no other package of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Manager:
-    """A package manager. `before` freshens its lists; `is_tried` says whether we ran it."""
+    """A package manager.
+
+    `before` refreshes its lists; `is_tried` is whether we tested it.
+    """
 
     before: tuple[str, ...]
     install: tuple[str, ...]
@@ -30,7 +33,7 @@ MANAGERS: dict[str, Manager] = {
     "pacman": Manager((), ("pacman", "-S", "--needed", "--noconfirm"), column=2),
     "zypper": Manager((), ("zypper", "--non-interactive", "install"), column=3),
 }
-"""The package managers by program, in the order in which they are looked for."""
+"""Package managers by program, in order of preference."""
 
 PACKAGES: dict[str, tuple[str, str, str, str]] = {
     "Chromium": ("chromium", "chromium", "chromium", "chromium"),
@@ -40,12 +43,12 @@ PACKAGES: dict[str, tuple[str, str, str, str]] = {
     "certutil": ("libnss3-tools", "nss-tools", "nss", "mozilla-nss-tools"),
     "ffmpeg": ("ffmpeg", "ffmpeg-free", "ffmpeg", "ffmpeg"),
 }
-"""The names of packages by what they install, one per manager."""
+"""Package names for each missing item, one per manager."""
 
 SNAPS = ("Chromium", "Firefox")
-"""The browsers that Ubuntu installs as snaps."""
+"""Browsers that Ubuntu installs as snaps."""
 NO_SNAPS = ("linuxmint", "pop")
-"""Relatives of Ubuntu that package their browsers themselves."""
+"""Derivatives of Ubuntu that package browsers themselves."""
 SNAP_WAY_OUT = (
     "Ubuntu's {what} is a snap, unfit for a lab: use the container image, or install a .deb of the "
     "browser's makers (Google Chrome, or Mozilla's firefox-esr); not tried on Ubuntu by us"
@@ -54,7 +57,7 @@ SNAP_WAY_OUT = (
 
 @dataclass(frozen=True)
 class Remedy:
-    """The remedy for what is absent: commands in order, none if unknown; and remarks."""
+    """The remedy for missing items: commands in order, none if unknown, and remarks."""
 
     commands: tuple[tuple[str, ...], ...] = ()
     remarks: tuple[str, ...] = ()
@@ -62,7 +65,7 @@ class Remedy:
 
 
 def os_release(text: str) -> dict[str, str]:
-    """Return `/etc/os-release` as a table; lines that are not assignments are ignored."""
+    """Parse `/etc/os-release`; lines that are not assignments are ignored."""
     pairs = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
     return {name.strip(): value.strip().strip("\"'") for name, sign, value in pairs if sign}
 
@@ -75,7 +78,7 @@ def has_snaps(system: Mapping[str, str]) -> bool:
 
 
 def is_snap(executable: str, resolved: str) -> bool:
-    """Return whether a program, by its path and where that leads, is a snap's."""
+    """Return whether a program, given its path and the link's target, is a snap."""
     return (
         executable.startswith("/snap/")
         or resolved.startswith("/snap/")
@@ -85,7 +88,8 @@ def is_snap(executable: str, resolved: str) -> bool:
 
 def remedy(absent: Sequence[str], system: Mapping[str, str], managers: Sequence[str]) -> Remedy:
     """Return the remedy for `absent`, keys of `PACKAGES`, on a system with these managers'
-    programs."""
+    programs.
+    """
     snaps = [each for each in absent if each in SNAPS and has_snaps(system)]
     remarks = tuple(SNAP_WAY_OUT.format(what=each) for each in snaps)
     wanted = [each for each in absent if each not in snaps]

@@ -1,6 +1,6 @@
-"""Why real-time priority is refused to a lab's path, and who can grant it.
+"""Find why real-time priority is refused to a lab's path, and how to grant it.
 
-Whether it is refused is tried by `eyelevel doctor`; here is looked up what stands in its way.
+`eyelevel doctor` tries whether it is refused; this module finds the cause.
 """
 
 import resource
@@ -9,10 +9,12 @@ from pathlib import Path
 from eyelevel.cli.container import GUIDE
 
 PRIORITY = 2
-"""The path's (`crates/netns/src/realtime.rs`)."""
+"""Real-time priority of the path (`crates/netns/src/realtime.rs`)."""
 SHARE = "cpu.rt_runtime_us"
 MOUNTS = ("sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct")
-"""Cgroups of version 1 alone have a share of real time, in kernels with CONFIG_RT_GROUP_SCHED."""
+"""Mount points of cgroups version 1, which alone have a real-time budget, in kernels with
+CONFIG_RT_GROUP_SCHED.
+"""
 
 LIMIT_IN_CONTAINER = f"start the container with --ulimit rtprio={PRIORITY}"
 LIMIT = (
@@ -25,10 +27,11 @@ SHARE_IN_CONTAINER = (
 
 
 def share_us(root: Path = Path("/")) -> int | None:
-    """Return microseconds a second of this process's cgroup; None where no cgroup is given a
-    share."""
+    """Return the real-time budget of this process's cgroup, µs per second; None without cgroup
+    budgets.
+    """
     for mount in (root / name for name in MOUNTS):
-        # A container sees its own cgroup as the mount's root, by whichever name.
+        # A container sees its own cgroup as the mount's root, under any name.
         for folder in (mount / _own_cgroup(root), mount):
             try:
                 return int((folder / SHARE).read_text("ascii"))
@@ -47,8 +50,10 @@ def _own_cgroup(root: Path) -> str:
 
 
 def realtime_remedy(is_container: bool, is_root: bool, root: Path = Path("/")) -> str:
-    """Return what grants real-time priority. `is_root`: by capabilities, without a user
-    namespace."""
+    """Return what grants real-time priority.
+
+    `is_root`: whether this process has root's capabilities outside of a user namespace.
+    """
     wanted = []
     if resource.getrlimit(resource.RLIMIT_RTPRIO)[0] < PRIORITY and not _may_as_root(is_root, root):
         wanted.append(_right(is_container, is_root))
@@ -65,7 +70,9 @@ def _right(is_container: bool, is_root: bool) -> str:
 
 
 def _may_as_root(is_root: bool, root: Path) -> bool:
-    """Return whether CAP_SYS_NICE counts and is in effect: it does in no user namespace."""
+    """Return whether CAP_SYS_NICE is effective and applies, which it does not in a user
+    namespace.
+    """
     nice = 23  # capability.h
     lines = (root / "proc/self/status").read_text("utf-8").splitlines()
     (effective,) = (int(line.split()[1], 16) for line in lines if line.startswith("CapEff:"))

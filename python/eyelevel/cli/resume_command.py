@@ -1,4 +1,4 @@
-"""The command line that resumes an interrupted command."""
+"""Build the command line that resumes an interrupted command."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ def resume_command(context: typer.Context) -> str:
         elif RESUME in parameter.opts:
             words.append(RESUME)
         elif is_given:
-            # Only a flag may keep its value from its command.
+            # Only flags may be hidden from the command.
             words += _words_of(
                 parameter.opts, parameter.secondary_opts, context.params.get(name, True)
             )

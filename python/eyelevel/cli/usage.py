@@ -1,4 +1,4 @@
-"""Format a command's usage, alike in `--help`, in errors and on pages of docs."""
+"""Format a command's usage, the same in `--help`, in errors and in the docs."""
 
 import re
 import textwrap
@@ -11,12 +11,12 @@ from typer.core import TyperArgument, TyperGroup, TyperOption
 from eyelevel.cli.output import results
 
 Command = Any
-"""Typer's commands and groups, whose common class is its own."""
+"""Typer's commands and groups, whose common base class is private."""
 
 WIDTH_MAX = 100
-"""Longer lines are hard to read."""
+"""Maximum width: longer lines are hard to read."""
 NAME_WIDTH_MAX = 24
-"""The widest name beside which its meaning stands; wider ones have it below."""
+"""Maximum width of a name with its meaning on the same line; wider ones have it below."""
 INDENT = 2
 
 _KINDS = {
@@ -28,7 +28,7 @@ _KINDS = {
     "float": "NUMBER",
     "float range": "NUMBER",
 }
-"""Types as a reader knows them."""
+"""Readable names of parameter types."""
 _FACTS = (
     (r"default: ([\d.]+)", "Default: {}."),
     (r"default: (.*)", "Default: `{}`."),
@@ -36,18 +36,18 @@ _FACTS = (
     (r"x>=(.*)", "At least {}."),
     (r"x<=(.*)", "At most {}."),
 )
-"""The words for typer's notes on defaults and ranges."""
+"""Text for typer's notes on defaults and ranges."""
 
 
 class Taken(NamedTuple):
-    """An argument or an option: `--out PATH`, and what it means."""
+    """An argument or option, such as `--out PATH`, and its meaning."""
 
     name: str
     meaning: str
 
 
 HELP = Taken("-h, --help", "Show this message and exit.")
-"""The help option of every command, listed on no page of a single one."""
+"""The help option of every command, which pages of single commands do not list."""
 
 
 def usage(command: Command, within: Context) -> str:
@@ -63,7 +63,7 @@ def summary(command: Command) -> str:
 def list_taken(
     command: Command, kind: type[TyperArgument | TyperOption], within: Context
 ) -> list[Taken]:
-    """Return a command's arguments or options, in the order of the declaration."""
+    """Return a command's arguments or options, in order of declaration."""
     shown = (each.get_help_record(within) for each in command.params if isinstance(each, kind))
     return [_describe_taken(kind, *record) for record in shown if record]
 
@@ -82,7 +82,7 @@ def readable(command: Command) -> Command:
 
 
 def _pieces(command: Command, within: Context) -> list[str]:
-    # Of the class: the command's own may be this.
+    # Call the class's: the instance's may be this function.
     options, *arguments = type(command).collect_usage_pieces(command, within)
     needed = [
         _describe_taken(TyperOption, *record).name
@@ -94,7 +94,7 @@ def _pieces(command: Command, within: Context) -> list[str]:
 
 
 def _placeholder(piece: str) -> str:
-    """Return a piece of the usage as manuals write it: `PLAN` where typer has `{plan}`."""
+    """Return a piece of the usage as in manuals: `PLAN` where typer has `{plan}`."""
     found = re.fullmatch(r"(\[?)\{?([\w|]+?)(\.\.\.)?[\]}]?(\.\.\.)?", piece)
     if found is None:
         return piece
@@ -104,7 +104,7 @@ def _placeholder(piece: str) -> str:
 
 
 def _describe_taken(kind: type, spelt: str, help: str) -> Taken:
-    """Describe one parameter: its type in a word, and typer's notes in brackets as sentences."""
+    """Describe one parameter: its type as one word, and typer's bracketed notes as sentences."""
     name, _, given = spelt.partition(" <")
     is_list, given = given.startswith("list["), given.removesuffix(">")
     given = given.removeprefix("list[").removesuffix("]") if is_list else given
@@ -114,7 +114,7 @@ def _describe_taken(kind: type, spelt: str, help: str) -> Taken:
         name += f" {_KINDS.get(given, given)}"
     meaning, _, facts = help.partition("  [")
     shown = facts.removesuffix("]").split("; ") if facts else []
-    if " / --" in spelt:  # the two names of a switch
+    if " / --" in spelt:  # the two names of a boolean flag
         name, off = name.split(" / ")
         if "default: " + off.removeprefix("--") in shown:
             shown = []
@@ -128,7 +128,7 @@ def _describe_taken(kind: type, spelt: str, help: str) -> Taken:
 
 
 def _fact(text: str) -> str:
-    """`required`, `default: 1`, `x>=1`, `x<=9` or `0<=x<=3` as a sentence."""
+    """Return `required`, `default: 1`, `x>=1`, `x<=9` or `0<=x<=3` as a sentence."""
     text = re.sub(r"(?<=\d)\.0\b", "", text)
     for pattern, sentence in _FACTS:
         if found := re.fullmatch(pattern, text):
@@ -137,7 +137,7 @@ def _fact(text: str) -> str:
 
 
 def _help(command: Command, within: Context) -> str:
-    """Return all of it, as wide as the terminal allows."""
+    """Return the complete help, at the width of the terminal."""
     width = min(results.width, WIDTH_MAX)
     shown = Text()
     called = f"{within.command_path} {usage(command, within)}"
@@ -165,7 +165,7 @@ def _help(command: Command, within: Context) -> str:
 
 
 def _commands(group: Command) -> dict[str, list[Taken]]:
-    """Return subcommands by the title of their group, in the order of the declaration."""
+    """Return subcommands by the title of their group, in order of declaration."""
     found: dict[str, list[Taken]] = {}
     for name, each in group.commands.items() if isinstance(group, TyperGroup) else ():
         if not each.hidden:

@@ -1,8 +1,8 @@
-"""Reword typer's usage errors: one line, with how the command is called.
+"""Reword typer's usage errors as one line, with how the command is called.
 
-What an error is about is in its attributes, which click documents, and in the type and the bounds
-of pydantic's error; no text of theirs is taken apart. Two errors have nothing but a text: commands
-that `with_own_errors` has prepared raise errors of ours instead.
+What an error is about is in its attributes, which click documents, and in the type and bounds of
+pydantic's error; their texts are never parsed. Two errors have only a text: commands prepared by
+`with_own_errors` raise errors of ours instead.
 """
 
 from collections.abc import Iterable
@@ -16,9 +16,9 @@ from eyelevel.base.errors import ExpectedError, reason_of, unknown
 from eyelevel.cli.usage import Command, usage
 
 _NUMBERS = {"int": "give a whole number", "float": "give a number"}
-"""By how the types of pydantic's errors about numbers begin."""
+"""Remedies by the prefix of the type of pydantic's errors about numbers."""
 _BOUNDS = {"ge": "give at least {:.15g}", "le": "give at most {:.15g}"}
-"""By the name of the bound, as pydantic's errors have it."""
+"""Remedies by the name of the bound in pydantic's errors."""
 
 
 def describe_misuse(error: typer.TyperException) -> str:
@@ -39,8 +39,10 @@ def describe_misuse(error: typer.TyperException) -> str:
 
 
 def with_own_errors(command: Command) -> Command:
-    """Make a command and its subcommands raise errors of ours for unknown commands and words too
-    many; typer's errors get the command that they are of."""
+    """Make a command and its subcommands raise our errors for unknown commands and extra words.
+
+    Typer's errors get a reference to the command that they are about.
+    """
 
     def parse(within: Context, words: list[str]) -> list[str]:
         may_have_more, within.allow_extra_args = within.allow_extra_args, True
@@ -69,7 +71,7 @@ def with_own_errors(command: Command) -> Command:
 
 def _describe_value(error: typer.BadParameter, within: Context | None) -> str:
     parameter = error.param
-    if parameter is None:  # what a command says of its own values has its way out
+    if parameter is None:  # a command's own errors about values have a remedy
         return f"{error.param_hint}: {error.message}" if error.param_hint else error.message
     is_option = parameter.param_type_name == "option"
     name = parameter.opts[0] if is_option else parameter.display_name_raw.upper()
@@ -77,14 +79,14 @@ def _describe_value(error: typer.BadParameter, within: Context | None) -> str:
         str(each.value if isinstance(each, Enum) else each)
         for each in parameter.type_descriptor.choices or ()
     ]
-    if hasattr(error, "param_type"):  # MissingParameter alone has it
+    if hasattr(error, "param_type"):  # only MissingParameter has it
         listed = f": give one of {', '.join(choices)}" if choices else ""
         return _with_usage(f"{name} is missing{listed}", within)
     return _with_help(f"{name}: {_reason(error, choices)}", within)
 
 
 def _reason(error: typer.BadParameter, choices: Iterable[str]) -> str:
-    from pydantic import ValidationError  # with commands that are used well, it need not be
+    from pydantic import ValidationError  # only needed for usage errors
 
     if not isinstance(error.__cause__, ValidationError):
         return error.message

@@ -1,4 +1,4 @@
-"""Values as people write and read them: durations, stacks, viewports, pages' URLs."""
+"""Parse and format values of options: durations, stacks, viewports, pages' URLs."""
 
 from urllib.parse import urlsplit
 
@@ -8,7 +8,7 @@ from eyelevel.plan.stacks import Stack
 
 
 def duration(seconds: float) -> str:
-    """`2 h 05 min`, `3 min 20 s`, `12 s`."""
+    """Format a duration, such as `2 h 05 min`, `3 min 20 s` or `12 s`."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
@@ -17,8 +17,10 @@ def duration(seconds: float) -> str:
 
 
 def get_stack(name: str, option: str = "--stack") -> Stack:
-    """Return the preset; PlanError with the nearest name where there is none. `option`: where it
-    was given."""
+    """Return a preset of stacks; raises `PlanError` with the nearest name if there is none.
+
+    `option`: the option that named it.
+    """
     if name in REFUSED_PRESETS:
         raise PlanError([f"{option} {name}: {REFUSED_PRESETS[name]}"])
     if name not in STACKS_BY_NAME:
@@ -27,7 +29,7 @@ def get_stack(name: str, option: str = "--stack") -> Stack:
 
 
 def viewport_px(text: str) -> tuple[int, int]:
-    """Return width and height in CSS pixels of `1366x768`; raises ValueError."""
+    """Return width and height in CSS pixels of `1366x768`; raises `ValueError`."""
     width, _, height = text.partition("x")
     if not (width.isdecimal() and height.isdecimal() and int(width) and int(height)):
         raise ValueError(f"the viewport `{text}` is not WIDTHxHEIGHT, like 1366x768")
@@ -42,5 +44,5 @@ def is_page_url(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:  # half an IPv6 address
+    except ValueError:  # an incomplete IPv6 address
         return False

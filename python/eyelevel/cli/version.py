@@ -1,4 +1,4 @@
-"""`eyelevel --version`: the version, what it was built of and for, the browser it would use."""
+"""Print versions for `eyelevel --version`: eyelevel's, the build's, and the browser's."""
 
 import subprocess
 from importlib.metadata import version
@@ -15,14 +15,14 @@ COMMIT_HEX = 12
 
 
 def say_version() -> None:
-    """Print it: three lines, each with its remedy where there is none."""
+    """Print three lines, each with a remedy for what is missing."""
     say(results, f"eyelevel {version('eyelevel')}")
     say(results, f"build: {_build()}")
     say(results, f"browser: {_browser()}")
 
 
 def _build() -> str:
-    """`commit 0123456789ab, x86_64-linux-gnu, release`."""
+    """Return the build, such as `commit 0123456789ab, x86_64-linux-gnu, release`."""
     try:
         binary = _first_line(find_binary(), "--version").partition("(")[2].rstrip(")")
     except LabError as error:
@@ -35,7 +35,7 @@ def _build() -> str:
 
 
 def _commit_of_tree() -> str:
-    """Return the commit of this package's source tree; empty if installed, or without git."""
+    """Return the commit of this package's source tree; "" if installed, or without git."""
     root = Path(eyelevel.__file__).parents[2]
     if not (root / ".git").exists():
         return ""

@@ -1,6 +1,6 @@
-"""Print what `eyelevel` without arguments shows: five lines on what to do next on this machine.
+"""Print five lines on what to do next, for `eyelevel` without arguments.
 
-It looks at files and starts nothing, so that it answers at once; `eyelevel doctor` looks closer.
+It only looks at files, so that it answers at once; `eyelevel doctor` examines more.
 """
 
 import os
@@ -14,12 +14,12 @@ from eyelevel.lab.binary import find_binary
 
 RESULTS = Path("results")
 RUNS_SEEN_MAX = 1000
-"""Folders that are looked at: an answer at once is worth more than the newest of all."""
+"""Maximum number of folders examined: a quick answer matters more than the newest run."""
 COMMAND_WIDTH_MAX = 47
-"""The widest command beside which some words fit on 80 columns."""
+"""Maximum width of a command with text beside it in 80 columns."""
 
 PLAN, REPORT = "plan.json", "report.html"
-"""The files of a run at its beginning and at its end."""
+"""Files that a run has from its beginning and at its end."""
 
 HEAD = "eyelevel: which web protocol stack loads pages faster, and how sure is that?"
 DEMO = ("eyelevel demo", "a first comparison, 3 min")
@@ -29,11 +29,11 @@ HELP = ("eyelevel --help", "all commands")
 LACKING = ("eyelevel doctor --fix", "{lack} is missing")
 
 Step = tuple[str, str]
-"""A command, and what it is good for."""
+"""A command, and its purpose."""
 
 
 def welcome() -> None:
-    """Print it."""
+    """Print the lines."""
     steps = _steps()
     width = min(max(len(command) for command, _ in steps), COMMAND_WIDTH_MAX)
     say(results, HEAD)
@@ -42,7 +42,7 @@ def welcome() -> None:
 
 
 def _steps() -> list[Step]:
-    """Four, the next one first."""
+    """Return four commands, the next one to use first."""
     if lack := _lack():
         command, use = LACKING
         return [(command, use.format(lack=lack)), DEMO, OWN, HELP]
@@ -55,7 +55,7 @@ def _steps() -> list[Step]:
 
 
 def _lack() -> str:
-    """Return what no run could do without, if its absence is obvious."""
+    """Return a missing requirement of every run, if its absence is obvious."""
     for name, find in (("eyelevel-lab", find_binary), ("Chromium", find_executable)):
         try:
             find()
@@ -65,11 +65,11 @@ def _lack() -> str:
 
 
 def _newest_run() -> Path | None:
-    """Return the folder of results that was written last."""
+    """Return the most recently written folder of results, or None."""
     try:
         with os.scandir(RESULTS) as found:
             folders = [Path(each.path) for each in islice(found, RUNS_SEEN_MAX)]
         runs = {each: (each / PLAN).stat().st_mtime for each in folders if (each / PLAN).is_file()}
-    except OSError:  # there are none, or not for us
+    except OSError:  # there are none, or they are unreadable
         return None
     return max(runs, key=lambda run: runs[run], default=None)

@@ -1,7 +1,7 @@
-"""Shell completion behind `eyelevel`: commands, options, and names of presets.
+"""Shell completion of commands, options, and names of presets.
 
-`completion` prints a shell's script, which asks `answer` at each press of the key. `answer` imports
-nothing but what Python itself brings, and starts no command: all that it knows is in `words.json`,
-which `written` writes from the commands' own declarations and the tables of presets, as `python -m
-eyelevel.cli.completion.written`; a test says when it is stale.
+`completion` prints a shell's script, which calls `answer` at each press of Tab. `answer` imports
+only the standard library and runs no command: its data is in `words.json`, which `python -m
+eyelevel.cli.completion.written` generates from the commands' own declarations and the tables of
+presets; a test fails if it is stale.
 """

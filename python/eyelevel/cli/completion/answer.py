@@ -1,7 +1,7 @@
 """Print the completions at the cursor, one per line: `WORD`, a tab, a description.
 
-A shell asks by `eyelevel completion words NUMBER WORD...`: the words of its line behind the
-command, of which that NUMBER, counted from 1, is being written. Where nothing is answered the shell
+A shell calls `eyelevel completion words NUMBER WORD...` with the words after the command, of which
+the one with that NUMBER, counted from 1, is being written. If nothing is printed, the shell
 completes files.
 """
 
@@ -12,17 +12,17 @@ from pathlib import Path
 from eyelevel.base.json_types import JsonMapping
 
 ASKED = ["completion", "words"]
-"""How a command line begins that is a shell's question."""
+"""First words of a command line that asks for completions."""
 
 HELP = ("--help", "Show this message and exit.")
 OF_ALL = (HELP, ("--version", "Print the versions of eyelevel, its build and the browser."))
 
 Found = list[tuple[str, str]]
-"""Words, each with what it is."""
+"""Words with their descriptions."""
 
 
 def answer_completion(question: Sequence[str]) -> str:
-    """Return the lines of completions; empty if the shell completes itself, or for bad input."""
+    """Return the lines of completions; "" if the shell should complete files, or for bad input."""
     number, *line = question or ["0"]
     if not number.isdecimal() or int(number) < 1:
         return ""
@@ -33,7 +33,7 @@ def answer_completion(question: Sequence[str]) -> str:
 
 
 def _rejoin_words(before: list[str], current: str) -> tuple[list[str], str]:
-    """Rejoin an option and its value: bash splits `--stack=tcp` into three words."""
+    """Rejoin an option with its value, since bash splits `--stack=tcp` into three words."""
     if current == "=":
         current = ""
     elif before and before[-1] == "=":
@@ -63,7 +63,7 @@ def _find_matches(words: JsonMapping, before: Sequence[str], current: str) -> Fo
 
 
 def _node(commands: JsonMapping, before: Sequence[str]) -> tuple[JsonMapping | None, Sequence[str]]:
-    """Return the command that the words are of, and what of them is behind its name."""
+    """Return the command that the words name, and the words after its name."""
     places = [at for at, word in enumerate(before) if not word.startswith("-")]
     if not places or before[places[0]] not in commands:
         return (None if not places else {}), ()
@@ -79,7 +79,7 @@ def _node(commands: JsonMapping, before: Sequence[str]) -> tuple[JsonMapping | N
 def _argument(
     node: JsonMapping, rest: Sequence[str], names: Mapping[str, list[str]], current: str
 ) -> Found:
-    """Names of the argument that is being written, by how many stand before it."""
+    """Return the values for the argument being written, given the number of those before it."""
     options, arguments = node.get("options", {}), node.get("arguments", [])
     taken = 0
     values = iter(rest)

@@ -1,4 +1,4 @@
-"""`eyelevel completion`: a shell's script, which makes its Tab key know the command."""
+"""Print shell-completion scripts (`eyelevel completion`)."""
 
 import os
 from enum import StrEnum
@@ -12,7 +12,7 @@ from eyelevel.cli.output import hints, say
 
 
 class Shell(StrEnum):
-    """Those that there is a script for."""
+    """Shells with a completion script."""
 
     bash = "bash"
     zsh = "zsh"
@@ -66,8 +66,7 @@ KEPT: dict[Shell, str] = {
     Shell.zsh: "~/.zfunc/_eyelevel",
     Shell.fish: "~/.config/fish/completions/eyelevel.fish",
 }
-"""The places where shells look for completions on a key press; for zsh if its `fpath` has the
-folder."""
+"""Paths where shells look for completions; for zsh its `fpath` must include the folder."""
 
 
 def completion(

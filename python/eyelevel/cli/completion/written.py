@@ -1,7 +1,7 @@
-"""Write `words.json`: each command with its options, and the names that options take.
+"""Generate `words.json`: each command with its options, and the values that options take.
 
-What an option takes is in its declaration, where it is one of a few words or a file; `NAMES` says
-of which others it is a preset's, a site's or a metric's name.
+Enumerated values and files follow from an option's declaration; `NAMES` lists the options that take
+names of presets, sites or metrics.
 """
 
 import json
@@ -28,7 +28,7 @@ from eyelevel.sites.recorded import list_shipped
 
 FILE = Path(__file__).with_name("words.json")
 GRID = "das"
-"""A hundred networks that nobody chooses from a list."""
+"""A group of a hundred networks that is not listed."""
 
 NAMES: dict[str, str] = {
     "base": "stacks",
@@ -50,26 +50,30 @@ NAMES: dict[str, str] = {
     "stacks": "stacks,",
     "validate live device": "devices",
 }
-"""A parameter, where need be behind its command, and whose names it takes; with a comma: a list of
-them with commas between."""
+"""Tables of names by parameter, if necessary with its command; a comma marks a comma-separated
+list.
+"""
 
 DEFAULTS = {"probe": "measure", "explain": "trial", "metrics": "run"}
-"""Groups that take a word of no subcommand as one's first argument."""
+"""Default subcommand of groups whose first word may be an argument instead."""
 
 FILES = "files"
-"""The mark for values that the shell itself completes."""
+"""Marks values that the shell itself completes."""
 METAVARS = {"FILE": FILES, "FOLDER": FILES, "DIR": FILES, "PRESET": "networks"}
-"""The kind of value by metavar, for options that the data plane declares and for text options of
-ours."""
+"""Kind of value by metavar, for options that the data plane declares and for text options of
+ours.
+"""
 
 
 def words() -> JsonObject:
-    """Return the content of the file."""
+    """Return the content of the file as JSON."""
     return {"names": _names(), "commands": _commands()}
 
 
 def text() -> str:
-    """Return the file, an option a line: changes of several meet in few lines."""
+    """Return the content of the file as text, with one option per line to reduce merge
+    conflicts.
+    """
     return json.dumps(words(), indent=1, ensure_ascii=False) + "\n"
 
 
@@ -96,7 +100,7 @@ def _commands() -> dict[str, JsonObject]:
 
 
 def _command(command: Any, path: str) -> JsonObject:
-    """`help`, `arguments` and `options` by what they take, and of a group its `commands`."""
+    """Return a command's help, arguments and options with their values, and a group's commands."""
     if isinstance(command, TyperGroup):
         inner = {name: _command(each, f"{path} {name}") for name, each in command.commands.items()}
         group: JsonObject = {"help": _short(command.help), "commands": inner}
@@ -114,7 +118,7 @@ def _command(command: Any, path: str) -> JsonObject:
 
 
 def _takes(parameter: Any, path: str) -> str:
-    """Return a kind of names, words with bars between, `files`, or nothing that is known."""
+    """Return a parameter's values: a kind of name, words separated by bars, `files`, or ""."""
     name = parameter.name
     if known := NAMES.get(f"{path} {name}") or NAMES.get(name):
         return known
@@ -136,12 +140,12 @@ def _shell_of_path() -> JsonObject:
     """Return the options and the command of the data plane's own shell, from its help."""
     command = [find_binary(), "shell", "--help"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    shown = re.sub(r"\n {20,}(?=\S)", " ", shown)  # what goes on in the next line
+    shown = re.sub(r"\n {20,}(?=\S)", " ", shown)  # join continuation lines
     pattern = re.compile(r"^ +(?:-\w, )?(--[\w-]+)(?: <(\w+)>)? +(.*)$", re.MULTILINE)
     options = {
         flag: [METAVARS.get(metavar, "") if metavar else None, said]
         for flag, metavar, said in pattern.findall(shown)
-        if flag != "--help"  # which all commands have
+        if flag != "--help"  # common to all commands
     }
     return {"options": options, "arguments": [f"{FILES}..."]}
 

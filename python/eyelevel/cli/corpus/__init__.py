@@ -1,8 +1,8 @@
-"""`eyelevel corpus`: many recordings at once: recorded, imported, checked, described, selected.
+"""The commands `eyelevel corpus`, for many recordings at once.
 
-One command a file; what they decide and keep is `eyelevel.sites.corpora`. Each goes on where it was
-interrupted, writes a table beside the recordings, and none is ended by one recording that is
-damaged, slow or gone: its line says why.
+There is one file per command; their logic and storage are in `eyelevel.sites.corpora`. Each command
+resumes after an interruption, writes a table next to the recordings, and continues past a recording
+that is damaged, slow or gone: its line has the reason.
 
-`commands` is the group, `steps` the lines that all of them print.
+`commands` is the group, `steps` has their shared progress output.
 """

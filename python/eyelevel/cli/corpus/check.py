@@ -1,4 +1,4 @@
-"""`eyelevel corpus check`: every recording replayed, compared and loaded; results kept."""
+"""Check every recording of a corpus (`eyelevel corpus check`), and store the results."""
 
 from pathlib import Path
 from typing import Annotated
@@ -82,12 +82,12 @@ def check_corpus(
 def check_member(
     member: Member, folder: Path, loads: int, *, again: bool = False
 ) -> tuple[Check, bool]:
-    """Return one recording's check, and whether it is a kept one: of the same file, by the same
-    rules, with no fewer loads.
+    """Return one recording's check, and whether it is a stored one.
 
-    A recording that cannot be opened, or makes the browser fail, is not fit. The latter is kept as
-    of no load, so that the next check tries it again. Raises BrowserStartError, which says nothing
-    of the recording, and OSError.
+    A stored check is used if it is of the same file, by the same rules, with at least as many
+    loads. A recording that cannot be opened, or makes the browser fail, is not fit; the latter is
+    stored with 0 loads, so that the next check tries again. Raises `BrowserStartError`, which is
+    not about the recording, and `OSError`.
     """
     kept = None if again else read_check(folder, member.name)
     digest = ""

@@ -1,4 +1,4 @@
-"""`eyelevel corpus`: corpora of recordings made, checked, described and drawn from."""
+"""The group of commands `eyelevel corpus`."""
 
 import typer
 

@@ -1,4 +1,4 @@
-"""`eyelevel corpus import`: a folder of other tools' recordings, all at once."""
+"""Import a folder of other tools' recordings (`eyelevel corpus import`)."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`eyelevel corpus info`: what a corpus consists of, site by site and as a whole."""
+"""Describe a corpus site by site and in total (`eyelevel corpus info`)."""
 
 from pathlib import Path
 from typing import Annotated
@@ -32,7 +32,7 @@ CorpusArgument = Annotated[
     ),
 ]
 SITES_SHOWN_MAX = 50
-"""Rows for people; `--json` and `--csv` have all."""
+"""Maximum number of rows in the printed table; `--json` and `--csv` have all."""
 OTHERS_SHOWN_MAX = 3
 
 
@@ -104,8 +104,10 @@ def _print(sites: list[SiteAttributes], alike: list[tuple[str, ...]]) -> None:
 
 
 def read_corpus(corpus: str) -> tuple[list[SiteAttributes], list[Unreadable]]:
-    """Return a corpus's readable and unreadable recordings, with a progress bar. Raises
-    CorpusError."""
+    """Read a corpus with a progress bar; returns readable and unreadable recordings.
+
+    Raises `CorpusError`.
+    """
     found = members(corpus)
     sites: list[SiteAttributes] = []
     refused: list[Unreadable] = []
@@ -142,7 +144,7 @@ def _print_table(sites: list[SiteAttributes]) -> None:
     numbers = ("least", "median", "largest", "Das 2014")
     shown = table(f"{len(sites)} sites", *numbers, right=numbers)
     for name, spread in spreads(sites).items():
-        if name == "secure_page":  # of a yes or no a count says more
+        if name == "secure_page":  # a count is clearer for a yes or no
             continue
         values = [
             _format_value(v, spread.unit) for v in (spread.least, spread.median, spread.largest)
@@ -165,7 +167,7 @@ def _print_differences(sites: list[SiteAttributes]) -> None:
 
 
 def _das(name: str) -> str:
-    """Return range and median of Das's table 4.1."""
+    """Return range and median in Das's table 4.1 as text."""
     if name not in DAS_2014:
         return ""
     das = DAS_2014[name]

@@ -1,4 +1,4 @@
-"""`eyelevel corpus record`: the pages of a list, one at a time, each checked."""
+"""Record and check the pages of a list, one at a time (`eyelevel corpus record`)."""
 
 import time
 from collections import Counter
@@ -28,9 +28,11 @@ from eyelevel.store.disk.whole import folder_beside
 
 PAUSE_S = 5.0
 LOADS = 3
-"""One over each HTTP version; `corpus check` makes more."""
+"""Number of loads of a check, one over each HTTP version; `corpus check` makes more."""
 FAILED_IN_A_ROW_MAX = 10
-"""Then it is the network, or this machine, and not the pages."""
+"""Number of successive failures that indicates a problem of the network or machine, not of
+pages.
+"""
 
 
 def record_corpus(
@@ -79,7 +81,7 @@ def record_corpus(
         for url in urls:
             before = ledger.entries.get(url)
             if before and not _is_wanted(before, out, again):
-                # An earlier call may have ended within its check, or was not to check.
+                # An earlier call may have ended during its check, or was run without checks.
                 steps.begin(before.name)
                 is_kept = session.check(before, steps.screen)
                 steps.end(before.name, passed_over=is_kept)
@@ -117,7 +119,7 @@ def record_corpus(
 
 @dataclass(frozen=True)
 class _Session:
-    """The settings for recording all pages of one call."""
+    """Settings for recording all pages of one call."""
 
     out: Path
     ledger: Ledger
@@ -126,7 +128,10 @@ class _Session:
     allow: Sequence[str]
 
     def record(self, url: str, before: Entry | None) -> Entry:
-        """Record one page and add its line to the table. Raises BrowserStartError and OSError."""
+        """Record one page and add its line to the table.
+
+        Raises `BrowserStartError` and `OSError`.
+        """
         name = self.ledger.name_for(before, partial(name_of_page, url))
         file = self.out / f"{name}.wacz"
         reason = ""
@@ -142,7 +147,7 @@ class _Session:
                 said = " ".join(str(error).split()) or type(error).__name__
                 reason = said.removeprefix(f"recording {url} failed: ")
             entry = Entry(name, url, "failed" if reason else "recorded", reason)
-            # The line first: a file without one would be taken for somebody else's.
+            # The entry first: a file without one would be taken for the user's own.
             self.ledger.put(entry)
             if entry.is_there:
                 made.chmod(0o644)
@@ -150,8 +155,10 @@ class _Session:
         return entry
 
     def check(self, entry: Entry, screen: Screen) -> bool:
-        """Check a recording, and report if it is not fit to be measured. Return whether nothing was
-        to do: its check is kept, it is absent, or nothing is to be checked."""
+        """Check a recording, and report if it is not fit; returns whether there was nothing to do.
+
+        That is so if its check is stored, if it is absent, or if checks are disabled.
+        """
         if not (self.loads and entry.is_there):
             return True
         member = Member(entry.name, str(recording_in(self.out, entry)))

@@ -1,4 +1,4 @@
-"""`eyelevel corpus select`: some sites of a corpus, drawn by strata of their attributes."""
+"""Select sites from a corpus by strata of their attributes (`eyelevel corpus select`)."""
 
 import shutil
 from os.path import relpath
@@ -120,5 +120,5 @@ def _print_strata(sites: list[SiteAttributes], drawn: list[SiteAttributes], by: 
 
 
 def _number(value: float) -> str:
-    """Counts and bytes whole, shares to four digits."""
+    """Format counts and bytes as integers, shares with four digits."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"

@@ -1,4 +1,4 @@
-"""Show progress through a corpus: a bar with the time left, and lines that stay above it."""
+"""Show progress through a corpus: a bar with the time left, and persistent lines above it."""
 
 import time
 from types import TracebackType
@@ -11,9 +11,9 @@ from eyelevel.cli.values import duration
 
 
 class Steps:
-    """A bar of `total` recordings on standard error, from `with` to its end.
+    """A progress bar of `total` recordings on standard error, for the duration of a `with` block.
 
-    Ctrl-C or SIGTERM ends the command; what has ended before stays, and the bar's end says so.
+    On Ctrl-C or SIGTERM the final line states that finished recordings are kept.
     """
 
     def __init__(self, what: str, total: int) -> None:
@@ -24,7 +24,7 @@ class Steps:
             TextColumn("{task.fields[left]}"),
             TextColumn("{task.description}", markup=False),
             console=hints,
-            auto_refresh=False,  # nothing is drawn beside a load
+            auto_refresh=False,  # nothing is drawn during a load
             disable=not hints.is_terminal,
         )
         self._log = LogLines(hints)
@@ -43,22 +43,24 @@ class Steps:
         trace: TracebackType | None,
     ) -> None:
         self._bar.stop()
-        # Exceptions of signals are no `Exception`.
+        # Exceptions for signals are not subclasses of `Exception`.
         if kind is not None and not issubclass(kind, Exception):
             done = f"stopped after {self._done} of {self._total}"
             hints.print(f"{done}: the same command continues where it stopped", markup=False)
 
     @property
     def screen(self) -> Screen:
-        """Return the console for lines that stay."""
+        """Console for lines above the bar."""
         return hints
 
     def begin(self, name: str) -> None:
-        """`name` is at work."""
+        """Show that work on `name` begins."""
         self._show(f"{self._what} {name}")
 
     def end(self, name: str, *, passed_over: bool = False) -> None:
-        """`name` is done; of what was done in an earlier call nothing is learnt for the rest."""
+        """Count `name` as done; recordings that were passed over do not affect the estimated
+        time.
+        """
         self._done += 1
         self._passed += passed_over
         self._show(name)

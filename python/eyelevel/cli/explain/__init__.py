@@ -1,8 +1,8 @@
-"""`eyelevel explain`: why results can differ.
+"""The commands `eyelevel explain`: why results can differ.
 
-`commands` is the group, with `explain stacks`: in which settings two stacks differ and what was
-measured of them. `trial` shows one connection or two of a trial on one time axis.
+`commands` is the group, with `explain stacks`: the settings in which two stacks differ, and what
+was measured of them. `trial` shows one or two connections of a trial on one time axis.
 
-Both only show: the table of aspects is `eyelevel.calibration.level`, timelines are read by
+Both only display: the table of aspects is in `eyelevel.calibration.level`, timelines are read by
 `eyelevel.analysis.connections` and drawn by `eyelevel.report.pages`.
 """

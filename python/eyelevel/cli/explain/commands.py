@@ -1,4 +1,4 @@
-"""`eyelevel explain`: why results can differ."""
+"""The group of commands `eyelevel explain`, and `explain stacks`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -35,10 +35,10 @@ DEFAULT = ("tcp", "tcp+", "quic")
 
 
 class _TrialByDefault(TyperGroup):
-    """`explain TRIAL` is `explain trial TRIAL`: what is no subcommand's name is a trial."""
+    """A group that runs `explain TRIAL` as `explain trial TRIAL`, unless a subcommand is named."""
 
     def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
-        """Resolve a command as click does, inserting the default word if it is missing."""
+        """Resolve a command as click does, inserting the default subcommand if none is named."""
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             args = ["trial", *args]
         return super().resolve_command(ctx, args)
@@ -99,10 +99,10 @@ def stacks(
 
 
 def _how(names: Sequence[str], missing: str, planned: Mapping[str, Stack]) -> str:
-    """Return the command that measures a stack against the first other one; stacks without a preset
-    need a plan.
+    """Return the command that measures a stack against the first other one.
 
-    Of `planned` stacks one that differs by the ways to its origins alone is no other one.
+    Stacks that are not presets need a plan. A stack of `planned` that differs only in its origins'
+    round trips does not count as another one.
     """
     if len(names) == 1:
         return ""
@@ -128,8 +128,11 @@ def _row_json(columns: Sequence[str], row: ExplainedRow) -> JsonObject:
 def _of_run(
     directory: Path,
 ) -> tuple[Network, list[str], list[JsonObject], list[ExplainedRow], Mapping[str, Stack]]:
-    """Return the first network of a run, its stacks, what was measured of their level, their rows,
-    what its loads measured included, and the stacks as planned."""
+    """Return what a run has on its stacks.
+
+    These are its first network, the stacks' names, the measured level, their rows with the values
+    measured by its loads, and the planned stacks by name.
+    """
     contents = read_contents(directory)
     loaded = set(contents.table["stack"])
     stacks = [stack for stack in contents.stacks if stack in loaded]

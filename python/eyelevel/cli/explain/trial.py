@@ -1,4 +1,4 @@
-"""`eyelevel explain TRIAL [TRIAL]`: one connection or two on one time axis."""
+"""Draw one or two connections on one time axis (`eyelevel explain trial`)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import astuple
@@ -105,7 +105,7 @@ def _read(path: Path) -> StoredTrial:
 
 
 def only_trial(folder: Path) -> Path:
-    """Return the trial of a folder that `eyelevel load --out` made with one load."""
+    """Return the only trial in a folder written by `eyelevel load --out`."""
     within = sorted(path for path in (folder / "trials").glob("*") if has_record(path))
     if len(within) == 1:
         return within[0]
@@ -179,7 +179,7 @@ _PAINT = (
 
 
 def _paint_of(trial: StoredTrial) -> dict[str, float | None]:
-    """Largest Contentful Paint of the whole load, and its parts, by the names of the metrics."""
+    """Return the load's Largest Contentful Paint and its parts, by the names of the metrics."""
     found = metrics_of(trial.record, ())
     return {name: found[name] for name, _ in _PAINT}
 
@@ -195,7 +195,7 @@ _WAITS = (
 
 
 def _waits_of(trial: StoredTrial) -> dict[str, float | None]:
-    """Return the first paint and what its critical path waited for; None without a paint."""
+    """Return the first paint and the waits on its critical path; None without a paint."""
     paint_ms = (trial.record["navigation"] or {}).get("first_paint_ms")
     names = [name for name, _ in _WAITS]
     if paint_ms is None:
@@ -205,10 +205,10 @@ def _waits_of(trial: StoredTrial) -> dict[str, float | None]:
 
 
 def critical_connection(trial: StoredTrial) -> int:
-    """Return the connection that the first paint waited for longest, as the servers number it.
+    """Return the number of the connection that the first paint waited for longest.
 
-    It is the connection that sent most if the page never painted or the path came from a cache.
-    Raises ConnectionLogError if the load had no connection.
+    If the page never painted, or the critical path came from a cache, it is the one that sent most.
+    Raises `ConnectionLogError` if the load had no connection.
     """
     record = trial.record
     paint_ms = (record["navigation"] or {}).get("first_paint_ms")

@@ -1,4 +1,4 @@
-"""`eyelevel load --cross-traffic`: each load with and without transfers, and the harm they do."""
+"""Compute and print the harm of `eyelevel load --cross-traffic`, with and without transfers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -13,9 +13,9 @@ CROSS_HELP = (
 
 
 def harm_of(row: JsonMapping, rows: Iterable[JsonMapping], names: Iterable[str]) -> object:
-    """Return each metric's harm of one load, against that of its repetition without cross traffic.
+    """Return one load's harm by metric, relative to its repetition without cross traffic.
 
-    None if it has no such load yet, or none of the two was ok.
+    None if that load does not exist yet, or if either load was not ok.
     """
     alone = next(
         (
@@ -31,7 +31,7 @@ def harm_of(row: JsonMapping, rows: Iterable[JsonMapping], names: Iterable[str])
 
 
 def print_harm(rows: Sequence[JsonMapping], titles: Mapping[str, str]) -> None:
-    """Flows, the page's share, and the mean harm of each metric with its interval."""
+    """Print flows, the page's share, and the mean harm of each metric with its interval."""
     beside = [row for row in rows if row["cross_traffic"] is not None]
     for row in beside:
         _print_flows(row["cross_traffic"])
@@ -67,7 +67,7 @@ def _one(beside: float | None, alone: float | None) -> float | None:
 
 
 def _print_flows(found: JsonMapping) -> None:
-    """Each flow's goodput and Jain's index, from a record's `cross_traffic`."""
+    """Print each flow's goodput and Jain's index, from a record's `cross_traffic`."""
     shown = table("cross traffic", "way", "seconds", "Mbit/s", right=("seconds", "Mbit/s"))
     for flow in found["flows"]:
         shown.add_row(

@@ -1,4 +1,4 @@
-"""`eyelevel load URL --live`: a page from its real servers, by the browser of every other load."""
+"""Load a page from its real servers (`eyelevel load URL --live`)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
@@ -41,7 +41,7 @@ NOT_LIVE = (*(field.name for field in fields(NetworkWords)), "url", "cross_traff
 
 
 def check_no_emulation(context: typer.Context) -> None:
-    """Raise PlanError for options that a live load does not have."""
+    """Raise `PlanError` for options that a live load does not have."""
     for name in NOT_LIVE:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
@@ -52,15 +52,16 @@ def check_no_emulation(context: typer.Context) -> None:
 
 
 def refuse_live(allow: Sequence[str] | None, upstream_ca: Path | None) -> None:
-    """Raise PlanError for options that only a live load has."""
+    """Raise `PlanError` for options that only a live load has."""
     for flag, value in (("--allow", allow), ("--upstream-ca", upstream_ca)):
         if value:
             raise PlanError([f"{flag}: a replay reaches only its lab; use this option with --live"])
 
 
 def check_live(url: str, stack: Stack, settings: Browser) -> None:
-    """Raise PlanError for stacks or settings that cannot be loaded live, alone or alternating with
-    replays."""
+    """Raise `PlanError` for stacks or settings that cannot be loaded live, alone or alternating
+    with replays.
+    """
     if not is_page_url(url):
         raise PlanError([f"`{url}` is not a page's URL; write it as `{EXAMPLE}`"])
     if not stack.is_ours:
@@ -99,7 +100,7 @@ def report_once() -> Callable[[str], None]:
 def live_loads(
     page: LivePage, stack: Stack, runs: int, seed: int, settings: Browser, wait: HostWait
 ) -> tuple[Sequence[Trial], Callable[[Trial], TrialResult]]:
-    """Return the trials, and what runs one."""
+    """Return the trials, and a function that runs one."""
     check_live(page.url, stack, settings)
     if settings.of_recording:
         raise PlanError(

@@ -1,4 +1,4 @@
-"""`eyelevel load`: one site over one network and stack, a few times."""
+"""Load a site a few times over one network and stack (`eyelevel load`)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, replace
@@ -167,7 +167,7 @@ def load(
 
 
 def _report_wait_once() -> Callable[[str], None]:
-    """Return a function that reports a load's wait when it begins."""
+    """Return a function that prints, once per load, that it waits for the machine."""
     waits = False
 
     def tell(line: str) -> None:

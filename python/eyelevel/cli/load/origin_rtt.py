@@ -1,4 +1,4 @@
-"""`eyelevel load --origin-rtt`: origins' own round trips as one word of the command line."""
+"""Parse the round trips of `eyelevel load --origin-rtt`."""
 
 from typing import Annotated
 
@@ -18,8 +18,10 @@ OriginRttOption = Annotated[
 
 
 def parse_origin_rtt(text: str) -> OriginRtts:
-    """`recorded`, a time of all origins, or `HOST=TIME` with commas between; `TIME` may be
-    `recorded` as well, and a number is milliseconds. Raises PlanError."""
+    """Parse `recorded`, one time for all origins, or comma-separated `HOST=TIME`.
+
+    `TIME` may be `recorded`, too; a plain number is in milliseconds. Raises `PlanError`.
+    """
     if "=" not in text:
         return _check(own_rtt_of_word(text.strip()))
     found: dict[str, float | str] = {}

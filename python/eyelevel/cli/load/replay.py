@@ -1,4 +1,4 @@
-"""`eyelevel replay`: any command on the client side of a lab."""
+"""Run any command on the client side of a lab (`eyelevel replay`)."""
 
 import os
 import subprocess
@@ -87,4 +87,4 @@ def _run(command: list[str], environment: dict[str, str]) -> int:
         try:
             return process.wait()
         except KeyboardInterrupt:
-            continue  # Ctrl-C reached the command, too: it decides when to end.
+            continue  # Ctrl-C reached the command, too, which decides when to exit.

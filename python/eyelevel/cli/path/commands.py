@@ -1,4 +1,4 @@
-"""`eyelevel path`: any command behind an emulated path, and what to do with the path's logs."""
+"""The group `eyelevel path`: any command behind an emulated path, and tools for its logs."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ def fates(
     With it another controller meets the same delays and losses: `eyelevel path --down "fates
     OUT"`.
     """
-    # Here, since numpy takes longer to import than a path takes to start.
+    # Imported here: importing numpy takes longer than starting a path.
     from eyelevel.analysis.pathlog.packets import fates_of
     from eyelevel.base.errors import PathLogError
     from eyelevel.base.from_outside.files import read_bytes
@@ -41,7 +41,7 @@ def fates(
 
 
 class _ShellFirst(TyperGroup):
-    """`eyelevel path ...` is the data plane's own shell unless another subcommand is named."""
+    """A group that runs the data plane's own shell, unless another subcommand is named."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args or args[0] not in self.commands:
@@ -58,8 +58,9 @@ app.command("fates")(fates)
 
 
 def _become_the_shell(arguments: list[str]) -> NoReturn:
-    """Replace this process by the shell, as the installed script does without Python
-    (packaging/eyelevel.data)."""
+    """Replace this process by the shell, like the installed script does without Python
+    (packaging/eyelevel.data).
+    """
     sys.stdout.flush()
     binary = find_binary()
     os.execv(binary, [binary, "shell", *arguments])

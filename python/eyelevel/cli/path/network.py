@@ -1,4 +1,4 @@
-"""`eyelevel network`: networks from what a site's own users have, and from words."""
+"""Make networks from measurements of a site's users (`eyelevel network from-csv`)."""
 
 from pathlib import Path
 from typing import Annotated, get_args
@@ -51,15 +51,14 @@ def from_csv(
     if as_json:
         print_json([{"weight": e.share, **e.network.stated()} for e in users])
     else:
-        # Plain: rich would take the brackets for its own marks.
+        # Plain print: rich would parse the brackets as markup.
         print(toml_of(users), end="")
 
 
 def read_users(file: Path, rate: str | None = None) -> list[WeightedNetwork]:
-    """Return the networks that a file of users describes; NetworkError names file, place and
-    remedy.
+    """Return the networks of a file of users; raises `NetworkError` with file, place and remedy.
 
-    `rate`: down, of networks from CrUX, which has none.
+    `rate`: downlink rate of networks from CrUX, which has none.
     """
     source = Source(str(file), TABLE, NetworkError)
     text = text_of(utf8_of(read_bytes(file, source), source), source)

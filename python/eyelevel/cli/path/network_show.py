@@ -1,4 +1,4 @@
-"""`eyelevel network show`: what the words of a path come to, and how a plan says the same."""
+"""Print the network of path options, and the same as a plan's text (`eyelevel network show`)."""
 
 from typing import Annotated
 
@@ -27,4 +27,4 @@ def show(
         print_json({**network.stated(), "plan": table})
         return
     say(hints, f"{network.name}: {network.described()}")
-    print(table)  # plain: rich would take the brackets for its own marks
+    print(table)  # plain print: rich would parse the brackets as markup

@@ -1,4 +1,4 @@
-"""`eyelevel path plot`: a path's log as a chart and in numbers."""
+"""Draw a path's log as a chart and print it as numbers (`eyelevel path plot`)."""
 
 from dataclasses import asdict
 from enum import StrEnum
@@ -13,11 +13,11 @@ from eyelevel.cli.output import WARNING_STYLE, hints, print_json, results, table
 from eyelevel.store.disk.results import write_result
 
 OWN_FILES = ("down.log", "up.log")
-PNG_SCALE = 2  # sharp on screens with two pixels a point
+PNG_SCALE = 2  # sharp on screens with two pixels per point
 
 
 class Kind(StrEnum):
-    """Files that a chart can be written as."""
+    """File formats of a chart."""
 
     svg = ".svg"
     png = ".png"
@@ -35,7 +35,7 @@ def plot(
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
     """Draw throughput against capacity, and queueing delay, over time; print both as numbers."""
-    # Here, since charts take longer to import than a path takes to start (see cli/main.py).
+    # Imported here: importing charts takes longer than starting a path (see cli/main.py).
     from eyelevel.analysis.pathlog.reading import read_log
     from eyelevel.analysis.pathlog.summary import summarise
     from eyelevel.base.errors import PathLogError
@@ -89,7 +89,7 @@ def _write(chart: JsonObject, out: Path) -> None:
         write_result(out, vl_convert.vegalite_to_svg(chart))
 
 
-# Title, key in the summary, and by what it is multiplied; None: as it is.
+# Title, key in the summary, and factor; None for an unchanged value.
 _ROWS: tuple[tuple[str, str, float | None], ...] = (
     ("seconds", "duration_s", 1.0),
     ("packets", "packets", None),

@@ -1,4 +1,4 @@
-"""`eyelevel trace`: describe, import, convert and make packet-delivery traces."""
+"""Describe, convert and generate packet-delivery traces (`eyelevel trace`)."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -29,7 +29,7 @@ CSV_SUFFIX = ".csv"
 
 
 def read_trace(file: Path) -> NDArray[np.int64]:
-    """Return the opportunities in milliseconds; TraceError with file, line and remedy."""
+    """Return the opportunities in milliseconds; raises `TraceError` with file, line and remedy."""
     source = Source(str(file), TRACE, TraceError)
     content = read_bytes(file, source)
     form = form_of(str(file), content)
@@ -41,7 +41,7 @@ def read_trace(file: Path) -> NDArray[np.int64]:
 
 
 def write_trace(file: Path, opportunities_ms: NDArray[np.int64], bin_ms: int) -> None:
-    """Write a trace; of CSV a line for each `bin_ms`."""
+    """Write a trace; CSV gets a line per `bin_ms`."""
     if file.suffix.lower() == CSV_SUFFIX:
         text = format_rates(rates_of(opportunities_ms, bin_ms))
     else:

@@ -1,4 +1,4 @@
-"""`eyelevel trace import`: other tools' recordings of links, as what the stages replay."""
+"""Convert other tools' recordings of links to traces and stages (`eyelevel trace import`)."""
 
 import filecmp
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`probe --print`: what servers answered, as text that steers no terminal."""
+"""Print servers' responses for `probe --print`, with control characters escaped."""
 
 from eyelevel.base.from_outside.words import escape_control_characters
 from eyelevel.base.json_types import JsonMapping
@@ -6,9 +6,9 @@ from eyelevel.cli.output import results
 
 
 def show_answer(answer: JsonMapping, handshake: str = "") -> None:
-    """Print an answer's origin and head, an empty line, and the beginning of its body.
+    """Print a response's origin and head, an empty line, and the beginning of its body.
 
-    `handshake` says which connection of an attempt that has two.
+    `handshake` names the connection, for an attempt with two.
     """
     where = "" if answer["port"] == 443 else f":{answer['port']}"
     attempt = f"attempt {answer['attempt'] + 1}" + (f", {handshake}" if handshake else "")

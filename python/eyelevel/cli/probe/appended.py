@@ -1,4 +1,4 @@
-"""Files of JSON lines that grow over several runs of a command."""
+"""Files of JSON lines that several runs of a command append to."""
 
 import os
 from pathlib import Path
@@ -6,13 +6,15 @@ from pathlib import Path
 from eyelevel.base.errors import ExpectedError
 
 TAIL_BYTES_MAX = 1 << 17
-"""More than any row, and than an answer: of its 12 kB each byte is at most six in JSON."""
+"""Maximum length of a last line: above any row, and above a response of 12 kB, whose bytes take
+at most six in JSON.
+"""
 
 
 def mend(path: Path) -> None:
-    """Cut a last line that a killed writer left half written; a file that is absent stays so.
+    """Remove an incomplete last line left by a killed writer; a missing file is ignored.
 
-    Raises ExpectedError if the file is none of ours, and leaves it alone.
+    Raises `ExpectedError` if the file is not eyelevel's, and leaves it unchanged.
     """
     if not path.exists():
         return

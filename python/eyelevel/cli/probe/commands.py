@@ -1,4 +1,4 @@
-"""`eyelevel probe`: how long connections take, on the Internet and in the lab."""
+"""The group `eyelevel probe`: connection times on the Internet and in the lab."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -41,14 +41,14 @@ LAB = "lab"
 LAB_HOSTS_MAX = 100
 
 USER_AGENT = "eyelevel-probe/0.1 (connection timing; see docs/guides/probing.md)"
-"""Says what it is and where its conduct is written down."""
+"""User agent that names the tool and the page with its conduct."""
 
 COUNT_MAX = 10_000
 PROTOCOLS = "tls1.2,tls1.3,quic"
 
 
 class _MeasureFirst(TyperGroup):
-    """`eyelevel probe HOST` means `eyelevel probe measure HOST`."""
+    """A group that runs `eyelevel probe HOST` as `eyelevel probe measure HOST`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args or args[0] not in (*self.commands, "-h", "--help"):
@@ -158,7 +158,7 @@ def measure(
         raise ProbeError(
             "--stack already says which protocols: give only one of --protocols and --stack"
         )
-    # A lab's servers have both always; somebody else's may have one.
+    # A lab's servers always have both; others may have only one.
     v4 = v4 or (in_lab and not v6)
     both = v4 == v6
     if connect:
@@ -202,7 +202,7 @@ def measure(
             "--every and --for go together and need --out for what they measure; give all three"
         )
     every_s, for_s = parse_duration_s(every, "--every"), parse_duration_s(for_, "--for")
-    # The lock first: opening cuts half a line, which another process might just be writing.
+    # Lock first: opening removes an incomplete line, which another process may be writing.
     with (
         alone(out) as state_path,
         make_sink(out, parquet, form) as sink,
@@ -214,12 +214,12 @@ def measure(
 
 def _end(*files: Path | None, is_for_machines: bool) -> None:
     for file in filter(None, files):
-        if file.exists():  # without rows there is no Parquet
+        if file.exists():  # without rows there is no Parquet file
             end_at("rows", file, as_json=is_for_machines)
 
 
 def _end_if_all_failed(sink: Sink) -> None:
-    """Raise AllFailedError if no attempt got through."""
+    """Raise `AllFailedError` if no attempt succeeded."""
     if sink.attempts and sink.failures == sink.attempts:
         raise AllFailedError(
             f"all {sink.attempts} attempts failed; the last one, on {sink.last_failure}; check the "
@@ -238,7 +238,7 @@ PLAIN: JsonObject = {
     **dict.fromkeys(("local_port", "resolver", "vantage")),
     "user_agent": USER_AGENT,
 }
-"""The request without any options."""
+"""Configuration of a request without any options."""
 
 
 def udp(

@@ -1,4 +1,4 @@
-"""`probe --list`: many hosts one after the other, with progress; what was stopped goes on."""
+"""Probe a list of hosts one after the other, with progress and resumption (`probe --list`)."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from eyelevel.probes.target_list import Key, key_of, list_row, read_finished_tar
 
 
 def resumable(out: Path | None, parquet: Path | None) -> Path:
-    """Return the file to go on with. Raises ProbeError."""
+    """Return the file of rows to resume. Raises `ProbeError`."""
     if out is None:
         raise ProbeError("--resume needs --out, the file to continue")
     if parquet is not None:
@@ -23,9 +23,9 @@ def resumable(out: Path | None, parquet: Path | None) -> Path:
 
 
 def measure_list(config: JsonObject, sink: Sink, resumed: Path | None) -> None:
-    """Measure one round over all targets, without those whose rows are complete in `resumed`.
+    """Measure one round over all targets except those with complete rows in `resumed`.
 
-    A host that was broken off is measured again as a whole; its rows stay.
+    A host that was interrupted is measured again completely; its earlier rows stay.
     """
     before = read_finished_targets(resumed) if resumed else set()
     left = [target for target in config["targets"] if key_of(target) not in before]

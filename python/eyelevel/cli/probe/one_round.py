@@ -1,4 +1,4 @@
-"""One round of attempts: on the Internet, or in a lab that is made for it."""
+"""Run one round of attempts: on the Internet, or in a lab created for it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from eyelevel.store.disk.folders import temporary_folder
 
 @dataclass(frozen=True)
 class Request:
-    """The probes of one round, and the treatment of its rows."""
+    """The probes of one round, and how their rows are handled."""
 
     config: JsonObject
     network: Composed | None
@@ -30,7 +30,7 @@ class Request:
 
 
 def sessions(*, resumed: bool, early: bool) -> dict[str, bool]:
-    """Return how attempts use an earlier session, as the prober takes it. Raises ProbeError."""
+    """Return the prober's settings for resuming sessions. Raises `ProbeError`."""
     if early and not resumed:
         raise ProbeError(
             "--early-data needs --resume-session: only a resumed session has keys for it"
@@ -44,9 +44,9 @@ def rows_in_lab(
     stacks: str | None,
     target: JsonMapping | None = None,
 ) -> Iterator[JsonObject]:
-    """Yield rows of one round in a new lab; each has the network's `path_rtt_ms` as well.
+    """Yield the rows of one round in a new lab, with the network's `path_rtt_ms` added.
 
-    `target` says how the servers behave (spec/probe.md); by default they take early data.
+    `target` configures the servers (spec/probe.md); by default they accept early data.
     """
     config = dict(config)
     if stacks is not None:
@@ -57,7 +57,7 @@ def rows_in_lab(
         config |= _early(stacks, {stack.early_data for stack in named})
     names = [each["host"] for each in config["targets"]]
     behaviour = {"names": names, "early_data": True, "quic_versions": [1, 0x6B3343CF]}
-    # As the prober and the path have it: waiting for a processor is not the network's time.
+    # Like prober and path: waiting for a CPU must not count as network time.
     behaviour["realtime"] = True
     with (
         Lab(LabConfig(lab_path(network.network, network.files), int(config["seed"]))) as lab,
@@ -76,7 +76,7 @@ def rows_in_lab(
 
 
 def _early(stacks: str, kinds: set[bool]) -> dict[str, bool]:
-    """Return the stacks, with 0-RTT in resumed connections for all rows of a round or none."""
+    """Return early-data settings: 0-RTT in resumed connections for all rows of a round or none."""
     if kinds == {True, False}:
         raise ProbeError(f"--stack {stacks}: probe stacks with 0-RTT apart from those without")
     return sessions(resumed=True, early=True) if kinds == {True} else {}

@@ -1,4 +1,4 @@
-"""Write rows: as a table for people, the thesis's CSV, JSON lines, or Parquet."""
+"""Write rows as a table, as the thesis's CSV, as JSON lines, or as Parquet."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ Row = JsonMapping
 
 
 class Form(Enum):
-    """The format in which rows are printed."""
+    """Format in which rows are printed."""
 
     TABLE = "table"
     CSV = "csv"
@@ -28,7 +28,7 @@ class Form(Enum):
 
     @classmethod
     def of(cls, *, csv: bool, thesis_csv: bool, json: bool) -> Self:
-        """Return the format that the options ask for; at most one of them may be given."""
+        """Return the format that the options select; at most one of them may be given."""
         given = {"csv": csv, "thesis-csv": thesis_csv, "json": json}
         return cls(next((name for name, is_given in given.items() if is_given), "table"))
 
@@ -42,11 +42,13 @@ TIMES = (
     ("first byte", "first_byte_us"),
 )
 MULTIPLES = (*TIMES[1:5], ("request", "first_request_byte_us"), TIMES[5])
-"""DNS is answered on this side of a lab's path."""
+"""Times shown as multiples of the round trip, without DNS, which is answered on this side of
+the path.
+"""
 
 
 def show(rows: Iterable[Row]) -> None:
-    """A table for each address; in a lab a second one in multiples of the path's round trip."""
+    """Print a table per address; in a lab also one in multiples of the path's round trip."""
     groups: dict[tuple[str, int, str | None], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["host"], row["port"], row["address"]), []).append(row)
@@ -69,7 +71,9 @@ def show(rows: Iterable[Row]) -> None:
 
 
 def show_summary(summary: Summary) -> None:
-    """Medians of each host by protocol, and how many attempts failed, with the commonest class."""
+    """Print medians by host and protocol, and the number of failures with the most frequent
+    class.
+    """
     numbers = ("attempts", "failed", "connected", "first byte")
     results.print("by host, medians in ms", markup=False, style="bold")
     shown = table("host", "protocol", *numbers, "failures", right=numbers, whole=("host",))
@@ -105,8 +109,9 @@ def _what(rows: list[Row]) -> tuple[str, ...]:
 
 
 def _which(row: Row, rows: list[Row]) -> tuple[str, ...]:
-    """Return a row's values of the columns in `_what`; a row without a connection had no
-    handshake."""
+    """Return a row's values for the columns in `_what`; a row without a connection had no
+    handshake.
+    """
     if len(_what(rows)) == 1:
         return (row["protocol"],)
     return row["protocol"], "" if row["connection_us"] is None else _handshake(row)
@@ -149,7 +154,7 @@ def _text(value: object) -> str:
 
 
 class Sink:
-    """Takes rows one by one and writes each at once, but for the table and Parquet."""
+    """Writes rows one at a time and at once, except to tables and Parquet."""
 
     def __init__(self, out: IO[str] | None, parquet: Path | None, form: Form = Form.TABLE) -> None:
         self._out = out
@@ -161,7 +166,7 @@ class Sink:
         self._last: JsonObject = {"first_of_pair": False, "resumption_offered": False}
         self.attempts = self.failures = 0
         self.last_failure = ""
-        """Host, protocol and failure of the last attempt that failed."""
+        """Host, protocol and failure of the last failed attempt."""
 
     def __enter__(self) -> Self:
         return self
@@ -178,19 +183,19 @@ class Sink:
             self._parquet.close()
 
     def take(self, row: JsonObject) -> None:
-        """Print one row, or the server's answer (`--print`)."""
+        """Write one row, or print the server's response (`--print`)."""
         if is_row := row["event"] == "attempt":
             self._last = row
             self._count(row)
         line = json_text(row)
         if self._out is not None:
-            # Flushed, so that nothing measured is lost with this process.
+            # Flush, so that no measured row is lost with this process.
             self._out.write(line + "\n")
             self._out.flush()
         if self._parquet is not None and is_row:
             self._parquet.take(row)
         if not is_row and self._form is not Form.JSON:
-            # It follows its row.
+            # The response is printed after its row.
             is_of_two = self._last["first_of_pair"] or self._last["resumption_offered"]
             show_answer(row, _handshake(self._last) if is_of_two else "")
         elif self._form is Form.JSON:
@@ -212,29 +217,29 @@ class Sink:
 
     @property
     def has_file(self) -> bool:
-        """Whether rows go to a file to go on with."""
+        """Whether rows go to a file that can be resumed."""
         return self._out is not None
 
     def mark(self, event: JsonObject) -> None:
-        """A line between rows, of the file alone: what reads rows passes it over."""
+        """Write a marker line between rows, to the file only; readers of rows skip it."""
         if self._out is not None:
             self._out.write(json_text(event) + "\n")
             self._out.flush()
 
     def round_over(self) -> None:
-        """Show what a round gave."""
+        """Print the results of a round."""
         if self._shown:
             show(self._shown)
             self._shown.clear()
 
     def all_over(self) -> None:
-        """Print one line per host and protocol if the tables have more than one attempt on each."""
+        """Print one line per host and protocol if any has more than one attempt."""
         if self._form is Form.TABLE and self._summary.is_worth_showing:
             show_summary(self._summary)
 
 
 def make_sink(out: Path | None, parquet: Path | None, form: Form) -> Sink:
-    """Opens what is to be written. Raises WriteError."""
+    """Open the output files. Raises `WriteError`."""
     stream = None
     if out is not None:
         mend(out)

@@ -11,15 +11,14 @@ from eyelevel.cli.values import duration
 
 GO_ON = "continue with --resume and the same --out"
 NO_GOING_ON = "it cannot be continued, since there is no --out"
-"""The end of the line with which an interrupted command exits."""
+"""Last line of an interrupted command without --out."""
 
 REDRAW_EVERY_S = 0.5
 
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
-    """Show a progress bar, and yield the function to call with the number done of `total` and a
-    note."""
+    """Show a progress bar; yields a function to call with the number done of `total` and a note."""
     began, state = time.monotonic(), {"at": 0.0, "first": -1}
     log = LogLines(hints)
     bar = Progress(

@@ -1,4 +1,4 @@
-"""`eyelevel probe report`: the figures of the thesis's chapter 4 from files of probes."""
+"""Print the tables and figures of the thesis's chapter 4 (`eyelevel probe report`)."""
 
 import re
 from pathlib import Path
@@ -94,10 +94,9 @@ def _print_datasets(analysis: Analysis) -> None:
 
 
 def parts_of_name(name: str, width: int) -> str:
-    """Return a file's name in lines that end behind a separator, of this width where its parts
-    allow that.
+    """Wrap a file's name at separators to `width`, if its parts allow that.
 
-    None of it is left out: a name that is cut short names no file.
+    Nothing is left out: a truncated name would identify no file.
     """
     lines = [""]
     for part in re.findall(r"[^-_./]+[-_./]*|[-_./]+", name):
@@ -150,8 +149,10 @@ def _print_conditions(conditions: list[JsonObject]) -> None:
 
 
 def _print_dns(times: list[JsonObject]) -> None:
-    """Print DNS times of single hosts, as in the thesis's figures 4.1 and 4.2; with many hosts they
-    would be unreadable."""
+    """Print DNS times of single hosts, as in the thesis's figures 4.1 and 4.2.
+
+    With many hosts they would be unreadable.
+    """
     rows = [row for row in times if row["what"] == "dns_ms"]
     if not rows:
         results.print("no DNS times: the rows hold none", soft_wrap=True)

@@ -8,13 +8,14 @@ from eyelevel.probes.cdn.attribution import GROUP, UNKNOWN
 from eyelevel.probes.cdn.summary import ByCdn, describe_evidence
 
 CDNS_SHOWN = 8
-"""Those with most hosts fill a screen; --json and the page have more."""
+"""Number of CDNs printed, those with most hosts; --json and the page have all."""
 SHARES = {"tls1.3": "TLS 1.3", "quic": "QUIC"}
 
 
 def print_by_cdn(found: ByCdn) -> None:
     """Print the CDNs, how many hosts connect, times, and differences; one line if no CDN is
-    known."""
+    known.
+    """
     if [row["cdn"] for row in found.cdns] in ([], [UNKNOWN]):
         none = "by CDN: unknown, since no CNAME, answer or group of addresses identifies one"
         results.print(none, style="dim", soft_wrap=True)
@@ -88,7 +89,9 @@ def _differences(pairs: list[JsonObject]) -> object:
 
 
 def _name(cdn: str) -> Text:
-    """Folded, not cut: a range that lost its end is another. It stands alone: a line is short."""
+    """Return a CDN's name that is wrapped instead of cut: a truncated range would be another
+    one.
+    """
     return Text(cdn.removeprefix(GROUP), overflow="fold")
 
 

@@ -1,4 +1,4 @@
-"""`--every` and `--for`: rounds that survive a restart and never overlap."""
+"""Run repeated rounds that survive restarts and never overlap (`--every` and `--for`)."""
 
 import fcntl
 import json
@@ -19,14 +19,14 @@ from eyelevel.probes.schedule import Rounds
 from eyelevel.store.disk.results import writing
 
 WAIT_S_MAX = 3600.0
-"""Waits are cut into pieces, so that a suspended machine or a set clock is noticed."""
+"""Maximum length of one wait, s, so that a suspended machine or a set clock is noticed."""
 
 
 @contextmanager
 def alone(out: Path) -> Iterator[Path]:
-    """Keeps every other process from measuring into `out`; gives the file of its rounds.
+    """Lock `out` against other measuring processes; yields the file with the state of its rounds.
 
-    Raises ProbeError when one already does.
+    Raises `ProbeError` if another process has the lock.
     """
     state_path = out.with_name(out.name + ".rounds")
     with writing(out):
@@ -43,9 +43,9 @@ def alone(out: Path) -> Iterator[Path]:
 
 
 def repeat(state_path: Path, every_s: float, for_s: float, measure: Callable[[], None]) -> None:
-    """Measure at every due time; if the same command was stopped before, go on with its rounds.
+    """Measure at every due time; an interrupted series of the same command is continued.
 
-    A round that fails as a whole is complained about and the next one begins when it is due.
+    If a round fails completely, the error is printed and the next round begins when it is due.
     """
     rounds, last = _restore(state_path, every_s, for_s)
     while (number := rounds.next_after(time.time(), last)) is not None:
@@ -81,7 +81,9 @@ def _restore(path: Path, every_s: float, for_s: float) -> tuple[Rounds, int | No
 
 
 def _save(path: Path, rounds: Rounds, last: int) -> None:
-    """Appended to the locked file itself: a rename would leave the lock on the old one."""
+    """Write the state to the locked file in place: a rename would leave the lock on the old
+    file.
+    """
     state = {
         "began_unix_s": rounds.began_unix_s,
         "every_s": rounds.every_s,

@@ -1,4 +1,6 @@
-"""`eyelevel scan`: who supports TLS 1.3, QUIC, HTTP/2, post-quantum key exchange and IPv6."""
+"""Find which hosts support TLS 1.3, QUIC, HTTP/2, post-quantum key exchange and IPv6 (`eyelevel
+scan`).
+"""
 
 import contextlib
 import json
@@ -24,7 +26,7 @@ from eyelevel.store.disk.results import writing
 
 
 def show(summary: Summary) -> None:
-    """The summary as a table."""
+    """Print the summary as a table."""
     shown = table(
         "supports", "names", "of", "share", "95 % interval", right=("names", "of", "share")
     )
@@ -54,7 +56,7 @@ def show(summary: Summary) -> None:
 USER_AGENT = "eyelevel-scan/0.1 (who supports which protocols; see docs/guides/probing.md{contact})"
 WHAT = ("tls", "quic", "ipv6", "https-records")
 SOCKETS_A_NAME = 3
-"""The sockets per name: lookups of both address families and of HTTPS records are sent at once."""
+"""Sockets per name: lookups of both address families and of HTTPS records are sent at once."""
 SOCKETS_OWN = 64
 RATE_MAX = 100_000.0
 
@@ -138,7 +140,7 @@ def scan(
         try:
             for row in probe_events("scan", config, lines=names):
                 stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-                # A row at most is lost with this process.
+                # At most one row is lost with this process.
                 stream.flush()
                 summary.take(row)
                 shown(summary.names, _describe_reached(summary))
@@ -217,7 +219,7 @@ def _print_names(
     *,
     as_json: bool,
 ) -> None:
-    """Hosts of the file's rows that have all, each once, in the list's order."""
+    """Print the file's hosts that have all features, each once, in the list's order."""
     if as_json:
         raise ScanError("--names-with prints a list: leave --json out")
     fields = parse_wanted(text)

@@ -1,4 +1,4 @@
-"""`eyelevel probe servers`: libraries of servers side by side, in labs over one path."""
+"""Compare server libraries in labs over one path (`eyelevel probe servers`)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,21 +22,24 @@ from eyelevel.probes.servers import FULL, ITSELF, side_by_side
 from eyelevel.store.disk.results import writing
 
 BLOCKS = 12
-"""Enough that a difference in every block stands against all the others after correction."""
+"""Default number of blocks: a difference of one sign in all of them is significant after
+correction.
+"""
 BLOCKS_MAX = 1000
 DEFAULT = ",".join([OURS, *PROGRAMS])
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A writer for rows, and the rows of an earlier start that count."""
+    """Writes rows, and has the complete rows of an earlier start."""
 
     out: Path | None
     resume: bool
 
     def begin(self, about: JsonMapping) -> dict[Place, list[JsonObject]]:
-        """Return the rows of visits that need not be repeated; ProbeError if there is no such
-        file."""
+        """Return the rows of visits that need not be repeated; raises `ProbeError` without such
+        a file.
+        """
         if self.out is None:
             if self.resume:
                 raise ProbeError("--resume needs --out, the file to continue")
@@ -50,7 +53,7 @@ class Kept:
         return {}
 
     def take(self, rows: Sequence[JsonMapping]) -> None:
-        """The lines of a visit, on disk before the next is made."""
+        """Write the rows of a visit to disk."""
         if self.out is not None:
             with writing(self.out), self.out.open("a", encoding="utf-8") as stream:
                 stream.write("".join(json_text(row) + "\n" for row in rows))
@@ -59,8 +62,10 @@ class Kept:
 def put_side_by_side(
     servers: str, words: NetworkWords, config: JsonMapping, blocks: int, kept: Kept
 ) -> JsonObject:
-    """Probe servers alternately, and return what `--json` prints; servers that are not installed
-    are reported. Raises ProbeError if none is."""
+    """Probe servers alternately; returns the JSON of `--json`.
+
+    Servers that are not installed are reported. Raises `ProbeError` if none is.
+    """
     served, missing = parse_servers(servers)
     for name, get in missing.items():
         hints.print(
@@ -112,7 +117,7 @@ def _measure(
 
 
 def show_side_by_side(said: JsonMapping) -> None:
-    """A table for each protocol and handshake."""
+    """Print a table for each protocol and handshake."""
     found, reference = said["servers"], said["reference"]
     for protocol, handshake in dict.fromkeys((e["protocol"], e["handshake"]) for e in found):
         part = [e for e in found if (e["protocol"], e["handshake"]) == (protocol, handshake)]

@@ -1,4 +1,4 @@
-"""`eyelevel probe udp`: does this network let QUIC through?"""
+"""Test whether a network lets QUIC through (`eyelevel probe udp`)."""
 
 import typer
 
@@ -8,13 +8,13 @@ from eyelevel.lab.prober import probe_events
 from eyelevel.probes.udp import PROTOCOLS, Passage, passage
 
 STATUS = {"passes": 0, "blocked": 1, "undetermined": 3}
-"""The exit statuses, as with gates: yes, no, inconclusive."""
+"""Exit statuses, as for gates: yes, no, inconclusive."""
 ASKED = {"protocols": list(PROTOCOLS), "v4": True, "v6": True, "count": 3, "interval_ms": 200}
-"""The probes of each host."""
+"""Configuration of the probes of each host."""
 
 
 def check_udp(config: JsonMapping, *, as_json: bool) -> None:
-    """Ask, say what came of it, and end with its status."""
+    """Probe, print the verdict, and exit with its status."""
     with hints.waiting(f"asking {len(config['targets'])} hosts over TCP and QUIC"):
         found = passage(probe_events("probe", {**config, **ASKED}))
     if as_json:

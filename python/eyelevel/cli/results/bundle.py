@@ -1,4 +1,4 @@
-"""`eyelevel bundle`: a run and what it takes to repeat it, as one file."""
+"""Pack a run and everything needed to repeat it into one file (`eyelevel bundle`)."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`eyelevel compare`: two runs that could not be one; exits 1 if something became slower."""
+"""Compare two runs that could not be one (`eyelevel compare`); exits 1 on a regression."""
 
 import os
 from pathlib import Path
@@ -78,7 +78,7 @@ def compare(
 
 
 def print_conditions(comparison: RunComparison) -> None:
-    """Print to standard error the conditions of verdicts on two runs."""
+    """Print the conditions of verdicts on two runs to standard error."""
     for difference in comparison.differences:
         hints.print(f"not alike: {difference}", markup=False, soft_wrap=True)
     for sentence in (comparison.assumption, comparison.level):

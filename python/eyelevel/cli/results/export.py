@@ -1,4 +1,4 @@
-"""`eyelevel export`: loads as HAR, video and pictures."""
+"""Export loads as HAR, video and frames (`eyelevel export`)."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ EXPORTS = "exports"
 
 @dataclass(frozen=True)
 class Exports:
-    """The formats to export."""
+    """Formats to export."""
 
     har: bool
     video: bool
@@ -34,7 +34,7 @@ class Exports:
 
 
 Bodies = Mapping[str, Sequence[JsonMapping]]
-"""The contents of recorded exchanges as HAR has them, by the recording's digest."""
+"""HAR contents of recorded exchanges, by the recording's digest."""
 
 
 def export(
@@ -78,9 +78,9 @@ def export(
 def export_all(
     what: Path, out: Path | None, asked: Exports, bodies: Bodies = MappingProxyType({})
 ) -> list[str]:
-    """Write the requested exports of every load of `what`; return sentences on what was written.
+    """Write the requested exports of every load of `what`; returns sentences on what was written.
 
-    Raises ExportError for a load of a recording that is not among `bodies`, if there are any.
+    Raises `ExportError` for a load whose recording is not among `bodies`, if there are any.
     """
     directory, names = _trials(what)
     target = target_of(what, out)
@@ -103,14 +103,14 @@ def export_all(
 
 
 def target_of(what: Path, out: Path | None) -> Path:
-    """Return where exports of a run or of one of its trials go by default."""
+    """Return the default folder for exports of a run or of one of its trials."""
     return out or _trials(what)[0] / EXPORTS
 
 
 def write_exports(
     trial: StoredTrial, target: Path, asked: Exports, bodies: Bodies = MappingProxyType({})
 ) -> bool:
-    """Write the requested exports of one load; return False if it has no frames."""
+    """Write the requested exports of one load; returns False if it has no frames."""
     make_folder(target)
     name, key = trial.path.name, trial.record["trial"]
     if asked.har:
@@ -131,7 +131,10 @@ def write_exports(
 
 
 def _contents(key: JsonMapping, bodies: Bodies) -> Sequence[JsonMapping]:
-    """Return the contents of a trial's own recording. Raises ExportError if others are given."""
+    """Return the contents of a trial's own recording.
+
+    Raises `ExportError` if only others are given.
+    """
     if bodies and key["site_digest"] not in bodies:
         raise ExportError(
             f"adding bodies to the load {key['hash']}: it replayed {key['site']} with the digest "

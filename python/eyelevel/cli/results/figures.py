@@ -1,4 +1,4 @@
-"""`eyelevel figures`: the papers' figures and tables from a run, as files."""
+"""Write the papers' figures and tables for a run as files (`eyelevel figures`)."""
 
 import os
 import re
@@ -96,8 +96,10 @@ def figures(
 
 
 def _folder_of(sites: Sequence[str], metric: str) -> str:
-    """Return the folder for figures of selected sites or another metric, so that the whole run's
-    are kept."""
+    """Return the folder for figures of selected sites or another metric.
+
+    It differs from the folder of the complete run's figures, which stay.
+    """
     of_sites = [*sites] if len(sites) < 3 else [f"{len(sites)} sites"]
     words = [re.sub(r"[^\w.+]+", "-", word).strip("-.")[:80] for word in (*of_sites, metric)]
     return "-".join(word for word in words if word)

@@ -1,4 +1,4 @@
-"""Read a gate's conditions, and print and write its verdicts."""
+"""Parse a gate's conditions, and print and write its verdicts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ EXIT_CODES: dict[Status, int] = {
     "agrees": 0,
     "passed": 0,
 }
-"""The gravest first: one of several verdicts decides."""
+"""Exit status by verdict, the most severe first: that of several verdicts counts."""
 
 Inconclusive = Literal["pass", "fail"]
 InconclusiveOption = Annotated[
@@ -33,12 +33,13 @@ InconclusiveOption = Annotated[
 ]
 
 _TAGS: dict[Inconclusive | None, str] = {None: "error", "pass": "skipped", "fail": "failure"}
-"""The JUnit tag of an inconclusive case: GitLab and Jenkins show an error apart from a failure, and
-a skipped case as neither passed nor failed, which breaks no build."""
+"""JUnit tag of an inconclusive case: GitLab and Jenkins distinguish errors from failures, and a
+skipped case does not break a build.
+"""
 
 
 def read_conditions(texts: Sequence[str] | None, plan: Plan) -> list[Condition]:
-    """Read before the first load: a typing error must not cost a run."""
+    """Parse the conditions before the first load: a typo must not cost a run."""
     names = [[member.name for member in group] for group in (plan.stacks, plan.networks)]
     return [
         parse_condition(each, names[0], list(METRICS_BY_NAME), names[1]) for each in texts or []
@@ -52,7 +53,7 @@ def conclude(
     as_json: JsonObject | None = None,
     inconclusive: Inconclusive | None = None,
 ) -> None:
-    """Print every verdict, write JUnit if asked, and exit with one line unless all are well."""
+    """Print every verdict, write JUnit if requested, and exit with one line unless all pass."""
     if junit_file is not None:
         write_result(junit_file, junit(suite, verdicts, inconclusive))
     found = {verdict.status for verdict in verdicts}
@@ -77,8 +78,8 @@ def conclude(
 def junit(suite: str, verdicts: Sequence[Verdict], inconclusive: Inconclusive | None = None) -> str:
     """Return JUnit XML with one test case per verdict.
 
-    An inconclusive one is an error, or what `inconclusive` sets. No verdict is always an error: the
-    two runs share no reference to compare with.
+    An inconclusive one is an error, or as set by `inconclusive`. A missing verdict is always an
+    error: the two runs share no reference to compare with.
     """
     tags = {"failed": "failure", "inconclusive": _TAGS[inconclusive], "no verdict": "error"}
     found = [tags.get(each.status) for each in verdicts]

@@ -1,4 +1,4 @@
-"""Run `eyelevel metrics`: recompute metrics from a run's records or from a video."""
+"""The group `eyelevel metrics`: recompute metrics from a run's records or from a video."""
 
 from dataclasses import asdict
 from enum import StrEnum
@@ -90,15 +90,15 @@ def _print(found: VideoMetrics, as_browsertime: bool) -> None:
         )
 
 
-if TYPE_CHECKING:  # a private place of typer: what type checkers alone need
+if TYPE_CHECKING:  # a private module of typer, needed only by type checkers
     from typer._click import Context
 
 
 class _RunUnlessNamed(TyperGroup):
-    """`eyelevel metrics DIR` is `eyelevel metrics run DIR`."""
+    """A group that runs `eyelevel metrics DIR` as `eyelevel metrics run DIR`."""
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
-        """Name the command that the user left out."""
+        """Insert the default subcommand if none is named."""
         if args and not args[0].startswith("-") and args[0] not in self.commands:
             args = ["run", *args]
         return super().parse_args(ctx, args)

@@ -1,4 +1,4 @@
-"""`eyelevel metrics DIR`: every metric of every load of a run, computed from its raw records."""
+"""Recompute every metric of every load of a run from raw records (`eyelevel metrics DIR`)."""
 
 import os
 from collections.abc import Mapping
@@ -70,7 +70,7 @@ def _loads(directory: Path) -> pl.DataFrame:
 
 
 def _steps(directory: Path, loads: pl.DataFrame) -> dict[str, list[JsonObject]]:
-    """Return the steps after each load that counts, by its hash; loads without are left out."""
+    """Return the steps after each load that counts, by hash; loads without steps are left out."""
     by_hash = {}
     for name in loads.filter(outcome="ok")["hash"]:
         trial = read_trial(directory, name)
@@ -80,7 +80,7 @@ def _steps(directory: Path, loads: pl.DataFrame) -> dict[str, list[JsonObject]]:
 
 
 def _print_steps(loads: pl.DataFrame, steps: Mapping[str, list[JsonObject]]) -> None:
-    """Medians of each step a site, network and stack."""
+    """Print medians of each step by site, network and stack."""
     medians = []
     for cell, rows in loads.group_by(CELL, maintain_order=True):
         measured = [steps[name] for name in rows["hash"] if name in steps]

@@ -1,4 +1,4 @@
-"""`eyelevel report`: rebuild the report from the records alone."""
+"""Rebuild a report from the records alone (`eyelevel report`)."""
 
 import os
 from collections.abc import Callable
@@ -26,13 +26,13 @@ from eyelevel.report.sections.why import explain_causes
 
 @dataclass(frozen=True)
 class Summary:
-    """The values that the command prints of a report."""
+    """The values of a report that the command prints."""
 
     contents: StudyResults
     path: Path
 
     def as_json(self) -> JsonObject:
-        """Return the documented shape (docs/reference/report.md)."""
+        """Return the fields as documented in docs/reference/report.md."""
         return {"report": str(self.path), **summary_of(self.contents)}
 
 
@@ -59,13 +59,15 @@ def report(
 
 
 def make_report(directory: Path, against: str | None = None) -> Summary:
-    """Read the run, write its page; `against`: of what its plan does not declare."""
+    """Read the run and write its page; `against` is the reference of comparisons not in its
+    plan.
+    """
     contents = read_contents(directory, measure, len(os.sched_getaffinity(0)), against)
     return Summary(contents, write_report(directory, contents))
 
 
 def print_summary(summary: Summary) -> None:
-    """The table of gains by network, the answer, the outcomes."""
+    """Print the table of gains by network, the answer, and the outcomes."""
     contents = summary.contents
     by_key = {(gain.network, gain.comparison, gain.metric): gain for gain in contents.gains}
     heads = [str(asked) for asked in contents.comparisons]
@@ -88,7 +90,7 @@ def print_summary(summary: Summary) -> None:
     findings = summary_of(contents)
     warnings = [warning for warning in findings["warnings"] if warning not in first]
     for sentence in findings["answer"]:
-        for reason in contents.too_disturbed.values():  # a warning has it at length
+        for reason in contents.too_disturbed.values():  # a warning has the details
             sentence = sentence.replace(reason, briefly(reason))
         results.print(sentence, markup=False, style=style)
     for sentence in warnings:
@@ -103,9 +105,10 @@ def print_summary(summary: Summary) -> None:
 
 
 def _cell(gain: NetworkGain | None) -> str:
-    """Return a gain with its interval in whole percents: three stacks fit a terminal of 80 columns.
+    """Return a gain with its interval in integer percents: three stacks fit a terminal of 80
+    columns.
 
-    Of a score, and where a load's value is 0, the difference stands in its place.
+    For a score, and if a load's value is 0, it is the difference instead.
     """
     if gain is None:
         return "no data"

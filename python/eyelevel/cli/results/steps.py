@@ -1,4 +1,4 @@
-"""Steps after the load: their metrics, as JSON and as a table."""
+"""Compute metrics of the steps after the load, and print them as JSON or as a table."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,7 +8,7 @@ from eyelevel.cli.output import results, table
 from eyelevel.store.frames import Frames
 from eyelevel.store.outcomes import COUNTED
 
-# The field's abbreviations, as columns.
+# Columns, by the field's usual abbreviations.
 SHOWN = {
     "time_to_first_byte_ms": "TTFB",
     "first_contentful_paint_ms": "FCP",
@@ -33,7 +33,7 @@ _STEP_COLUMNS = {
 
 
 def measure_steps(record: JsonMapping, frames: Sequence[Frames]) -> list[JsonObject]:
-    """Return each step's words and metrics; none of a load that does not count."""
+    """Return each step's text and metrics; [] for a load that does not count."""
     if record["outcome"] not in COUNTED:
         return []
     return [
@@ -47,7 +47,7 @@ def _metrics(step: JsonMapping, frames: Frames) -> dict[str, float | None]:
 
 
 def print_steps(loads: Iterable[tuple[str, Sequence[JsonMapping]]]) -> None:
-    """Print one row per step and load, by the load's name; nothing without steps."""
+    """Print one row per step and load, by the load's name; prints nothing without steps."""
     shown = table("load", "step", *_STEP_COLUMNS.values(), right=tuple(_STEP_COLUMNS.values()))
     rows = [(name, step) for name, steps in loads for step in steps]
     for name, step in rows:

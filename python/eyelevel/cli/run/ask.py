@@ -1,4 +1,4 @@
-"""`eyelevel ask`: one question about one site, run until the answer is sure enough."""
+"""Answer one question about one site (`eyelevel ask`)."""
 
 import contextlib
 import re
@@ -44,7 +44,7 @@ from eyelevel.store.disk.whole import folder_beside
 
 NETWORKS = "dsl,lte"
 SITES_FOLDER = Path("sites")
-"""The folder for recordings of pages given by URL."""
+"""Folder for recordings of pages given by URL."""
 
 NAME_LENGTH_MAX = 80
 QUESTION = "question"
@@ -112,7 +112,7 @@ def ask(
     plan = question.plan(str(recording_of(site)) if _is_url(site) else site)
     if _is_url(site):
         _record_where_absent(site, upstream_ca, allow or ())
-    # What is not as usual is in the name, so that a second question has a place of its own.
+    # Options other than the defaults are in the name, so that each question has its own folder.
     asked = [change, *([base] if base != DEFAULT_BASE else []), *unusual]
     directory = out or Path("results") / _folder(plan.sites[0], asked)
     again = "give the same command with --resume"
@@ -128,7 +128,7 @@ def ask(
 
 
 def _conclude(summary: Summary, inconclusive: Inconclusive | None) -> None:
-    """Exit as a gate with an inconclusive condition does if a comparison has no verdict."""
+    """Exit like a gate with an inconclusive condition if a comparison has no verdict."""
     opened = undecided(summary.contents)
     has_blocks = summary.contents.blocks.kept.height > 0
     if inconclusive == "pass" or (has_blocks and not opened):
@@ -143,10 +143,9 @@ def _conclude(summary: Summary, inconclusive: Inconclusive | None) -> None:
 def _networks(
     networks: str | None, users: Path | None, users_rate: str | None, words: NetworkWords
 ) -> tuple[list[str], str, list[str]]:
-    """Return the networks' names, or a plan's text in place of names; and what differs from the
-    default.
+    """Return the networks' names, or the text of a plan's `networks`, and a name for the choice.
 
-    Raises PlanError where two options say which networks, and NetworkError for words without sense.
+    Raises `PlanError` if two options select networks, and `NetworkError` for invalid options.
     """
     said = {"--networks": networks, "--users": users}
     given = [option for option, value in said.items() if value is not None] + [*words.given()][:1]
@@ -170,7 +169,7 @@ def _networks(
 
 @dataclass(frozen=True)
 class _Question:
-    """The question about a site; `table` has networks as a plan's text, instead of names."""
+    """The question about a site; `table` has the text of a plan's `networks`, instead of names."""
 
     change: str
     networks: list[str]
@@ -179,7 +178,7 @@ class _Question:
     table: str
 
     def plan(self, place: str) -> Plan:
-        """Return the plan of a question. Raises PlanError in terms of the question."""
+        """Return the plan of a question. Raises `PlanError` in terms of the question."""
         asked = (self.change, self.networks, self.base, self.blocks, self.table)
         try:
             return parse_plan(
@@ -190,9 +189,9 @@ class _Question:
                 matching=matching,
                 readers=Readers(read_trace_file, read_stages, find_recorded_pair),
             )
-        except PlanError as error:  # its lines are of a plan that nobody wrote
+        except PlanError as error:  # its line numbers are of a generated plan
             problems = [re.sub(rf"^{QUESTION}:\d+: ", "", problem) for problem in error.problems]
-            # Both stacks may have the same mistake.
+            # Both stacks may cause the same message.
             messages = [
                 f"asking `{self.change}` of `{place}`: {problem}{_or_a_page(place, problem)}"
                 for problem in dict.fromkeys(problems)
@@ -230,8 +229,7 @@ def _is_url(site: str) -> bool:
 
 
 def _record_where_absent(url: str, upstream_ca: Path | None, allow: Sequence[str]) -> None:
-    """Record a page unless its recording exists: resumed runs and further questions use the same
-    one."""
+    """Record a page unless its recording exists: resumed runs and further questions reuse it."""
     kept = recording_of(url)
     if kept.exists():
         hints.print(
@@ -240,7 +238,7 @@ def _record_where_absent(url: str, upstream_ca: Path | None, allow: Sequence[str
         return
     make_folder(kept.parent)
     try:
-        # Renamed when it is whole: what is there is asked about ever after.
+        # Renamed when it is complete, since an existing recording is reused.
         with folder_beside(kept) as folder:
             recorded = folder / kept.name
             info = record_page(url, recorded, upstream_ca, allow)
@@ -250,7 +248,7 @@ def _record_where_absent(url: str, upstream_ca: Path | None, allow: Sequence[str
                 recorded = secured
             recorded.rename(kept)
     except BaseException:
-        with contextlib.suppress(OSError):  # if it has recordings it stays
+        with contextlib.suppress(OSError):  # unless it has other recordings
             kept.parent.rmdir()
         raise
     hints.print(

@@ -1,4 +1,4 @@
-"""The bar of a run: how far it is, and what happened, in lines above it."""
+"""The progress bar of a run, with events in lines above it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,9 +15,9 @@ ENDING_BLOCKS = "stopping after the current blocks; press Ctrl-C again to abort 
 
 @contextmanager
 def show_progress(total: int) -> Iterator[Callable[[RunProgress], None]]:
-    """Show a progress bar, and lines above it: effects if they are shown, and a noted interrupt.
+    """Show a progress bar, with effects and interrupts in lines above it.
 
-    A log gets how far it is now and then.
+    Without a terminal, progress is logged now and then.
     """
     printed: dict[str, str] = {}
     log = LogLines(hints)
@@ -58,7 +58,7 @@ def _progress_bar() -> Progress:
         TextColumn("{task.description}", markup=False),
         TextColumn("{task.fields[problems]}", style=WARNING_STYLE, markup=False),
         console=hints,
-        auto_refresh=False,  # nothing is drawn beside a load, only before and after it
+        auto_refresh=False,  # nothing is drawn during a load, only before and after it
         disable=not hints.is_terminal,
     )
 
@@ -76,7 +76,7 @@ def _texts(progress: RunProgress) -> tuple[str, str, str]:
 
 
 def _elsewhere(progress: RunProgress) -> str:
-    """Describe slots elsewhere: how many take blocks, how fast, and refused machines."""
+    """Describe remote slots: how many take blocks, how fast, and refused machines."""
     if progress.slots_there is None:
         return ""
     parts = [describe_slots(progress.slots, progress.slots_there)]
@@ -94,7 +94,7 @@ def count_of(count: int, noun: str) -> str:
 
 
 def describe_slots(slots: int, there: int | None) -> str:
-    """Return how many take blocks, of those that are there."""
+    """Return how many slots take blocks, of those that are present."""
     return (
         f"{slots} of {there} slots admitted" if there and there > slots else count_of(slots, "slot")
     )

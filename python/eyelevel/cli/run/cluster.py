@@ -37,7 +37,7 @@ _LOCAL = re.compile(r"local:(\d+)")
 
 @dataclass(frozen=True)
 class Cluster:
-    """The cluster of a run; `where` is empty if slots are on this machine."""
+    """The cluster of a run; `where` is "" if slots are on this machine."""
 
     where: str = ""
     allows_heterogeneous: bool = False
@@ -49,8 +49,9 @@ class Cluster:
         return "machines were being admitted" if self.where else "no load had begun"
 
     def check(self, jobs: int) -> None:
-        """Raise an ExpectedError if these options cannot be combined, or not with this many
-        jobs."""
+        """Raise an `ExpectedError` if these options cannot be combined, or not with this many
+        jobs.
+        """
         if not self.where:
             for option, is_there in (
                 ("--allow-heterogeneous", self.allows_heterogeneous),
@@ -75,13 +76,15 @@ class Cluster:
     def driver(
         self, out: Path, plan: Plan, sites: Sequence[RecordedSite], execution: Execution
     ) -> Driver | None:
-        """Return the driver with the slots; None if they are on this machine. Raises ClusterError,
-        and StoreError if another run has the directory."""
+        """Return the driver with the slots; None if they are on this machine.
+
+        Raises `ClusterError`, and `StoreError` if another run has the directory.
+        """
         if not self.where:
             return None
-        # First: another run there has the port, too, which is named for both.
+        # First: another run in this directory would hold the port, too, with a less clear error.
         check_unclaimed(out)
-        # Imported where it is used: Dask takes long, and few runs need it.
+        # Imported here: importing Dask is slow, and few runs need it.
         from eyelevel.cluster.driver import cluster_driver
 
         return cluster_driver(
@@ -97,7 +100,7 @@ class Cluster:
 
 
 def check_directory(out: Path) -> None:
-    """Raise StoreError for a URL."""
+    """Raise `StoreError` if the directory is a URL."""
     if found := _URL.fullmatch(str(out)):
         url = f"{found['scheme']}://{found['rest']}"
         raise StoreError(

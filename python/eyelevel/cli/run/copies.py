@@ -1,4 +1,4 @@
-"""Copy a run to a bucket: `run --copy-to`, with progress in the run's bar."""
+"""Copy a run to a bucket, with progress in the run's bar (`run --copy-to`)."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,14 +13,16 @@ if TYPE_CHECKING:
 
 
 class CopyTo:
-    """The copying of one run to a bucket, or nothing if `url` is empty. Raises BucketError for an
-    invalid URL, and for a bucket that does not answer."""
+    """The copying of one run to a bucket; does nothing if `url` is "".
+
+    Raises `BucketError` for an invalid URL, and for a bucket that does not answer.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._copies: Copies | None = None
         if url:
-            # Imported where it is used: few runs need it.
+            # Imported here: few runs need it.
             from eyelevel.run.bucket.objects import check_url
 
             check_url(url)
@@ -29,9 +31,10 @@ class CopyTo:
     def of(
         self, directory: Path, trials: Sequence[Trial], *, are_beside_loads: bool
     ) -> Iterator[None]:
-        """Begin, and end in order; what is committed and not there yet is put first.
+        """Begin copying, first what was committed before, and stop in order on exit.
 
-        Raises BucketError if the bucket does not answer, DifferentError if it is another run's.
+        Raises `BucketError` if the bucket does not answer, and `DifferentError` if it has another
+        run.
         """
         if not self._url:
             yield
@@ -56,12 +59,12 @@ class CopyTo:
             self._copies.close()
 
     def committed(self, names: Sequence[str]) -> None:
-        """Trials are in the directory."""
+        """Queue newly committed trials."""
         if self._copies is not None:
             self._copies.committed(names)
 
     def finish(self, *, is_interrupted: bool) -> None:
-        """Put what is left. Raises CopiesUnfinishedError if the bucket does not answer."""
+        """Upload what is left. Raises `CopiesUnfinishedError` if the bucket does not answer."""
         if self._copies is None:
             return
         from eyelevel.run.bucket.copies import END_S_MAX

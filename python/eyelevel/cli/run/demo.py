@@ -1,4 +1,4 @@
-"""`eyelevel demo`: the first comparison, for who wants to see one before asking something."""
+"""Run a first comparison (`eyelevel demo`)."""
 
 import shlex
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`eyelevel fetch`: a run's directory from its copy in a bucket."""
+"""Rebuild a run's directory from its copy in a bucket (`eyelevel fetch`)."""
 
 from pathlib import Path
 from typing import Annotated

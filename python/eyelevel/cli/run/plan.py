@@ -1,4 +1,4 @@
-"""`eyelevel plan`: check a plan, list its trials, predict what it costs and can show."""
+"""Check a plan, list its trials, and predict its cost and power (`eyelevel plan`)."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -128,7 +128,10 @@ def estimate(
 
 
 def _open_sites(plan: Plan) -> list[RecordedSite]:
-    """Open the plan's recordings. Raises PlanError if `run` would refuse them, too."""
+    """Open the plan's recordings.
+
+    Raises `PlanError` where `run` would, too.
+    """
     sites = open_sites(plan.sites)
     check_secure(plan.stacks, sites)
     check_time_limits(plan, sites)

@@ -1,4 +1,4 @@
-"""Read what a command's PLAN argument names: a file or a preset."""
+"""Read a command's PLAN argument: a file or a preset."""
 
 from pathlib import Path
 from typing import Annotated
@@ -46,8 +46,11 @@ def read_plan(
     corpus: str | None = None,
     traces: str | None = None,
 ) -> Plan:
-    """Parse a plan file or a preset; PlanError names file and line, CorpusError the corpus, and
-    NetworkError what `traces` has not."""
+    """Parse a plan file or a preset.
+
+    Raises `PlanError` with file and line, `CorpusError` for the corpus, and `NetworkError` for
+    links that `traces` lacks.
+    """
     known = list_shipped()
     if plan in PRESETS_BY_NAME:
         if corpus is not None:
@@ -76,12 +79,11 @@ def read_plan(
 
 
 def _over_recordings(text: str, name: str, folder: str) -> str:
-    """Return a preset's text with recordings of its operators' links, as `load --traces` takes
-    them."""
+    """Return a preset's text with recordings of its operators' links, as in `load --traces`."""
     tables = []
     for network in parse_toml(text, Source(name, PLAN, plan_error))["networks"]:
         base = network if isinstance(network, str) else network["name"]
-        pair_of(base, folder)  # which refuses patterns and tables, too
+        pair_of(base, folder)  # also refuses patterns and tables
         words = NetworkWords(network=base, traces=folder)
         tables.append(network_text(words, compose(words, read_stages)))
     return with_networks(text, tables)

@@ -1,4 +1,4 @@
-"""`eyelevel rerun`: repeat a bundled run on this machine, and ask whether the gains agree."""
+"""Repeat a bundled run on this machine, and compare the gains (`eyelevel rerun`)."""
 
 from pathlib import Path
 from typing import Annotated
@@ -83,7 +83,10 @@ def rerun(
 
 
 def _refuse_commands(file: Path, plan: Plan, *, allowed: bool) -> None:
-    """Print what a bundle would start and show; PlanError unless that is `allowed`, and can be."""
+    """Print the commands that a bundle would run and the paths that they may read.
+
+    Raises `PlanError` unless that is `allowed` and possible.
+    """
     asked = describe_access(plan)
     for each in asked:
         say(hints, f"{file} {each}")

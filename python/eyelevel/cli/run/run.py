@@ -1,4 +1,4 @@
-"""`eyelevel run`: a plan from its first load to its report."""
+"""Run a plan from its first load to its report (`eyelevel run`)."""
 
 from dataclasses import astuple
 from pathlib import Path
@@ -126,7 +126,7 @@ def run(
         peek=peek, cluster=elsewhere, copy_to=copy_to,
     )  # fmt: skip
     exports = Exports(har, video, filmstrip)
-    if any(astuple(exports)):  # after the last load: nothing else may run beside one
+    if any(astuple(exports)):  # after the last load: nothing else may run during one
         for line in export_all(out, None, exports):
             hints.print(line, markup=False, soft_wrap=True)
     summary = make_report(out)
@@ -153,9 +153,9 @@ def run_plan(
     cluster: Cluster = HERE,
     copy_to: str = "",
 ) -> None:
-    """Run a plan's trials with progress shown; ends the command if it is interrupted.
+    """Run a plan's trials with progress; ends the command if it is interrupted.
 
-    Effects are shown of a plan that may stop, or with `peek`.
+    Effects are shown for a plan with a stop rule, or with `peek`.
     """
     execution = execution or Execution(trace_files=plan.trace_files)
     cluster.check(execution.jobs)

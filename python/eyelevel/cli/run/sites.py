@@ -1,4 +1,4 @@
-"""Open a plan's sites, with a status while that takes time: synthetic ones are generated."""
+"""Open a plan's sites, with a status if that takes time: synthetic ones are generated."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -7,14 +7,15 @@ from eyelevel.cli.output import hints
 from eyelevel.sites.recorded import RecordedSite, open_site
 
 TOLD_MIN = 20
-"""Sites; fewer are opened before anybody wonders."""
+"""Minimum number of sites for which a status is shown."""
 AT_ONCE = 4
-"""Each is a process of the data plane that reads a file, or writes one."""
+"""Sites opened in parallel; each is a process of the data plane that reads or writes a file."""
 
 
 def open_sites(names: Sequence[str]) -> list[RecordedSite]:
-    """Return each by `open_site`, in the order of the names; raises as it does, for the first of
-    them."""
+    """Open the sites in parallel; returns them in order, and raises the error of the first that
+    fails.
+    """
     if len(names) < TOLD_MIN:
         return [open_site(name) for name in names]
     said = f"opening {len(names)} sites"

@@ -1,4 +1,4 @@
-"""`eyelevel status`: how a run is, from its directory alone."""
+"""Show a run's progress from its directory alone (`eyelevel status`)."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`eyelevel worker`: this machine's slots for a run elsewhere."""
+"""Provide this machine's slots to a run on another machine (`eyelevel worker`)."""
 
 import asyncio
 import sys
@@ -19,11 +19,11 @@ TrustOption = Annotated[
 
 
 class NoClusterError(ExpectedError):
-    """The extra is not installed."""
+    """The extra `cluster` is not installed."""
 
 
 def check_installed() -> None:
-    """Raise NoClusterError without Dask's `distributed`."""
+    """Raise `NoClusterError` if Dask's `distributed` is not installed."""
     if find_spec("distributed") is None:
         raise NoClusterError(
             "loading on a cluster: Dask is not installed; pip install 'eyelevel[cluster]'"

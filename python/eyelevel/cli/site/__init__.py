@@ -1,8 +1,8 @@
 """Commands on recorded sites: `site info`, `check`, `synth`, `import`, `export`, and `record`.
 
 `commands` is the group. `record` drives a browser through a live page behind the recorder; `check`
-loads a recording over every protocol and says what of the page is not there; `synth` makes sites
-whose shapes follow published distributions; the others read, bring in and take out.
+loads a recording over every protocol and reports missing requests; `synth` generates sites that
+follow published distributions; the others describe, import and export.
 
-Finding and opening sites, and what their check looks at, is the business of `eyelevel.sites`.
+`eyelevel.sites` finds and opens sites, and has the logic of the check.
 """

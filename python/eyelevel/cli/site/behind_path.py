@@ -1,4 +1,4 @@
-"""`eyelevel record` over an emulated path: the same command again, inside of `eyelevel path`."""
+"""Run `eyelevel record` over an emulated path, by restarting it inside `eyelevel path`."""
 
 import os
 import sys
@@ -12,10 +12,11 @@ from eyelevel.plan.networks.compose import NetworkWords, compose
 
 
 def record_behind(words: NetworkWords, arguments: Sequence[str]) -> NoReturn:
-    """Become `eyelevel path --internet WORDS -- eyelevel ARGUMENTS`, without these words there.
+    """Replace this process by `eyelevel path --internet WORDS -- eyelevel ARGUMENTS`.
 
-    The recorder needs nothing for it: what it asks of the Internet meets the path, handshakes that
-    it times included. Raises NetworkError for words that make no sense.
+    The network options are removed from the arguments. The recorder needs no changes: its traffic
+    to the Internet goes over the path, including the handshakes that it times. Raises
+    `NetworkError` for invalid options.
     """
     compose(words, read_stages)
     given = words.given()
@@ -28,7 +29,7 @@ def record_behind(words: NetworkWords, arguments: Sequence[str]) -> NoReturn:
 
 
 def without(given: Container[str], arguments: Sequence[str]) -> list[str]:
-    """Return the arguments of a command line without these options and their values."""
+    """Return a command line's arguments without these options and their values."""
     left: list[str] = []
     rest = iter(arguments)
     for word in rest:

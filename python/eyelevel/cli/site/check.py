@@ -1,4 +1,4 @@
-"""`eyelevel site check`: whether a recording replays as it was recorded."""
+"""Check whether a recording replays as it was recorded (`eyelevel site check`)."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -24,11 +24,13 @@ from eyelevel.store.disk.results import write_result
 EXIT_DIFFERS = 1
 TOOL_FOUND_DIFFERENCES = 2
 NOT_LOADED = "Failed to load resource: "
-"""How Chromium's console tells what the misses say already, in other words over each protocol."""
+"""Prefix of Chromium's console errors for misses, which are listed separately and differ by
+protocol.
+"""
 LISTED_MAX = 20
-"""Lines of a list for people; `--json` has them all."""
+"""Maximum lines of a printed list; `--json` has all of it."""
 UNUSED_MAX = 5
-"""The most unused objects listed; being unused is no fault by itself."""
+"""Maximum number of unused objects listed; being unused is no fault by itself."""
 
 
 def check(
@@ -102,8 +104,7 @@ def check(
 
 
 def _place(picture: Path, name: str) -> Path:
-    """Return the file for the pictures; raises an error before anything is loaded if it cannot be
-    written."""
+    """Return the file for the image; raises an error before any load if it cannot be written."""
     file = picture / f"{name}.check.png" if picture.is_dir() else picture
     if not file.parent.is_dir():
         raise ExportError(f"writing {file}: there is no folder {file.parent}; create it first")
@@ -184,13 +185,15 @@ def _print_use(use: Use) -> None:
 
 
 def _console_errors(page: PageFindings) -> list[str]:
-    """Return each once, whichever load it came from."""
+    """Return the console errors of all loads, each once."""
     return list(dict.fromkeys(error for load in page.loads for error in load.console_errors))
 
 
 def write_pictures(page: PageFindings, archive: Path, out: Path | None) -> JsonObject:
-    """Write the recorded and replayed pictures of the page side by side to `out`, and return by how
-    much the page differs, if known, over each protocol."""
+    """Write the recorded and replayed images of the page side by side to `out`.
+
+    Returns by how much the page differs, if known, over each protocol.
+    """
     by_version = {load.http_version: load.screenshot for load in page.loads if load.screenshot}
     panels = [(f"replayed over {name}", image) for name, image in by_version.items()]
     if recorded := _read_recorded_picture(archive):
@@ -212,8 +215,7 @@ def _read_recorded_picture(archive: Path) -> bytes:
 
 
 def page_as_json(page: PageFindings, failure: str) -> JsonObject:
-    """Return the findings as JSON; `failure`: why the page is not fit to be measured, or
-    nothing."""
+    """Return the findings as JSON; `failure` is why the page is not fit, or ""."""
     use = page.use
     return {
         "failure": failure or None,

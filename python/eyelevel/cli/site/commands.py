@@ -1,4 +1,4 @@
-"""`eyelevel site`: recorded sites looked at, checked, brought in and out; synthetic ones made."""
+"""The group of commands `eyelevel site`."""
 
 import typer
 

@@ -1,4 +1,4 @@
-"""`eyelevel site import` and `export`: recorded sites from and to formats of other tools."""
+"""Convert recorded sites from and to other tools' formats (`eyelevel site import` and `export`)."""
 
 from pathlib import Path
 from typing import Annotated
@@ -84,7 +84,7 @@ def import_site(
         try:
             imported = run_tool(arguments)
         except LabError as error:
-            # The binary has its own name for the option, and the way out of each error.
+            # The binary has its own name for the option, and a remedy for each error.
             raise ExportError(str(error).replace("--main-url", "--page")) from error
     if as_json:
         print_json(imported)

@@ -1,4 +1,4 @@
-"""`eyelevel site info`: what a recording holds, in the columns of Das's table 4.1."""
+"""Describe a recording, in the columns of Das's table 4.1 (`eyelevel site info`)."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ def info(
 
 
 def print_info(found: JsonMapping) -> None:
-    """Print a recording's facts for people."""
+    """Print a recording's description."""
     say(results, f"{found['name']}: {found['main_url']}")
     secure = (
         f"{found['secure_share']:.0%} of the objects, "
@@ -59,7 +59,7 @@ def print_info(found: JsonMapping) -> None:
 
 
 def print_round_trips(found: JsonMapping) -> None:
-    """The recorded round trips by host, the slowest first; nothing where none were recorded."""
+    """Print the recorded round trips by host, the slowest first; prints nothing without any."""
     timed = [origin for origin in found["origins"] if "handshake_rtt_ms_min" in origin]
     if not timed:
         return
@@ -74,7 +74,7 @@ def print_round_trips(found: JsonMapping) -> None:
 
 
 def print_marks(found: JsonMapping) -> None:
-    """Print what of a recording differs from the wire."""
+    """Print how a recording differs from the traffic on the wire."""
     provenance = found["provenance"]
     for sentence in provenance.get("altered", []):
         say(results, f"altered: {sentence}")
@@ -86,7 +86,7 @@ def print_marks(found: JsonMapping) -> None:
 
 
 def size(size_bytes: int) -> str:
-    """`1.4 MB`, `3.9 kB`, `43 B`."""
+    """Format a size, such as `1.4 MB`, `3.9 kB` or `43 B`."""
     for unit, scale in (("MB", 1e6), ("kB", 1e3)):
         if size_bytes >= scale:
             return f"{size_bytes / scale:.1f} {unit}"

@@ -1,4 +1,4 @@
-"""`eyelevel record`: a live page as a recorded site."""
+"""Record a live page as a site (`eyelevel record`)."""
 
 import signal
 import sys
@@ -43,7 +43,7 @@ from eyelevel.store.disk.whole import folder_beside
 
 LOAD_TIMEOUT_S = 120.0
 BUSY_S_MAX = 60.0
-"""A page that never becomes idle is recorded for so long after its load event."""
+"""Seconds after its load event for which a page that never becomes idle is recorded."""
 
 WAIT_IDLE = "3s"
 WAITS = Units((("ms", 0.001), ("s", 1)))
@@ -52,7 +52,7 @@ WEBP_QUALITY = 80
 
 
 REFUSED = "refused: "
-"""The beginning of the recorder's message about a server that a page may not reach."""
+"""Prefix of the recorder's message about a server that a page may not reach."""
 
 
 class RecordError(ExpectedError):
@@ -188,7 +188,7 @@ def record(
 
 
 def _folder_of(given: Sequence[str]) -> Path | None:
-    """Return the folder of static files that is given in the place of a page."""
+    """Return the folder of static files that is given instead of a page, or None."""
     folders = [Path(word) for word in given if not is_page_url(word) and Path(word).is_dir()]
     if folders and len(given) > 1:
         raise RecordError(f"{folders[0]} is a folder: give it alone, it is recorded as one page")
@@ -198,7 +198,7 @@ def _folder_of(given: Sequence[str]) -> Path | None:
 def record_page(
     url: str, out: Path, upstream_ca: Path | None = None, allow: Sequence[str] = ()
 ) -> JsonMapping:
-    """Record one page with the command's defaults; what `site info` would say of it."""
+    """Record one page with the command's defaults; returns its `site info`."""
     with Recorder(out, upstream_ca=upstream_ca, pages=[url], allow=allow) as recorder:
         settings = _settings(recorder, WAIT_IDLE, VIEWPORT, mobile=False)
         info: JsonMapping = _record_visits(recorder, settings, [url], 1)["info"]
@@ -220,7 +220,7 @@ def _settings(recorder: Recorder, wait_idle: str, viewport: str, mobile: bool) -
         viewport_px=size_px,
         browser=Browser(capture=False, timeout_s=LOAD_TIMEOUT_S),
         screenshot=True,
-        # Seeded as in a replay; the date is the real one.
+        # Random numbers are seeded as in a replay; the date is the real one.
         same_page=SameRequests(recorded_at_unix_ms=None),
         proxy=recorder.address,
         command_prefix=recorder.command_prefix,
@@ -248,7 +248,7 @@ def _record_visits(
             hosts |= {host_of(item.url) for item in (*raw.objects, *stepped)}
             _tell(url, raw, recorder)
             if raw.ended == "navigation-failed":
-                # The browser sees but a proxy that refuses; the recorder knows why.
+                # The browser only sees that the proxy refuses; the recorder has the reason.
                 why = recorder.why_left_out(host_of(url)) or raw.detail
                 raise RecordError(
                     f"recording {url} failed: {why}; check that this machine can reach it"
@@ -270,7 +270,9 @@ def _record_visits(
 
 
 def _as_webp(png: bytes, file: Path) -> str | None:
-    """Return a tenth of the PNG's size, for people to compare a replay with."""
+    """Write a screenshot as WebP, a tenth of the PNG's size, for visual comparison with a
+    replay.
+    """
     if not png:
         return None
     open_picture(png).save(file, quality=WEBP_QUALITY)
@@ -306,8 +308,10 @@ def _record_clients(recorder: Recorder) -> JsonMapping:
 
 @contextmanager
 def _until_told_to_end() -> Iterator[Callable[[], object]]:
-    """Within, the first Ctrl-C or SIGTERM ends the wait, also one that came before it; the next one
-    breaks off what comes after the wait."""
+    """Make the first Ctrl-C or SIGTERM within the block end the wait, even one that came before it.
+
+    A second one interrupts what follows the wait.
+    """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def as_before(*_: object) -> None:
@@ -317,8 +321,8 @@ def _until_told_to_end() -> Iterator[Callable[[], object]]:
     with ExitStack() as stack:
         told, telling = (stack.enter_context(end) for end in socketpair())
         telling.setblocking(False)
-        # The interpreter writes to it when a signal comes; `signal.pause` sleeps through one that
-        # comes just before it.
+        # The interpreter writes to it when a signal arrives; `signal.pause` would miss one that
+        # arrives just before it.
         stack.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(telling.fileno()))
         stack.callback(as_before)
         for number, handler in before.items():
@@ -338,14 +342,15 @@ def _print(info: JsonMapping) -> None:
 
 
 def _way_out(sentence: str) -> str:
-    """Return the option that opens a server which a page was refused; none for what failed
-    otherwise."""
+    """Return the option that allows a server which a page was refused; "" for other failures."""
     _, is_refusal, rest = sentence.partition(REFUSED)
     return f"; `--allow {rest.split(' ')[0]}` if it is meant" if is_refusal else ""
 
 
 def read_script(file: Path) -> tuple[Step, ...]:
-    """Parse one step per line, with `#` for comment lines; raises ValueError with file and line."""
+    """Parse one step per line, with `#` for comment lines; raises `ValueError` with file and
+    line.
+    """
     steps = []
     text = read_text(file, Source(str(file), SCRIPT))
     for number, line in enumerate(text.splitlines(), start=1):

@@ -1,4 +1,4 @@
-"""`eyelevel site synth`: synthetic sites as published distributions have them."""
+"""Generate synthetic sites that follow published distributions (`eyelevel site synth`)."""
 
 from pathlib import Path
 from statistics import median

@@ -1,4 +1,4 @@
-"""`eyelevel validate`: is what this machine emulates what it should be?"""
+"""The group `eyelevel validate`, and `validate path`."""
 
 import platform
 from dataclasses import asdict
@@ -29,7 +29,7 @@ _SAID = {
     "lost unasked": "unexpected losses",
     "unlike the model": "differences from the model",
 }
-"""How a check's name in records, which are frozen, begins, and how people read it."""
+"""Printed text by the beginning of a check's name in records, whose names are fixed."""
 
 app = typer.Typer(
     help="Measure whether this machine emulates what it should.", no_args_is_help=True

@@ -1,4 +1,4 @@
-"""`eyelevel validate level`: in what do two stacks differ beside what their protocols say?"""
+"""Measure in what two stacks differ besides their protocols (`eyelevel validate level`)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -34,11 +34,11 @@ from eyelevel.store.disk.results import check_file, write_result
 
 @contextmanager
 def show_level_progress() -> Iterator[Callable[[Step], None]]:
-    """Show progress: on a terminal one line that changes, otherwise one line per run."""
+    """Show progress: on a terminal one changing line, otherwise one line per run."""
     if not hints.is_terminal:
         yield lambda step: hints.print(describe_step(step), markup=False, soft_wrap=True)
         return
-    # Nothing is drawn beside a run, only before it.
+    # Nothing is drawn during a run, only before it.
     column = TextColumn("{task.description}", markup=False)
     with Progress(column, console=hints, auto_refresh=False, transient=True) as shown:
         task = shown.add_task("starting")
@@ -110,13 +110,13 @@ def level(
     except INTERRUPTS:
         hints.print("what was measured is kept; the same command continues where it stopped")
         raise
-    if page:  # before it is printed to a reader who may have enough of it
+    if page:  # before printing, which a closed pipe may end
         write_result(page, level_page(level_.as_json()))
     if as_json:
         print_json(level_.as_json())
     else:
         _print(level_)
-    if (kept := Kept((first, second)).file).exists():  # not where every run failed
+    if (kept := Kept((first, second)).file).exists():  # unless every run failed
         end_at("kept", kept, as_json=as_json)
     if page:
         end_at("page", page, opens=open_, as_json=as_json)

@@ -1,4 +1,4 @@
-"""`eyelevel validate live`: a page and its replay, side by side; figure 4-2 of Das 2014."""
+"""Compare a live page with its replay, as in figure 4-2 of Das 2014 (`eyelevel validate live`)."""
 
 import csv
 import io
@@ -37,8 +37,10 @@ from eyelevel.store.disk.results import make_folder, write_result
 
 EXIT_NOT_OK = 1
 BLOCKS = 40
-"""A bias of 0.44 standard deviations of what blocks differ by, (1.96 + 0.84) / sqrt(40), is then
-found four times in five if they are normal; one of a fifth about one time in four."""
+"""Default number of blocks: a bias of 0.44 standard deviations of the differences, (1.96 +
+0.84) / sqrt(40), is then detected four times in five if they are normal; one of a fifth about
+one time in four.
+"""
 
 
 @with_browser_options

@@ -20,7 +20,7 @@ WORDS = dict(zip(PARTS, ("name", "connect", "wait"), strict=True))
 
 
 def print_study(found: JsonMapping) -> None:
-    """The JSON of a study as people read it."""
+    """Print the results of a study, given as JSON."""
     results.print(f"{found['url']}: {found['verdict']}", markup=False, soft_wrap=True)
     results.print()
     _print_metrics(found["metrics"])

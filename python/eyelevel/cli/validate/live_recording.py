@@ -1,4 +1,4 @@
-"""The recording that a live study replays: made once, or given; of the study's page alone."""
+"""Find or make the recording that a live study replays, which must be of the study's page."""
 
 import contextlib
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ def recording_of(
 ) -> RecordedSite:
     """Return the recording `against`, else the one in `out`, which is made if it is missing.
 
-    Raises PlanError where it is of another page, whose times would be told as this one's, or of an
-    error page.
+    Raises `PlanError` if it is of another page, whose times would be reported as this one's, or of
+    an error page.
     """
     file = out / RECORDING
     if against is None and not file.exists():
@@ -36,7 +36,7 @@ def recording_of(
         try:
             _record(url, file, upstream_ca, allow)
         except BaseException:
-            with contextlib.suppress(OSError):  # if it has loads it stays
+            with contextlib.suppress(OSError):  # unless it has loads
                 out.rmdir()
             raise
     recording = open_site(against or str(file))
@@ -67,7 +67,7 @@ def _record(url: str, file: Path, upstream_ca: Path | None, allow: Sequence[str]
 
 
 def check_recorded_rtts(recording: RecordedSite) -> None:
-    """Raise PlanError if a replay cannot have the round trips of the recorded handshakes."""
+    """Raise `PlanError` if a replay cannot have the round trips of the recorded handshakes."""
     hosts = hosts_without_rtt(recording.of_plan().places)
     if hosts:
         more = f" and {len(hosts) - 1} more" if len(hosts) > 1 else ""
@@ -81,11 +81,10 @@ def check_recorded_rtts(recording: RecordedSite) -> None:
 
 
 def is_same_page(one: str, other: str) -> bool:
-    """Return whether two URLs are one page's, in whatever spelling; fragments are the browser's
-    own."""
+    """Return whether two URLs are of one page, in any spelling; fragments are ignored."""
     try:
         return _parts(one) == _parts(other)
-    except ValueError:  # a port that is none
+    except ValueError:  # an invalid port
         return False
 
 

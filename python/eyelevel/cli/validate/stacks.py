@@ -1,4 +1,4 @@
-"""`eyelevel validate stacks`: does our QUIC move bulk data as the kernel's TCP does?"""
+"""Compare bulk transfers of our QUIC with the kernel's TCP (`eyelevel validate stacks`)."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -34,7 +34,7 @@ from eyelevel.cli.output import hints, print_json, results, table
 
 
 class Control(StrEnum):
-    """The congestion controls that kernel and QUIC both have, as the presets name them."""
+    """Congestion controllers that both kernel and QUIC have, by the presets' names."""
 
     cubic = "cubic"
     bbr = "bbr"
