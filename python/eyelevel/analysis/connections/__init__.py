@@ -1,9 +1,9 @@
 """The connections of a trial from its logs, TCP and QUIC in one form.
 
-`timeline` begins with a stored trial, finds the connection that was busiest or was asked for, and
-gives its packets' course with the objects that it carried. `transport` parses the two kinds of log
-into a `Transport`: what the sender knew over time.
+`timeline` reads a stored trial, selects the busiest connection or a given one, and returns its
+transport over time with the objects that it carried. `transport` parses the two kinds of log into a
+`Transport`: the sender's state over time.
 
-Nothing is drawn or logged here: that is the business of `eyelevel.report.charts` and of the data
-plane. A log that cannot be read, or a connection that is not there, raises ConnectionLogError.
+`eyelevel.report.charts` draws these; the data plane writes the logs. A log that cannot be read, or
+a missing connection, raises ConnectionLogError.
 """

@@ -15,7 +15,7 @@ from eyelevel.store.unused_connections import UnusedConnections, count_unused_co
 
 @dataclass(frozen=True)
 class Fetched:
-    """One object that came over the connection; milliseconds from navigation start."""
+    """One object that came over the connection; times in ms from navigation start."""
 
     url: str
     started_ms: float
@@ -27,18 +27,18 @@ class Fetched:
 
 @dataclass(frozen=True)
 class Timeline:
-    """All times in milliseconds from navigation start.
+    """One connection over time, in ms from navigation start.
 
-    `connect_ms` are start and end as the browser saw them, None if no object waited for it.
-    `accepted_ms` and `ready_ms` are when the server knew of the connection (over TCP after its own
-    handshake), and when TLS's or QUIC's was complete. `transport` is None without a log of it.
+    `connect_ms` are start and end by the browser, None if no object waited for it. `accepted_ms`
+    and `ready_ms` are when the server accepted the connection (over TCP after its handshake), and
+    when TLS's or QUIC's handshake was complete. `transport` is None without a log of it.
     """
 
     stack: str
     connection: int
     protocol: str
     scheme: str | None
-    """`http`: in cleartext; None: a record of before it was told."""
+    """`http`: in cleartext; None: not in the record, which an earlier version wrote."""
     address: str
     connect_ms: tuple[float, float] | None
     accepted_ms: float | None
@@ -51,11 +51,11 @@ class Timeline:
     site: str
     outcome: str
     opened: UnusedConnections | None
-    """Counts of the load's connections: opened ones and unused ones."""
+    """Counts of the load's opened and unused connections."""
 
 
 def busiest_connection(trial: StoredTrial) -> int:
-    """Return the connection that sent most; raises ConnectionLogError if there is none."""
+    """Return the connection that sent most. Raises ConnectionLogError if there is none."""
     connections = trial.record["connections"]
     if not connections:
         raise ConnectionLogError(
@@ -66,8 +66,10 @@ def busiest_connection(trial: StoredTrial) -> int:
 
 
 def timeline_of(trial: StoredTrial, connection: int) -> Timeline:
-    """Return one connection's timeline. Raises ConnectionLogError if there is no such connection or
-    its log is damaged."""
+    """Return one connection's timeline.
+
+    Raises ConnectionLogError if there is no such connection or its log is damaged.
+    """
     record = trial.record
     logged = {entry["connection"]: entry for entry in record["connections"]}
     if connection not in logged:

@@ -1,8 +1,8 @@
 """A sender's state over time, in one form for TCP and QUIC.
 
-TCP's is in `tcp-info.jsonl`, what the kernel said of each connection again and again. QUIC's is a
-qlog: JSON text sequences (RFC 7464, draft-ietf-quic-qlog-main-schema), in which an event holds only
-the recovery metrics that changed.
+TCP's is in `tcp-info.jsonl`, samples of the kernel's TCP_INFO. QUIC's is a qlog: JSON text
+sequences (RFC 7464, draft-ietf-quic-qlog-main-schema), in which an event has only the recovery
+metrics that changed.
 """
 
 from collections.abc import Iterator
@@ -42,10 +42,10 @@ _SAMPLE: TypeAdapter[_Sample] = TypeAdapter(_Sample)
 
 @dataclass(frozen=True)
 class Transport:
-    """Milliseconds of `CLOCK_MONOTONIC`; bytes; the round trip is the smoothed one.
+    """A sender's state, at times in ms of `CLOCK_MONOTONIC`; the round trip is the smoothed one.
 
-    `losses` are the moments at which packets were deemed lost (QUIC) or sent again (TCP), and how
-    many were.
+    `losses` are the times at which packets were deemed lost (QUIC) or retransmitted (TCP), with
+    their numbers.
     """
 
     at_ms: tuple[float, ...]
@@ -56,9 +56,9 @@ class Transport:
 
 
 def parse_tcp_info(content: bytes, connection: int, name: str) -> Transport:
-    """Return the kernel's samples of one TCP connection; a cut-off last line is left aside.
+    """Return the kernel's samples of one TCP connection; a truncated last line is ignored.
 
-    Raises ConnectionLogError for a line that is no JSON.
+    Raises ConnectionLogError for a line that is not JSON.
     """
     samples = [sample for sample in _samples(content, name) if sample["connection"] == connection]
     losses = []
@@ -82,7 +82,7 @@ def parse_tcp_info(content: bytes, connection: int, name: str) -> Transport:
 def parse_qlog(content: bytes, name: str) -> Transport:
     """Parse a qlog of a QUIC connection; a truncated last record is ignored.
 
-    Raises ConnectionLogError for anything else that is no qlog.
+    Raises ConnectionLogError for anything else that is not a qlog.
     """
     at_ms: list[float] = []
     windows: list[int] = []
@@ -99,7 +99,7 @@ def parse_qlog(content: bytes, name: str) -> Transport:
             continue
         metrics.update(event["data"])
         smoothed = metrics.get("smoothed_rtt")
-        # Before the first sample it is a guess (RFC 9002, section 6.2.2), not a measurement.
+        # Before the first sample it is a default (RFC 9002, section 6.2.2), not a measurement.
         if initial_rtt is None:
             initial_rtt = smoothed
         at_ms.append(now)

@@ -2,11 +2,11 @@
 
 Source: the HAR 1.2 specification (Odvarko, Jain, Davies), and DevTools' own fields that begin with
 an underscore. Header fields and sizes come from the messages beside the record, bodies from the
-recording that was replayed; what is in neither is empty or -1, "not available". Times come from the
-browser's monotonic clock; only the label `startedDateTime` is wall time, to the second.
+recording that was replayed; unavailable values are empty or -1, "not available". Times come from
+the browser's monotonic clock; only the label `startedDateTime` is wall time, to the second.
 
 A QUIC connection opens with one handshake for transport and encryption: `connect` and `ssl` are the
-same span, so what a tool computes as TCP's share (`connect` without `ssl`) is rightly 0.
+same span, so that the time which tools compute for TCP (`connect` without `ssl`) is correctly 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from eyelevel.store.messages import Message
 
 PAGE = "page_1"
 NOT_AVAILABLE = -1
-"""HAR's own number for what is unknown or did not happen."""
+"""HAR's own value for what is unknown or did not happen."""
 
 
 FORM = "application/x-www-form-urlencoded"
@@ -34,7 +34,7 @@ NO_MESSAGE: Message = {
     "response_head_bytes": None,
     "content_bytes": None,
 }
-"""The message of an object whose fields were not kept."""
+"""The message of an object whose fields were not stored."""
 
 
 def har_of(
@@ -44,7 +44,7 @@ def har_of(
 ) -> JsonObject:
     """Return one load as a HAR document, its objects in the order of their requests.
 
-    `messages`: of the record's objects, one by one. `contents`: the recorded exchanges' HAR
+    `messages`: those of the record's objects, one by one. `contents`: the recorded exchanges' HAR
     `content`, in the order of the recording, for bodies.
     """
     bodies = _bodies(record, contents)
@@ -83,7 +83,7 @@ def har_of(
 def _bodies(
     record: JsonMapping, contents: Sequence[JsonMapping]
 ) -> Mapping[str, Iterator[JsonMapping]]:
-    """Return the contents that the servers answered with, by URL, in the order of the requests."""
+    """Return the bodies of the servers' responses, by URL, in the order of the requests."""
     served: dict[str, list[JsonMapping]] = defaultdict(list)
     if contents:
         for request in record["requests"]:
@@ -197,7 +197,7 @@ def _cookie_pairs(fields: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _set_cookie(value: str) -> JsonObject:
-    """Return a `set-cookie` field as HAR has it (RFC 6265, section 5.2)."""
+    """Return a `set-cookie` field in HAR's form (RFC 6265, section 5.2)."""
     first, *rest = value.split(";")
     name, content = _cut(first, "=")
     cookie: JsonObject = {"name": name, "value": content}
@@ -211,7 +211,7 @@ def _set_cookie(value: str) -> JsonObject:
 
 
 def _moment(date: str) -> str | None:
-    """Return a cookie's date in ISO 8601; None of what is no date."""
+    """Return a cookie's date in ISO 8601; None if it is invalid."""
     try:
         # Some servers write `Wed, 09-Jun-2021` (RFC 6265, section 5.1.1).
         moment = parsedate_to_datetime(date.replace("-", " "))
@@ -228,7 +228,7 @@ def _cut(text: str, mark: str) -> tuple[str, str]:
 def _timings(item: JsonMapping) -> dict[str, float]:
     """Return the request's phases; they add up to the time from its start to its end.
 
-    What passed between two phases counts as blocked.
+    The time between two phases counts as blocked.
     """
     started, sent, ended = item["started_ms"], item["sent_ms"], item["finished_ms"]
     answered = ended if item["response_ms"] is None else item["response_ms"]
@@ -254,7 +254,7 @@ def _length(span_ms: tuple[float, float] | None) -> float:
 
 
 def _at_least_0(length_ms: float) -> float:
-    """Chromium's stamps of one moment can differ in their last digits."""
+    """Return a length as at least 0: Chromium's timestamps of one moment can differ slightly."""
     return round(max(length_ms, 0.0), 3)
 
 

@@ -1,7 +1,7 @@
-"""A load's frames for people to watch: an mp4, a picture a change, and a strip of even times.
+"""A load's frames for viewers: an mp4, an image per change, and a filmstrip of even times.
 
-Each picture is written over a line of text that says what it shows and when. Analysis never reads
-these: the video is compressed with loss, the frames in the store are not.
+Each image has a caption with its load and time. Analysis never reads these: the video's compression
+is lossy, the frames in the store are lossless.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from eyelevel.store.disk.whole import whole_file
 from eyelevel.store.frames import Frame, Frames
 
 FRAMES_PER_S = 60
-"""The most that the compositor makes; a frame is shown within 17 ms of its moment."""
+"""The compositor's highest rate; a frame is shown within 17 ms of its time."""
 
 STILL_MS = 500.0
-"""How long the last frame stays."""
+"""How long the last frame is shown."""
 
 VIDEO_S_MAX = 300.0
-"""A load ends after 180 s at the latest; more is a damaged record."""
+"""The longest video: a load ends after 180 s at the latest, so that more is a damaged record."""
 
 PICTURES_MAX = 12
 PICTURE_WIDTH_PX = 240
 GAP_PX = 6
-GAP_COLOUR = (128, 132, 140)  # a white page ends where the gap begins
+GAP_COLOUR = (128, 132, 140)  # separates white pages
 STEPS_MS = (50.0, 100.0, 200.0, 250.0, 500.0, 1000.0, 2000.0, 2500.0, 5000.0, 10_000.0, 20_000.0)
 STRIP = "strip.png"
 
@@ -37,7 +37,7 @@ BACKGROUND, FOREGROUND = (24, 28, 36), (240, 242, 246)
 
 
 def write_video(frames: Frames, label: str, path: Path) -> None:
-    """Write the mp4, whole or not at all.
+    """Write the mp4 atomically.
 
     Raises `ExportError` if ffmpeg is missing or fails, or there are no frames.
     """
@@ -81,7 +81,7 @@ def write_video(frames: Frames, label: str, path: Path) -> None:
 
 
 def write_filmstrip(frames: Frames, label: str, directory: Path) -> None:
-    """Write `MILLISECONDS.png` for each frame and `strip.png`; the folder is made.
+    """Write `MILLISECONDS.png` for each frame and `strip.png`; create the folder.
 
     Raises `ExportError` for a load without frames.
     """
@@ -106,15 +106,14 @@ def write_filmstrip(frames: Frames, label: str, directory: Path) -> None:
 
 
 def strip_times_ms(end_ms: float) -> list[float]:
-    """Even times of a round step from 0, the last at or after the end; at most 12 of them."""
+    """Return even times of a round step from 0, at most 12, the last at or after the end."""
     step_ms = next((step for step in STEPS_MS if step * (PICTURES_MAX - 1) >= end_ms), STEPS_MS[-1])
     count = min(PICTURES_MAX, -int(-end_ms // step_ms) + 1)
     return [step_ms * number for number in range(count)]
 
 
 def add_caption(frame: Frame, width_px: int, left: str, right: str) -> Image.Image:
-    """Return the frame scaled to a width, its caption below; both sides are even, as codecs
-    require."""
+    """Return the frame scaled to a width with a caption below; both sides are even, for codecs."""
     picture = Image.fromarray(frame.picture)
     width_px -= width_px % 2
     height_px = round(picture.height * width_px / picture.width)
@@ -130,14 +129,14 @@ def add_caption(frame: Frame, width_px: int, left: str, right: str) -> Image.Ima
 
 
 def format_seconds(at_ms: float) -> str:
-    """`1.52 s`."""
+    """Format a time in seconds: `1.52 s`."""
     return f"{at_ms / 1e3:.2f} s"
 
 
 def _feed(
     encoder: subprocess.Popen[bytes], shown: list[Frame], times_ms: list[float], label: str
 ) -> str:
-    """Write the pictures to the encoder; the last line of its messages."""
+    """Write the images to the encoder, and return the last line of its messages."""
     assert encoder.stdin is not None and encoder.stderr is not None
     try:
         for frame, at_ms in zip(shown, times_ms, strict=True):
@@ -145,5 +144,5 @@ def _feed(
             encoder.stdin.write(picture.tobytes())
         encoder.stdin.close()
     except BrokenPipeError:
-        pass  # its messages say why
+        pass  # its messages have the reason
     return encoder.stderr.read().decode(errors="replace").strip().split("\n")[-1]

@@ -248,4 +248,4 @@ METRICS: tuple[Metric, ...] = (
 METRICS_BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}
 
 PRIMARY_METRICS: tuple[str, ...] = tuple(metric.name for metric in METRICS if metric.unit == "ms")
-"""The metrics that a study may be judged by: times."""
+"""The metrics that can be a study's primary one: times."""

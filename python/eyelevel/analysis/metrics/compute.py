@@ -13,7 +13,7 @@ from eyelevel.analysis.metrics.visual.visual_progress import Progress, thin_prog
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The results computed from one load: every metric by name, and the curve of its progress."""
+    """The results computed from one load: every metric by name, and its visual progress."""
 
     metrics: dict[str, float | None]
     progress: Progress = ()
@@ -22,7 +22,7 @@ class Measured:
 def compute_metrics(
     frames: Iterable[tuple[float, Picture]], record: Record
 ) -> dict[str, float | None]:
-    """Return every metric of one load by its name; None if what it measures did not happen.
+    """Return every metric of one load by its name; None if its event did not happen.
 
     `frames` are `(at_ms, picture)` in order of time, the start state first; they are read once.
     """
@@ -30,15 +30,15 @@ def compute_metrics(
 
 
 class StoredFrame(Protocol):
-    """A frame as the store gives it back."""
+    """A frame as the store returns it."""
 
     @property
     def at_ms(self) -> float:
-        """Display time."""
+        """The display time, in ms."""
 
     @property
     def picture(self) -> Picture:
-        """The picture as an array."""
+        """The image as an array."""
 
 
 def measure(record: Record, frames: Iterable[StoredFrame]) -> Measured:

@@ -1,7 +1,7 @@
 """Compute the numbers of a step after the load from one entry of a record's `after_load`.
 
-A step's time zero is the moment its input was sent. The same definitions as of a load's metrics,
-over the objects and pictures that came from then on.
+A step's time zero is the moment its input was sent. The definitions are those of a load's metrics,
+over the objects and frames from then on.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ STEP_METRICS: dict[str, str] = {
     "received_bytes": "heads and coded bodies of the step's objects from the network",
     "object_count": "answers from the network",
 }
-"""Name and meaning, in the order of tables; the reference page has them too."""
+"""The names and meanings, in the order of tables and of the reference page."""
 
 
 def step_metrics(
     step: JsonMapping, frames: Iterable[tuple[float, Picture]]
 ) -> dict[str, float | None]:
-    """`STEP_METRICS` of one step; None if what it measures did not happen.
+    """Return `STEP_METRICS` of one step; each is None if its event did not happen.
 
-    `frames`: `(at_ms, picture)` on the record's clock, the first as the step began.
+    `frames`: `(at_ms, picture)` on the record's clock, the first from the start of the step.
     """
     if step["failed"]:
         return dict.fromkeys(STEP_METRICS)
@@ -48,7 +48,7 @@ def step_metrics(
         return None if at_ms is None else round(at_ms - start_ms, 3)
 
     history = visual_history((max(at_ms - start_ms, 0.0), picture) for at_ms, picture in frames)
-    # Requests from while an element was scrolled into view are not the step's doing.
+    # Requests made while an element was scrolled into view are not caused by the step.
     since = [item for item in step["objects"] if item["started_ms"] >= start_ms]
     step = {**step, "objects": since}
     objects = find_fetched_objects(step)

@@ -1,8 +1,9 @@
 """Visual metrics of a recorded video in Browsertime's convention (pure).
 
-The video shows an orange page until the navigation, then the loading page, perhaps under the bar
-of a browser. `find_viewport` finds the page in an early frame; `video_metrics` takes thumbnails of
-that part. Differences from the convention of measured loads: `docs/reference/metrics.md`.
+The video shows an orange page until the navigation, then the loading page, perhaps below a
+browser's toolbar. `find_viewport` finds the page in an early frame; `video_metrics` reads
+thumbnails of that part. Differences from the convention of measured loads:
+`docs/reference/metrics.md`.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ MOBILE_TOP_PX, MOBILE_CUT_PX = 10, 14
 ORANGE_RGB = (222, 100, 13)
 ORANGE_SIDE_PX = 200
 ORANGE_SHARE_MIN = 0.75
-"""The page before the navigation is orange in its middle, at its head or at its foot: so much of
-one of these parts, each brought to a square of `ORANGE_SIDE_PX`."""
+"""The least share of orange before the navigation, in the page's middle, head or foot. Each of
+these parts is scaled to a square of `ORANGE_SIDE_PX`."""
 
 BEFORE_ORANGE_MAX = 20
 """The most frames before the first orange one: recorders begin white or black."""
@@ -53,11 +54,12 @@ END_PIXELS_MAX = 5
 """The most pixels in which an image that is like the last one may differ from it."""
 
 POINTER_SHARE = 0.05
-"""The middle of the picture that does not begin the page: a pointer may rest there."""
+"""The size of the middle part, in each dimension, that is ignored until the first change: a pointer
+may rest there."""
 
 EYELEVEL_CHANGE_MIN = 14
-"""The largest change of a channel that lossy video was seen to make in an unchanged image; by our
-own convention a frame with more is kept."""
+"""The largest change of a channel that lossy video was measured to make in an unchanged image; by
+our own convention a frame with more counts."""
 
 QUIET_MS_MIN = 500
 """A page that changed within this time of the video's end may have changed after it."""
@@ -67,8 +69,8 @@ between them was longer than the one before the end."""
 
 _TOP, _RIGHT, _BOTTOM = 40, 10, 10
 _RENDER_TOP, _RENDER_BOTTOM = 10, 24
-"""Margins of a thumbnail that are not compared, where the page fills the picture: a clock or a
-scroll bar there would count as a change. Where it was found under a bar, only the foot is."""
+"""Margins of a thumbnail that are not compared if the page fills the image: a clock or a scroll bar
+there would count as a change. If the page was found below a toolbar, only the foot is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +84,13 @@ class Viewport:
 
     @property
     def is_plausible(self) -> bool:
-        """Whether a page may be so small."""
+        """Whether a page may be this small."""
         return min(self.width, self.height) > VIEWPORT_PX_MIN
 
 
 @dataclass(frozen=True, slots=True)
 class VideoMetrics:
-    """Milliseconds from the first frame that is not orange."""
+    """The metrics of a video, in ms from the first frame that is not orange."""
 
     first_visual_change_ms: int | None
     last_visual_change_ms: int | None
@@ -99,10 +101,10 @@ class VideoMetrics:
     perceptual_speed_index_ms: float | None
     contentful_speed_index_ms: float | None
     visual_progress: tuple[tuple[int, float], ...]
-    """`(at_ms, percent)` of each kept frame; whole percent in Browsertime's convention."""
+    """`(at_ms, percent)` of each counted frame; whole percent in Browsertime's convention."""
     settled: bool | None
-    """Whether the page had come to rest when the video ended: what ends with the video has no last
-    change, and so no Speed Index that another video would have. None: it never changed."""
+    """Whether the page had settled when the video ended; otherwise the last change and Speed Index
+    depend on the video's length. None: it never changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +115,12 @@ class Recorded:
     ended_ms: int
     """The time of the last frame, on the same clock."""
     is_cropped: bool
-    """The page was found within the picture."""
+    """Whether the page was found within the image."""
     is_mobile: bool
 
 
 def find_viewport(picture: Picture, is_mobile: bool = False) -> Viewport:
-    """Return the part around the centre that has the centre's colour, along both middle lines."""
+    """Return the area around the centre with the centre's colour, along both middle lines."""
     height, width, _ = picture.shape
     away = np.abs(picture.astype(np.int16) - picture[height // 2, width // 2]).sum(axis=2)
     alike = away <= VIEWPORT_TOLERANCE
@@ -130,10 +132,10 @@ def find_viewport(picture: Picture, is_mobile: bool = False) -> Viewport:
 
 
 def video_metrics(recorded: Recorded, floored: bool = True) -> VideoMetrics:
-    """Metrics of a video.
+    """Return the metrics of a video.
 
-    `floored` is Browsertime's convention: whole percent, margins and faint changes that do not
-    count, edges counted one frame early. Otherwise every change counts wherever it is.
+    `floored` is Browsertime's convention: whole percent, ignored margins and faint changes, edges
+    counted one frame early. Otherwise every change counts wherever it is.
     """
     shown = frames = without_orange(recorded.frames)
     if floored:
@@ -194,8 +196,10 @@ def without_orange(frames: Sequence[tuple[int, Picture]]) -> Sequence[tuple[int,
 def _from_render_start(
     frames: Sequence[tuple[int, Picture]], recorded: Recorded
 ) -> Sequence[tuple[int, Picture]]:
-    """Return the first frame, then what differs from it beside a pointer in the middle, or is no
-    orange that goes away in steps."""
+    """Return the first frame, and the frames from the first one on that differs from it.
+
+    A pointer in the middle does not count as a difference, and nor does orange that fades.
+    """
     if len(frames) < 2:
         return frames
     first, begin = frames[0][1], _pointer_hidden(frames[0][1])
@@ -210,8 +214,7 @@ def _from_render_start(
 def _without_repeats(
     frames: Sequence[tuple[int, Picture]], recorded: Recorded
 ) -> Sequence[tuple[int, Picture]]:
-    """Return frames from the first that differs from the blank one to the first that is like the
-    last."""
+    """Return the frames from the first that is not blank to the first that is like the last."""
     if len(frames) < 2:
         return frames
     blank, *rest = frames
@@ -230,7 +233,10 @@ def _without_repeats(
 
 
 def _changes(frames: Sequence[tuple[int, Picture]], least: float) -> Sequence[tuple[int, Picture]]:
-    """Return frames of which a channel differs by more than `least` from the one kept before."""
+    """Return the frames with a channel that differs by more than `least` from the previous one.
+
+    The previous one is the last that was returned.
+    """
     kept = list(frames[:1])
     for at_ms, picture in frames[1:]:
         away = np.abs(kept[-1][1].astype(np.int16) - picture)
@@ -240,8 +246,10 @@ def _changes(frames: Sequence[tuple[int, Picture]], least: float) -> Sequence[tu
 
 
 def _is_settled(frames: Sequence[tuple[int, Picture]], ended_ms: int) -> bool:
-    """Return whether the whole page, margins included, was quiet for longer than between its
-    changes."""
+    """Return whether the page, margins included, had stopped changing at the end.
+
+    It must have been quiet for longer than between its last changes.
+    """
     times_ms = [at_ms for at_ms, _ in _changes(frames, CHANGE_FUZZ * 255)[1:]]
     if not times_ms:
         return True
@@ -258,8 +266,7 @@ def _empty_metrics(progress: tuple[tuple[int, int], ...]) -> VideoMetrics:
 
 
 def _run_around(alike: NDArray[np.bool_], centre: int) -> tuple[int, int]:
-    """Return the range of true values that holds `centre`; where it ends within the picture, one
-    less."""
+    """Return the range of true values around `centre`; if it ends within the image, one less."""
     others = np.flatnonzero(~alike)
     before, after = others[others < centre], others[others > centre]
     return (int(before[-1]) + 1 if len(before) else 0), (
@@ -294,7 +301,7 @@ def _pointer_hidden(picture: Picture) -> Picture:
 def _select_area(
     picture: Picture, recorded: Recorded, top: int, bottom: int
 ) -> tuple[slice, slice]:
-    """Return the rows and columns that are compared."""
+    """Return the rows and columns to compare."""
     height, width, _ = picture.shape
     right = _RIGHT
     if recorded.is_cropped:
@@ -314,6 +321,6 @@ def _similarities(kept: Sequence[tuple[int, Picture]]) -> list[float]:
 
 
 def _contents(kept: Sequence[tuple[int, Picture]]) -> list[float]:
-    """Edges of each frame as a share of the most that any has."""
+    """Return the number of edges of each frame as a share of the largest."""
     counts = [int(edges(luma(picture)).sum()) for _, picture in kept[1:]]
     return shares_of_most(counts)

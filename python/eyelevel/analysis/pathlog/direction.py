@@ -11,7 +11,7 @@ Times = NDArray[np.float64]
 Sizes = NDArray[np.int64]
 
 LENGTH_MS_MAX = int(LIMITS["opportunity_ms"].max)
-"""30 days, as for a trace: a log that spans more is damaged."""
+"""The longest log: 30 days, as for a trace; a longer one is damaged."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Capacity:
 
 @dataclass(frozen=True)
 class DirectionLog:
-    """Packets of one direction; all times in seconds since the log's first event.
+    """The packets of one direction; all times in seconds since the log's first event.
 
-    `delay_ms` of a departure is the time since the packet came to the link: waiting and
-    transmission. `capacity` is None if the direction has no link. `late_us`
-    says by how much each release came after the model's time, `waited_us` how long a packet that
-    was read stood in its device, by the kernel's stamp; `unstamped_reads` had no stamp. Mahimahi's
-    logs have none of these.
+    `delay_ms` of a departure is the time since the packet arrived at the link: waiting and
+    transmission. `capacity` is None if the direction has no link. `late_us` is the lateness of each
+    release against the model's time, `waited_us` the time that a packet waited in its device before
+    it was read, by the kernel's stamp; `unstamped_reads` had no stamp. Mahimahi's logs have none of
+    these.
     """
 
     name: str
@@ -54,6 +54,6 @@ class DirectionLog:
 
     @property
     def end_s(self) -> float:
-        """The last arrival, departure or drop."""
+        """The time of the last arrival, departure or drop."""
         columns = (self.arrived_s, self.departed_s, self.dropped_s)
         return float(max((at_s[-1] for at_s in columns if len(at_s)), default=0.0))

@@ -1,8 +1,8 @@
-"""Mahimahi's log of mm-link: a head of comments, then one event a line, in milliseconds.
+"""Mahimahi's log of mm-link: comments at its head, then one event per line, in milliseconds.
 
-`TIME + BYTES` a packet came, `TIME - BYTES DELAY` one left after DELAY, `TIME # BYTES` an
-opportunity passed, used or not, `TIME d PACKETS BYTES` packets were dropped. Its sizes count four
-bytes of the TUN device in every packet and opportunity: they are kept as they stand.
+`TIME + BYTES` a packet arrived, `TIME - BYTES DELAY` one left after DELAY, `TIME # BYTES` an
+opportunity passed, used or not, `TIME d PACKETS BYTES` packets were dropped. Its sizes include four
+bytes of the TUN device in every packet and opportunity: they are returned as they are.
 """
 
 import numpy as np
@@ -13,12 +13,12 @@ from eyelevel.base.errors import PathLogError
 _BASE = "# base timestamp:"
 _NUMBERS_AFTER = {"+": 1, "-": 2, "#": 1, "d": 2}
 _DIGITS_MAX = 15
-"""Milliseconds or bytes of more digits are damage, and their sums would overflow."""
+"""The most digits: longer numbers of milliseconds or bytes are damage, and their sums would
+overflow."""
 
 
 def read_mahimahi(content: bytes, name: str) -> DirectionLog:
-    """Return a direction. Raises PathLogError with file and line for whatever is none of the
-    above."""
+    """Return a direction. Raises PathLogError with file and line for any other line."""
     events: dict[str, list[tuple[int, ...]]] = {sign: [] for sign in _NUMBERS_AFTER}
     base_ms: int | None = None
     direction = name

@@ -1,4 +1,4 @@
-"""Single packets of our own log (spec/path-log.md): what came to a direction, and its fate."""
+"""Single packets of our own log (spec/path-log.md): arrivals at a direction, and their fates."""
 
 from dataclasses import dataclass
 
@@ -9,17 +9,17 @@ from eyelevel.analysis.pathlog.reading import ARRIVAL, DROP, LOST, RELEASE, read
 from eyelevel.base.errors import PathLogError
 
 REFUSED = 10
-"""Released, although the receiver's device did not take it."""
+"""The reason of packets that were released but refused by the receiver's device."""
 
 NOT_ECT = 0
 
 
 @dataclass(frozen=True)
 class Arrivals:
-    """The packets that came, one row each: `CLOCK_MONOTONIC`, IP bytes, ECN bits, the flow's hash.
+    """The packets that arrived, one row each: `CLOCK_MONOTONIC`, IP bytes, ECN bits, flow hash.
 
     `released_ns` is the model's time, 0 if a packet was dropped or is still inside. `dropped` has
-    the rows of packets that the path delivered to nobody.
+    the rows of packets that the path did not deliver.
     """
 
     at_ns: NDArray[np.int64]
@@ -31,11 +31,11 @@ class Arrivals:
 
     @property
     def capable_share(self) -> float | None:
-        """The share of packets that may be marked; None if none came."""
+        """The share of packets that may be ECN-marked; None without packets."""
         return float((self.ecn != NOT_ECT).mean()) if len(self.ecn) else None
 
     def since(self, at_ns: int) -> "Arrivals":
-        """Return the packets that came from then on."""
+        """Return the packets that arrived from then on."""
         kept = self.at_ns >= at_ns
         rows = np.cumsum(kept) - 1
         return Arrivals(
@@ -49,7 +49,7 @@ class Arrivals:
 
 
 def read_arrivals(content: bytes, name: str) -> Arrivals:
-    """Return the arrivals of our own log; raises PathLogError for another kind."""
+    """Return the arrivals of our own log. Raises PathLogError for another kind."""
     _, records = read_records(content, name)
     arrivals = records[records["kind"] == ARRIVAL]
     releases = records[records["kind"] == RELEASE]
@@ -69,8 +69,8 @@ def fates_of(content: bytes, name: str) -> list[float | None]:
     """Return each packet's total delay in ms, in the order of arrival; None if it was dropped.
 
     This is the `fates` of another path. Of a duplicated packet the first copy counts. Packets that
-    were still inside at the end, whose fate nobody knows, are left out.
-    Raises PathLogError for a log with gaps.
+    were still inside at the end, whose fate is unknown, are left out. Raises PathLogError for a log
+    with gaps.
     """
     _, records = read_records(content, name)
     kinds = records["kind"]

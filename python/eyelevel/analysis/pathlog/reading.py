@@ -1,7 +1,7 @@
-"""Read a path's log: ours (spec/path-log.md) in here, Mahimahi's by `mahimahi`.
+"""Read a path's log: ours (spec/path-log.md) here, Mahimahi's by `mahimahi`.
 
-Ours is one line of JSON, by which the rest is read, then records of 32 bytes. Nothing in it is
-believed before it was checked: a log may be damaged, or not be one.
+Ours is one line of JSON, which describes the rest, then records of 32 bytes. All of it is checked
+before it is used: a log may be damaged, or not be one.
 """
 
 import math
@@ -40,9 +40,9 @@ ARRIVAL, SERVED, RELEASE, DROP, MARK, _DUPLICATE, _CORRUPT, UNUSED, _ADDRESS, LO
 READ = 11
 KINDS = 12  # counting those that were refused
 STAMPED = 1
-"""The reason of a read whose packets' arrival is the kernel's stamp."""
+"""The reason of a read whose packets have the kernel's stamp as arrival."""
 ROUNDS_MAX = 4_000_000
-"""How often a schedule may repeat: over an hour of the shortest, 1 ms."""
+"""The most repetitions of a schedule: over an hour of the shortest, 1 ms."""
 
 Records = NDArray[np.void]
 
@@ -60,8 +60,7 @@ def read_log(content: bytes, name: str) -> DirectionLog:
 
 
 def read_own(content: bytes, name: str) -> DirectionLog:
-    """Return a direction of our own log; of its links the one at which packets stood longest
-    counts.
+    """Return a direction of our own log, its capacity that of the link with the longest waits.
 
     A record that was being written when the lab was killed is left out.
     """
@@ -96,9 +95,9 @@ def read_own(content: bytes, name: str) -> DirectionLog:
 
 
 def read_records(content: bytes, name: str) -> tuple[JsonMapping, Records]:
-    """Return the head and all whole records of our own log, which are not checked yet.
+    """Return the head and all complete records of our own log, which are not checked yet.
 
-    Raises PathLogError for a head that is none.
+    Raises PathLogError for an invalid head.
     """
     line, _, body = content.partition(b"\n")
     head = read_head(line, name)
@@ -108,8 +107,7 @@ def read_records(content: bytes, name: str) -> tuple[JsonMapping, Records]:
 
 
 def read_head(line: bytes, name: str) -> JsonMapping:
-    """Return the log's first line. Raises PathLogError if it is of another version or cannot be
-    true."""
+    """Return the log's first line. Raises PathLogError if its version or content is invalid."""
     try:
         head = parse_object(line, Source(name, DOCUMENT))
         written = (head["format"], head["version"], head["record_bytes"])
@@ -132,7 +130,7 @@ def read_head(line: bytes, name: str) -> JsonMapping:
 
 
 def _check(records: Records, head: JsonMapping, name: str) -> None:
-    """Every record must be of a known kind, stage and reason, and within the log's time."""
+    """Raise PathLogError for a record of an unknown kind, stage or reason, or time."""
     kinds, start_ns = records["kind"], int(head["start_ns"])
     ends_ns = start_ns + LENGTH_MS_MAX * 1_000_000
     unknown = (kinds >= KINDS) | (records["stage"] >= max(len(head["stages"]), 1))
@@ -161,7 +159,7 @@ def _capacity(
         return Capacity(np.zeros(1), bit_s=np.array([float(stage["rate_bit_s"])]))
     if stage["stage"] == "schedule":
         return _schedule(stage, _end_s(records, start_ns), name)
-    # Every opportunity was either used by what left with it or logged as unused.
+    # Every opportunity was either used by a departure or logged as unused.
     kinds = (SERVED, UNUSED)
     opportunities = np.concatenate([_of_stage(records, kind, place) for kind in kinds])
     at_s = _seconds(opportunities, start_ns)
@@ -190,7 +188,7 @@ def _of_stage(records: Records, kind: int, place: int) -> Records:
 
 
 def _seconds(records: Records, start_ns: int) -> NDArray[np.float64]:
-    # Unsigned times may not go below the start.
+    # Unsigned times would wrap below the start.
     since_ns: NDArray[np.int64] = records["at_ns"].astype(np.int64) - start_ns
     return since_ns / 1e9
 
@@ -200,7 +198,7 @@ def _end_s(records: Records, start_ns: int) -> float:
 
 
 def _unsound_part(head: JsonMapping) -> str | None:
-    """Return the first part of the head that no path can have written."""
+    """Return the first invalid part of the head; None if it is valid."""
     stages, reasons = head.get("stages"), head.get("drop_reasons")
     if head.get("direction") not in ("down", "up"):
         return "`direction`"

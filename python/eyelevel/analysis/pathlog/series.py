@@ -12,15 +12,17 @@ from eyelevel.analysis.pathlog.direction import Capacity, DirectionLog
 Values = NDArray[np.float64]
 
 BINS_MAX = 200
-"""Wide enough that single packets do not show as noise."""
+"""The most bins, each wide enough that single packets do not show as noise."""
 
 WIDTHS_S = tuple(digit * 10.0**power for power in range(-3, 5) for digit in (1, 2, 5))
 
 
 @dataclass(frozen=True)
 class Series:
-    """The series of a path: for each bin from `at_s` on, rates in Mbit/s, delays in ms (NaN if
-    nothing left), and drops."""
+    """The series of a direction by bins from `at_s` on: rates in Mbit/s, delays in ms, drops.
+
+    Delays are not-a-number if nothing departed.
+    """
 
     width_s: float
     at_s: Values

@@ -1,4 +1,4 @@
-"""A direction in numbers: how full the link was and how long packets stood before it."""
+"""A direction in numbers: how full the link was, and how long packets waited for it."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ from eyelevel.analysis.pathlog.series import capacity_bytes
 
 @dataclass(frozen=True)
 class DirectionSummary:
-    """All from the first arrival to the last departure; None if there was nothing to measure.
+    """Numbers from the first arrival to the last departure; None if there was nothing to measure.
 
-    `utilisation` is the share of what the link could have carried then that it did carry.
+    `utilisation` is the carried share of what the link could have carried in that time.
     """
 
     direction: str
@@ -41,7 +41,10 @@ class DirectionSummary:
 
 
 def summarise(log: DirectionLog) -> DirectionSummary:
-    """Throughput counts what left the link; delays include the packet's own transmission."""
+    """Summarise a direction.
+
+    Throughput counts what left the link; delays include the packet's own transmission.
+    """
     duration_s = throughput = capacity = utilisation = None
     if len(log.arrived_s) and len(log.departed_s):
         first, last = float(log.arrived_s.min()), float(log.departed_s.max())

@@ -1,8 +1,8 @@
-"""Read pictures from files, and put them side by side.
+"""Read images and videos from files, and put images side by side.
 
-`video` decodes any recorded video by ffmpeg into the frames that visual metrics take; `beside`
-puts two pictures beside one another and says by how much they differ, for `eyelevel site check`.
+`video` decodes any recorded video by ffmpeg into thumbnails for visual metrics; `beside` puts two
+images side by side and measures their difference, for `eyelevel site check`.
 
-Frames of our own loads are not files of this kind: `eyelevel.store` keeps and reads them. Metrics
-of a video are `eyelevel.analysis.metrics.video`.
+Frames of our own loads are in `eyelevel.store`, and metrics of a video in
+`eyelevel.analysis.metrics.video`.
 """

@@ -1,5 +1,4 @@
-"""Put pictures of one page side by side, measure how much they differ, and whether one shows
-anything."""
+"""Put images of one page side by side, measure their difference, and recognise blank ones."""
 
 from __future__ import annotations
 
@@ -16,12 +15,12 @@ PANEL_WIDTH_PX = 640
 CAPTION_HEIGHT_PX = 32
 MARGIN_PX = 12
 LEVELS_ALIKE = 24
-"""Levels of 255: compression of the recorded picture and smoothing of text change points less."""
+"""The largest difference of a channel that does not count, of 255: lossy compression of the
+recorded image and antialiasing of text make smaller ones."""
 
 
 def difference_share(first: bytes, second: bytes) -> float | None:
-    """Return the share of points, 0 to 1, that differ visibly in a colour; None for unequal
-    sizes."""
+    """Return the share of pixels, 0 to 1, that differ visibly; None for unequal sizes."""
     one, other = _open(first), _open(second)
     if one.size != other.size:
         return None
@@ -30,16 +29,16 @@ def difference_share(first: bytes, second: bytes) -> float | None:
 
 
 def is_blank(image: bytes) -> bool:
-    """Return whether all its points have one colour, but for what compression changes.
+    """Return whether all pixels have one colour, within the tolerance of compression.
 
-    Raises OutsideError if it is no picture.
+    Raises OutsideError if it is not an image.
     """
     points = np.asarray(_open(image), dtype=np.int16).reshape(-1, 3)
     return bool((np.abs(points - points[0]) <= LEVELS_ALIKE).all())
 
 
 def beside(panels: Sequence[tuple[str, bytes]]) -> bytes:
-    """PNG of all pictures in a row, each under its caption, scaled to one width."""
+    """Return a PNG of all images in a row, each under its caption, scaled to one width."""
     pictures = [(caption, _scale(_open(image))) for caption, image in panels]
     height = max(picture.height for _, picture in pictures) + CAPTION_HEIGHT_PX + 2 * MARGIN_PX
     width = len(pictures) * (PANEL_WIDTH_PX + MARGIN_PX) + MARGIN_PX
@@ -56,7 +55,7 @@ def beside(panels: Sequence[tuple[str, bytes]]) -> bytes:
 
 
 def _open(image: bytes) -> Image.Image:
-    """Return a page's picture in RGB; raises OutsideError if it is none."""
+    """Return a page's image in RGB. Raises OutsideError if it is not an image."""
     try:
         return open_picture(image)
     except PictureError as error:

@@ -1,7 +1,7 @@
 """Read a video's page as thumbnails, by ffmpeg.
 
-Pictures, their sizes and their times come from decoded frames: what a file announces, or its
-packets have, may be cut by an edit list, turned, or not there at all.
+Images, their sizes and their times come from decoded frames: the file's own metadata may be changed
+by an edit list or a rotation, or absent.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from eyelevel.analysis.metrics.visual.history import Picture
 from eyelevel.base.errors import VideoError
 
 READ_TIMEOUT_S = 600.0
-"""The limit of one run of ffmpeg; it decodes far faster than the video plays."""
+"""The time limit of one run of ffmpeg, which decodes far faster than the video plays."""
 
 VIEWPORT_FRAMES_MAX = 60
 """The number of first frames that are searched for the page: some videos begin with another one."""
@@ -43,7 +43,7 @@ _SHOWN = re.compile(
     r"^\[Parsed_showinfo_(\d+) @ [^]]*\] n: *\d+ pts: *-?\d+ pts_time: *(-?[\d.]+)", re.MULTILINE
 )
 _ANDROID = "com.android.version"
-"""Tags that phones write into their recordings."""
+"""A tag that phones write into their recordings."""
 _HEADER = re.compile(rb"P6\n(\d+) (\d+)\n255\n")
 _LINE_BYTES_MAX = 32
 
@@ -51,9 +51,9 @@ _LINE_BYTES_MAX = 32
 def read_video(path: Path, cropped: bool = True) -> Recorded:
     """Return thumbnails of the page in a video, in one pass with their times.
 
-    Without `cropped` the whole picture is taken for the page, and only frames that equal the one
-    before are left out. Raises `VideoError` if ffmpeg is missing or cannot read the file, or if no
-    part of the picture may be a page.
+    Without `cropped` the whole image counts as the page, and only frames that equal the preceding
+    one are left out. Raises `VideoError` if ffmpeg is missing or cannot read the file, or if no
+    part of the image may be a page.
     """
     if not path.is_file():
         raise VideoError(f"reading {path}: there is no such file; check its name")
@@ -96,7 +96,7 @@ def _page_in(path: Path, cropped: bool) -> tuple[Viewport, Viewport, bool]:
             is_orange_whole |= is_orange(picture)
         if whole is None:
             raise decoder.refusal()
-    if is_orange_whole:  # something rests on the middle of it all the time
+    if is_orange_whole:  # something covers the middle of every frame
         return whole, whole, is_mobile
     raise VideoError(
         f"finding the page in {path}: around the middle of the first {VIEWPORT_FRAMES_MAX} frames "
@@ -113,14 +113,14 @@ def _times_ms(said: str, place: int) -> list[int]:
 
 
 class _Decoder:
-    """One run of ffmpeg that writes pictures, killed where they are not read to their end."""
+    """One run of ffmpeg that writes images; it is killed if they are not read to the end."""
 
     def __init__(self, path: Path, arguments: list[str]) -> None:
         self._path = path
         self._arguments = ["-i", str(path), *arguments, "-fps_mode", "passthrough"]
 
     def __enter__(self) -> Self:
-        # ffmpeg says more than a pipe holds, and it is read only at the end.
+        # ffmpeg prints more than a pipe can hold, and its output is read only at the end.
         self._said = tempfile.TemporaryFile()
         command = ["ffmpeg", "-v", "info", "-nostats", "-nostdin", *self._arguments]
         command += ["-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "-"]
@@ -169,7 +169,7 @@ class _Decoder:
         return self.read_output()
 
     def refusal(self) -> VideoError:
-        """Return ffmpeg's own reason, from a run that prints errors alone."""
+        """Return the error with ffmpeg's own reason, from another run that prints errors only."""
         if not self._watch.is_alive():
             return VideoError(
                 f"reading {self._path}: ffmpeg did not end; the file is damaged, record it again"

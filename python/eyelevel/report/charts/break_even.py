@@ -1,4 +1,4 @@
-"""Draw where a stack stops winning: the gain on every network, and where it crosses zero."""
+"""The break-even map: the gain on every network, and where it crosses zero."""
 
 from typing import Literal
 
@@ -22,11 +22,11 @@ TITLES = {
 
 
 def break_even_map(rows: pl.DataFrame, points: pl.DataFrame, axes: tuple[str, str]) -> JsonObject:
-    """Return a square a network, a diamond with its interval where the gain crosses zero.
+    """Return a square per network, and a diamond with its interval where the gain crosses zero.
 
-    `rows`: the two `axes`, `comparison`, `finding` (of FINDINGS), `gain`, `gain_low`,
-    `gain_high`; `points`: `comparison`, the second axis, `crossing`, `crossing_low`,
-    `crossing_high` on the first one, `between_claims`, without which it is grey.
+    `rows`: the two `axes`, `comparison`, `finding` (of FINDINGS), `gain`, `gain_low`, `gain_high`;
+    `points`: `comparison`, the second axis, `crossing`, `crossing_low`, `crossing_high` on the
+    first one, and `between_claims`, without which it is grey.
     """
     across, up = axes
     x_scale, y_scale = (_scale(rows[name]) for name in axes)
@@ -70,7 +70,7 @@ def break_even_map(rows: pl.DataFrame, points: pl.DataFrame, axes: tuple[str, st
 
 
 def _scale(values: pl.Series) -> alt.Scale:
-    """Logarithmic where values span more than ten times."""
+    """Return a logarithmic scale for values over more than a factor of ten, else a linear one."""
     numbers = [float(value) for value in values.drop_nulls()] or [0.0]
     low, high = min(numbers), max(numbers)
     spread: Literal["log", "linear"] = "log" if low > 0 and high / low > 10 else "linear"

@@ -10,17 +10,17 @@ from eyelevel.base.json_types import JsonObject
 from eyelevel.report.charts.chart import inline, layer_charts, specification
 from eyelevel.report.charts.das import curve_steps
 
-COLUMNS = 3  # of panels: his round trips of 30, 120 and 300 ms
+COLUMNS = 3  # of panels: the thesis's round trips of 30, 120 and 300 ms
 QUANTILES = (0.5, 0.95)
 
 
 def link_curves(rows: pl.DataFrame, stacks: Sequence[str], metric: str) -> JsonObject:
-    """Figures 6-1, 6-3 and 6-4: over sites, the share with at most a median load time.
+    """Draw figures 6-1, 6-3 and 6-4: over sites, the share with at most a median load time.
 
-    A row of panels a link, a panel a round trip; dots are the median and the 95th percentile over
-    sites, of which section 6.3 speaks. `rows`: `link`, `course` (whether it is recorded), `rtt_ms`,
-    `network`, `stack`, `site`, `seconds` (infinite for a timeout, whose site counts in the share).
-    `stacks`: all of the study, which give the colours.
+    There is a row of panels per link, and a panel per round trip; dots are the median and the 95th
+    percentile over sites, as in section 6.3. `rows`: `link`, `course` (whether it is recorded),
+    `rtt_ms`, `network`, `stack`, `site`, `seconds` (infinite for a timeout, whose site counts in
+    the share). `stacks`: all of the study, which determine the colours.
     """
     links = [_link(part, stacks, metric) for part in rows.partition_by("link", maintain_order=True)]
     return specification(alt.vconcat(*links, spacing=24).resolve_scale(color="shared"))
@@ -30,7 +30,7 @@ def _link(rows: pl.DataFrame, stacks: Sequence[str], metric: str) -> alt.FacetCh
     place = rows.select("network", "rtt_ms").unique(maintain_order=True)
     curves = curve_steps(rows).with_columns(dot=pl.lit(0))
     drawn = pl.concat([curves, _dots(rows, curves.columns)]).join(place, on="network")
-    several = place["rtt_ms"].n_unique() < place.height  # then round trips tell no panels apart
+    several = place["rtt_ms"].n_unique() < place.height  # round trips alone do not identify panels
     panel = pl.format("{}, {} ms", "network", "rtt_ms") if several else pl.format("{} ms", "rtt_ms")
     names = place.with_columns(panel=panel.str.replace(r"\.0 ms$", " ms"))
     drawn = drawn.join(names.select("network", "panel"), on="network").drop("network", "rtt_ms")
@@ -61,7 +61,7 @@ def _link(rows: pl.DataFrame, stacks: Sequence[str], metric: str) -> alt.FacetCh
 
 
 def _dots(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Return the quantiles of each curve by the inverse distribution, where they are no timeout."""
+    """Return the quantiles of each curve by the inverse distribution, except for timeouts."""
     parts = []
     for share in QUANTILES:
         at = (pl.len() * share - 1e-9).ceil().cast(pl.Int64) - 1
@@ -73,9 +73,9 @@ def _dots(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def trace_rates(rows: pl.DataFrame) -> JsonObject:
-    """Figure 6-2: the rate of a link over time.
+    """Draw figure 6-2: the rate of a link over time.
 
-    `rows`: `course` (which link), `seconds`, `mbit_s`.
+    `rows`: `course` (the link's name), `seconds`, `mbit_s`.
     """
     chart = (
         alt.Chart(inline(rows, "course", "seconds", "mbit_s"))

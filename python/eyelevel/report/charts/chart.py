@@ -25,7 +25,7 @@ FORMATS: Mapping[str, Callable[[JsonObject], bytes]] = {
 
 
 def _with_png(part: Any) -> Any:
-    """Return a chart with its WebP pictures as PNG: PDF has no WebP, nor do most readers of SVG."""
+    """Return a chart with its WebP images as PNG: PDF has no WebP, nor have most SVG readers."""
     if isinstance(part, dict):
         return {key: _with_png(value) for key, value in part.items()}
     if isinstance(part, list):
@@ -40,28 +40,28 @@ def _as_png(webp: re.Match[str]) -> str:
     return "data:image/png;base64," + base64.b64encode(png.getvalue()).decode()
 
 
-DIGITS = 6  # of a number; more only make a page larger
+DIGITS = 6  # significant digits of a number; more only enlarge a page
 
 
 def specification(chart: alt.TopLevelMixin) -> JsonObject:
-    """Return the chart in Vega-Lite; altair types it as anything."""
+    """Return the chart as a Vega-Lite specification, for which altair has no type."""
     return chart.to_dict(validate=False)
 
 
 def layer_charts(*layers: alt.Chart | alt.LayerChart) -> alt.LayerChart:
-    """Return charts over one another; none of them has facets, of which altair's type allows."""
+    """Return charts on top of one another; they must have no facets, which altair's type allows."""
     return cast(alt.LayerChart, alt.layer(*layers))
 
 
-REACH = 2.5  # an interval far wider than the gains is cut at the axis
-MARGIN = 0.03  # of the axis, so that an interval that ends there does not look cut
+REACH = 2.5  # intervals far wider than the gains are cut at the axis
+MARGIN = 0.03  # a share of the axis, so that an interval that ends there does not look cut
 
 
 def gain_extent(gains: Iterable[Sequence[float | None]]) -> tuple[float, float]:
-    """Return the axis of a chart of gains, each with its bounds: zero and every dot are inside."""
+    """Return the axis of a chart of gains with their bounds; zero and every dot are inside."""
     known = [each for each in gains if each[0] is not None]
     values = [each[0] for each in known if each[0] is not None]
-    # A gain may be known without an interval, as of one block.
+    # A gain may have no interval, as with one block.
     ends = [0.0, *(end for each in known for end in each if end is not None)]
     reach = REACH * max([0.02, *map(abs, values)])
     low, high = max(-reach, min(ends)), min(reach, max(ends))
@@ -78,7 +78,7 @@ def axis_of(extent: tuple[float, float]) -> alt.Scale:
 
 
 def beyond_the_axis(known: alt.Chart, extent: tuple[float, float]) -> tuple[alt.Chart, alt.Chart]:
-    """Return arrowheads at the ends of an axis of gains, where an interval goes on beyond it.
+    """Return arrowheads at the ends of an axis of gains, for intervals that extend beyond it.
 
     `known` has `gain_low` and `gain_high`; `extent` is the whole axis.
     """
@@ -88,7 +88,7 @@ def beyond_the_axis(known: alt.Chart, extent: tuple[float, float]) -> tuple[alt.
 
 
 def arrowheads(known: alt.Chart, low: str, high: str) -> tuple[alt.Chart, alt.Chart]:
-    """Return the same for an axis whose ends are Vega expressions."""
+    """Return arrowheads for an axis whose ends are Vega expressions."""
     left, right = (
         known.transform_filter(f"isValid({bound}) && {bound} {beyond}")
         .mark_point(shape=shape, filled=True, size=90, opacity=1)
@@ -102,7 +102,7 @@ def arrowheads(known: alt.Chart, low: str, high: str) -> tuple[alt.Chart, alt.Ch
 
 
 def largest(values: pl.Series) -> float:
-    """Return the largest number of a column, 0 of none."""
+    """Return the largest number of a column; 0 if it is empty."""
     return max((float(value) for value in values.drop_nulls()), default=0.0)
 
 

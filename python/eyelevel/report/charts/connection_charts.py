@@ -1,4 +1,4 @@
-"""Connections on one time axis: objects, window and bytes in flight, round trips, losses."""
+"""Charts of connections on one time axis: objects, window and bytes in flight, RTTs, losses."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,9 +12,9 @@ from eyelevel.base.json_types import JsonObject
 from eyelevel.report.charts.chart import layer_charts, specification
 
 POINTS_MAX = 3000
-"""How many points a line has: more than a screen has pixels."""
+"""The most points of a line: more than a screen has pixels."""
 OBJECTS_MAX = 80
-"""How many objects a waterfall has; its title says that later ones are left out."""
+"""The most objects of a waterfall; its title counts the later ones."""
 ROW_PX = 13
 NAME_CHARACTERS_MAX = 24
 LABEL_PX = 96
@@ -23,20 +23,19 @@ SHADES = {"handshake": 0.65, "waiting": 0.35, "receiving": 1.0}
 
 
 def end_ms(timelines: Sequence[Timeline]) -> float:
-    """Return the end of the common axis: when the last object had arrived."""
+    """Return the end of the common axis: the last arrival of an object, in ms."""
     ends = [item.finished_ms or item.started_ms for line in timelines for item in line.objects]
     ready = [line.ready_ms or 0.0 for line in timelines]
     return max([*ends, *ready, 1.0])
 
 
 def start_ms(timelines: Sequence[Timeline]) -> float:
-    """Return the start of the common axis: the navigation, or earlier if a connection was older."""
+    """Return the start of the common axis: the navigation, or the start of an older connection."""
     return min([0.0, *(line.accepted_ms or 0.0 for line in timelines)])
 
 
 def waterfall(timeline: Timeline, number: int, domain: tuple[float, float]) -> JsonObject:
-    """Return one row per object: waiting light, receiving full; above them the connection's
-    handshake."""
+    """Return one row per object, waiting light and receiving full, below the handshake."""
     rows = []
     start = timeline.connect_ms[0] if timeline.connect_ms else timeline.accepted_ms
     end = timeline.ready_ms or (timeline.connect_ms[1] if timeline.connect_ms else None)
@@ -78,7 +77,7 @@ def waterfall(timeline: Timeline, number: int, domain: tuple[float, float]) -> J
 
 
 def window_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> JsonObject:
-    """Congestion window (dashed) and bytes in flight, kilobytes."""
+    """Draw congestion window (dashed) and bytes in flight, in kilobytes."""
     layers = []
     for number, transport in _with_logs(timelines):
         for name, values in (
@@ -100,7 +99,7 @@ def window_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> 
 
 
 def rtt_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> JsonObject:
-    """Smoothed round trips as the senders knew them."""
+    """Draw the senders' smoothed round-trip times."""
     layers = []
     for number, transport in _with_logs(timelines):
         known = [
@@ -117,7 +116,7 @@ def rtt_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> Jso
 
 
 def loss_chart(timelines: Sequence[Timeline], domain: tuple[float, float]) -> JsonObject:
-    """Return packets deemed lost or sent again, a stroke a moment."""
+    """Draw packets deemed lost or retransmitted, one stroke per time."""
     layers = []
     for number, transport in _with_logs(timelines):
         rows = [
@@ -214,5 +213,5 @@ def _axis(**more: Any) -> alt.Axis:
 
 
 def _colour() -> alt.Color:
-    # The pages' palette; its first colour is that of references, which there is none of here.
+    # The pages' palette; its first colour is that of references, which do not occur here.
     return alt.Color("of:N", scale=alt.Scale(domain=["0", "1", "2"]), legend=None)

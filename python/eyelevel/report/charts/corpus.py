@@ -1,4 +1,4 @@
-"""Draw what the sites of a corpus consist of: Wolsing et al. 2019, figure 1; for print."""
+"""The composition of a corpus's sites: Wolsing et al. 2019, figure 1; for print."""
 
 import altair as alt
 import polars as pl
@@ -7,7 +7,7 @@ from eyelevel.base.json_types import JsonObject
 from eyelevel.report.charts.chart import inline, specification
 
 NAMED_MAX = 60
-"""Sites whose names can be read below one another; of more the axis has none."""
+"""The most sites with names on the axis, so that they stay legible."""
 LOGARITHMIC = alt.Scale(type="log")
 _WIDTH = 620
 _PANELS = (
@@ -18,10 +18,10 @@ _PANELS = (
 
 
 def corpus_points(rows: pl.DataFrame) -> JsonObject:
-    """Return a point a site for its bytes, objects and server addresses, by rising bytes.
+    """Draw a point per site for its bytes, objects and server addresses, by rising bytes.
 
     `rows`: `site`, `body_bytes`, `objects`, `server_addresses`. The scales are logarithmic, since a
-    corpus spans three decades; so there are points, not bars, which would begin nowhere.
+    corpus spans three decades; so there are points and no bars, which would have no origin.
     """
     ranked = rows.sort("body_bytes", "site").with_columns(
         place=pl.int_range(1, pl.len() + 1), body_mb=pl.col("body_bytes") / 1e6

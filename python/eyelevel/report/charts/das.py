@@ -9,14 +9,14 @@ from eyelevel.base.json_types import JsonObject
 from eyelevel.report.charts.chart import inline, largest, layer_charts, specification
 
 OPTIMAL = "optimal (unshaped)"
-STEPS_MAX = 100  # of a curve; of 500 sites each fifth
+STEPS_MAX = 100  # points of a curve; of 500 sites each fifth
 
 
 def heat_map(rows: pl.DataFrame, metric: str, comparisons: Sequence[str]) -> JsonObject:
-    """Figure 5-2: the improvement of the median over sites by rate and round-trip time.
+    """Draw figure 5-2: the improvement of the median over sites by rate and round-trip time.
 
     `rows`: `rate_mbit_s`, `rtt_ms`, `comparison`, `improvement` (share; more is better), `claimed`:
-    what is not has no colour, as it may be noise.
+    cells that are not have no colour, as they may be noise.
     """
     reach = max(0.01, largest(rows.filter("claimed")["improvement"].abs()))
     columns = ("rate_mbit_s", "rtt_ms", "comparison", "improvement", "claimed")
@@ -27,7 +27,7 @@ def heat_map(rows: pl.DataFrame, metric: str, comparisons: Sequence[str]) -> Jso
     scale = alt.Scale(domain=[-reach, 0, reach], range=["#a8341b", "#f5f5f2", "#0b6b4b"])
     title = f"{metric} better by"
     claims = rows["claimed"].any()
-    legend = alt.Legend(format="%") if claims else None  # a scale of no square would mislead
+    legend = alt.Legend(format="%") if claims else None  # without coloured squares a scale misleads
     colour = alt.Color("improvement:Q", scale=scale, title=title, legend=legend)
     claimed = "datum.claimed == 'true'"
     plain = base.mark_rect().encode(color=alt.value("#f5f5f2"))
@@ -47,11 +47,11 @@ def heat_map(rows: pl.DataFrame, metric: str, comparisons: Sequence[str]) -> Jso
 
 
 def site_curves(rows: pl.DataFrame, stacks: Sequence[str], metric: str, columns: int) -> JsonObject:
-    """Figure 5-1: over sites, the share with at most a median load time.
+    """Draw figure 5-1: over sites, the share with at most a median load time.
 
     `rows`: `network`, `stack` (OPTIMAL for the reference curve), `site`, `seconds` (infinite for a
-    timeout: its site counts in the share, so that the curve ends below one); panels come in the
-    order of the rows. `stacks`: all of the study, which give the colours.
+    timeout: its site counts in the share, so that the curve ends below one); panels are in the
+    order of the rows. `stacks`: all of the study, which determine the colours.
     """
     drawn = curve_steps(rows)
     names = [*stacks, OPTIMAL] if OPTIMAL in drawn["stack"] else list(stacks)
@@ -83,8 +83,10 @@ def site_curves(rows: pl.DataFrame, stacks: Sequence[str], metric: str, columns:
 
 
 def curve_steps(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the corners of curves, `network`, `stack`, `seconds`, `share`, from `site_curves`'
-    rows."""
+    """Return the corners of curves from the rows of `site_curves`.
+
+    The columns are `network`, `stack`, `seconds`, `share`.
+    """
     is_known = pl.col("seconds").is_finite()
     ranked = (
         rows.sort("network", "stack", "seconds")
@@ -103,7 +105,7 @@ def curve_steps(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def reproducibility(loads: pl.DataFrame) -> JsonObject:
-    """Figure 4-2: how far single loads are from the median of their like.
+    """Draw figure 4-2: how far single loads are from the median of their site, network and stack.
 
     `loads`: `network`, `site`, `stack`, `value`; the curve is the share of loads within a distance.
     """

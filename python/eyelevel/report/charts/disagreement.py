@@ -10,7 +10,7 @@ PICTURE_PX = 100
 
 
 def strips_chart(rows: pl.DataFrame) -> JsonObject:
-    """Return a strip a stack under the finding that it belongs to.
+    """Draw a strip per stack below the finding that it belongs to.
 
     `rows`: `finding` (clauses with `; ` between), `stack`, `seconds`, `url` (a data URL).
     """
@@ -26,7 +26,7 @@ def strips_chart(rows: pl.DataFrame) -> JsonObject:
                 sort=of_finding["stack"].unique(maintain_order=True).to_list(),
             ),
         )
-        # A page that is white yet would not be seen on white paper.
+        # A frame that is still white would be invisible on white paper.
         frames = base.mark_rect(fill="white", stroke="#9aa19d", strokeWidth=0.5)
         pictures = base.mark_image(width=PICTURE_PX, height=PICTURE_PX).encode(url="url:N")
         parts.append(

@@ -14,10 +14,10 @@ from eyelevel.report.charts.chart import specification
 from eyelevel.store.outcomes import CENSORED
 
 ALL_SITES = "all sites"
-POINTS_MAX = 200  # a step a pixel and a half is as fine as the chart can show
-SINGLE_POINTS_MAX = 12  # of single sites if there are many: the page must open at once
-SITES_MAX = 12  # of more sites, single ones have curves of the primary metric only: page size
-NETWORKS_MAX = 12  # of more networks there are curves of the primary metric over all sites only
+POINTS_MAX = 200  # a step of a pixel and a half is as fine as the chart can show
+SINGLE_POINTS_MAX = 12  # for single sites if there are many: the page must open quickly
+SITES_MAX = 12  # with more sites, single ones have curves of the primary metric only: page size
+NETWORKS_MAX = 12  # with more networks there are curves of the primary metric over all sites only
 _ROWS = '"the rows"'
 COLUMNS = ("metric", "site", "stack", "value", "share")
 
@@ -25,11 +25,9 @@ COLUMNS = ("metric", "site", "stack", "value", "share")
 def cumulative(kept: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Return one row per step of each curve: `network` and COLUMNS, values in milliseconds.
 
-    The first of `metrics` is the primary one.
-
-    A load that timed out has no value but counts in the share's denominator, so the curve of a
-    stack with timeouts ends below 1. Site ALL_SITES holds all sites' loads together. Curves start
-    at share 0.
+    The first of `metrics` is the primary one. A load that timed out has no value but counts in the
+    share's denominator, so the curve of a stack with timeouts ends below 1. Site ALL_SITES has all
+    sites' loads together. Curves start at share 0.
     """
     columns = ["network", "site", "stack", "outcome", *metrics]
     loads = kept.select(columns).unpivot(
@@ -65,7 +63,7 @@ def distribution_chart(
 ) -> JsonObject:
     """Return a Vega-Lite specification of one network's curves.
 
-    Parameters `metric` and `site` choose, `hidden` lists the stacks that are not drawn.
+    The parameters `metric` and `site` select, `hidden` lists the stacks that are not drawn.
     """
     text = _template(tuple(stacks), metric, site)
     return cast(JsonObject, json.loads(text.replace(_ROWS, json.dumps(_csv(rows)))))
@@ -73,7 +71,7 @@ def distribution_chart(
 
 @lru_cache(maxsize=4)
 def _template(stacks: tuple[str, ...], metric: str, site: str) -> str:
-    """Return the specification as JSON with _ROWS in the place of the rows."""
+    """Return the specification as JSON, with _ROWS as a placeholder of the rows."""
     params = [alt.param(name="metric", value=metric), alt.param(name="site", value=site)]
     params.append(alt.param(name="hidden", value=[]))
     chart = (
@@ -126,15 +124,15 @@ def _data() -> alt.InlineData:
 
 SAMPLE_POINTS_MAX = 400
 SHOWN_PERCENTS = (0.5, 99.5)
-"""The axis: single stragglers would squeeze everything else."""
+"""The range of the axis: single outliers would compress everything else."""
 
 
 def curves_chart(
     samples: Mapping[str, np.ndarray], x_title: str, names: Sequence[str]
 ) -> JsonObject:
-    """Return a Vega-Lite specification: one curve a name, values in milliseconds.
+    """Return a Vega-Lite specification: one curve per name, values in milliseconds.
 
-    `names` are those of all charts that stand together: a name's place in it is its colour.
+    `names` are those of all charts on a page: a name's position determines its colour.
     """
     rows = []
     for name, values in samples.items():

@@ -1,4 +1,4 @@
-"""Mean performance gain with its interval, one row a comparison; one chart a network."""
+"""Mean performance gains with their intervals: one chart per network, one row per comparison."""
 
 import json
 from collections.abc import Mapping
@@ -24,12 +24,11 @@ def gain_chart(
 ) -> JsonObject:
     """Return a Vega-Lite specification of one network's gains.
 
-    `rows` has COLUMNS: gains as shares with the bounds of their intervals, null if undetermined;
-    `claimed`: it is called faster or slower, and has the stack's colour, where all else is grey.
-    The parameter `metric` chooses what is shown, `hidden` lists stacks that are not. `extents`
-    has each metric's axis, shared between networks so that they can be compared by eye; negative
-    is faster. `comparisons` gives the order, and a comparison has the colour of its stack among
-    `stacks`.
+    `rows` has COLUMNS: gains as shares with the bounds of their intervals, null if undetermined. A
+    `claimed` one is called faster or slower and has the stack's colour; all others are grey. The
+    parameter `metric` selects what is shown, `hidden` lists stacks that are not. `extents` has each
+    metric's axis, shared between networks so that they can be compared by eye; negative is faster.
+    `comparisons` determines the order, and a comparison has the colour of its stack among `stacks`.
     """
     # Building a chart takes 0.1 s, and a study may have a hundred networks.
     text = _template(tuple(stacks), tuple(comparisons), metric, tuple(extents.items()))
@@ -45,7 +44,7 @@ def _template(
     metric: str,
     extents: tuple[tuple[str, tuple[float, float]], ...],
 ) -> str:
-    """Return the specification as JSON with _ROWS in the place of the rows."""
+    """Return the specification as JSON, with _ROWS as a placeholder of the rows."""
     chosen = [
         alt.param(name="metric", value=metric),
         alt.param(name="hidden", value=[]),

@@ -9,11 +9,11 @@ from eyelevel.report.charts.chart import inline, specification
 SIDES = ("live", "replay")
 COLOURS = ("#a8341b", "#0b6b4b")
 DASHES = ([1, 0], [4, 2])
-"""Apart without colour, too: in grey print and to many eyes both are as dark."""
+"""Dash patterns that distinguish the sides without colour, as in grey print."""
 
 
 def live_against_replay(rows: pl.DataFrame, columns: int = 2) -> JsonObject:
-    """Return the share of loads that took at most so long, a panel a metric.
+    """Return the share of loads that took at most a time, one panel per metric.
 
     `rows`: `metric` (a title; panels are in the rows' order), `side` (`live`, `replay`), `seconds`.
     """

@@ -1,4 +1,4 @@
-"""Draw typical loads over time: bytes in flight, and requests."""
+"""Typical loads over time: bytes in flight, and requests."""
 
 import altair as alt
 import polars as pl
@@ -14,10 +14,10 @@ ROW_PX = 13
 def downlink_chart(
     levels: pl.DataFrame, silences: pl.DataFrame, capacities: pl.DataFrame, stacks: list[str]
 ) -> JsonObject:
-    """Return a panel a network: kilobytes on their way above, the times without any below.
+    """Return a panel per network: kilobytes in flight above, silences below.
 
     `levels`: `network`, `stack`, `at_s`, `kilobytes`; `silences`: `network`, `stack`, `start_s`,
-    `end_s`; `capacities`: `network`, `what`, `kilobytes`. `stacks` give the colours.
+    `end_s`; `capacities`: `network`, `what`, `kilobytes`. `stacks` determine the colours.
     """
     panels = []
     for network in levels["network"].unique(maintain_order=True):
@@ -86,10 +86,10 @@ NAME_PX_MAX = 170
 
 
 def waterfall(rows: pl.DataFrame) -> JsonObject:
-    """Return a bar an object, in the order of their start, with a panel a load.
+    """Return a bar per object, in the order of their start, with a panel per load.
 
     `rows`: `load` (the panel), `place` (from 0), `name`, `phase` (of PHASES), `start_s`, `end_s`,
-    `is_critical`; without a place, a moment by its name, which a line marks.
+    `is_critical`; a row without a place is a moment that a line marks by its name.
     """
     last_s = largest(rows["end_s"])
     domain = alt.Scale(domain=[0, last_s], nice=False)

@@ -1,4 +1,4 @@
-"""The gains at one look: one chart a comparison, a row a network; and the same site by site."""
+"""The gains at a glance: one chart per comparison, a row per network, or site by site."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,9 +16,9 @@ from eyelevel.report.charts.chart import (
 )
 
 CLAIMS = {"faster": "var(--faster)", "slower": "var(--slower)", "no claim": "var(--quiet)"}
-"""Colours of the page: only a verdict, which allows for all comparisons, has one but grey."""
+"""The page's colours of claims: only a verdict, corrected for all comparisons, is not grey."""
 
-SAID_SHARE = 0.3  # of the axis
+SAID_SHARE = 0.3  # share of the axis
 _ROW_PX = 30
 _GAINS = ("gain", "gain_low", "gain_high")
 _AXIS = alt.Axis(
@@ -41,12 +41,12 @@ def gains_overview(
     base = alt.Chart(inline(rows)).encode(
         y=alt.Y("network:N", sort=list(networks), title=None), color=colour
     )
-    # Room on the right for what is said, so that no interval runs through it.
+    # Room on the right for the words, so that no interval runs through them.
     low, high = extent
     extent = (low, high + SAID_SHARE * (high - low))
     said = base.encode(x=alt.value("width"), text="said:N")
     words = _text(said).encode(color=alt.value("var(--ink)"))
-    # On a narrow screen the words lie on the line at zero: paper around them keeps them legible.
+    # On a narrow screen the words overlap the zero line: paper around them keeps them legible.
     paper = _text(said, stroke="var(--paper)", strokeWidth=4)
     chart = layer_charts(_zero(), *_dots(base, extent), paper, words)
     height = _ROW_PX * max(1, len(networks)) + 10
@@ -63,7 +63,7 @@ def sites_overview(
 
     `rows`: `site`, `network`, `gain`, `gain_low`, `gain_high`, as in `gains_overview`.
     """
-    # The page's colours but for the first, which is the grey of no claim.
+    # The page's colours except the first, the grey of gains without a claim.
     colours = [f"var(--stack-{1 + index % 7})" for index in range(len(networks))]
     scale = alt.Scale(domain=list(networks), range=colours)
     colour = alt.Color(

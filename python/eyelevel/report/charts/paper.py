@@ -10,7 +10,7 @@ from eyelevel.report.charts.chart import inline, largest, layer_charts, specific
 
 GAIN_AXIS = alt.Axis(format="+.0%", tickCount=5)
 SHARE_AXIS = alt.Axis(format=".0%", tickCount=3)
-# Shades of grey: a test of each site, not corrected, calls nothing faster or slower.
+# Shades of grey: a test of each site, not corrected, is no claim.
 SIGNIFICANCE_COLOURS = {"mean lower": "#4f5b66", "neither": "#c9cecb", "mean higher": "#8c7f73"}
 STEPS_MAX = 50
 UNDETERMINED = {"undetermined": "#8a6d00"}
@@ -18,11 +18,11 @@ _OF_PANEL = ("network", "metric")
 
 
 def gain_cdf(cells: pl.DataFrame, comparisons: list[str]) -> JsonObject:
-    """Wolsing et al. 2019, figure 3: the share of sites with at most a gain, by network and metric.
+    """Draw figure 3 (Wolsing et al. 2019): the share of sites with at most a gain.
 
-    `cells`: `network`, `metric` (its title), `comparison`, `ratio_of_means` (share, null if
-    undetermined), one row a site. Undetermined sites count in the share, so their curve ends below
-    one.
+    It is by network and metric. `cells`: `network`, `metric` (its title), `comparison`,
+    `ratio_of_means` (share, null if undetermined), one row per site. Undetermined sites count in
+    the share, so that their curve ends below one.
     """
     steps = inline(_steps(cells), *_OF_PANEL, "comparison", "ratio_of_means", "share")
     base = alt.Chart(steps)
@@ -39,8 +39,7 @@ def gain_cdf(cells: pl.DataFrame, comparisons: list[str]) -> JsonObject:
 
 
 def _steps(cells: pl.DataFrame) -> pl.DataFrame:
-    """Return the corners of the curves; those with undetermined sites go on to their panel's
-    edge."""
+    """Return the corners of the curves; with undetermined sites they extend to the panel's edge."""
     curve = (*_OF_PANEL, "comparison")
     sites = cells.group_by(curve, maintain_order=True).agg(
         sites=pl.len(), known=pl.col("ratio_of_means").count()
@@ -51,7 +50,7 @@ def _steps(cells: pl.DataFrame) -> pl.DataFrame:
         .with_columns(rank=pl.int_range(1, pl.len() + 1).over(curve))
         .join(sites, on=curve, maintain_order="left")
     )
-    # A step a pixel is as fine as print can show.
+    # A step of a pixel is as fine as print can show.
     every = (pl.col("known") - 1) // STEPS_MAX + 1
     last = pl.col("rank") == pl.col("known")
     corners = ranked.filter((pl.col("rank") % every == 0) | last | (pl.col("rank") == 1))
@@ -71,10 +70,10 @@ def _steps(cells: pl.DataFrame) -> pl.DataFrame:
 
 
 def significance_shares(cells: pl.DataFrame, comparisons: list[str]) -> JsonObject:
-    """Shares of sites whose mean is lower, higher, neither by the published ANOVA at 0.01.
+    """Draw the shares of sites with a lower, higher or similar mean, by the published ANOVA.
 
-    `cells`: `network`, `metric`, `comparison`, `anova` (the verdict). Undetermined sites are on
-    their own.
+    Its level is 0.01. `cells`: `network`, `metric`, `comparison`, `anova` (the verdict).
+    Undetermined sites have a class of their own.
     """
     means = pl.when(pl.col("anova").is_in(["lower", "higher"])).then(
         pl.lit("mean ") + pl.col("anova")
@@ -112,15 +111,16 @@ def significance_shares(cells: pl.DataFrame, comparisons: list[str]) -> JsonObje
 def against_attribute(
     cells: pl.DataFrame, comparisons: list[str], attribute: str, title: str
 ) -> JsonObject:
-    """Wolsing's slide 14: the difference against an attribute of the site, in s and in round trips.
+    """Draw the difference against an attribute of the site, in s and in round trips.
 
-    `cells`: `network`, `comparison`, `site`, `difference_ms`, `difference_rtts`, and `attribute`;
-    what has one of the last three null is counted and not drawn.
+    As in slide 14 of Wolsing et al. `cells`: `network`, `comparison`, `site`, `difference_ms`,
+    `difference_rtts`, and `attribute`; rows with a null in the last three are counted and not
+    drawn.
     """
     rows = cells.with_columns(difference_s=pl.col("difference_ms") / 1e3)
     scales = {"difference_s": "difference in s", "difference_rtts": "difference in round trips"}
     charts = []
-    # The same text in both, so that the specification holds it once.
+    # The same text in both, so that the specification has it once.
     base = alt.Chart(inline(rows, "network", "comparison", "site", *scales, attribute))
     for value, axis in scales.items():
         drawn = rows.drop_nulls([value, attribute])
@@ -147,10 +147,10 @@ def against_attribute(
 
 
 def mean_gains(rows: pl.DataFrame, comparisons: list[str]) -> JsonObject:
-    """Wolsing et al. 2019, section 4: mean gains over the sites, with their intervals.
+    """Draw mean gains over the sites with intervals (Wolsing et al. 2019, section 4).
 
     `rows`: `network`, `metric` (its title), `comparison`, `ratio_of_means`, `ratio_of_means_low`,
-    `ratio_of_means_high` (null if none; without a value the place says so).
+    `ratio_of_means_high` (null if none; a missing value is marked).
     """
     plain = alt.Chart(inline(rows))
     base = plain.encode(
@@ -177,10 +177,10 @@ def mean_gains(rows: pl.DataFrame, comparisons: list[str]) -> JsonObject:
 
 
 def single_object(loads: pl.DataFrame, stacks: list[str]) -> JsonObject:
-    """Das 2014, figure 4-3, and Wolsing et al. 2019, figure 2: the load time of one object.
+    """Draw the load time of one object (Das 2014, figure 4-3; Wolsing et al. 2019, figure 2).
 
     `loads`: `network`, `object_bytes`, `size` (in words), `stack`, `median_ms`,
-    `lower_quartile_ms`, `upper_quartile_ms`. A panel a size and network, each with its
+    `lower_quartile_ms`, `upper_quartile_ms`. There is a panel per size and network, each with its
     own scale.
     """
     panels = []

@@ -1,4 +1,4 @@
-"""Draw what a path carried over time: throughput against capacity, and queueing delay."""
+"""The traffic of a path over time: throughput against capacity, and queueing delay."""
 
 import math
 from collections.abc import Sequence
@@ -17,10 +17,9 @@ TYPICAL, WORST = "#1a7f37", "#9bd3a7"
 
 
 def path_chart(logs: Sequence[DirectionLog], title: str) -> JsonObject:
-    """Return a Vega-Lite specification: for each direction throughput above and queueing delay
-    below.
+    """Return a chart of throughput, above, and queueing delay, below, for each direction.
 
-    In Mbit/s and ms over seconds, in bins whose width the title names. Drops are marks on the upper
+    In Mbit/s and ms over seconds, in bins whose width is in the title. Drops are marks on the upper
     chart's base line.
     """
     charts = []
@@ -86,7 +85,7 @@ def _delay(series: Series) -> alt.LayerChart:
 
 
 def _rows(at_s: np.ndarray, values: np.ndarray, name: str) -> alt.Chart:
-    # Vega breaks a line at a null: a bin in which nothing left has no delay.
+    # Vega breaks a line at a null: a bin without departures has no delay.
     rows = [
         {"s": round(float(s), 6), "v": None if math.isnan(v) else round(float(v), 4), "of": name}
         for s, v in zip(at_s, values, strict=True)

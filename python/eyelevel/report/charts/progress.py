@@ -1,4 +1,4 @@
-"""Progress curves: the visual progress over time, a panel a network and site."""
+"""Progress curves: the visual progress over time, a panel per network and site."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -20,7 +20,8 @@ def progress_chart(
     """Draw one line per stack in each panel, in the order of the rows.
 
     `rows`: `network`, `site`, `stack`, `seconds`, `share` (0 to 1). `stacks`: all of the study,
-    which give the colours. `line`: between two points, of means or of one load's steps.
+    which determine the colours. `line`: the interpolation between points, for means or for one
+    load's steps.
     """
     titled = rows.with_columns(panel=pl.format("{} on {}", "site", "network"))
     panels = titled["panel"].unique(maintain_order=True).to_list()

@@ -1,8 +1,8 @@
 """Largest Contentful Paint in its four parts, which add up to it (web.dev, "Optimize LCP").
 
-Time To First Byte; resource load delay, until the browser begins to load the picture that was the
-largest; resource load duration, until it has it; element render delay, until it is presented. Text
-needs no resource: then the two in the middle are 0.
+Time To First Byte; resource load delay, until the browser begins to load the largest image;
+resource load duration, until it is loaded; element render delay, until it is presented. Text needs
+no resource: the two in the middle are then 0.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from eyelevel.base.json_types import JsonMapping
 
 @dataclass(frozen=True, slots=True)
 class PaintParts:
-    """Milliseconds, none below 0."""
+    """The four parts in ms, none below 0."""
 
     time_to_first_byte_ms: float
     resource_load_delay_ms: float
@@ -24,10 +24,10 @@ class PaintParts:
 
 
 def largest_contentful_paint_parts(record: JsonMapping) -> PaintParts | None:
-    """Return the parts; None if nothing was painted, or if the load of its picture was not seen.
+    """Return the parts; None if nothing was painted, or if the image's load was not observed.
 
     As in Chrome's web-vitals library the load begins when the request is sent, so that DNS and
-    connecting count as delay, and it ends with the paint at the latest: a video goes on loading.
+    connecting count as delay, and it ends with the paint at the latest: a video continues to load.
     """
     navigation = record["navigation"]
     paint_ms: float | None = navigation["largest_contentful_paint_ms"]
@@ -43,7 +43,7 @@ def largest_contentful_paint_parts(record: JsonMapping) -> PaintParts | None:
 
 
 def _load_times(url: str | None, objects: Sequence[JsonMapping]) -> tuple[float, float] | None:
-    """Return when the load of `url` began and ended; at 0 if there was none to wait for."""
+    """Return when the load of `url` began and ended; zeros if there was no load to wait for."""
     if url is None or url.startswith("data:"):
         return 0.0, 0.0
     asked = url.partition("#")[0]

@@ -1,8 +1,8 @@
-"""Total Blocking Time: how long long tasks kept the page from answering.
+"""Total Blocking Time: how long long tasks kept the page from responding.
 
-The sum, over the main thread's tasks above 50 ms, of what exceeds these 50 ms, from First
-Contentful Paint on (web.dev/tbt). Lighthouse ends at Time to Interactive, which needs five quiet
-seconds that a load does not wait for: here the end of the load ends it.
+The sum, over the main thread's tasks above 50 ms, of their time beyond 50 ms, from First Contentful
+Paint on (web.dev/tbt). Lighthouse ends at Time to Interactive, which needs five quiet seconds that
+a load does not wait for: here it ends with the load.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ LONG_TASK_MS = 50.0
 
 
 def total_blocking_time(record: JsonMapping) -> float | None:
-    """Return milliseconds; None if nothing was painted or the page did not say."""
+    """Return milliseconds; None if nothing was painted or no tasks were reported."""
     navigation = record["navigation"]
     painted_ms, tasks = navigation["first_contentful_paint_ms"], navigation["long_tasks_ms"]
     if painted_ms is None or tasks is None:
@@ -22,6 +22,9 @@ def total_blocking_time(record: JsonMapping) -> float | None:
 
 
 def _blocking_ms(start_ms: float, length_ms: float, painted_ms: float) -> float:
-    """Return a task under way at the first paint counts from there on, as Lighthouse clips it."""
+    """Return the blocking time of a task; one that is running at the first paint is clipped there.
+
+    Lighthouse clips it in the same way.
+    """
     after_ms = start_ms + length_ms - max(start_ms, painted_ms)
     return max(after_ms - LONG_TASK_MS, 0.0)

@@ -7,6 +7,6 @@ from eyelevel.base.json_types import JsonMapping
 
 
 def connection_count(record: JsonMapping) -> float | None:
-    """Return a count; None if the browser gave its connections no numbers."""
+    """Return a count; None if the browser does not number its connections."""
     numbers = {item["connection"] for item in find_fetched_objects(record)} - {None}
     return float(len(numbers)) if numbers else None

@@ -1,4 +1,4 @@
-"""Objects: how many answers the page got over the network, and how much of them in cleartext."""
+"""Objects: the responses that came over the network, and their share in cleartext."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from eyelevel.base.json_types import JsonMapping
 
 
 def object_count(record: JsonMapping) -> float:
-    """Return a count; redirects count one by one, answers from a cache or a service worker do
-    not."""
+    """Return a count of responses over the network, each redirect included.
+
+    Responses from a cache or a service worker do not count.
+    """
     return float(len(find_fetched_objects(record)))
 
 
@@ -21,10 +23,9 @@ def find_fetched_objects(record: JsonMapping) -> list[JsonMapping]:
 
 
 def cleartext_share(record: JsonMapping) -> float | None:
-    """Return the share of bytes that came over http, 0 to 1, as the browser counts them; None
-    without bytes.
+    """Return the share of bytes over http, 0 to 1, by the browser's counts; None without bytes.
 
-    Whatever the stack, they came over HTTP/1.1 without TLS, as they were recorded.
+    Whatever the stack, these came over HTTP/1.1 without TLS, as they were recorded.
     """
     sizes = [(item["url"], item["encoded_bytes"] or 0) for item in find_fetched_objects(record)]
     whole = sum(size for _, size in sizes)

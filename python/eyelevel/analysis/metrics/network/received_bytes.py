@@ -1,4 +1,4 @@
-"""Received bytes: what came over the network for the page's objects, heads and coded bodies."""
+"""Received bytes: heads and encoded bodies of the page's objects from the network."""
 
 from __future__ import annotations
 

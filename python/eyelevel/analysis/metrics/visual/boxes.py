@@ -1,7 +1,7 @@
-"""Find where two pictures differ, as boxes, and recompute maps of pictures in these only.
+"""Find where two images differ, as boxes, and recompute maps of images only there.
 
-Most frames of a load change a few lines of text or one image, and a map's value depends on pixels
-nearby alone, so a frame costs as many pixels as the boxes that it changes.
+Most frames of a load change a few lines of text or one image, and a map's values depend on nearby
+pixels only, so that a frame costs no more pixels than the boxes that it changes.
 """
 
 from __future__ import annotations
@@ -14,25 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 Box = tuple[slice, slice]
-"""Rows and columns of a picture."""
+"""The rows and columns of a part of an image."""
 
 BOXES_MAX = 4
-"""One box around all of them costs less than more boxes than that."""
+"""The most boxes; more cost more than one box around all of them."""
 
 Luma = NDArray[np.float64]
-"""height x width, 0 to 255."""
+"""Brightness: height x width, 0 to 255."""
 
 MapOf = Callable[[Luma, Box], Luma]
-"""The map of a box; the slices say which pixels of the whole picture they are."""
+"""A function that returns the map of a part; the box is its position in the image."""
 
 
 def find_changed_boxes(
     before: NDArray[np.generic], after: NDArray[np.generic], gap: int
 ) -> list[Box]:
-    """Return boxes that hold every difference of two pictures of one size, grey or of three
-    colours.
+    """Return boxes that contain every difference of two images of one size.
 
-    Differences at most `gap` pixels apart share a box.
+    They are grey or have three colours. Differences at most `gap` pixels apart share a box.
     """
     height, width, *colours = before.shape
     depth = colours[0] if colours else 1
@@ -48,7 +47,7 @@ def find_changed_boxes(
 def map_of_each(
     pictures: Iterable[NDArray[np.uint8]], map_of: MapOf, reach_pixels: int
 ) -> Iterator[Luma]:
-    """Yield the map of each picture, of its size; the one array is renewed in place.
+    """Yield the map of each image, of its size; one array is updated in place.
 
     `reach_pixels` is how far away a pixel still influences the map.
     """
@@ -67,9 +66,9 @@ def map_of_each(
 
 
 def renew(whole: Luma, changed: Box, reach_pixels: int, map_of: Callable[[Box], Luma]) -> None:
-    """Compute `whole` again as far as what changed influences it.
+    """Recompute `whole` where the changed box influences it.
 
-    Twice the reach is computed, so that the part's own cut edges reach nothing that is kept.
+    Twice the reach is computed, so that the cut edges of the part do not affect the result.
     """
     rows, renewed_rows, kept_rows = _around(changed[0], reach_pixels, whole.shape[0])
     columns, renewed_columns, kept_columns = _around(changed[1], reach_pixels, whole.shape[1])
@@ -77,7 +76,7 @@ def renew(whole: Luma, changed: Box, reach_pixels: int, map_of: Callable[[Box], 
 
 
 def _runs(different: NDArray[np.bool_], gap: int, depth: int) -> list[slice]:
-    """Return the ranges of true values; `depth` neighbours are one place."""
+    """Return the ranges of true values; `depth` neighbours are one position."""
     places = np.flatnonzero(different) // depth
     if not len(places):
         return []
@@ -97,8 +96,11 @@ def _bounding(boxes: list[Box]) -> Box:
 
 
 def _around(changed: slice, reach_pixels: int, length: int) -> tuple[slice, slice, slice]:
-    """Return the slice to compute, the slice of the map that it renews, and where in the computed
-    part that is."""
+    """Return three slices for one dimension.
+
+    They are what to compute, which part of the map to replace, and where in the computed part that
+    is.
+    """
     first, last = max(changed.start - reach_pixels, 0), min(changed.stop + reach_pixels, length)
     start, stop = max(first - reach_pixels, 0), min(last + reach_pixels, length)
     return slice(start, stop), slice(first, last), slice(first - start, last - start)

@@ -1,7 +1,7 @@
 """Contentful Speed Index: the Speed Index with the share of edges instead of histograms.
 
-All of the time up to First Visual Change, then the integral of (1 - edges of the picture over the
-most that any picture has): text and images count, backgrounds do not. (WebPageTest and Browsertime,
+All of the time up to First Visual Change, then the integral of (1 - edges of the frame over the
+most edges of any frame): text and images count, backgrounds do not. (WebPageTest and Browsertime,
 after B. Schloss's visualmetrics.)
 """
 
@@ -29,6 +29,6 @@ def contentful_speed_index(history: VisualHistory) -> float | None:
 
 
 def shares_of_most(counts: Sequence[int]) -> list[float]:
-    """Return each count over the largest one; 1 if no picture has an edge."""
+    """Return each count over the largest one; 1 if no frame has an edge."""
     most = max(counts)
     return [count / most if most else 1.0 for count in counts]

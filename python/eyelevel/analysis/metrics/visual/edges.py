@@ -1,4 +1,4 @@
-"""Edges of a picture after Canny.
+"""Edges of an image after Canny.
 
 J. Canny: A Computational Approach to Edge Detection, IEEE Transactions on Pattern Analysis and
 Machine Intelligence 8(6), 1986: blur, gradient, thinning along the gradient, two thresholds.
@@ -15,13 +15,13 @@ from eyelevel.analysis.metrics.visual.structural_similarity import blur, gaussia
 
 BLUR_PIXELS = 7
 BLUR_SIGMA = 1.0
-"""Blur before the gradient."""
+"""The blur before the gradient."""
 
 WEAK_MIN = 50.0
 STRONG_MIN = 100.0
-"""Thresholds of Sobel's gradient (at most 1020 along one direction); a weak edge counts if it
-touches a strong one. Fixed, not shares of the largest gradient, so that a dark picture behind
-white text has edges too."""
+"""The thresholds of Sobel's gradient (at most 1020 along one direction); a weak edge counts if it
+touches a strong one. They are fixed, not shares of the largest gradient, so that a dark image
+behind white text has edges too."""
 
 SLOPE_22 = np.tan(np.pi / 8)
 """The slope at 22.5 degrees, half of a sector."""
@@ -36,8 +36,10 @@ def edges(picture: Luma) -> NDArray[np.bool_]:
 
 
 def thin_gradient(picture: Luma) -> Luma:
-    """Strength of the gradient at pixels that could be an edge's: at least WEAK_MIN, and largest
-    along its own direction; 0 elsewhere."""
+    """Return the gradient's strength at pixels that may be on an edge; 0 elsewhere.
+
+    It is at least WEAK_MIN there, and largest along its own direction.
+    """
     smooth = np.pad(blur(picture, gaussian(BLUR_PIXELS, BLUR_SIGMA)), 1, mode="edge")
     # Sobel's operator, both directions.
     right = smooth[:, 2:] - smooth[:, :-2]
@@ -48,7 +50,7 @@ def thin_gradient(picture: Luma) -> Luma:
 
 
 def connect_edges(thin: Luma) -> NDArray[np.bool_]:
-    """Strong edges and the weak ones that weak ones connect with them."""
+    """Return a mask of the strong edges, and of the weak ones connected with them."""
     groups, count = scipy.ndimage.label(thin >= WEAK_MIN, np.ones((3, 3), dtype=bool))
     is_strong = np.zeros(count + 1, dtype=bool)
     is_strong[groups[thin >= STRONG_MIN]] = True
@@ -57,7 +59,7 @@ def connect_edges(thin: Luma) -> NDArray[np.bool_]:
 
 
 def _thin(across: Luma, along: Luma) -> Luma:
-    """Thinned at those few pixels whose gradient can be strong enough; 0 elsewhere."""
+    """Return the thinned gradient at the few pixels where it may be strong enough; else 0."""
     height, width = across.shape
     thin = np.zeros((height, width))
     candidates = np.flatnonzero(np.abs(across) + np.abs(along) >= WEAK_MIN)
@@ -75,10 +77,10 @@ def _thin(across: Luma, along: Luma) -> Luma:
 
 
 def _steps(across: Luma, along: Luma, row: int) -> NDArray[np.int64]:
-    """Return how far on the neighbour along each gradient is, to within 22.5 degrees; `row`: one
-    below.
+    """Return the offset of the neighbour along each gradient, to within 22.5 degrees.
 
-    By comparing: a gradient's angle takes ten times as long.
+    `row`: the offset of one row. It compares slopes, since computing angles takes ten times as
+    long.
     """
     width, height = np.abs(across), np.abs(along)
     falling = (across > 0) == (along > 0)

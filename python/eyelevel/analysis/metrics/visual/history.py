@@ -1,7 +1,7 @@
 """Read a load's frames once for all visual metrics, with one histogram per frame (pure).
 
-A full-size frame is 2.8 MB, a load has hundreds: only their histograms are kept, and a small grey
-picture of each for the indices that compare positions.
+A full-size frame is 2.8 MB, and a load has hundreds: only their histograms stay in memory, and a
+small grey image of each for the indices that compare positions.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from eyelevel.analysis.metrics.visual.boxes import Box, find_changed_boxes
 from eyelevel.store.pixels import any_channel
 
 NEAR_WHITE_MIN = 250
-"""A pixel with all three channels at this value or above is background and left out of histograms,
-as WebPageTest and Browsertime do: otherwise painting anything on white would count twice, once as
-less white."""
+"""The least value of all three channels of a background pixel. Histograms leave these out, as in
+WebPageTest and Browsertime: otherwise painting anything on white would count twice, once as less
+white."""
 
 BRIGHTNESS_WIDTH_PX = 320
-"""About how wide the grey pictures are: whole blocks of pixels are averaged."""
+"""The approximate width of the grey images: whole blocks of pixels are averaged."""
 
 CHANGES_GAP_PX = 8
-"""Changes that are closer count as one: another box costs as much as some hundred pixels."""
+"""Changes that are closer share a box: another box costs as much as some hundred pixels."""
 
 Picture = NDArray[np.uint8]
-"""height x width x 3, red, green, blue."""
+"""An image: height x width x 3, red, green, blue."""
 
 
 @dataclass(frozen=True, slots=True)
 class VisualHistory:
-    """The kept pictures of a load: the first, and each that differs from the one before it."""
+    """The frames of a load that count: the first, and each that differs from the one before it."""
 
     at_ms: tuple[float, ...]
     """Display times from navigation start, ascending; the first is the start state's, 0."""
@@ -51,8 +51,8 @@ class VisualHistory:
 def visual_history(frames: Iterable[tuple[float, Picture]]) -> VisualHistory:
     """Read frames `(at_ms, picture)` in order of time; all of one size, the start state first.
 
-    Any difference in any pixel counts: frames are lossless, nothing is masked.
-    Raises `ValueError` for frames of different sizes or out of order.
+    Any difference in any pixel counts: frames are lossless, nothing is masked. Raises `ValueError`
+    for frames of different sizes or out of order.
     """
     at_ms: list[float] = []
     histograms: list[NDArray[np.int64]] = []
@@ -78,7 +78,7 @@ def visual_history(frames: Iterable[tuple[float, Picture]]) -> VisualHistory:
 def _histogram_after(
     counts: NDArray[np.int64], before: Picture, picture: Picture, changed: Sequence[Box]
 ) -> NDArray[np.int64]:
-    """Return the histogram of `picture`, counted in what changed alone if that is less."""
+    """Return the histogram of `picture`, counted only in the changed boxes if that is less work."""
     if 2 * sum(picture[box].size for box in changed) > picture.size:
         return histogram(picture)
     for box in changed:
@@ -89,7 +89,7 @@ def _histogram_after(
 def _brightness_after(
     small: NDArray[np.uint8], picture: Picture, changed: Sequence[Box]
 ) -> NDArray[np.uint8]:
-    """Return the grey picture with those blocks computed again in which something changed."""
+    """Return the grey image, with only the changed blocks recomputed."""
     small, block = small.copy(), _block_px(picture)
     for box in changed:
         rows, columns = (slice(side.start // block, -(-side.stop // block)) for side in box)
@@ -99,16 +99,16 @@ def _brightness_after(
 
 
 def histogram(picture: Picture) -> NDArray[np.int64]:
-    """3 x 256 pixel counts of a picture without its near-white pixels."""
+    """Return 3 x 256 pixel counts of an image without its near-white pixels."""
     coloured = any_channel(picture < NEAR_WHITE_MIN)
-    # Pillow counts in compiled code; numpy needs ten times as long.
+    # Pillow counts in compiled code; numpy takes ten times as long.
     mask = Image.fromarray(coloured.view(np.uint8))
     counts = Image.fromarray(picture).histogram(mask)
     return np.array(counts, np.int64).reshape(3, 256)
 
 
 def small_brightness(picture: Picture) -> NDArray[np.uint8]:
-    """Mean brightness (ITU-R BT.601 weights) of square blocks of pixels, within 1 of 255."""
+    """Return the mean brightness (ITU-R BT.601 weights) of square blocks, within 1 of 255."""
     return _mean_of_blocks(picture, _block_px(picture))
 
 
@@ -118,8 +118,7 @@ def _block_px(picture: Picture) -> int:
 
 
 def _mean_of_blocks(picture: Picture, block: int) -> NDArray[np.uint8]:
-    """Return the mean of each whole block; what is left over at the right and below counts for
-    nothing."""
+    """Return the mean of each whole block; remainders at the right and below are ignored."""
     height, width = (length // block * block for length in picture.shape[:2])
     whole = np.ascontiguousarray(picture[:height, :width])
     return np.asarray(Image.fromarray(whole).convert("L").reduce(block), np.uint8)

@@ -1,8 +1,8 @@
 """Perceptual Speed Index: the Speed Index with structural similarity instead of histograms.
 
-All of the time up to First Visual Change, then the integral of (1 - similarity to the final
-picture); unlike the histogram it sees where things are. (Gao, Dey, Ahammad: Perceived Performance
-of Top Retail Webpages, 2017; weighed as Browsertime does.)
+All of the time up to First Visual Change, then the integral of (1 - similarity to the final frame);
+unlike histograms it depends on positions. (Gao, Dey, Ahammad: Perceived Performance of Top Retail
+Webpages, 2017; weighed as in Browsertime.)
 """
 
 from __future__ import annotations
@@ -31,6 +31,6 @@ def perceptual_speed_index(history: VisualHistory) -> float | None:
 def index_from_first_change(at_ms: Sequence[float], shares: Sequence[float]) -> float:
     """Return the whole time up to the first change, then the integral of the missing share.
 
-    `at_ms` are the times of the changes, from navigation start, `shares` what was reached at each.
+    `at_ms` are the times of the changes, from navigation start, `shares` those reached at each.
     """
     return at_ms[0] + missing_area(list(zip(at_ms, shares, strict=True)))

@@ -19,7 +19,7 @@ def speed_index(history: VisualHistory) -> float | None:
 
 
 def missing_area(progress: Sequence[tuple[float, float]]) -> float:
-    """Integral of (1 - share) over `(at_ms, share)` steps, from the first to the last."""
+    """Return the integral of (1 - share) over `(at_ms, share)` steps, first to last."""
     area_ms = 0.0
     for (from_ms, share), (to_ms, _) in pairwise(progress):
         area_ms += (to_ms - from_ms) * (1.0 - share)

@@ -1,4 +1,4 @@
-"""Structural similarity of two pictures.
+"""Structural similarity of two images.
 
 Z. Wang, A. Bovik, H. Sheikh, E. Simoncelli: Image Quality Assessment: From Error Visibility to
 Structural Similarity, IEEE Transactions on Image Processing 13(4), 2004, equation 13.
@@ -19,30 +19,30 @@ WINDOW_SIGMA = 1.5
 REACH_PIXELS = WINDOW_PIXELS // 2
 LUMINANCE_CONSTANT = (0.01 * 255) ** 2
 CONTRAST_CONSTANT = (0.03 * 255) ** 2
-"""Window and constants of the paper."""
+"""The window and constants of the paper."""
 
 
 def luma(picture: NDArray[np.uint8]) -> Luma:
-    """Brightness of an RGB picture (ITU-R BT.601 weights)."""
+    """Return the brightness of an RGB image (ITU-R BT.601 weights)."""
     brightness: Luma = picture.astype(np.float64) @ np.array([0.299, 0.587, 0.114])
     return brightness
 
 
 def structural_similarity(first: Luma, second: Luma) -> float:
-    """Mean similarity, 1 for equal pictures."""
+    """Return the mean similarity of two images, 1 for equal ones."""
     return float(np.mean(similarity_map(first, second)))
 
 
 def similarity_map(first: Luma, second: Luma) -> Luma:
-    """Similarity around each pixel; it depends on no pixel further than half a window away."""
+    """Return the similarity around each pixel; it depends on pixels within half a window."""
     height, width = first.shape
     return similarity_to(second)(first, (slice(0, height), slice(0, width)))
 
 
 def similarity_to(final: Luma) -> Callable[[Luma, Box], Luma]:
-    """Return a function like `similarity_map` for boxes of pictures, each against `final`.
+    """Return a function like `similarity_map` for boxes of images, each against `final`.
 
-    What depends on `final` alone is computed once.
+    Terms that depend only on `final` are computed once.
     """
     weights = gaussian(WINDOW_PIXELS, WINDOW_SIGMA)
     final_mean = blur(final, weights)
@@ -62,8 +62,8 @@ def similarity_to(final: Luma) -> Callable[[Luma, Box], Luma]:
         return similarities
 
     def map_of(picture: Luma, box: Box) -> Luma:
-        # A page fills with what it keeps: the similarity of parts that equal the final picture is
-        # 1 without any blur.
+        # Pages fill with final content: parts that equal the final image have similarity 1,
+        # and need no blur.
         similarities = np.ones(picture.shape)
         top, left = box[0].start, box[1].start
 
@@ -91,7 +91,7 @@ def gaussian(pixels: int, sigma: float) -> Luma:
 
 
 def blur(picture: Luma, weights: Luma) -> Luma:
-    """Separable convolution, the picture mirrored at its borders; of the same size."""
+    """Return a separable convolution of the same size, the image mirrored at its borders."""
     rows = scipy.ndimage.correlate1d(picture, weights, axis=1, mode="reflect")
     both: Luma = scipy.ndimage.correlate1d(rows, weights, axis=0, mode="reflect")
     return both

@@ -14,7 +14,7 @@ def visual_complete(history: VisualHistory, percent: int) -> float | None:
     if not history.changed:
         return None
     done, whole = progress_parts(history.histograms)
-    # Compared in whole numbers: 85 of 100 pixels are 85 %, whatever floating point makes of 0.85.
+    # Compared as integers: 85 of 100 pixels are 85 %, whatever the rounding of 0.85.
     reached = done * 100 >= percent * whole if whole else [False] * len(done)
     times = zip(history.at_ms, reached, strict=True)
     return next((at_ms for at_ms, is_reached in times if is_reached), history.at_ms[-1])
