@@ -10,15 +10,15 @@ from eyelevel.plan.stacks import Stack
 
 @dataclass(frozen=True)
 class Measure:
-    """`value`: its name among what a run gives (`eyelevel.calibration.level.page_values`,
-    `transfer_values`).
+    """How an aspect is measured, compared and bounded.
 
-    `on`: the scenarios that give it. `unit` is that of value and `margin`; `margin_share` is of the
-    mean of both sides, and the larger of both margins counts. `compared`: see
-    `eyelevel.calibration.level.classes.difference`. `bound`: what QUIC's value less TCP's may be by
-    nature, with `because`, the RFC's section or the browser's setting; it holds for such a pair
-    alone, and only where both stacks have the settings `bound_with`. `none_of`: why a stack has
-    nothing of it, empty where it has.
+    `value`: the name of its value in a run (`eyelevel.calibration.level.page_values`,
+    `transfer_values`). `on`: the scenarios that have it. `unit` is that of value and `margin`;
+    `margin_share` is of the mean of both sides, and the larger of both margins counts. `compared`:
+    see `eyelevel.calibration.level.classes.difference`. `bound`: the range of QUIC's value less
+    TCP's that the protocols or the browser imply, with `because`, the RFC's section or the
+    browser's setting; it applies to such a pair only, and only if both stacks have the settings
+    `bound_with`. `none_of`: returns why a stack does not have the aspect, or "".
     """
 
     value: str
@@ -34,15 +34,18 @@ class Measure:
     none_of: Callable[[Stack], str] | None = None
 
     def margin_of(self, first: float, second: float) -> float:
-        """Return the margin for these means."""
+        """Return the margin for the means of both sides."""
         return max(self.margin, self.margin_share * (abs(first) + abs(second)) / 2)
 
 
 @dataclass(frozen=True)
 class Aspect:
-    """`says`: its setting in words, where it is one; `settings`: those of the stack's settings that
-    decide it. `what`: what is measured, a phrase. `switch`: a setting that changes this aspect
-    alone, for `--effects`; empty where no setting does."""
+    """An aspect in which stacks may differ: a setting, a measurement, or both.
+
+    `says`: returns its setting in words; `settings`: the stack's settings that determine it.
+    `what`: what is measured, as a phrase. `switch`: a setting that changes only this aspect, for
+    `--effects`; empty if there is none.
+    """
 
     name: str
     says: Callable[[Stack], str] | None = None

@@ -1,8 +1,8 @@
-"""Every aspect in which stacks may differ: one literal table, in rooms by where they are.
+"""All aspects in which stacks may differ: one literal table, in files by where they are.
 
-Its rows are measured by `eyelevel validate level`, said by `eyelevel explain stacks`, and written
-into `docs/reference/level.md`. An aspect is a setting, or is measured, or both; nothing is said of
-it that is neither.
+`eyelevel validate level` measures its rows, `eyelevel explain stacks` prints them, and
+`docs/reference/level.md` documents them. An aspect is a setting, or is measured, or both; it is
+described by nothing else.
 """
 
 from eyelevel.calibration.level import settings_text as said
@@ -15,7 +15,7 @@ from eyelevel.plan.stacks import Stack
 
 
 def _visit(s: Stack) -> str:
-    """Return the browser's, which stacks of a plan may have each their own."""
+    """Return the visit, which each stack of a plan may set."""
     meant = {
         "repeat": "repeat: a second load, with TLS tickets",
         "warm": "warm: a second load, over open connections",
@@ -25,7 +25,7 @@ def _visit(s: Stack) -> str:
 
 
 def _server(s: Stack) -> str:
-    """Return whose server it is."""
+    """Return whether the server is eyelevel's, or the external command."""
     server = s.external_server
     if not server:
         return "eyelevel's"
@@ -34,18 +34,18 @@ def _server(s: Stack) -> str:
 
 @said.of_our_servers
 def _congestion_control(s: Stack) -> str:
-    """`congestion_control`."""
+    """Return `congestion_control` in words."""
     return s.controller
 
 
 def _idle(s: Stack) -> str:
-    """`slow_start_after_idle`."""
+    """Return `slow_start_after_idle` in words."""
     return "yes" if s.slow_start_after_idle else "no"
 
 
 @said.of_our_servers
 def _scheduler(s: Stack) -> str:
-    """`priorities`."""
+    """Return `priorities` in words."""
     if not s.schedules_responses:
         return "one response a connection"
     return "urgency, then order (RFC 9218)" if s.priorities else "all in turn"
@@ -53,17 +53,17 @@ def _scheduler(s: Stack) -> str:
 
 @said.of_our_servers
 def _think_time(s: Stack) -> str:
-    """`think_time`."""
+    """Return `think_time` in words."""
     return s.think_time if isinstance(s.think_time, str) else f"{s.think_time:g} ms"
 
 
 def _origin_rtt(s: Stack) -> str:
-    """`origin_rtt`: beyond the network's."""
+    """Return `origin_rtt` in words, in addition to the network's."""
     return describe_rtts(s.origin_rtt)
 
 
 def _names(s: Stack) -> str:
-    """`coalescing`."""
+    """Return `coalescing` in words."""
     if not s.over_tls:
         return "none"
     return "as recorded" if s.coalescing else "one"
@@ -79,7 +79,7 @@ SETTINGS: tuple[Aspect, ...] = (
     Aspect("round trips by origin", _origin_rtt, ("origin_rtt",)),
     Aspect("certificate names", _names, ("coalescing",)),
 )
-"""Settings that only say themselves: those of congestion control are read back on every load."""
+"""Aspects that are settings only; those of congestion control are read back on every load."""
 
 ASPECTS: tuple[Aspect, ...] = (*SETTINGS, *OF_BROWSER, *OF_WIRE, *OF_HANDSHAKE)
 """All aspects in the order of the tables."""

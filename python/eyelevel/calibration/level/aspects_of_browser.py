@@ -1,4 +1,4 @@
-"""Aspects of the browser: what it holds back, what it connects to, the order in which it asks."""
+"""Aspects of the browser: which requests it delays, its connections, and its request order."""
 
 from eyelevel.calibration.level import settings_text as said
 from eyelevel.calibration.level.aspect import PAGES, Aspect, Measure
@@ -7,7 +7,7 @@ from eyelevel.plan.stacks import Stack
 
 
 def _alt_svc(s: Stack) -> str:
-    """`alt_svc`, of HTTP/3 alone, and the visitor."""
+    """Return `alt_svc`, for HTTP/3 only, and the visitor, in words."""
     known = "servers known beforehand" if s.visitor == "known" else "a first visitor"
     if s.over_quic and not s.is_ours:
         return f"{known}; the server names HTTP/3, or does not"
@@ -17,7 +17,7 @@ def _alt_svc(s: Stack) -> str:
 
 
 def _connection_type(s: Stack) -> str:
-    """`effective_connection_type`, where a stack has its own."""
+    """Return `effective_connection_type` in words, if the stack sets it."""
     given = s.effective_connection_type
     return {None: "from the network", "network": "from the network"}.get(given, str(given))
 

@@ -7,7 +7,7 @@ from eyelevel.plan.stacks import Stack
 
 
 def _chain(s: Stack) -> str:
-    """`certificate_key` and `certificate_chain_bytes`."""
+    """Return `certificate_key` and `certificate_chain_bytes` in words."""
     if not s.over_tls:
         return "none"
     size = s.certificate_chain_bytes
@@ -17,20 +17,20 @@ def _chain(s: Stack) -> str:
 
 
 def _tls_version(s: Stack) -> str:
-    """`tls_version`."""
+    """Return `tls_version` in words."""
     return "no TLS" if not s.over_tls else f"TLS {s.tls_version}"
 
 
 @said.of_our_servers
 def _session_tickets(s: Stack) -> str:
-    """`session_tickets`, of themselves as the visit needs them."""
+    """Return `session_tickets` in words; by default they are as the visit needs them."""
     given = s.session_tickets
     return {None: "as the visit needs", True: "given out", False: "none"}[given]
 
 
 @said.of_our_servers
 def _early_data(s: Stack) -> str:
-    """`early_data`."""
+    """Return `early_data` in words."""
     return "early data" if s.early_data else "no early data"
 
 

@@ -1,4 +1,4 @@
-"""Aspects of what is on the wire between handshake and end."""
+"""Aspects of the traffic between the handshake and the end of a connection."""
 
 from eyelevel.calibration.level import settings_text as said
 from eyelevel.calibration.level.aspect import PAGES, Aspect, Measure
@@ -9,7 +9,7 @@ from eyelevel.plan.stacks import Stack
 
 @said.of_our_servers
 def _unsent(s: Stack) -> str:
-    """`unsent_bytes_max`."""
+    """Return `unsent_bytes_max` in words."""
     if not s.schedules_responses:
         return "nothing is scheduled"
     given = s.unsent_bytes_max
@@ -17,7 +17,7 @@ def _unsent(s: Stack) -> str:
 
 
 def _ecn(s: Stack) -> str:
-    """`ecn`: of TCP the kernel's, whosever the server is."""
+    """Return `ecn`; over TCP it is the kernel's, for external servers as well."""
     if s.over_quic and not s.is_ours:
         return said.ITS_OWN
     return s.ecn
@@ -25,7 +25,7 @@ def _ecn(s: Stack) -> str:
 
 @said.of_our_servers
 def _header_tables(s: Stack) -> str:
-    """`header_table_bytes`, and over QPACK `blocked_streams_max`."""
+    """Return `header_table_bytes`, and over QPACK `blocked_streams_max`, in words."""
     if not s.schedules_responses:
         return "no table"
     size, blocked = s.header_table_bytes, s.blocked_streams_max
@@ -34,7 +34,7 @@ def _header_tables(s: Stack) -> str:
 
 
 def _receive_window(s: Stack) -> str:
-    """`receive_window_bytes`, of TCP alone."""
+    """Return `receive_window_bytes` in words; it exists over TCP only."""
     if s.over_quic:
         return "the browser's"
     size = s.receive_window_bytes
@@ -42,7 +42,7 @@ def _receive_window(s: Stack) -> str:
 
 
 def _initial_window(s: Stack) -> str:
-    """`initial_window_packets`: of TCP the route's, whosever the server is."""
+    """Return `initial_window_packets`; over TCP it is the route's, for external servers as well."""
     if s.over_quic and not s.is_ours:
         return said.ITS_OWN
     return f"{s.initial_window_packets} packets"
@@ -50,14 +50,14 @@ def _initial_window(s: Stack) -> str:
 
 @said.of_our_servers
 def _pacing(s: Stack) -> str:
-    """`pacing`, or BBR's own."""
+    """Return `pacing`, or BBR's own, in words."""
     if s.congestion_control == "bbr":
         return "BBR's own rate"
     return "on" if s.pacing else "off"
 
 
 def _packet(s: Stack) -> str:
-    """`quic_packet_bytes`."""
+    """Return `quic_packet_bytes` in words."""
     if s.over_quic and not s.is_ours:
         return said.ITS_OWN
     return f"{s.quic_packet_bytes:,} bytes of UDP" if s.over_quic else "the kernel's"
@@ -65,7 +65,7 @@ def _packet(s: Stack) -> str:
 
 @said.of_our_servers
 def _record(s: Stack) -> str:
-    """`tls_record_bytes`."""
+    """Return `tls_record_bytes` in words."""
     if not s.over_tls:
         return "no TLS"
     return "a packet" if s.over_quic else f"records of {s.tls_record_bytes:,} bytes"
@@ -73,8 +73,7 @@ def _record(s: Stack) -> str:
 
 @said.of_our_servers
 def _http_origins(s: Stack) -> str:
-    """Return how recorded http origins are served: the stack's TCP settings apply with QUIC,
-    too."""
+    """Return how recorded http origins are served; with QUIC, the stack's TCP settings apply."""
     controller = tcp_controller(s.congestion_control)
     paced = "paced" if s.pacing else "not paced"
     return f"HTTP/1.1 in cleartext, {controller}, {s.initial_window_packets} packets, {paced}"
@@ -124,7 +123,7 @@ OF_WIRE: tuple[Aspect, ...] = (
             "share",
             "path log",
             margin=0.01,
-            # A packet of the client's is acknowledged by one at most, a request's answered as well.
+            # Each packet of the client is acknowledged at most once, and each request is answered.
             bound=Bound("inherent", 0.0, 0.5),
             because=(
                 "TCP's acknowledgements without data, repetitions and SYN-ACKs are never ECT, RFC "
@@ -159,7 +158,7 @@ OF_WIRE: tuple[Aspect, ...] = (
             "bytes",
             "servers' events",
             margin_share=0.10,
-            # Of 73 heads, and as much for references to what was inserted beside them.
+            # 73 heads, and as much for references to table entries inserted with them.
             bound=Bound("inherent", 0.0, 292.0),
             because="a prefix of 2 bytes a head, RFC 9204 4.5.1; inserts apart from heads, 4.3",
         ),
@@ -173,7 +172,7 @@ OF_WIRE: tuple[Aspect, ...] = (
             "bytes",
             "servers' events",
             margin_share=0.10,
-            # Of 73 heads, and every path once more.
+            # 73 heads, and every path once more.
             bound=Bound("inherent", 0.0, 1059.0),
             because=(
                 "a prefix of 2 bytes a head, RFC 9204 4.5.1; what is inserted stays until it is "
@@ -246,7 +245,7 @@ OF_WIRE: tuple[Aspect, ...] = (
             "ms",
             "own client",
             margin=10.0,
-            # 125 to 325 ms (RTTVAR is at most half of SRTT) less 400 to 480 (SRTT holds delays).
+            # 125 to 325 ms (RTTVAR is at most half of SRTT) less 400 to 480 (SRTT includes delays).
             bound=Bound("inherent", -355.0, -75.0),
             because=(
                 "SRTT + 4 RTTVAR + 25 ms from the packet on, RFC 9002 6.2.1; over TCP SRTT and the "

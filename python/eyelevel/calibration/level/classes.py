@@ -1,9 +1,8 @@
 """Classify a difference between two stacks by one of five words, from samples alone.
 
-A difference is an interval, never a point. It is `equal` only where the whole interval lies within
-the margin; where a bound is expected by nature, only where it lies within that bound; it is
-`unequal` only where it lies outside of all that is allowed. What lies across a border says nothing:
-`unknown`.
+A difference is an interval, never a point. It is `equal` only if the whole interval lies within the
+margin, and `inherent` or the browser's only if it lies within the range that is expected. It is
+`unequal` only if it lies outside of all that is allowed. An interval across a limit is `unknown`.
 """
 
 import math
@@ -15,7 +14,7 @@ from typing import Literal
 from eyelevel.analysis.stats.estimate import Estimate, undetermined, welch_estimate
 
 Class = Literal["equal", "inherent", "browser", "unequal", "unknown", "absent"]
-"""`absent` is said of a row, not decided from samples: a stack that has nothing of the kind."""
+"""The classes. `absent` is not decided from samples: it is for a stack that lacks the aspect."""
 Compared = Literal["mean", "count", "label"]
 Value = float | str
 
@@ -34,8 +33,7 @@ CLASS_NAMES: dict[Class, str] = {
 
 @dataclass(frozen=True)
 class Bound:
-    """The allowed range of the second's value minus the first's, in addition to the margin around
-    zero."""
+    """The allowed range of the second value minus the first, besides the margin around zero."""
 
     kind: Literal["inherent", "browser"]
     low: float
@@ -43,12 +41,11 @@ class Bound:
 
 
 def difference(first: Sequence[Value], second: Sequence[Value], compared: Compared) -> Estimate:
-    """Return the second side's value less the first's; undetermined where there are too few values
-    to tell, or one of them is not a finite number.
+    """Return the second side's value less the first's, with an interval.
 
-    `mean`: Welch's interval; `count`: from the least to the greatest difference that any two runs
-    have, no chance assumed; `label`: 0 where all are the same, 1 where no side has one of the
-    other's.
+    `mean`: Welch's interval; `count`: from the least to the greatest difference of any two runs,
+    without a probability; `label`: 0 if all are the same, 1 if the sides have none in common.
+    Undetermined with too few values, or if one is not finite.
     """
     if min(len(first), len(second)) < SAMPLES_MIN:
         return undetermined(f"a stack has fewer than {SAMPLES_MIN} values")
@@ -56,7 +53,7 @@ def difference(first: Sequence[Value], second: Sequence[Value], compared: Compar
         return _labels({str(each) for each in first}, {str(each) for each in second})
     one, two = [float(each) for each in first], [float(each) for each in second]
     if not all(map(math.isfinite, (*one, *two))):
-        # Least and largest of what holds a NaN depend on its place.
+        # With a NaN, minimum and maximum depend on its position.
         return undetermined("a value is not a finite number")
     if compared == "count":
         middle = statistics.median(two) - statistics.median(one)
@@ -72,15 +69,14 @@ def allowed_range(margin: float, bound: Bound | None) -> tuple[float, float]:
 
 
 def classify(found: Estimate, margin: float, bound: Bound | None = None) -> Class:
-    """Return the word for a difference; `margin` is what is too little to matter, on either
-    side."""
+    """Return the class of a difference; one within +-`margin` is too small to matter."""
     if found.low is None or found.high is None:
         return "unknown"
     if -margin <= found.low and found.high <= margin and _may_be_none(bound, margin):
         return "equal"
     least, most = allowed_range(margin, bound)
     if least <= found.low and found.high <= most:
-        # Without a bound this is the margin, and was equal.
+        # Without a bound this is the margin, which was tested above.
         return "equal" if bound is None else bound.kind
     if found.low > most or found.high < least:
         return "unequal"
@@ -88,8 +84,10 @@ def classify(found: Estimate, margin: float, bound: Bound | None = None) -> Clas
 
 
 def _may_be_none(bound: Bound | None, margin: float) -> bool:
-    """Return whether no difference is one of those that are expected: where a law demands one, its
-    absence is an error as well."""
+    """Return whether no difference is within the expected range.
+
+    If the expected range excludes zero, the absence of a difference is an error as well.
+    """
     return bound is None or (bound.low - margin <= 0.0 <= bound.high + margin)
 
 

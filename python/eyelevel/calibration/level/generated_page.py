@@ -1,10 +1,10 @@
 """Define the page over which two stacks are compared: its content, without any browser.
 
-One host for the page and all that it asks for but the fonts, which are another's, as on many pages:
-4 style sheets, 6 fonts that they name, 60 images, a script, and a late one that the tenth image
-brings. Its bytes are few enough for the slowest network; its images are many more than a browser
-that holds requests back lets go at once, and below the fold, where they stay of low priority: what
-is in view is let go as soon as the page is laid out.
+The page has one host for everything except the fonts, which are on another, as on many pages: 4
+style sheets, 6 fonts that they name, 60 images, a script, and a late one that the tenth image
+requests. It has few enough bytes for the slowest network, and many more images than a browser that
+delays requests sends at once. The images are below the fold, where their priority stays low: those
+in view are requested as soon as the page is laid out.
 """
 
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ LATE_SCRIPT = "/late.js"
 STYLES, FONTS, IMAGES = 4, 6, 60
 STYLE_BYTES, FONT_BYTES, IMAGE_BYTES, SCRIPT_BYTES = 2500, 3000, 1800, 2000
 FOLD_PX = 3000
-"""Images begin so far down."""
+"""The vertical offset of the images."""
 LATE_AFTER_IMAGES = 10
-"""The number of images before the late script; by then the page's own requests are out unless
-something holds them back."""
+"""The number of images before the late script; by then the page's own requests have been sent,
+unless the browser delays them."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def items() -> tuple[Item, ...]:
 
 
 def kind_of(path: str) -> str:
-    """Style, font, image, script or page."""
+    """Return the kind of a path's object: style, font, image, script or page."""
     kinds = {".css": "style", ".woff2": "font", ".svg": "image", ".js": "script"}
     return next((kind for end, kind in kinds.items() if path.endswith(end)), "page")
 
@@ -116,7 +116,7 @@ def _image(at: int) -> str:
 
 
 def _fill(text: str, size: int, before: str, after: str, draw: Random) -> bytes:
-    """Filled up to `size` with a comment that does not compress."""
+    """Return the text with a comment that does not compress, `size` bytes in all."""
     room = size - len(text) - len(before) - len(after)
     filler = "".join(draw.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=room))
     return (text + before + filler + after).encode()
@@ -126,4 +126,4 @@ ORDER = {
     (item.url.removeprefix(f"https://{HOST}").removeprefix(f"https://{FONT_HOST}")): place
     for place, item in enumerate(items())
 }
-"""The page's own order, by path."""
+"""The positions of the objects in the page, by path."""

@@ -1,4 +1,4 @@
-"""Format values of the level: significant digits, and the same number of them along a row."""
+"""Format values of the level: significant digits, and the same number of decimals in a row."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ MINUS = "\N{MINUS SIGN}"
 PERCENT = 100.0
 """The factor from a share to percent."""
 COARSE = 100.0
-"""The number from which on decimals in its row are noise."""
+"""The least number for which decimals in its row are noise."""
 
 
 def format_unit(unit: str) -> str:
@@ -18,8 +18,7 @@ def format_unit(unit: str) -> str:
 
 
 def format_number(value: float, unit: str, digits: int, *, signed: bool = False) -> str:
-    """Format a number without its unit: never a negative zero, and with a minus as wide as a
-    plus."""
+    """Format a number without its unit: no negative zero, and a minus as wide as a plus."""
     rounded = round(value * PERCENT if unit == "share" else value, digits) + 0.0
     sign = "+" if signed and rounded > 0 else ""
     return f"{sign}{rounded:,.{digits}f}".replace("-", MINUS)

@@ -1,5 +1,4 @@
-"""Compute what one load of the generated page shows of its stack, from its record and the path's
-logs; pure."""
+"""Compute a stack's values from one load of the generated page: its record and path logs; pure."""
 
 import statistics
 from collections import Counter
@@ -20,9 +19,11 @@ Record = JsonMapping
 
 @dataclass(frozen=True)
 class Waited:
-    """A request in the browser's scheduler. `may_be_held`: of a priority that it holds back;
-    `held_ms`: how long it was there after its host's first response, so that the handshake's
-    round trips are not in it."""
+    """A request in the browser's scheduler.
+
+    `may_be_held`: whether the browser delays requests of its priority; `held_ms`: its time there
+    after its host's first response, so that the handshake's round trips are excluded.
+    """
 
     may_be_held: bool
     held_ms: float
@@ -30,8 +31,11 @@ class Waited:
 
 @dataclass(frozen=True)
 class Scheduled:
-    """The scheduling of a page's requests from the network log: all requests, how many were held
-    back, and the most low-priority requests to one host at once."""
+    """The scheduling of a page's requests, from the network log.
+
+    It has all requests, how many were delayed, and the most low-priority requests to one host at
+    once.
+    """
 
     waited: Sequence[Waited]
     held_back: int
@@ -41,12 +45,12 @@ class Scheduled:
 def page_values(
     record: Record, scheduled: Scheduled, down: Arrivals, up: Arrivals
 ) -> dict[str, Value]:
-    """Return the values by name, without those that this load cannot show."""
+    """Return the values by name, without those that this load lacks."""
     low = [waited.held_ms for waited in scheduled.waited if waited.may_be_held]
     high = [waited.held_ms for waited in scheduled.waited if not waited.may_be_held]
     requests = sorted(record["requests"], key=lambda request: request["at_ns"])
     connections = record["connections"]
-    # Those of another host wait for its handshake, which is an aspect of its own.
+    # Requests to the other host wait for its handshake, which is an aspect of its own.
     paths = [_path(request) for request in requests if urlsplit(request["url"]).netloc == HOST]
     used = {request["connection"] for request in requests}
     values: dict[str, Value | None] = {
@@ -92,7 +96,7 @@ def _path(request: JsonMapping) -> str:
 def order_share(paths: Sequence[str]) -> float | None:
     """Return the share of pairs of different kinds that arrived in another order than `ORDER`.
 
-    Images among themselves ask for nothing that one should have before the other.
+    Pairs of images do not count, as their order does not matter.
     """
     known = [path for path in paths if path in ORDER]
     places = np.array([ORDER[path] for path in known])
@@ -106,14 +110,15 @@ def order_share(paths: Sequence[str]) -> float | None:
 
 
 def late_script_place(paths: Sequence[str]) -> float | None:
-    """Return the number of requests that came before the late script's; None if it was not
-    requested."""
+    """Return the number of requests before the late script's; None if it was not requested."""
     return float(paths.index(LATE_SCRIPT)) if LATE_SCRIPT in paths else None
 
 
 def priorities(requests: Sequence[JsonMapping]) -> str | None:
-    """Return the priorities by kind, such as `font u=0 x6, image u=3, i x60`; None where the
-    protocol has none."""
+    """Return the priorities by kind, such as `font u=0 x6, image u=3, i x60`.
+
+    None if the protocol has no priorities.
+    """
     counts = Counter((kind_of(_path(request)), request["priority"]) for request in requests)
     if not counts or any(priority is None for _, priority in counts):
         return None
@@ -132,8 +137,7 @@ def _first_byte_ms(objects: Sequence[JsonMapping]) -> float | None:
 
 
 def _sum(connections: Sequence[JsonMapping], name: str, beside: str) -> float | None:
-    """Return the sum over all connections of heads and what was put into tables for them (QPACK
-    only)."""
+    """Return the sum over all connections of encoded heads and (QPACK only) table insertions."""
     in_force = [
         facts for connection in connections if (facts := connection["in_force"])[name] is not None
     ]
@@ -165,7 +169,7 @@ def _total(connections: Sequence[JsonMapping], name: str) -> float | None:
 
 
 def _ack_delay_ms_max(down: Arrivals, up: Arrivals) -> float | None:
-    """Return the longest that a packet with data was there before the next packet went up."""
+    """Return the longest time from the arrival of a packet with data to the next packet up."""
     data = (down.wire_bytes >= DATA_PACKET_BYTES_MIN) & (down.released_ns > 0)
     came_ns, went_ns = down.released_ns[data], np.sort(up.at_ns)
     following = np.searchsorted(went_ns, came_ns)

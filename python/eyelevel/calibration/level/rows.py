@@ -36,11 +36,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Row:
-    """One aspect on one network. `difference`: the second's value less the first's; undetermined
-    where too few runs gave one. `allowed_low` to `allowed_high`: what it may be, the
-    margin included. `settings`: those that decide the aspect and that the two stacks have apart.
-    `because`: of what is inherent, the browser's or absent. `runs`: of the scenario, on each side;
-    where there are some and no value, no run told."""
+    """One aspect on one network, with both sides' values and their difference.
+
+    `difference`: the second's value less the first's; undetermined with too few values.
+    `allowed_low` to `allowed_high`: its expected range, the margin included. `settings`: those that
+    determine the aspect and differ between the stacks. `because`: the reason of inherent, browser's
+    and absent rows. `runs`: of the scenario, on each side; if there are some and no value, no run
+    reported one.
+    """
 
     aspect: str
     scenario: str
@@ -60,7 +63,7 @@ class Row:
     """The aspect's effect; None if unmeasured."""
 
     def as_json(self) -> JsonObject:
-        """Return the documented shape (docs/reference/level.md)."""
+        """Return the JSON of a level (docs/reference/level.md)."""
         effect = self.effect_ms and {name: ms.as_json() for name, ms in self.effect_ms.items()}
         return {**asdict(self), "difference": self.difference.as_json(), "effect_ms": effect}
 
@@ -70,8 +73,10 @@ def rows_of(
     stacks: tuple[Stack, Stack],
     effects: Mapping[str, Effect] | None = None,
 ) -> list[Row]:
-    """Return a row an aspect and scenario, in the table's order. `stacks`: of both sides, as they
-    are in force; `effects`: by aspect."""
+    """Return a row per aspect and scenario, in the table's order.
+
+    `stacks`: those of both sides, as in force; `effects`: by aspect.
+    """
     rows = []
     for aspect in ASPECTS:
         if aspect.measure is not None:
@@ -84,7 +89,7 @@ def rows_of(
 
 
 def pending(rows: Sequence[Row]) -> set[str]:
-    """Return the scenarios of which more runs may still decide something."""
+    """Return the scenarios with open rows that more runs may decide."""
     return {
         row.scenario
         for row in rows
@@ -111,7 +116,7 @@ def _row(
     middles = (_middle(first, measure.compared), _middle(second, measure.compared))
     means = [middle if isinstance(middle, float) else 0.0 for middle in middles]
     margin = measure.margin_of(*means)
-    # The expectation is of QUIC less TCP; for the reverse order it is turned, else there is none.
+    # Bounds are for QUIC less TCP: mirrored for the reverse order, and unused for other pairs.
     crosses = stacks[1].over_quic - stacks[0].over_quic
     found = difference(first, second, measure.compared)
     bound = measure.bound if crosses and _have(stacks, measure.bound_with) else None
@@ -142,8 +147,10 @@ def _row(
 
 
 def _middle(values: Sequence[Value], compared: Compared) -> Value | None:
-    """Return the middle value, such that both sides' differ by the difference: means, medians of
-    counts, None if one is not finite. Labels as they are, each once."""
+    """Return the middle value of a side, such that the sides differ by the difference.
+
+    It is the mean, the median of counts, None if one is not finite, or the distinct labels.
+    """
     if not values:
         return None
     if any(isinstance(value, str) for value in values):
@@ -163,7 +170,7 @@ def _have(stacks: tuple[Stack, Stack], wanted: JsonMapping) -> bool:
 
 
 def _none_of(measure: Measure, stacks: tuple[Stack, Stack]) -> str:
-    """Return why one of the stacks has nothing of it; empty where both could have a value."""
+    """Return why one of the stacks lacks the aspect; empty if both may have a value."""
     if measure.none_of is None:
         return ""
     reasons = (measure.none_of(stack) for stack in stacks)
@@ -171,5 +178,5 @@ def _none_of(measure: Measure, stacks: tuple[Stack, Stack]) -> str:
 
 
 def count(runs: Sequence[Run], scenario: str, side: int) -> int:
-    """Return how many there are of one scenario and side."""
+    """Return the number of runs of one scenario and side."""
     return sum((run.scenario, run.side) == (scenario, side) for run in runs)

@@ -6,24 +6,28 @@ from typing import Literal
 from eyelevel.plan.networks.network import Network
 
 QUEUE_MS = 1000.0
-"""Long enough that no first window overflows it: what is lost is lost on purpose, or not at all."""
+"""The queue's length: no first window overflows it, so that packets are lost on purpose only."""
 
 FAR = Network("far", 100_000_000, 100_000_000, 200.0, QUEUE_MS)
-"""Round trips are all that counts."""
+"""A network on which only round trips matter."""
 SLOW = Network("slow", 468_000, 468_000, 262.0, 5 * QUEUE_MS)
-"""Bytes count: those of Wolsing's DA2GC, without its loss and with a queue that holds a window."""
+"""A network on which bytes matter: Wolsing's DA2GC, without its loss and with a queue that holds a
+window."""
 LOSSY = Network("lossy", 10_000_000, 10_000_000, 100.0, QUEUE_MS)
-"""Chosen packets are lost."""
+"""A network that loses chosen packets."""
 
 Kind = Literal["page", "bulk", "late", "tail", "middle"]
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """`page`: the test page in Chromium. `bulk`: `body_bytes` with our own client. `tail` and
+    """One measurement over one network.
+
+    `page`: the generated page in Chromium. `bulk`: `body_bytes` with our own client. `tail` and
     `middle`: the same with the last packet, or one in the middle, lost. `late`: an urgent request
-    while a body of `body_bytes` flows. `expected_s`: of one run,
-    for what is said of the time left before the first was measured."""
+    during a body of `body_bytes`. `expected_s`: the time of one run, for the estimate of the time
+    left before the first was measured.
+    """
 
     name: str
     network: Network

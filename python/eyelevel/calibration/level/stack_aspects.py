@@ -1,7 +1,6 @@
-"""Build the table of aspects of stacks: which are set, which are measured, with each stack's
-values.
+"""Build the table of aspects of stacks, set and measured, with each stack's values.
 
-Nothing is said of an aspect but the setting in force and what this machine measured.
+An aspect is described only by the setting in force and by measurements of this machine.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,11 +31,11 @@ class Known:
 
 @dataclass(frozen=True)
 class ExplainedRow:
-    """An aspect with its value for each stack; a setting that is also measured has a row of each
-    kind. `scenario`: of what is measured.
+    """An aspect with its value for each stack.
 
-    `differs`: settings are not the same, or a pair of the stacks was measured and found apart; None
-    where no pair was measured or the measurement cannot tell. `findings`: of all pairs measured.
+    A setting that is also measured has a row of each kind. `scenario`: that of a measurement.
+    `differs`: whether settings differ, or a pair of the stacks was measured to differ; None if no
+    pair was measured or the measurement is inconclusive. `findings`: those of all measured pairs.
     """
 
     aspect: str
@@ -48,12 +47,12 @@ class ExplainedRow:
 
     @property
     def name(self) -> str:
-        """Aspect and where."""
+        """The aspect, with its scenario if it is measured."""
         return f"{self.aspect}, {self.scenario}" if self.scenario else self.aspect
 
 
 def explain(stacks: Sequence[Stack], known: Known | None = None) -> list[ExplainedRow]:
-    """Return one row per setting, then one a measured aspect and scenario.
+    """Return one row per setting, then one per measured aspect and scenario.
 
     `stacks` are as they are in force.
     """
@@ -73,7 +72,7 @@ def explain(stacks: Sequence[Stack], known: Known | None = None) -> list[Explain
 
 
 def read_known(levels: Sequence[JsonMapping], names: Sequence[str]) -> Known:
-    """Return what levels of `environment.json` contain about these stacks."""
+    """Return the measurements of these stacks in levels of `environment.json`."""
     values: dict[str, dict[Place, Value]] = {name: {} for name in names}
     findings: dict[Place, set[Class]] = {}
     for level in levels:

@@ -1,5 +1,4 @@
-"""Compute what one transfer of our own client shows of its stack, from its reports and the log;
-pure."""
+"""Compute a stack's values from one transfer of our own client: its report and log; pure."""
 
 from typing import Any
 
@@ -10,24 +9,25 @@ from eyelevel.base.json_types import JsonMapping
 from eyelevel.calibration.level.classes import Value
 
 DATA_PACKET_BYTES_MIN = 81
-"""A segment that only acknowledges has 80 bytes at most; a QUIC packet about 70."""
+"""The least bytes of a packet with data: a segment that only acknowledges has at most 80, such a
+QUIC packet about 70."""
 FLIGHT_GAP_RTT_SHARE = 0.4
 """Flights are separated by gaps of this share of a round trip; paced packets are closer."""
 FLIGHT_PACKETS_MIN = 8
-"""A handshake has fewer at once, a first window of bulk data more."""
+"""The fewest packets of a first flight of bulk data; a handshake has fewer at once."""
 
 
 LIMITED = {
     "window_limited_ms": "receive_window_limited_ms",
     "buffer_limited_ms": "send_buffer_limited_ms",
 }
-"""The names in `in_force` of what limited a server."""
+"""The names in `in_force` of the times in which a server was limited."""
 
 
 def bulk_values(
     told: JsonMapping, in_force: JsonMapping, down: Arrivals, rtt_ms: float
 ) -> dict[str, Value]:
-    """Return the values by name, without those that this transfer cannot show."""
+    """Return the values by name, without those that this transfer lacks."""
     values: dict[str, Value] = {
         "connect_ms": float(told["connect_ms"]),
         "tickets": float(told["tickets"]),
@@ -47,9 +47,11 @@ def bulk_values(
 
 
 def late_values(told: JsonMapping, request: JsonMapping, down: Arrivals) -> dict[str, Value]:
-    """Return the values of an urgent request during a transfer: the bytes that left the server
-    between the request's arrival and the packet with its first byte, and the time from the
-    request to that byte. `request`: the server's event."""
+    """Return the values of an urgent request during a transfer: `late_bytes` and `late_ms`.
+
+    The bytes are those that left the server between the request's arrival and the packet with its
+    first byte, the time is from the request to that byte. `request`: the server's event.
+    """
     came_ns = request["at_ns"] - request["server_us"] * 1000
     read = np.flatnonzero((down.released_ns > 0) & (down.released_ns <= told["first_byte_ns"]))
     if not len(read):
@@ -63,10 +65,10 @@ def late_values(told: JsonMapping, request: JsonMapping, down: Arrivals) -> dict
 
 
 def first_flight(down: Arrivals, rtt_ms: float) -> Any:
-    """Places of the packets with data of the first flight after the handshake; None: there is none.
+    """Return the positions of the data packets of the first flight after the handshake, or None.
 
-    A flight ends where nothing was sent for a share of the round trip, or where a round trip is
-    over: what comes then answers an acknowledgement.
+    A flight ends at a pause of a share of the round trip, or after one round trip: later packets
+    are responses to acknowledgements.
     """
     data = np.flatnonzero(down.wire_bytes >= DATA_PACKET_BYTES_MIN)
     at_ms = down.at_ns[data] / 1e6
@@ -80,10 +82,10 @@ def first_flight(down: Arrivals, rtt_ms: float) -> Any:
 
 
 def packet_to_lose(down: Arrivals, kind: str, rtt_ms: float) -> int | None:
-    """Return the place of the response's last packet, or of one in its middle; None: no full one
-    came.
+    """Return the position of the response's last packet, or of one in its middle, by `kind`.
 
-    What comes later than a share of the round trip after the last full packet is no part of it.
+    None if no full packet came. Packets that come later than a share of the round trip after the
+    last full one are not part of the response.
     """
     data = np.flatnonzero(down.wire_bytes >= DATA_PACKET_BYTES_MIN)
     full = data[down.wire_bytes[data] >= FULL_PACKET_BYTES_MIN]
@@ -96,12 +98,14 @@ def packet_to_lose(down: Arrivals, kind: str, rtt_ms: float) -> int | None:
 
 
 FULL_PACKET_BYTES_MIN = 1400
-"""Over TCP 1500, over QUIC 1480."""
+"""The least bytes of a full packet, which has 1500 over TCP and 1480 over QUIC."""
 
 
 def is_the_one(down: Arrivals, kind: str, rtt_ms: float) -> bool:
-    """Return whether one packet alone was lost, and it was the response's last one, or one with
-    others behind it."""
+    """Return whether exactly one packet was lost, and it is the intended one.
+
+    That is the response's last packet (`tail`), or one with others after it (`middle`).
+    """
     if len(down.dropped) != 1:
         return False
     (lost,) = down.dropped.tolist()

@@ -1,11 +1,11 @@
-"""Measures whether this machine emulates what it should, and compares that with theory.
+"""Measure whether this machine emulates paths and stacks as intended, and compare with theory.
 
 `path` sends packets at known rates through a path and checks delay, rate and loss
-(`path_experiment` is one such experiment). `stacks` holds our QUIC beside the kernel's TCP: the
-same bulk data (`bulk`) over both, cell by cell (`stack_cells`), kept for this build and kernel
-(`stack_cache`); `short_flows` does the same with flows of a page's size beside `flow_theory`;
-`fine_grid` runs our controllers alone in virtual time.
+(`path_experiment` is one such experiment). `stacks` compares our QUIC with the kernel's TCP: the
+same bulk data (`bulk`) over both, cell by cell (`stack_cells`), cached for this build and kernel
+(`stack_cache`); `short_flows` does the same with flows of a page's size, with theory from
+`flow_theory`; `fine_grid` runs only our controllers, in virtual time.
 
-No page is loaded here: the level, which loads pages, is `eyelevel.calibration.measuring`. What
-cells say in words is `eyelevel.analysis.yardstick`.
+No page is loaded here: `eyelevel.calibration.measuring` measures the level, which loads pages.
+`eyelevel.analysis.yardstick` describes cells in words.
 """

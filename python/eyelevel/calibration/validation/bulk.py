@@ -23,27 +23,27 @@ from eyelevel.store.disk.folders import temporary_folder
 HOST = "bulk.example.test"
 LATE_URL = f"https://{HOST}/late"
 GRACE_S = 30.0
-"""The extra limit for connecting over the slowest and most lossy path, beyond the transfer's
-own."""
+"""The additional time limit for connecting over the slowest and most lossy path."""
 DATA_PACKET_BYTES_MIN = 81
-"""A TCP segment without data has 52 to 80 bytes over IPv4, one of QUIC with nothing but
-acknowledgements about 70; the smallest with data here, a session ticket's, 83."""
+"""The least bytes of a packet with data. A TCP segment without data has 52 to 80 bytes over IPv4, a
+QUIC packet with only acknowledgements about 70; the smallest with data here, a session ticket's,
+83."""
 FLIGHT_GAP_RTT_SHARE = 0.4
 """Flights are separated by gaps of this share of the round trip; paced packets of a first window
 are far closer."""
 FLIGHT_PACKETS_MIN = 8
-"""A handshake has fewer packets than this at once, a first window of bulk data more."""
+"""The fewest packets of a first flight of bulk data; a handshake has fewer at once."""
 
 
 @dataclass(frozen=True)
 class Bulk:
     """The results of one transfer. Rates count the body's bytes.
 
-    `wire_bytes` left the path's downward link, headers included. `queue_delay_ms_p95` holds the
-    packet's own transmission. `lateness_us_p99`: of packets down as they were read and as they
-    left, whichever is more. `lost_outside_packets`: beside the path, at either end.
-    `first_flight_span_ms`: from the first to the 32nd packet with data as the server sent them
-    after the handshake; None if it sent fewer.
+    `wire_bytes` left the path's downlink, headers included. `queue_delay_ms_p95` includes the
+    packet's own transmission. `lateness_us_p99`: the larger of that of packets down when they were
+    read and when they left. `lost_outside_packets`: outside of the path, at either end.
+    `first_flight_span_ms`: from the first to the 32nd packet with data that the server sent after
+    the handshake; None if it sent fewer.
     """
 
     body_bytes: int
@@ -67,8 +67,10 @@ class Bulk:
 def bulk_site(
     folder: Path, body_bytes: int, scheme: str = "https", *, late_bytes: int = 0
 ) -> tuple[Path, str]:
-    """Return a recording of one body that does not compress, and its URL; with `late_bytes` also of
-    `LATE_URL`, a body of that size."""
+    """Return a recording of one body that does not compress, and its URL.
+
+    With `late_bytes` it also has `LATE_URL`, a body of that size.
+    """
     url = f"{scheme}://{HOST}/object"
     bodies = [(url, body_bytes), *([(LATE_URL, late_bytes)] if late_bytes else [])]
     path = folder / f"bulk-{scheme}-{body_bytes}-{late_bytes}.warc"
@@ -105,16 +107,16 @@ def transfer(
     warm_up: bool = False,
     logs: Path | None = None,
 ) -> Bulk:
-    """Move `bytes_max` of the body, or as much as comes in `duration_ms`. The path's logs are kept
-    in the folder `logs`, if one is given.
+    """Transfer `bytes_max` of the body, or as much as comes in `duration_ms`.
 
-    Raises LabError if lab or transfer failed.
+    The path's logs are stored in the folder `logs`, if one is given. Raises LabError if lab or
+    transfer failed.
     """
     with temporary_folder("bulk") as own:
         folder = logs or own
         answer, summary = transfer_with_report(
             lab_path(network),
-            # As on a first visit: no tickets, unless the stack says so itself.
+            # As on a first visit: no tickets, unless the stack sets them.
             {"session_tickets": False} | lab_stack(stack, network),
             site,
             url,
@@ -141,9 +143,11 @@ def transfer_with_report(
     warm_up: bool = False,
     late: tuple[str, int] | None = None,
 ) -> tuple[JsonObject, LabSummary]:
-    """Transfer over any of the lab's paths and stacks, and return the client's report and the lab's
-    summary, with at least one connection. The path's logs are in the folder `logs`. `late`: instead
-    of a transfer, the URL that is requested urgently after this many bytes of the body."""
+    """Transfer over any path and stack, and return the client's report and the lab's summary.
+
+    The summary has at least one connection. The path's logs are in the folder `logs`. `late`: the
+    URL that is requested urgently after this many bytes of the body.
+    """
     config = LabConfig(path, seed, str(site), stack, log=str(logs))
     with Lab(config) as lab:
         answer = fetch(lab, stack, url, bytes_max, duration_ms, warm_up=warm_up, late=late)
@@ -165,8 +169,9 @@ def fetch(
     warm_up: bool = False,
     late: tuple[str, int] | None = None,
 ) -> JsonObject:
-    """Transfer in a running lab, with the client's side set as in `stack`, and return the client's
-    report; `late` as in `transfer_with_report`. Raises LabError if it failed.
+    """Transfer in a running lab with the client's settings of `stack`; return the client's report.
+
+    `late` is as in `transfer_with_report`. Raises LabError if it failed.
     """
     with temporary_folder("bulk") as own:
         authority = own / "authority.pem"
@@ -237,8 +242,11 @@ def _bulk(
 
 
 def first_flight(log: DirectionLog, rtt_ms: float, packets: int = 32) -> tuple[int, float | None]:
-    """Return packets with data in the first flight after the handshake, as they came to the path,
-    and the time from its first to its `packets`-th; None if it is shorter."""
+    """Return the data packets of the first flight after the handshake, and a time.
+
+    The packets are counted at their arrival at the path; the time is from the first to the
+    `packets`-th, None if there are fewer.
+    """
     data = log.arrived_s[log.arrived_bytes >= DATA_PACKET_BYTES_MIN]
     gaps = np.flatnonzero(np.diff(data) * 1e3 > FLIGHT_GAP_RTT_SHARE * rtt_ms) + 1
     for flight in np.split(data, gaps):

@@ -1,6 +1,6 @@
-"""The fine grid of loss and round trip, in virtual time: our controllers alone, seconds for all.
+"""The fine grid of loss and round trip, in virtual time: only our controllers, within seconds.
 
-The same sender and receiver as the tests of the controllers: QUIC's loss detection (RFC 9002), an
+Sender and receiver are those of the controllers' tests: QUIC's loss detection (RFC 9002), an
 acknowledgement for every second packet. The kernel's TCP has no virtual time: the coarse grid
 (`eyelevel.calibration.validation.stacks`) compares with it.
 """
@@ -27,7 +27,7 @@ CONTROLS = (
     f"sprout_ewma ({ARRIVALS_BY_ACKS})",
     f"sprout_ewma ({ARRIVALS_BY_TIMESTAMPS})",
 )
-"""The controllers as tables name them: Sprout-EWMA by when it takes a packet to have arrived."""
+"""The controllers by their names in tables; Sprout-EWMA by its source of arrival times."""
 LOSSES = (0.0, 0.0001, 0.0003, 0.001, 0.002, 0.003, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.06)
 RTTS_MS = (10.0, 20.0, 40.0, 80.0, 120.0, 200.0, 300.0, 400.0, 560.0, 760.0)
 RATE_BIT_S = 10_000_000
@@ -41,9 +41,10 @@ TIMEOUT_S = 600.0
 
 @dataclass(frozen=True)
 class FineCell:
-    """Medians over `SEEDS` transfers of 10 MB, or what comes in 30 s, at 10 Mbit/s.
+    """Medians over `SEEDS` transfers of 10 MB, or of what arrives in 30 s, at 10 Mbit/s.
 
-    `loss` is one packet's chance, in each direction; `retransmitted_share` pools the seeds.
+    `loss` is the probability of losing a packet, in each direction; `retransmitted_share` pools the
+    seeds.
     """
 
     congestion_control: str
@@ -61,7 +62,7 @@ def fine_grid(
     losses: Sequence[float] = LOSSES,
     rtts_ms: Sequence[float] = RTTS_MS,
 ) -> list[FineCell]:
-    """Return every control at every loss and round trip. Raises LabError if the binary fails."""
+    """Return every controller at every loss and round trip. Raises LabError if the binary fails."""
     keys = [(control, loss, rtt) for control in controls for loss in losses for rtt in rtts_ms]
     wanted = [
         {
@@ -86,7 +87,7 @@ def fine_grid(
 
 
 def simulate(wanted: Sequence[JsonObject]) -> list[JsonObject]:
-    """Transfers in virtual time, as `eyelevel-lab simulate` takes and gives them."""
+    """Run transfers in virtual time, with the inputs and outputs of `eyelevel-lab simulate`."""
     try:
         done = subprocess.run(
             [find_binary(), "simulate"],

@@ -1,5 +1,7 @@
-"""Compute when a short flow's last byte arrives if only window, pacing, rate and distance limit
-it."""
+"""Compute when a short flow's last byte arrives by theory.
+
+Only window, pacing, rate and distance limit the flow.
+"""
 
 import math
 from collections import deque
@@ -10,29 +12,29 @@ from eyelevel.plan.stacks import Stack
 UNPACED_PACKETS = 10
 """The packets that the kernel sends unpaced at a connection's start, including the handshake's."""
 HANDSHAKE_PACKETS = 2
-"""ServerHello, certificate, Finished: 2.4 to 2.9 kB."""
+"""The packets of the server's handshake: ServerHello, certificate, Finished, 2.4 to 2.9 kB."""
 SLOW_START_PACING = 2.0
-"""Windows a round trip while the window grows (`tcp_pacing_ss_ratio`)."""
+"""The windows per round trip at which packets are paced in slow start (`tcp_pacing_ss_ratio`)."""
 REQUEST_BYTES = {"h1": 220, "h2": 490, "h3": 405}
 """The bytes on the wire from the handshake's end to the request, from paths' logs: the client's
 Finished, its settings and the request."""
 INITIAL_ACK_BYTES = 1228
 SERVERS_REST_BYTES = 1178
-"""QUIC's client acknowledges the server's first packet in a datagram that is filled to 1200 bytes
-(RFC 9000, section 14.1). The request waits for it if it takes longer on its way up than the rest
-of the server's handshake on its way down."""
+"""The bytes of the server's handshake after its first packet. QUIC's client acknowledges that
+packet in a datagram that is padded to 1200 bytes (RFC 9000, section 14.1). The request waits for it
+if it takes longer on its way up than the rest of the server's handshake on its way down."""
 PACKET_WIRE_BYTES = {"h1": 1500, "h2": 1500, "h3": 1480}
-"""A full one with its IP header: TCP's fills the path's 1500, QUIC's holds 1452 bytes of UDP."""
+"""The bytes of a full packet with its IP header: TCP's fills the path's 1500, QUIC's has 1452 bytes
+of UDP."""
 
 
 def last_byte_ms(network: Network, stack: Stack, body_bytes: int, body_share: float) -> float:
-    """Return the time from the request to the body's last byte at the client, for slow start
-    without loss.
+    """Return the time in ms from the request to the body's last byte at the client, without loss.
 
-    `body_share`: the body's in the bytes on the wire. The window begins as the stack's and grows by
-    a packet for each that is acknowledged; packets leave at two windows a round trip once the
-    unpaced ones are gone (all at once if the stack does not pace), wait for the link, and are
-    acknowledged at once.
+    `body_share`: the body's share of the bytes on the wire. The window begins as the stack's and
+    grows by a packet for each that is acknowledged (slow start). Packets leave at two windows per
+    round trip once the unpaced ones are gone (all at once if the stack does not pace), wait for the
+    link, and are acknowledged at once.
     """
     packet_bytes = PACKET_WIRE_BYTES[stack.http_version]
     one_way_ms = network.rtt_ms_min / 2

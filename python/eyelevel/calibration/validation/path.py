@@ -1,6 +1,6 @@
-"""Measure the emulated path on this machine and hold it against theory.
+"""Measure the emulated path on this machine and compare it with theory.
 
-What arrived is the receiver's word, what the path did to each packet is its log's
+Arrivals are those that the receiver reports; the path's treatment of each packet is in its log
 (spec/path-log.md).
 """
 
@@ -20,26 +20,28 @@ FULL_BYTES, SMALL_BYTES = 1500, 200
 DELAY_MS = 20.0
 DELAY_TRAFFIC_BIT_S = 20_000_000
 LATENESS_US_MEAN_MAX, LATENESS_US_P99_MAX = 50.0, 200.0
-"""Release against the model's time, with real-time priority: the project's bounds."""
+"""The project's bounds on releases against the model's time, with real-time priority."""
 
 RATE_BIT_S, OVERLOAD_BIT_S, QUEUE_MS = 10_000_000, 15_000_000, 100
 RATE_ERROR_MAX = 0.002
-"""A late first or last packet changes a rate over seconds by less: 2 ms in 1 s."""
+"""The largest error of a rate: a late first or last packet changes a rate over seconds by less, 2
+ms in 1 s."""
 
 LOSS = 0.01
-LOSS_TRAFFIC_BIT_S = 8_000_000  # 5000 small packets a second
+LOSS_TRAFFIC_BIT_S = 8_000_000  # 5000 small packets per second
 CONFIDENCE = 0.999
 """The confidence of the interval around the observed loss: a correct path fails for one seed in a
 thousand."""
 
 SEED = 1
 SHORT_MS = 500
-"""Enough to fill the queue (250 ms at half the rate too much) and for 2500 chances of a loss."""
+"""The time of a short experiment: it fills the queue (250 ms at half the rate too much), and has
+2500 packets that may be lost."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One number against theory; `ok` None: printed only, since nothing bounds it here."""
+    """One number against theory; `ok` None: it has no bound here."""
 
     name: str
     machine: str
@@ -52,8 +54,7 @@ class Check:
 def validate_path(
     duration_ms: int, on_step: Callable[[str], None], *, loaded: bool = True
 ) -> list[Check]:
-    """Return all checks, each experiment for `duration_ms`; first on the machine as it is, then
-    busy.
+    """Return all checks, first on the machine as it is, then busy; each takes `duration_ms`.
 
     Raises LabError if a path cannot be built.
     """
@@ -67,10 +68,9 @@ def validate_path(
 
 
 def short_validation() -> dict[str, JsonObject]:
-    """Return the checks in brief, about five seconds: what a run notes at its start, by their
-    names.
+    """Return the brief checks that a run makes at its start, by name; about five seconds.
 
-    `passed` is None if nothing bounds the number on this machine.
+    `passed` is None if the number has no bound on this machine.
     """
     checks = validate_path(SHORT_MS, lambda step: None, loaded=False)
     return {
@@ -153,8 +153,8 @@ def _rate(machine: str, duration_ms: int) -> list[Check]:
             f"{longest_ms:.3f} ms",
             f"{theory_ms:.3f} ms",
             "exact to one packet",
-            # A full queue stands as long as theory says, less what the link had already sent of
-            # the packet in transmission.
+            # A full queue takes as long as in theory, less the time for what the link has
+            # already sent of the packet in transmission.
             theory_ms - FULL_BYTES * 8e3 / RATE_BIT_S <= longest_ms <= theory_ms + 1e-6,
         ),
         _exact("rate", machine, seen),
@@ -198,11 +198,11 @@ def _exact(experiment: str, machine: str, seen: Seen) -> Check:
 def busy_rate_bit_s(
     sent_ns: NDArray[np.int64], received_ns: NDArray[np.int64], wire_bytes: int, rate_bit_s: int
 ) -> float:
-    """Return the rate at which packets came that had waited, so that the link had no pause before
-    them.
+    """Return the rate in bit/s at which packets that had waited arrived.
 
-    On a loaded machine a sender may be suspended for longer than the queue lasts: such pauses are
-    its own and not the link's. A packet has waited if it took over two transmissions longer.
+    Before these the link had no pause. On a loaded machine a sender may be suspended for longer
+    than the queue lasts: such pauses are its own and not the link's. A packet has waited if it took
+    over two transmissions longer.
     """
     transmission_ns = wire_bytes * 8e9 / rate_bit_s
     waited = (received_ns - sent_ns)[1:] > 2 * transmission_ns
@@ -212,10 +212,10 @@ def busy_rate_bit_s(
 
 
 def longest_wait_ms(rate_bit_s: int, queue_ms: float, wire_bytes: int) -> float:
-    """Return how long the last packet that fits a drop-tail queue takes, its own transmission
-    included.
+    """Return the delay in ms of the last packet that fits a drop-tail queue.
 
-    The queue holds whole packets; another one is in transmission and not of the queue.
+    Its own transmission is included. The queue holds whole packets; the one in transmission is not
+    in the queue.
     """
     waiting = int(rate_bit_s * queue_ms / 8000) // wire_bytes
     return (waiting + 1) * wire_bytes * 8e3 / rate_bit_s

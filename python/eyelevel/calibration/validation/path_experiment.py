@@ -1,7 +1,7 @@
 """Send packets at a constant rate over an emulated path, and return the fate of each.
 
-Every experiment is a path of its own with `eyelevel-lab traffic` at both ends: UDP packets at a
-constant rate from the far end to the client, through the path's downward direction.
+Every experiment has a path of its own with `eyelevel-lab traffic` at both ends: UDP packets at a
+constant rate from the far end to the client, through the path's downlink.
 """
 
 import json
@@ -23,7 +23,7 @@ from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.store.disk.folders import temporary_folder
 
-PORT = 9  # discard; the path's namespaces have nothing else that listens
+PORT = 9  # discard; nothing listens in the path's namespaces
 TOOL_DIFFERS = 2  # exit status of `path-check` if log and model differ
 END_TIMEOUT_S = 30.0
 SEED = 1
@@ -33,8 +33,8 @@ SEED = 1
 class Seen:
     """The results of one experiment. Times of the receiver's packets in ns, in order of arrival.
 
-    `compared` is how many of the log's records were held against the pure model fed with the logged
-    arrivals, `differences` how many were unlike it; the comparison ends at the tenth.
+    `compared` counts the log's records that were compared with the pure model, which got the logged
+    arrivals, `differences` those that differed; the comparison ends at the tenth.
     """
 
     sent: int
@@ -55,9 +55,9 @@ def experiment(
     *,
     realtime: bool = True,
 ) -> Seen:
-    """Sends packets through the stages of `down`; LabError if no path can be built.
+    """Send packets through the stages of `down`. Raises LabError if no path can be built.
 
-    `realtime`: ask for real-time priority; `Seen.realtime` says whether it was granted.
+    `realtime`: request real-time priority; `Seen.realtime` is whether it was granted.
     """
     with temporary_folder("path") as folder:
         config = LabConfig({"down": down, "up": []}, SEED, realtime=realtime, log=str(folder))
@@ -88,7 +88,7 @@ def experiment(
 def _traffic(
     lab: Lab, rate_bit_s: int, wire_bytes: int, duration_ms: int
 ) -> tuple[int, list[list[int]]]:
-    """Return how many packets were sent, and `[sequence, sent_ns, received_ns]` of what arrived."""
+    """Return how many packets were sent, and `[sequence, sent_ns, received_ns]` of the arrivals."""
     address = f"{lab.ready.client_address}:{PORT}"
     tool = [lab.command_prefix[0], "traffic"]
     receiver = subprocess.Popen(

@@ -1,7 +1,7 @@
-"""Flows of a page's size over the kernel's TCP and our QUIC: when does the last byte come?
+"""Flows of a page's size over the kernel's TCP and our QUIC: the time of the last byte.
 
-As the yardstick's bulk data (`stacks`), but so short that the start is all there is:
-initial window, pacing, slow start, headers. Beside each time stands what theory gives.
+They are like the yardstick's bulk data (`stacks`), but so short that only the start matters:
+initial window, pacing, slow start, headers. Each time is accompanied by the theoretical one.
 """
 
 import statistics
@@ -26,15 +26,17 @@ from eyelevel.store.disk.folders import temporary_folder
 FLOW_BYTES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 RUNS = 9
 RUNS_LOSSY = 31
-"""Most flows of 10 kB lose nothing, and those that do wait for a timeout."""
+"""The runs with loss: most flows of 10 kB lose nothing, and those that do wait for a timeout."""
 DURATION_MS = 120_000
-"""1 MB over the slowest network at a quarter of its rate."""
+"""The time limit of a flow: 1 MB over the slowest network at a quarter of its rate."""
 
 
 @dataclass(frozen=True)
 class FlowSide:
-    """One stack's flows of one size over one network; times from the request to the body's last
-    byte, `last_byte_ms` their median, `theory_ms` without loss."""
+    """One stack's flows of one size over one network, with times from request to last byte.
+
+    `last_byte_ms` is their median, `theory_ms` the theoretical one without loss.
+    """
 
     stack: str
     last_byte_ms: float
@@ -62,8 +64,11 @@ class FlowSide:
 
 @dataclass(frozen=True)
 class Flow:
-    """One network, pair and size. `ratio`: QUIC's time over TCP's, geometric means, with its 95 %
-    interval; `theory_ratio` the same of the theory."""
+    """One network, pair and size.
+
+    `ratio`: QUIC's time over TCP's, geometric means, with its 95 % interval; `theory_ratio` is that
+    of the theoretical times.
+    """
 
     network: str
     loss: float
@@ -82,12 +87,12 @@ class Flow:
         return cls(network.name, network.loss_down, control, size, tcp, quic, ratio, theory)
 
     def as_json(self) -> JsonObject:
-        """Return the documented shape (docs/reference/yardstick.md)."""
+        """Return the JSON of a flow (docs/reference/yardstick.md)."""
         return asdict(self) | {"ratio": self.ratio.as_json()}
 
     @classmethod
     def of_json(cls, found: JsonMapping) -> Self:
-        """Return the reverse of `as_json`. Raises KeyError or TypeError for another shape."""
+        """Return the flow of a JSON object. Raises KeyError or TypeError for another form."""
         sides = {
             name: FlowSide(**{**found[name], "runs": tuple(found[name]["runs"])})
             for name in ("tcp", "quic")
@@ -104,10 +109,10 @@ def short_flows(
     fresh: bool = False,
     jobs: int = 1,
 ) -> list[Flow]:
-    """Return every network, pair and size; one that this build on this kernel measured is read.
+    """Return every network, pair and size; those cached by this build on this kernel are read.
 
-    `runs` None: RUNS, or RUNS_LOSSY if packets are lost. Raises LabError if a lab or a
-    transfer failed; what was measured until then is kept.
+    `runs` None: RUNS, or RUNS_LOSSY with loss. Raises LabError if a lab or a transfer failed;
+    finished flows stay in the cache.
     """
     wanted = [
         (network, pair, size, runs or (RUNS_LOSSY if network.loss_down else RUNS))
@@ -118,7 +123,7 @@ def short_flows(
     kept = {} if fresh else {n: read_flow(_cache_key(*flow)) for n, flow in enumerate(wanted)}
     measured: dict[int, Flow] = {}
     for number, document in kept.items():
-        with suppress(KeyError, TypeError):  # absent, or of another shape: measured anew
+        with suppress(KeyError, TypeError):  # absent, or in another form: measured again
             measured[number] = Flow.of_json(document or {})
     missing = [number for number in range(len(wanted)) if number not in measured]
     with temporary_folder("validate") as folder:

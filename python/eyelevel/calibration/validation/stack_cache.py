@@ -1,4 +1,4 @@
-"""Measured cells of the yardstick, kept for this build on this kernel."""
+"""The cache of the yardstick's cells, for this build on this kernel."""
 
 import hashlib
 import json
@@ -20,12 +20,12 @@ from eyelevel.store.disk.whole import write_whole
 
 CACHE_VERSION = 1
 FLOWS = "flows"
-"""The folder of short flows below that of cells."""
+"""The subfolder of short flows."""
 
 
 @cache
 def build() -> JsonObject:
-    """Return the versions that measured: eyelevel's, its binary's digest, the kernel."""
+    """Return the versions that determine results: eyelevel's, its binary's digest, the kernel."""
     return {
         "cache": CACHE_VERSION,
         "eyelevel": version("eyelevel"),
@@ -35,19 +35,21 @@ def build() -> JsonObject:
 
 
 def read_cell(determined_by: JsonMapping) -> Cell | None:
-    """Return the cell that was measured with these settings by this build; None: there is none."""
+    """Return the cell that this build measured with these settings, or None."""
     kept = _read(folder() / f"{_key(determined_by)}.json")
     return kept[1] if kept else None
 
 
 def write_cell(determined_by: JsonMapping, order: int, cell: Cell) -> None:
-    """Keep it; `order` is its place in a table."""
+    """Cache a cell; `order` is its place in a table."""
     _write(folder(), determined_by, {"order": order, "cell": cell.as_json()})
 
 
 def read_cells() -> list[Cell]:
-    """Return every cell that this build measured on this kernel, in the table's order, each once:
-    with the most runs."""
+    """Return the cells that this build measured on this kernel, in the table's order.
+
+    If a cell was measured several times, it is the one with the most runs.
+    """
     kept = [cell for file in sorted(folder().glob("*.json")) if (cell := _read(file))]
     ordered = sorted(kept, key=lambda cell: (cell[0], len(cell[1].tcp.runs)))
     cells = {(cell.network, cell.congestion_control): cell for _, cell in ordered}
@@ -55,15 +57,15 @@ def read_cells() -> list[Cell]:
 
 
 def read_flow(determined_by: JsonMapping) -> JsonObject | None:
-    """Return the short flow measured with these settings by this build, as it was written."""
+    """Return the short flow that this build measured with these settings, as JSON, or None."""
     try:
         return _object(folder() / FLOWS / f"{_key(determined_by)}.json")
     except OutsideError:
-        return None  # absent or cut off: measured anew
+        return None  # absent or truncated: measured again
 
 
 def write_flow(determined_by: JsonMapping, flow: JsonMapping) -> None:
-    """Keep it."""
+    """Cache a short flow."""
     _write(folder() / FLOWS, determined_by, flow)
 
 
@@ -89,7 +91,7 @@ def _read(file: Path) -> tuple[int, Cell] | None:
         document = _object(file)
         return int(document["order"]), Cell.of_json(document["cell"])
     except (OutsideError, ValueError, KeyError, TypeError, AttributeError):
-        return None  # absent, or of another shape: measured anew
+        return None  # absent, or in another form: measured again
 
 
 def _object(file: Path) -> JsonObject:

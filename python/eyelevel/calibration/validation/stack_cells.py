@@ -11,15 +11,18 @@ from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.calibration.validation.bulk import Bulk
 
 LOSSES_MIN = 100
-"""Fewer pooled over a lossy network say little of what losses do."""
+"""The fewest pooled losses over a lossy network; with fewer, a cell shows little of their
+effect."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One stack of a cell; medians over its runs. Goodput counts the body, `corrected` also what
-    headers took. `retransmitted_share` and `lost_outside_packets` pool all runs' packets;
-    `lateness_us_p99` is the worst run's, of the path; `failed_runs` broke off and are not in the
-    medians."""
+    """One stack of a cell; medians over its runs.
+
+    Goodput counts the body, `corrected_bit_s` also the headers' share. `retransmitted_share` and
+    `lost_outside_packets` pool all runs' packets; `lateness_us_p99` is that of the path in the
+    worst run; `failed_runs` broke off and are not in the medians.
+    """
 
     stack: str
     goodput_bit_s: float
@@ -35,8 +38,11 @@ class Side:
 
     @classmethod
     def of(cls, stack: str, moved: Sequence[Bulk], share: float, failed: int) -> Self:
-        """Summarise a stack's runs; `share` is the body's share of the bytes on the wire, `failed`
-        the number of further runs that broke off."""
+        """Summarise a stack's runs.
+
+        `share` is the body's share of the bytes on the wire, `failed` the number of further runs
+        that broke off.
+        """
         sent = sum(transfer.sent_packets for transfer in moved)
         repeated = sum(transfer.retransmitted_packets for transfer in moved)
         goodput = statistics.median(transfer.goodput_bit_s for transfer in moved)
@@ -58,9 +64,11 @@ class Side:
 
 @dataclass(frozen=True)
 class Cell:
-    """One network and one pair. `ratio`: QUIC's corrected goodput to TCP's, geometric means, with
-    its 95 % interval. `few_losses`: fewer than 100 pooled over a
-    lossy network."""
+    """One network and one pair.
+
+    `ratio`: QUIC's corrected goodput over TCP's, geometric means, with its 95 % interval.
+    `few_losses`: fewer than LOSSES_MIN pooled over a lossy network.
+    """
 
     network: str
     loss: float
@@ -78,12 +86,12 @@ class Cell:
         return cls(network, loss, control, tcp, quic, ratio_of(quic.runs, tcp.runs), few)
 
     def as_json(self) -> JsonObject:
-        """Return the documented shape (docs/reference/yardstick.md)."""
+        """Return the JSON of a cell (docs/reference/yardstick.md)."""
         return asdict(self) | {"ratio": self.ratio.as_json()}
 
     @classmethod
     def of_json(cls, found: JsonMapping) -> Self:
-        """Return the reverse of `as_json`. Raises KeyError or TypeError for another shape."""
+        """Return the cell of a JSON object. Raises KeyError or TypeError for another form."""
         sides = {
             name: Side(**{**found[name], "runs": tuple(found[name]["runs"])})
             for name in ("tcp", "quic")

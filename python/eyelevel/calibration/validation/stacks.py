@@ -1,8 +1,8 @@
-"""The yardstick is the kernel: the same bulk data over its TCP and over our QUIC.
+"""The yardstick: the same bulk data over the kernel's TCP and over our QUIC.
 
-Both stacks of a pair have the same congestion control, window and pacing, and take turns; a cell is
-one network and one pair. What headers take differs by protocol and is corrected for: a stack's
-share of body in the bytes on the wire is measured once, without loss.
+Both stacks of a pair have the same congestion control, window and pacing, and alternate; a cell is
+one network and one pair. The overhead of headers differs by protocol and is corrected for: a
+stack's share of body in the bytes on the wire is measured once, without loss.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ Pair = tuple[str, str]
 PAIRS: tuple[Pair, ...] = (("tcp+", "quic"), ("tcp+bbr", "quic+bbr"))
 PRESETS = ("dsl", "lte", "3g", "da2gc", "mss")
 FAST_PRESETS = ("starlink", "5g")
-"""105 and 220 Mbit/s, with courses that are made."""
+"""Networks of 105 and 220 Mbit/s, with synthetic courses."""
 GRID_LOSS = (0.0, 0.001, 0.005, 0.01, 0.02, 0.06)
 GRID_RTT_MS = (10.0, 40.0, 200.0, 760.0)
 GRID_RATE_BIT_S = 10_000_000
@@ -51,20 +51,22 @@ def presets() -> list[Network]:
 
 
 def fast_presets() -> list[Network]:
-    """Return the networks of the table that are faster than the papers', and each without its
-    course, at its mean rate: a transfer sees the first seconds of a course alone."""
+    """Return the table's networks that are faster than the papers', with and without their course.
+
+    Without it a network has its mean rate: a transfer meets only the first seconds of a course.
+    """
     networks = [NETWORKS_BY_NAME[name] for name in FAST_PRESETS]
     even = [replace(n, name=f"{n.name}-even", synth_down=None, synth_up=None) for n in networks]
     return [*networks, *even]
 
 
 def body_bytes(network: Network) -> int:
-    """Return how much is moved over a network at most."""
+    """Return the most bytes that are transferred over a network."""
     return max(BODY_BYTES, round(network.rate_down_bit_s * FAST_S / 8))
 
 
 def grid() -> list[Network]:
-    """Return the grid of one-way loss and round trip, each direction losing alike."""
+    """Return the grid of one-way losses and round trips, with the same loss in each direction."""
     return [
         Network(
             f"{rtt:g}ms-{loss:.1%}",
@@ -81,8 +83,7 @@ def grid() -> list[Network]:
 
 
 def network_of(name: str) -> Network:
-    """Return a preset network or a cell of the grid; NetworkError with the nearest name
-    otherwise."""
+    """Return a preset network or a cell of the grid. Raises NetworkError with the nearest name."""
     known = NETWORKS_BY_NAME | {network.name: network for network in (*fast_presets(), *grid())}
     if name in known:
         return known[name]
@@ -100,10 +101,10 @@ def validate_stacks(
     fresh: bool = False,
     jobs: int = 1,
 ) -> list[Cell]:
-    """Return every network with every pair; a cell that this build on this kernel measured is read.
+    """Return the cell of every network and pair; those that this build has cached are read.
 
     `jobs` cells are measured at once, each in labs of its own. Raises LabError if a lab or a
-    transfer failed; what was measured until then is kept.
+    transfer failed; finished cells stay in the cache.
     """
     wanted = [(network, pair) for network in networks for pair in pairs]
     measured = {} if fresh else _read_cached(wanted, runs)
@@ -153,7 +154,7 @@ def _measure(
                 moved[name].append(_run(network, name, site, run))
             except LabError:
                 failed[name] += 1
-                # What ends with the command did not break off.
+                # Transfers that end with the command have not broken off.
                 if stopping.is_set() or failed[name] >= FAILED_MAX or not moved[name]:
                     raise
     tcp, quic = (Side.of(name, moved[name], header_share(name), failed[name]) for name in pair)
@@ -174,7 +175,7 @@ def _run(network: Network, name: str, site: tuple[Path, str], seed: int) -> Bulk
 
 @cache
 def header_share(name: str) -> float:
-    """Return the body's share in the bytes on the wire over a fast path without loss."""
+    """Return the body's share of the bytes on the wire over a fast path without loss."""
     with temporary_folder("validate") as folder:
         site = bulk_site(folder, body_bytes(HEADER_NETWORK))
         transferred = _run(HEADER_NETWORK, name, site, 0)
@@ -182,7 +183,7 @@ def header_share(name: str) -> float:
 
 
 def _order(network: Network, pair: Pair) -> int:
-    """Return the cell's place in a table of all."""
+    """Return the cell's position in a table of all."""
     names = [network.name for network in (*presets(), *fast_presets(), *grid())]
     place = names.index(network.name) if network.name in names else len(names)
     return place * len(PAIRS) + PAIRS.index(pair)

@@ -1,9 +1,9 @@
-"""A measured level as text: the answer first, then rows by what they mean; pure.
+"""A measured level as text: the answer first, then rows by their meaning; pure.
 
-`row` says one row, its numbers with as many digits as one another; `verdict` what a pair comes to
-in a sentence; `level` and `stacks` lay both out as lines for a terminal of any width, what is
-apart before what is alike.
+`row` formats one row, its numbers with the same number of digits; `verdict` summarises a pair in a
+sentence; `level` and `stacks` lay both out as lines for a terminal of any width, differences before
+similarities.
 
-A level and its rows are dictionaries as `environment.json` and `--json` have them, so that what
-was kept is said as what was just measured. Nothing is computed here but digits and widths.
+Levels and rows are dictionaries as in `environment.json` and `--json`, so that stored and fresh
+ones are formatted alike. Nothing is computed here except digits and widths.
 """

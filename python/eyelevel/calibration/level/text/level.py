@@ -1,7 +1,7 @@
-"""A measured level as lines of text: the answer first, then rows by what they mean.
+"""A measured level as lines of text: the answer first, then rows by their meaning.
 
-A row has a line. Where the terminal is wide enough the line begins with its aspect; else the aspect
-stands above its rows, so that nothing is broken within a cell.
+A row has a line. If the terminal is wide enough the line begins with its aspect; otherwise the
+aspect is above its rows, so that no cell is broken.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ lines."""
 GAP = 2
 INDENT = 2
 PROSE_MAX = 110
-"""Sentences are read badly in longer lines."""
+"""The longest line of prose; longer ones are hard to read."""
 OWN_LINES = "as below"
 
 GROUPS: tuple[tuple[str, str, str], ...] = (
@@ -49,7 +49,7 @@ GROUPS: tuple[tuple[str, str, str], ...] = (
 
 @dataclass(frozen=True)
 class _Shape:
-    """`aspect`: it begins the line, else it stands above; `margin`: has a column, else is below."""
+    """A layout. `aspect`: it begins the line, else it is above; `margin`: it has a column."""
 
     aspect: bool
     gap: int
@@ -57,14 +57,14 @@ class _Shape:
 
 
 SHAPES = (_Shape(True, GAP), _Shape(False, GAP), _Shape(False, 1), _Shape(False, 1, margin=False))
-"""The widest first; the last one is for whoever has less than 80 columns."""
+"""The layouts, widest first; the last one is for terminals below 80 columns."""
 
 WHAT = {aspect.name: aspect.what for aspect in ASPECTS}
 
 
 @dataclass(frozen=True)
 class Line:
-    """`style` is rich's."""
+    """A line with its style for rich."""
 
     text: str
     style: str = ""
@@ -72,7 +72,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Entry:
-    """Rows of one aspect that say the same, on networks of one kind."""
+    """Rows of one aspect with the same text, on networks of one kind."""
 
     row: Row
     where: str
@@ -80,18 +80,18 @@ class Entry:
 
     @property
     def title(self) -> str:
-        """The aspect, with the unit where its name has none."""
+        """The aspect, with the unit if its name has none."""
         unit, name = self.said.unit, self.row["aspect"]
         return name if not unit or unit in name else f"{name}, {unit}"
 
     @property
     def own_lines(self) -> bool:
-        """Too long for a column."""
+        """Whether a value is too long for a column."""
         return max(len(self.said.first), len(self.said.second)) > CELL_CHARACTERS_MAX
 
 
 def level_lines(level: Level, width: int) -> list[Line]:
-    """Return all of a level, in lines of at most `width` characters."""
+    """Return a level in lines of at most `width` characters."""
     width = max(width, WIDTH_MIN)
     kinds = list(groups(level["rows"]))
     every = [entry for *_, entries in kinds for entry in entries]
@@ -140,7 +140,7 @@ def _merge(rows: Sequence[Row]) -> list[Entry]:
 
 
 class _Table:
-    """Columns as wide as all entries need; the first of a few shapes that fits the terminal."""
+    """Columns as wide as all entries need, in the first layout that fits the terminal."""
 
     def __init__(self, entries: Sequence[Entry], names: tuple[str, str], width: int) -> None:
         self._prose = min(width, PROSE_MAX)
@@ -190,7 +190,7 @@ class _Table:
         return lines
 
     def _values(self, said: RowText) -> list[str]:
-        """Long ones, each once."""
+        """Return the lines of long values, each distinct one once."""
         named = dict(zip(self._names, (said.first, said.second), strict=True))
         if said.first == said.second:
             named = {"both": said.first}
@@ -208,7 +208,7 @@ class _Table:
         return (*cells, phrases.margin) if self._shape.margin else cells
 
     def _join(self, cells: Sequence[str]) -> str:
-        """Return label, difference and margin to the left, both values to the right."""
+        """Return a line with both values right-aligned, and all other cells left-aligned."""
         padded = [
             f"{cell:>{size}}" if column in (1, 2) else f"{cell:<{size}}"
             for column, (cell, size) in enumerate(zip(cells, self._sizes, strict=True))
@@ -217,12 +217,12 @@ class _Table:
 
 
 def prose(text: str, width: int) -> list[str]:
-    """Return sentences in lines that read well."""
+    """Wrap sentences at a legible width."""
     return wrap(text, min(width, PROSE_MAX), break_on_hyphens=False)
 
 
 def hanging(text: str, width: int, indent: int, more: int = INDENT) -> list[str]:
-    """Return lines with an indent, all but the first with `more`."""
+    """Wrap text with an indent, all lines except the first with `more`."""
     return wrap(
         text,
         width,

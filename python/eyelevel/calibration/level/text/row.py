@@ -1,7 +1,7 @@
-"""One row of the level in words. A row is a dictionary as `environment.json` and `--json` have it.
+"""One row of the level in words. A row is a dictionary as in `environment.json` and `--json`.
 
-The numbers of a row have as many digits as one another, so that their differences can be checked
-by looking; `--json` has all digits.
+The numbers of a row have the same number of digits, so that their differences can be checked by
+eye; `--json` has all digits.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ _INTERVAL = ("value", "low", "high")
 
 @dataclass(frozen=True)
 class RowText:
-    """The texts of a row, without units, which `unit` has. `difference` includes its interval."""
+    """The texts of a row, without units; `unit` has the unit. `difference` includes its
+    interval."""
 
     first: str
     second: str
@@ -27,7 +28,7 @@ class RowText:
     unit: str
 
     def with_unit(self, told: str) -> str:
-        """Return a number with its unit; what is none stays as it is."""
+        """Return a number with its unit; any other text stays as it is."""
         return f"{told} {self.unit}" if self.unit and told[-1:].isdigit() else told
 
 
@@ -48,16 +49,20 @@ def format_row(row: Row) -> RowText:
 
 
 def absent(row: Row) -> bool:
-    """Return whether a stack has nothing of the kind, such as priorities of HTTP/1.1, or no run
-    reported it."""
+    """Return whether a stack lacks the aspect, such as priorities with HTTP/1.1.
+
+    Also true if there were runs and none reported it.
+    """
     if row["word"] == "absent":
         return True
     return bool(min(row["runs"])) and None in (row["first"], row["second"])
 
 
 def why(row: Row, runs_min: int) -> str:
-    """Return the reason for a row's word: what is allowed by design, which settings differ, or why
-    nothing is known; empty if there is none."""
+    """Return the reason for a row's class; empty if there is none.
+
+    It is the expected range, the settings that differ, or why the class is unknown.
+    """
     if row["because"]:
         return f"{'' if absent(row) else _format_allowed(row)}{row['because']}"
     reasons = []

@@ -1,6 +1,6 @@
-"""Settings and measured values of stacks as lines of text: what is apart before what is alike.
+"""Settings and measured values of stacks as text: differences before similarities.
 
-Stacks with the same value share it, so that three stacks and twelve fit the same terminal.
+Stacks with the same value share it, so that both three and twelve stacks fit a terminal.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,17 +13,16 @@ from eyelevel.calibration.level.text.verdict import Level, verdict
 
 GAP = 2
 WIDE = 110
-"""The terminal width from which on a measured value and its aspect share a line."""
+"""The least terminal width at which a measured value and its aspect share a line."""
 BETWEEN = "   "
 WHERE = 18
-"""The longest of where something is measured has as many characters."""
+"""The length of the longest scenario name."""
 
 
 def format_stacks(
     names: Sequence[str], rows: Sequence[ExplainedRow], levels: Sequence[Level], width: int
 ) -> list[Line]:
-    """First the answers of `levels`, then what is known; rows of which nothing was measured are
-    left out."""
+    """Return the answers of `levels`, then the rows; those without measurements are left out."""
     lines = [Line(text, "bold") for level in levels for text in prose(verdict(level), width)]
     known = [row for row in rows if set(row.values) != {NOT_MEASURED}]
     for style, head, of_group in _groups(known):
@@ -57,7 +56,7 @@ def _groups(rows: Sequence[ExplainedRow]) -> Iterator[tuple[str, str, list[Expla
 
 
 def _worst(row: ExplainedRow) -> str | None:
-    """Return the most important finding about several pairs."""
+    """Return the most important of the findings about several pairs."""
     return next((word for word, _, _ in GROUPS if word in row.findings), None)
 
 
@@ -77,7 +76,7 @@ def _lines(names: Sequence[str], rows: Sequence[ExplainedRow], width: int) -> It
 def _merge(
     names: Sequence[str], rows: Sequence[ExplainedRow]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield places and values, merged where they are the same on networks of one kind."""
+    """Yield scenarios and values, merged if they are the same on networks of one kind."""
 
     def same(row: ExplainedRow) -> tuple[str, tuple[str, ...]]:
         return row.scenario.partition(" on ")[0], _values(names, row.values)
@@ -88,7 +87,7 @@ def _merge(
 
 
 def _values(names: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:
-    """Return each once, behind the stacks that have it; by itself where all do."""
+    """Return each distinct value after the names of its stacks; alone if all stacks have it."""
     if len(set(values)) == 1:
         return (values[0],)
     by_value: dict[str, list[str]] = {}
@@ -99,8 +98,7 @@ def _values(names: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:
 
 
 def _beside(label: str, said: Sequence[str], width: int) -> Iterator[Line]:
-    """Yield the texts to the right of a label: on its line if all fit, otherwise on one line
-    each."""
+    """Yield the texts to the right of a label: on its line if all fit, otherwise one per line."""
     indent = len(label) + GAP
     joined = BETWEEN.join(said)
     fits = indent + len(joined) <= width

@@ -1,6 +1,6 @@
-"""A measured level in words: for command and report.
+"""A measured level in words, for commands and reports.
 
-A level is a dictionary as `environment.json` keeps it under `levels`.
+A level is a dictionary, as in `levels` of `environment.json`.
 """
 
 from collections.abc import Sequence
@@ -19,29 +19,28 @@ WORDS = {
     "unknown": "the interval is too wide to tell",
     "not there": "one of the two stacks has no such aspect",
 }
-"""The meaning of each word of a level."""
+"""The meaning of each class of a level."""
 MEANING = " ".join(f"{word}: {meaning}." for word, meaning in WORDS.items())
 
 NAMED_MAX = 6
-"""Aspects in one sentence."""
+"""The most aspects in one sentence."""
 REST: tuple[Class, ...] = ("equal", "inherent", "browser")
-"""Classes that need no naming."""
+"""The classes whose aspects are counted and not named."""
 BINARY_CHARACTERS = 8
 VALUES_CHARACTERS_MAX = 40
-"""Longer ones, such as the priorities of all kinds, are for tables."""
+"""The longest values in a sentence; longer ones, such as the priorities of all kinds, are in tables
+only."""
 
 Level = JsonMapping
 
 
 def unequal_sentence(level: Level, aspects_max: int) -> str:
-    """Return a sentence for readers of results about a pair's unequal aspects, with both values;
-    empty if there are none."""
+    """Return a phrase with a pair's unequal aspects and both values; empty if there are none."""
     return _sentence(level, "unequal", aspects_max)
 
 
 def unknown_sentence(level: Level, aspects_max: int) -> str:
-    """Return aspects of a pair of which both have a value and that are unknown; empty where there
-    are none."""
+    """Return a phrase with a pair's unknown aspects that have both values; empty without any."""
     return _sentence(level, "unknown", aspects_max)
 
 
@@ -61,7 +60,10 @@ def _sentence(level: Level, word: str, aspects_max: int) -> str:
 
 
 def verdict(level: Level) -> str:
-    """Level or not, in one sentence: how many rows are of which class; what matters by name."""
+    """Return whether a pair is level, in one sentence with the rows of each class.
+
+    Unequal and unknown aspects are named.
+    """
     pair = f"{level['first']} and {level['second']}"
     there = [row for row in level["rows"] if not absent(row)]
     by_word = {word: [row for row in there if row["word"] == word] for word in CLASS_NAMES}
@@ -78,7 +80,7 @@ def verdict(level: Level) -> str:
 
 
 def _count(rows: Sequence[Row], word: str) -> str:
-    """Return how many rows have one of the two named words, and which aspects."""
+    """Return the number of rows of a class, with their aspects."""
     if not rows:
         return f"none {word}"
     names = list(dict.fromkeys(row["aspect"] for row in rows))
