@@ -33,7 +33,7 @@ FOLDERS = {
 """Pages that list what is in a folder."""
 SECTIONS = {
     "reference/commands/index.md": ("reference/commands/",),
-    "guides/index.md": ("guides/", "ci/"),
+    "guides/index.md": ("guides/", "ci/", "agents/"),
     "reference/index.md": ("reference/",),
     "decisions/index.md": ("decisions/",),
     "explanation.md": ("",),
