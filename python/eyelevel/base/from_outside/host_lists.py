@@ -7,7 +7,7 @@ list.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -33,7 +33,11 @@ other words count alone only if the next line has a dot or a colon.
 SHOWN = 3
 """Number of left-out lines that are quoted."""
 
+_BEGIN_CHARACTERS = 4
+"""A byte order mark, and the first letter with its NUL."""
+
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
+_WITHOUT_PORT = re.compile(r"\[[^\]]*\]|[^][/?:]+")
 _PORT = re.compile(r"(.*):(\d{1,5})", re.DOTALL)
 _RANK = re.compile(r"\d[\d.]*", re.ASCII)
 
@@ -123,6 +127,8 @@ def _rows(
         if not text.strip():
             continue
         if columns is None:
+            if "\0" in text[:_BEGIN_CHARACTERS]:
+                raise source.refusal("it is in UTF-16", "", "save the file as UTF-8")
             stated = read_separator(text, number, source)
             columns = _Columns(stated or SEPARATORS)
             if stated:
@@ -145,6 +151,7 @@ class _Columns:
         self._separators = separators
         self._is_new = True
         self._at: int | None = None
+        self._port_at: int | None = None
         self._rows = 0
 
     def is_first_row(self) -> bool:
@@ -164,6 +171,7 @@ class _Columns:
             named = next((name for name in known if name in cells), None)
             if named is not None and not any(_RANK.fullmatch(cell) for cell in cells):
                 self._separators, self._at = separator, cells.index(named)
+                self._port_at = cells.index("port") if "port" in cells else None
                 return True
         return False
 
@@ -171,11 +179,11 @@ class _Columns:
         """Return the cell with the host, or the line itself if it is not a row of a table."""
         refuse_cr(text, number, source)
         for separator in self._separators:
-            if separator not in text and not (self._at or text.startswith('"')):
+            if separator not in text and not self._at:
                 continue
             cells = csv_cells(text, separator, number, source)
             if self._at is not None:
-                return cells[self._at] if self._at < len(cells) else ""
+                return self._with_port(cells)
             first, *others = cells
             if others and first.isascii() and first.isdecimal():
                 return others[0]
@@ -183,7 +191,15 @@ class _Columns:
             is_origin = re.fullmatch(r"[^/]*/?", _SCHEME.sub("", first))
             if is_origin and all(_RANK.fullmatch(cell) for cell in others if cell):
                 return first
-        return text
+        return csv_cells(text, ",", number, source)[0] if text.startswith('"') else text
+
+    def _with_port(self, cells: Sequence[str]) -> str:
+        """Return the host's cell of a row, with the port's beside it; a URL has its port itself."""
+        host, port = (
+            cells[at] if at is not None and at < len(cells) else ""
+            for at in (self._at, self._port_at)
+        )
+        return f"{host}:{port}" if port and _WITHOUT_PORT.fullmatch(host) else host
 
 
 def _name_and_port(authority: str) -> tuple[str, int | None]:

@@ -25,6 +25,10 @@ LISTS = {
     "tabs": "1\twww.d.test\t0.5\n2\tapi.d.test\t0.4\n",
     "semicolons": "www.d.test;7\napi.d.test;6\n",
     "comments": "\ufeff# all\nwww.d.test # the first\n\n#\n https://api.d.test/#top\n",
+    "all cells quoted": '"1","www.d.test"\n"2","api.d.test"\n',
+    "all cells quoted, with tabs": '"1"\t"www.d.test"\n"2"\t"api.d.test"\n',
+    "ports": "host,port\nwww.d.test,443\nhttps://api.d.test/,443\n",
+    "ports left out": "port;host\n;www.d.test\n443;api.d.test\n",
     "quoted": '"www.d.test"\n"api.d.test"\n',
     "pages": "page\nhttps://www.d.test/\nhttps://api.d.test/x\n",
     "a heading of one word": 'sep=;\n"Host"\n"www.d.test"\napi.d.test\n',
@@ -126,6 +130,32 @@ def test_a_scan_has_one_port_for_all(tmp_path: Path) -> None:
         "a.example",
         "b.example",
     ]
+
+
+def test_a_column_of_ports_counts(tmp_path: Path) -> None:
+    text = "name,port\na.example,8443\n[2001:db8::1],53\nhttps://b.example/x,1\nc.example,\n"
+    found = read_targets(listed(tmp_path, f"{text}d.example:7,9\ne.example,many\n"))
+    assert [(each.host, each.port) for each in found] == [
+        ("a.example", 8443),
+        ("[2001:db8::1]", 53),
+        ("b.example", 443),
+        ("c.example", 443),
+        ("d.example", 7),
+    ]
+    notes = list[str]()
+    assert (
+        count_names(listed(tmp_path, "host,port\na.test,53\nb.test,443\n"), None, 443, print) == 1
+    )
+    read_targets(listed(tmp_path, "host,port\na.test,53\nb.test,many\n"), notes.append)
+    assert "list:3: `b.test,many` is not a HOST" in notes[1]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_list_in_utf_16_is_refused_with_what_helps(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    path.write_bytes("a.example\nb.example\n".encode(encoding))
+    with pytest.raises(ProbeError, match=r"list: it is in UTF-16; save the file as UTF-8"):
+        read_targets(path)
 
 
 @pytest.mark.parametrize("text", ["", "# none\n", "rank,domain\n", "domain\n", "host\n", "page\n"])
