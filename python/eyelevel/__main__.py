@@ -1,6 +1,4 @@
-"""The command `eyelevel`, except for the shell of `eyelevel path`, which its script starts
-directly.
-"""
+"""The command `eyelevel`, except for the shell of `eyelevel path`, started by its script."""
 
 import sys
 

@@ -18,9 +18,7 @@ class ExpectedError(Exception):
 
 
 class Terminated(BaseException):
-    """SIGTERM or SIGHUP was received: the command exits in order, with its browsers, labs and
-    folders.
-    """
+    """SIGTERM or SIGHUP was received: the command ends its browsers and labs, and exits."""
 
 
 INTERRUPTS = (KeyboardInterrupt, Terminated)
@@ -72,8 +70,9 @@ class ConnectionLogError(ExpectedError):
 
 
 class CorpusError(ExpectedError):
-    """A corpus, a list of pages or a selection is invalid; the message is one line with a
-    remedy.
+    """A corpus, a list of pages or a selection is invalid.
+
+    The message is one line with a remedy.
     """
 
 

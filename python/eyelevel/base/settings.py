@@ -28,9 +28,7 @@ class Settings:
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid", "strict": True}
 
     def stated(self, *, without: tuple[str, ...] = ()) -> JsonObject:
-        """Return the settings as JSON, including those without effect, except those named in
-        `without`.
-        """
+        """Return the settings as JSON, even without effect, except those in `without`."""
         stated = _as_json(asdict(self))  # type: ignore[call-overload]
         return {name: value for name, value in stated.items() if name not in without}
 
@@ -95,8 +93,9 @@ class Units:
         return {"anyOf": [{"type": "number", "minimum": 0}, text]}
 
     def quantity(self, value: Any) -> Any:
-        """Convert a text such as `25 Mbit/s` to a number; other values are left to the field's
-        checks.
+        """Convert a text such as `25 Mbit/s` to a number.
+
+        Other values are left to the field's checks.
 
         Raises `ValueError`, with the known units, for a text that is not a quantity.
         """

@@ -48,8 +48,9 @@ def start_log(level_name: str) -> None:
 
 
 def start_inherited_log() -> None:
-    """Start the log that VARIABLE requests, if it is set; raises `ExpectedError` for an unknown
-    level.
+    """Start the log that VARIABLE requests, if it is set.
+
+    Raises `ExpectedError` for an unknown level.
     """
     level_name = os.environ.get(VARIABLE, "")
     if level_name and level_name not in LEVELS:

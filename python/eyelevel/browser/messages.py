@@ -94,8 +94,9 @@ def parse_message(raw: bytes | str) -> JsonObject:
 
 
 def text_of(message: JsonObject, name: str, otherwise: str = "") -> str:
-    """Return a text field of a message's envelope; raises `BrowserMessageError` for another
-    type.
+    """Return a text field of a message's envelope.
+
+    Raises `BrowserMessageError` for another type.
     """
     value = message.get(name, otherwise)
     if not isinstance(value, str):

@@ -118,8 +118,7 @@ class Navigation:
     """Number of documents shown in the main frame; above 1 if the page redirected by script."""
 
     def of(self, ended: LoadEnd) -> Navigation:
-        """Return the milestones of a load with this end: after a timeout there is no page load
-        time.
+        """Return the milestones for a load that `ended` so; after a timeout without page load time.
 
         A page that goes on to further documents may finish one between the time limit and the
         reading of its timings.
@@ -308,9 +307,7 @@ class RawLoad:
     """
 
     def as_record(self) -> JsonObject:
-        """Return the record's `navigation`, `objects` and `frames`, and the browser's other
-        keys.
-        """
+        """Return the record's `navigation`, `objects` and `frames`, and the other keys."""
         return {
             "navigation": self.navigation.as_record(),
             "objects": [item.as_record() for item in self.objects],

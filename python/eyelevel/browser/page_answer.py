@@ -128,7 +128,5 @@ def check_answer(answer: object) -> PageAnswer:
 
 
 def is_full(count: int, kind: str) -> bool:
-    """Return whether the browser's buffer for this entry type was full, so that entries are
-    missing.
-    """
+    """Return whether the browser's buffer for this entry type was full, so entries are missing."""
     return count >= BUFFERED_MAX[kind]

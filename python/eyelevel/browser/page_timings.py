@@ -1,6 +1,4 @@
-"""Convert a page's timings to the clock of its first navigation, and find that clock's zero
-(pure).
-"""
+"""Convert a page's timings to the clock of its first navigation, and find its zero (pure)."""
 
 from __future__ import annotations
 
@@ -150,9 +148,7 @@ def navigation_from(
 
 
 def layout_shift(shifts: Sequence[tuple[float, float]]) -> float:
-    """Return the Cumulative Layout Shift of `(start_ms, score)` pairs, which are in order of
-    time.
-    """
+    """Return the Cumulative Layout Shift of `(start_ms, score)` pairs in order of time."""
     largest = total = 0.0
     started_ms = last_ms = -math.inf
     for at_ms, score in shifts:

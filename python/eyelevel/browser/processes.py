@@ -95,9 +95,7 @@ class ProcessSession:
         return False
 
     def cpu_s(self) -> float:
-        """Return user and system time of all live processes and their waited-for children,
-        seconds.
-        """
+        """Return user and system time of live processes and waited-for children, seconds."""
         ticks = 0
         for pid in self._members():
             fields = _stat_fields(Path(f"/proc/{pid}"))
@@ -106,8 +104,9 @@ class ProcessSession:
         return ticks / CLOCK_TICKS_PER_S
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait up to `timeout_s` for the first process to exit by itself; returns whether it
-        did.
+        """Wait up to `timeout_s` for the first process to exit by itself.
+
+        Returns whether it did.
         """
         if not self.exited:
             select.select([self._leader_fd], [], [], timeout_s)
@@ -194,8 +193,9 @@ def _with_argument(word: str) -> list[int]:
 
 
 def _stat_fields(folder: Path) -> list[str]:
-    """Return the fields of `/proc/PID/stat` from the third (state) on; [] if the process is
-    gone.
+    """Return the fields of `/proc/PID/stat` from the third (state) on.
+
+    Returns [] if the process is gone.
     """
     try:
         text = (folder / "stat").read_text(encoding="ascii", errors="replace")

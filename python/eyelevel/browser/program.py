@@ -107,9 +107,7 @@ class BrowserProgram(ABC):
     def _run(
         self, command: Sequence[str], pipes: Mapping[int, int], environment: Mapping[str, str]
     ) -> None:
-        """Start `command` with `pipes` (the child's descriptor: ours), its output going to the
-        log.
-        """
+        """Start `command` with `pipes` (the child's descriptor: ours), logging its output."""
         readable = (*beside_the_system(command[0]), *self._readable)
         descriptors = max(pipes, default=2) - 2
         prefix = confine(self._prefix, [self.profile], readable, descriptors)

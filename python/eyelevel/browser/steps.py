@@ -87,8 +87,9 @@ class Unanswered:
     def count_input(
         self, fail: Callable[[str], None], problem_of: Callable[[Reply], str | None]
     ) -> Callable[[Reply], None]:
-        """Count one more input; returns a handler for its reply, in which `problem_of` finds
-        errors.
+        """Count one more input.
+
+        Returns a handler for its reply, in which `problem_of` finds errors.
         """
         rule = self._rule
         self.count += 1

@@ -58,9 +58,7 @@ class QuietRule:
         return "loading"
 
     def next_deadline(self, requests_open: bool) -> float:
-        """Return when to ask for the verdict again if nothing happens until then, monotonic
-        seconds.
-        """
+        """Return when to ask for the verdict again if nothing happens, monotonic seconds."""
         if self._load_event_s is None:
             return self._timeout_at_s
         cap_at_s = self._load_event_s + self._cap_s

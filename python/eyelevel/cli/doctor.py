@@ -88,9 +88,7 @@ def doctor(
 
 
 def show(findings: Sequence[Finding]) -> None:
-    """Print a table, and below it the remedies as unbroken lines, so that commands can be
-    copied.
-    """
+    """Print a table, and below it the remedies unwrapped, so that commands can be copied."""
     shown = table("", "what", "found")
     colours = {"ok": "green", "warning": WARNING_STYLE, "missing": "red"}
     for finding in findings:
@@ -184,8 +182,9 @@ def _realtime(allowed: bool, reserves_core: bool) -> Finding:
 
 
 def _confinement() -> Finding:
-    """Return whether programs can be confined; a browser's own sandbox needs the same of the
-    kernel.
+    """Return whether programs can be confined.
+
+    A browser's own sandbox needs the same of the kernel.
     """
     name = "the browser's sandbox"
     if is_unsafe():
@@ -223,9 +222,7 @@ def _container(works: bool) -> list[Finding]:
 
 
 def absent_packages(with_firefox: bool) -> list[str]:
-    """Return the missing programs and fonts that packages can install, as keys of
-    `packages.PACKAGES`.
-    """
+    """Return the missing items that packages can install, as keys of `packages.PACKAGES`."""
     needed = {"Chromium": _chromium().state == "ok", "fonts": _fonts().state == "ok"}
     absent = [name for name, is_there in needed.items() if not is_there]
     return absent + (_absent_for_firefox() if with_firefox else [])
@@ -254,9 +251,7 @@ def _chromium() -> Finding:
 
 
 def _fonts() -> Finding:
-    """Return whether there is one family of fonts, the default one: that makes machines
-    comparable.
-    """
+    """Check for exactly one font family, which makes machines comparable."""
     files = (file for folder in FONT_FOLDERS for file in folder.rglob(f"{FONT}.*"))
     if file := next(files, None):
         return Finding("fonts", "ok", str(file.parent))

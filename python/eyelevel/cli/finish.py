@@ -53,8 +53,7 @@ def ending_at(
 
 
 def end_at(what: str, place: Path, *, opens: bool = False, as_json: bool = False) -> None:
-    """Print the last line of a command, `report: results/mine/report.html`, and open it if asked
-    to.
+    """Print the last line of a command, `report: results/mine/report.html`; open it if requested.
 
     `as_json`: print to standard error, since standard output has JSON.
     """

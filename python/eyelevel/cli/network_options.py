@@ -42,8 +42,7 @@ _SAID = {
 def with_network_options(
     default: str = DEFAULT_NETWORK,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that replaces a command's `NetworkWords` parameter by one option per
-    field.
+    """Return a decorator that replaces a `NetworkWords` parameter by one option per field.
 
     `default`: the network used without any option, for the help.
     """

@@ -80,9 +80,7 @@ class Waiting:
 
 
 class LogLines:
-    """Progress as log lines, at most one per `LOG_LINE_EVERY_S`, where there is no terminal for
-    a bar.
-    """
+    """Progress as log lines, at most one per `LOG_LINE_EVERY_S`, without a terminal."""
 
     def __init__(self, screen: Screen, clock: Callable[[], float] = time.monotonic) -> None:
         self._screen, self._clock = screen, clock

@@ -87,9 +87,7 @@ def is_snap(executable: str, resolved: str) -> bool:
 
 
 def remedy(absent: Sequence[str], system: Mapping[str, str], managers: Sequence[str]) -> Remedy:
-    """Return the remedy for `absent`, keys of `PACKAGES`, on a system with these managers'
-    programs.
-    """
+    """Return the remedy for `absent`, keys of `PACKAGES`, on a system with these managers."""
     snaps = [each for each in absent if each in SNAPS and has_snaps(system)]
     remarks = tuple(SNAP_WAY_OUT.format(what=each) for each in snaps)
     wanted = [each for each in absent if each not in snaps]

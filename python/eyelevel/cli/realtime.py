@@ -27,8 +27,9 @@ SHARE_IN_CONTAINER = (
 
 
 def share_us(root: Path = Path("/")) -> int | None:
-    """Return the real-time budget of this process's cgroup, µs per second; None without cgroup
-    budgets.
+    """Return the real-time budget of this process's cgroup, µs per second.
+
+    Returns None without cgroup budgets.
     """
     for mount in (root / name for name in MOUNTS):
         # A container sees its own cgroup as the mount's root, under any name.
@@ -70,9 +71,7 @@ def _right(is_container: bool, is_root: bool) -> str:
 
 
 def _may_as_root(is_root: bool, root: Path) -> bool:
-    """Return whether CAP_SYS_NICE is effective and applies, which it does not in a user
-    namespace.
-    """
+    """Return whether CAP_SYS_NICE is effective, outside of any user namespace."""
     nice = 23  # capability.h
     lines = (root / "proc/self/status").read_text("utf-8").splitlines()
     (effective,) = (int(line.split()[1], 16) for line in lines if line.startswith("CapEff:"))

@@ -27,8 +27,9 @@ class Questions(Protocol):
         """Describe the machine (`eyelevel.run.machines.evidence`); called on one slot."""
 
     def measure_loads(self) -> Times:
-        """Return page load times, ms, and CPU times, s, of trial loads; called on all slots at
-        once.
+        """Return page load times, ms, and CPU times, s, of trial loads.
+
+        Called on all slots at once.
         """
 
 
@@ -114,8 +115,9 @@ class Admissions:
             candidate.asked, candidate.loading, candidate.times = None, {}, {}
 
     def on_answer(self, slot: str, future: "Future[Any]", answer: object) -> list[Event]:
-        """Handle a slot's answer to a question; `answer` is an `ExpectedError` if the call
-        raised one.
+        """Handle a slot's answer to a question.
+
+        `answer` is an `ExpectedError` if the call raised one.
         """
         machine = SlotName.of(slot).machine
         candidate = self._candidates[machine]
@@ -214,9 +216,7 @@ class Admissions:
         return [SlotRetired(each) for each, its in candidate.slots.items() if its.number in anew]
 
     def on_loads_finished(self, slot: str, trials: Sequence[PackedTrial]) -> list[Event]:
-        """Handle a block's results from a slot, which is retired if too many of its loads
-        failed.
-        """
+        """Handle a block's results from a slot, retired if too many loads failed."""
         name = SlotName.of(slot)
         candidate = self._candidates[name.machine]
         self._losses.on_block_finished(name.machine, name.number)

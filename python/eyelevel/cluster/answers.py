@@ -26,9 +26,7 @@ UNREACHED_S = 120.0
 
 
 class AnswerLostError(Exception):
-    """A slot's result was lost without its fault: the scheduler's connection broke or was
-    replaced.
-    """
+    """A slot's result was lost without its fault: the scheduler's connection broke."""
 
 
 @dataclass(frozen=True)

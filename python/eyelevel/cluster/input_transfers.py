@@ -61,8 +61,9 @@ class InputTransfers:
         return NextStep.LOOK
 
     def on_received(self, slot: str) -> list[tuple[str, Step]]:
-        """Note that a slot received its input; returns the next steps of it and of waiting
-        slots.
+        """Note that a slot received its input.
+
+        Returns the next steps of it and of waiting slots.
         """
         self._there.add(self._coming.pop(slot))
         return [(slot, NextStep.LOOK), *self._serve_waiting()]

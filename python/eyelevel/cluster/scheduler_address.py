@@ -109,8 +109,9 @@ class SchedulerAddress:
         return _ADDRESS.fullmatch(self._where) is not None
 
     def locate(self) -> Scheduler | None:
-        """Return the scheduler's current address; None while it is unknown, which is reported
-        once.
+        """Return the scheduler's current address.
+
+        Returns None while it is unknown, which is reported once.
         """
         try:
             address, credentials = self._read()

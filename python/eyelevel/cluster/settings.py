@@ -51,9 +51,7 @@ OURS: Mapping[str, object] = MappingProxyType(
 
 
 class _NoSpans:
-    """Replaces Dask's spans extension, which stores 11 kB per block in the client for the whole
-    run.
-    """
+    """Replaces Dask's spans extension, which keeps 11 kB per block in the client."""
 
     def __init__(self, _: Scheduler) -> None:
         pass

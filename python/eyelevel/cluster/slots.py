@@ -52,8 +52,9 @@ class ClusterSlots:
         admissions: Callable[[Submit], Admissions],
         on_seen: Callable[[Collection[str], Collection[str]], None] = lambda slots, refused: None,
     ) -> None:
-        """Prepare the slots; `on_seen` is called regularly with the present slots and refused
-        machines.
+        """Prepare the slots.
+
+        `on_seen` is called regularly with the present slots and refused machines.
         """
         self._connection, self._work, self._on_start = connection, work, on_start
         self._on_seen = on_seen

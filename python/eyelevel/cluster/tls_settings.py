@@ -162,9 +162,7 @@ def _describe(setting: str) -> str:
 
 
 def _meetings(security: Security, role: Role) -> Iterator[tuple[ssl.SSLContext, ssl.SSLContext]]:
-    """Yield (server, client) TLS contexts that verify the role's certificate where it is
-    presented.
-    """
+    """Yield (server, client) TLS contexts that verify the role's certificate as it is used."""
 
     def contexts() -> tuple[ssl.SSLContext, ssl.SSLContext]:
         server = security.get_listen_args(role)["ssl_context"]

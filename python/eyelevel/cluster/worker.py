@@ -186,9 +186,7 @@ def _may_be_refused(over: "asyncio.Task[None]", there: Scheduler) -> bool:
 
 
 def _check_handshake(there: Scheduler) -> None:
-    """Raise `ClusterError` if every TLS handshake between a scheduler and this machine would
-    fail.
-    """
+    """Raise `ClusterError` if a TLS handshake with the scheduler can never succeed."""
     met = partial(check_handshake, there.address, security=there.security, role="worker")
     try:
         reach(there.address, met)

@@ -1,6 +1,4 @@
-"""Control a running lab: configured by one line of JSON, observed by events
-(spec/lab-events.md).
-"""
+"""Control a running lab: one line of JSON in, events out (spec/lab-events.md)."""
 
 import ipaddress
 import logging
@@ -193,9 +191,7 @@ class Lab:
 
     @property
     def external_server_prefix(self) -> tuple[str, ...]:
-        """Prefix that runs an external server in that namespace, with the priority of our
-        servers.
-        """
+        """Prefix that runs an external server in that namespace, with our servers' priority."""
         *prefix, end = self.server_command_prefix
         return (*prefix, *(("--realtime",) if self.ready.server_realtime_priority else ()), end)
 

@@ -92,8 +92,9 @@ def confine(
 
 
 def hand_over(folder: Path) -> None:
-    """Change the owner of a folder and its content to the confined user; call it before the
-    start.
+    """Change the owner of a folder and its content to the confined user.
+
+    Call it before the start.
     """
     user = None if is_unsafe() else find_unprivileged_user()
     if user is None:
@@ -136,8 +137,6 @@ def _is_of_system(path: Path) -> bool:
 
 
 def _is_only_user() -> bool:
-    """Return whether we are root in a user namespace with a single user, like an ordinary
-    user's.
-    """
+    """Return whether we are root in a user namespace with a single user."""
     lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
     return len(lines) == 1 and lines[0].split()[2] == "1"

@@ -73,8 +73,9 @@ class Conversation:
             self._process.stdin.close()
 
     def wait_for(self, kind: str, timeout_s: float) -> JsonMapping:
-        """Return the next event of this kind; raises `LabError` with the last output if none
-        arrives.
+        """Return the next event of this kind.
+
+        Raises `LabError` with the last output if none arrives.
         """
         deadline = time.monotonic() + timeout_s
         while True:

@@ -59,9 +59,7 @@ def _feed(stream: IO[str], lines: Iterable[str]) -> None:
 
 
 class ProbeTarget:
-    """Servers to probe, for the duration of a `with` block, in the namespace that `prefix`
-    enters.
-    """
+    """Servers to probe, during a `with` block, in the namespace that `prefix` enters."""
 
     def __init__(self, prefix: Sequence[str], config: JsonMapping) -> None:
         self._prefix = prefix

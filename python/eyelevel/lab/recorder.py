@@ -89,8 +89,9 @@ class Recorder:
         return self._conversation.wait_for("counts", ANSWER_TIMEOUT_S)
 
     def why_left_out(self, host: str) -> str | None:
-        """Return why an exchange with `host` is not stored, such as an unreachable host; None
-        if it is.
+        """Return why an exchange with `host` is not stored, such as an unreachable host.
+
+        Returns None if it is.
         """
         self._conversation.say({"command": "why", "host": host})
         left_out = self._conversation.wait_for("why", ANSWER_TIMEOUT_S)["left_out"]

@@ -184,8 +184,9 @@ class Browser(Settings):
         return self.visit != "first" or self.visitor == "known"
 
     def refusal(self) -> tuple[str, str] | None:
-        """Return the first key that the browser does not support, and why; None if there is
-        none.
+        """Return the first key that the browser does not support, and why.
+
+        Returns None if there is none.
         """
         if self.is_chromium:
             return None
@@ -209,8 +210,9 @@ class Browser(Settings):
         return self.timeout_s or time_limit_s(body_bytes, network)
 
     def find_refused_stack(self, stack: Stack) -> str | None:
-        """Return why browser or replay cannot measure `stack` with these settings; None if they
-        can.
+        """Return why browser or replay cannot measure `stack` with these settings.
+
+        Returns None if they can.
         """
         if self.longest_prefix and not stack.is_ours:
             return (

@@ -38,9 +38,7 @@ MEANINGS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Causes(Settings):
-    """Names of the counterfactual twins: by stack and cause (ALL for all causes), and by
-    network.
-    """
+    """Names of the counterfactual twins: by stack and cause or ALL, and by network."""
 
     names: Annotated[tuple[str, ...], LISTED]
     stacks: Mapping[str, Mapping[str, str]]

@@ -8,8 +8,9 @@ from eyelevel.base.settings import Settings
 
 @dataclass(frozen=True, order=True)
 class Comparison(Settings):
-    """A comparison of `stack` with `reference`, both names of stacks: is it faster, and by how
-    much?
+    """A comparison of a stack with a reference stack: is it faster, and by how much?
+
+    Both fields are names of stacks.
     """
 
     stack: str
@@ -20,8 +21,9 @@ class Comparison(Settings):
 
 
 class Compared:
-    """Base class for the results of one comparison; subclasses have the fields `stack` and
-    `reference`.
+    """Base class for the results of one comparison.
+
+    Subclasses have the fields `stack` and `reference`.
     """
 
     stack: str

@@ -67,8 +67,7 @@ def browser_for(browser: Browser, stack: Stack) -> Browser:
 
 
 def taking_network_for(wanted: ConnectionTypeSetting, browser: Browser, stack: Stack) -> Stack:
-    """Return the stack with the effective connection type `wanted`, if it would depend on the
-    network.
+    """Return the stack with the connection type `wanted`, if it would depend on the network.
 
     It is for networks whose own round-trip time is unknown.
     """
@@ -77,9 +76,7 @@ def taking_network_for(wanted: ConnectionTypeSetting, browser: Browser, stack: S
 
 
 def browser_in_force(browser: Browser, stack: Stack, network: Network, limit_s: float) -> Browser:
-    """Return the browser settings in force on this network, where loads have the limit
-    `limit_s`.
-    """
+    """Return the browser settings in force on this network, with this time limit."""
     settings = browser_for(browser, stack)
     return replace(
         settings,

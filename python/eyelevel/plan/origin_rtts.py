@@ -13,9 +13,7 @@ Own = Mapping[str, float]
 
 
 def with_plans(stacks: Sequence[Stack], asked: OriginRtts | None) -> tuple[Stack, ...]:
-    """Return the stacks with the plan's origin round trips, unless they set their own for a
-    host.
-    """
+    """Return the stacks with the plan's origin round trips, unless they set their own."""
     if asked is None:
         return tuple(stacks)
     return tuple(replace(each, origin_rtt={**asked, **(each.origin_rtt or {})}) for each in stacks)

@@ -1,6 +1,4 @@
-"""Read a plan from its `plan.json`, as it was resolved then, regardless of current files and
-presets.
-"""
+"""Read a plan from its `plan.json`, independently of current files and presets."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -49,8 +49,7 @@ def load_s(body_bytes: float, network: Network) -> float:
 
 
 def time_limit_s(body_bytes: float, network: Network) -> float:
-    """Return a load's time limit, s: twice the needed time, at least LIMIT_S_MIN, rounded up to 10
-    s.
+    """Return a load's time limit, s: twice the needed time, rounded up, at least LIMIT_S_MIN.
 
     With random loss the needed time is at least that of one CUBIC or Reno connection.
     """

@@ -80,8 +80,9 @@ class Trial:
     def lab_path(
         self, trace_files: Mapping[str, str] | None = None, places: Sequence[Place] = ()
     ) -> JsonObject:
-        """Return the lab's `path` object; raises `KeyError` if a host with an own round trip
-        has no place.
+        """Return the lab's `path` object.
+
+        Raises `KeyError` if a host with an own round trip has no place.
         """
         path = lab_path(self.network_settings, trace_files)
         return with_own_rtts(path, self.own_rtts_ms, places)
@@ -131,9 +132,7 @@ def block_name(site: str, network: str, repetition: int) -> str:
 
 
 def plan_document(plan: Plan, sites: Sequence[Site], trials: Sequence[Trial]) -> JsonObject:
-    """Return the content of `plan.json`: settings, ordered trials with their hashes, the plan's
-    hash.
-    """
+    """Return the content of `plan.json`: settings, ordered trials and hashes."""
     keys = ("hash", "site", "network", "stack", "block", "repetition", "position", "seed")
     return {
         "version": PLAN_DOCUMENT_VERSION,
@@ -172,8 +171,9 @@ def _order(plan: Plan, sites: Sequence[Site], own: OwnRtts) -> Iterator[Trial]:
     hashers = {}
 
     def kind(site: Site, network: Network, stack: Stack) -> tuple[str, str, float, str]:
-        """Return the key that determines a trial's settings; it has the site if origins have
-        own round trips.
+        """Return the key that determines a trial's settings.
+
+        The key has the site if origins have own round trips.
         """
         limit_s = limits[site.name, network.name]
         return network.name, stack.name, limit_s, site.name if stack.origin_rtt else ""

@@ -1,6 +1,4 @@
-"""Compute the tables of the thesis's chapter 4 from rows: datasets, times, differences,
-failures.
-"""
+"""Compute the tables of the thesis's chapter 4: datasets, times, differences, failures."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

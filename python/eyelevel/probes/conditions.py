@@ -30,9 +30,7 @@ ZERO_RTT = pl.col("early_data_accepted")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Conditions A and B, the column of which A - B is taken, and the columns in which partners
-    agree.
-    """
+    """Conditions A and B, the column of which A - B is taken, and the columns to match."""
 
     a: str
     b: str

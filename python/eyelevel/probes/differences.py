@@ -23,9 +23,7 @@ NAMES = (*(f"p{p}_ms" for p in PERCENTS), *(f"share_above_{t}" for t in THRESHOL
 
 
 def differences_of(pairs: Pairs) -> JsonObject:
-    """Return `n`, `hosts`, and estimates of the median host, PERCENTS and shares above
-    THRESHOLDS_MS.
-    """
+    """Return `n`, `hosts`, and estimates: median host, PERCENTS, shares above THRESHOLDS_MS."""
     values, hosts = pairs.difference_ms, pairs.hosts
     estimates = [
         *quantile_estimates(values, hosts, PERCENTS),
@@ -43,9 +41,7 @@ def empty_summary(reason: str) -> JsonObject:
 
 
 def _median_host(pairs: Pairs) -> Estimate:
-    """Return the median over hosts of each host's median difference, so that each host counts
-    once.
-    """
+    """Return the median over hosts of each host's median difference: each host counts once."""
     by_host = pl.DataFrame({"host": pairs.hosts, "ms": pairs.difference_ms}).group_by("host")
     return median_estimate(by_host.agg(pl.col("ms").median())["ms"].to_numpy(), "hosts")
 

@@ -20,9 +20,7 @@ FEW_HOSTS = f"fewer than {HOSTS_MIN} hosts"
 def quantile_estimates(
     values: Floats, hosts: Sequence[str], percents: Sequence[float], seed: int = 1
 ) -> list[Estimate]:
-    """Return one estimate per percentile, with an interval from resampling hosts with
-    replacement.
-    """
+    """Return one estimate per percentile, its interval from resampling hosts."""
     quantiles = np.percentile(values, percents)
     order = np.argsort(values, kind="stable")
     ordered = values[order]

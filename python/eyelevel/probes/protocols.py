@@ -52,8 +52,9 @@ _FROM_THESIS = {name: ours for ours, name in THESIS_NAMES.items()}
 
 
 def protocol_of(written: str) -> str:
-    """Return our name of a protocol in the thesis's CSV; every version of Google's QUIC is
-    `quic`.
+    """Return our name of a protocol in the thesis's CSV.
+
+    Every version of Google's QUIC is `quic`.
     """
     if written.startswith("Q0"):
         return "quic"
@@ -61,9 +62,7 @@ def protocol_of(written: str) -> str:
 
 
 def version_rank(version: str | None) -> int:
-    """Return the rank of a version in the search for partners: Google's versions in order, then
-    others.
-    """
+    """Return the rank of a version in the search for partners: Google's first."""
     if version in GOOGLE_QUIC_ORDER:
         return GOOGLE_QUIC_ORDER.index(version)
     return len(GOOGLE_QUIC_ORDER)

@@ -63,9 +63,7 @@ def read_rows(path: Path, about: JsonMapping) -> dict[Place, list[JsonObject]]:
 
 
 def _text(value: object) -> str:
-    """Return canonical JSON, the same for values from a file and from this process: JSON has no
-    tuples.
-    """
+    """Return canonical JSON, so that tuples and lists are equal."""
     return json.dumps(value, sort_keys=True)
 
 

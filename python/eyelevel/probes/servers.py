@@ -88,8 +88,9 @@ def side_by_side(rows: Iterable[JsonMapping], servers: Sequence[str]) -> list[Js
 
 
 def _blocks_needed(claims: Sequence[float | None], blocks: int) -> int | None:
-    """Return how many blocks a verdict needs; None if the same sign in all `blocks` would
-    suffice.
+    """Return how many blocks a verdict needs.
+
+    Returns None if the same sign in all `blocks` would suffice.
     """
     compared = sum(p is not None for p in claims)
     if compared * 2.0 ** (1 - blocks) <= SIGNIFICANCE_LEVEL:

@@ -24,8 +24,9 @@ class ProbeTargetName:
     path: str
 
     def as_config(self, connect: str | None) -> JsonObject:
-        """Return the target as in `spec/probe.md`; `connect` is an address to use instead of
-        DNS.
+        """Return the target as in `spec/probe.md`.
+
+        `connect` is an address to use instead of DNS.
         """
         return {"host": self.host, "port": self.port, "path": self.path, "connect": connect}
 
@@ -48,8 +49,9 @@ def target_of(host: Host) -> ProbeTargetName:
 
 
 def parse_protocols(text: str, option: str = "--protocols") -> list[str]:
-    """Parse a comma-separated list; raises `ProbeError` naming the option and the known
-    protocols.
+    """Parse a comma-separated list.
+
+    Raises `ProbeError` naming the option and the known protocols.
     """
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in THESIS_NAMES]
@@ -60,9 +62,7 @@ def parse_protocols(text: str, option: str = "--protocols") -> list[str]:
 
 
 def protocols_of_stacks(stacks: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the protocols that probes of these stacks use, given (HTTP version, TLS version)
-    pairs.
-    """
+    """Return the protocols to probe for stacks, given as (HTTP version, TLS version)."""
     names = {
         "quic" if http == "h3" else {"1.2": "tls1.2", "1.3": "tls1.3"}.get(tls, "tcp")
         for http, tls in stacks

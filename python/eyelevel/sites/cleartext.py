@@ -1,6 +1,4 @@
-"""Detect recordings of http pages: no stack with TLS is in force on them, so none can be
-compared.
-"""
+"""Detect recordings of http pages, on which no stack with TLS would be in force."""
 
 from collections.abc import Sequence
 from pathlib import Path

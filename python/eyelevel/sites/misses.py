@@ -41,8 +41,9 @@ def miss_of(
     initiators: Mapping[str, str],
     texts: Texts,
 ) -> Miss:
-    """Return one miss, from the records of browser (`item`) and server (`answer`), either of
-    which may be None.
+    """Return one miss, as recorded by browser (`item`) and server (`answer`).
+
+    One of them may be None.
     """
     kind = item.resource_type if item else "Other"
     by = initiators.get(url)

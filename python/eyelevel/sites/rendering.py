@@ -29,8 +29,7 @@ _UNSEEN = frozenset(
 
 
 def only_scripts_below(markup: str, page_url: str, script_url: str) -> bool:
-    """Return whether nothing painted follows the script: no text, and no element that may have a
-    box.
+    """Return whether nothing painted follows the script: no text, no element with a box.
 
     Pure. Also False if the markup does not contain the script. What other scripts below it would
     paint is unknown.

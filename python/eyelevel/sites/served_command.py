@@ -1,4 +1,4 @@
-"""A server of the user's own, started for as long as its page is recorded."""
+"""Run a server of the user's for as long as its page is recorded."""
 
 import contextlib
 import os
@@ -17,9 +17,9 @@ from eyelevel.base.errors import ExpectedError
 from eyelevel.base.from_outside.words import escape_control_characters
 
 START_TIMEOUT_S = 60.0
-"""The limit for a server's start, the build that some begin with included."""
+"""Time limit for a server to start, including a build, s."""
 STOP_TIMEOUT_S = 5.0
-"""How long a server may take to end after SIGTERM."""
+"""Time limit for a server to exit after SIGTERM, s."""
 POLL_S = 0.05
 TAIL_BYTES = 4096
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -27,15 +27,15 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class ServedCommandError(ExpectedError):
-    """A server that could not be started for a recording."""
+    """A server for a recording could not be started."""
 
 
 @contextmanager
 def serve_command(command: str, url: str, timeout_s: float = START_TIMEOUT_S) -> Iterator[None]:
-    """Run a server until the context ends; enter it once the server accepts connections.
+    """Run a server for the duration of the block, which is entered once it accepts connections.
 
-    The command is split as a shell would, but no shell runs it. It gets the URL's port as PORT and
-    a process group of its own, which is ended as a whole. Raises ServedCommandError.
+    The command is split into words like in a shell, but run without one. It gets the URL's port as
+    PORT and its own process group, all of which is ended. Raises `ServedCommandError`.
     """
     place = _place_of(url)
     if _accepts(place):
@@ -78,7 +78,7 @@ def _place_of(url: str) -> tuple[str, int]:
 
 def _accepts(place: tuple[str, int]) -> bool:
     host, port = place
-    # A name below `localhost` is loopback by RFC 6761, whatever the resolver has.
+    # A name below `localhost` is loopback by RFC 6761, whatever the resolver returns.
     host = "localhost" if host.endswith(".localhost") else host
     with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=1.0):
         return True
@@ -108,8 +108,7 @@ def _wait_until_listening(
 
 
 def _excerpt(output: int) -> str:
-    """Return the last line with an error that the command printed, or its last line, as the end of
-    a message."""
+    """Return the command's last error line, or its last line, to append to a message."""
     size = os.fstat(output).st_size
     printed = os.pread(output, TAIL_BYTES, max(0, size - TAIL_BYTES)).decode(errors="replace")
     lines = [line.strip() for line in printed.split("\n") if line.strip()]

@@ -67,9 +67,7 @@ def serve_folder(folder: Path) -> Iterator[ServedFolder]:
 
 
 class _Files(SimpleHTTPRequestHandler):
-    """Serves files only: no directory listings, nothing outside the folder, nothing to other
-    users.
-    """
+    """Serves files only: no listings, nothing outside the folder, nothing to other users."""
 
     protocol_version = "HTTP/1.1"
     extensions_map = SimpleHTTPRequestHandler.extensions_map | _TYPES
@@ -94,8 +92,9 @@ class _Files(SimpleHTTPRequestHandler):
 
 
 def uid_of(port: int) -> int | None:
-    """Return the user id of the owner of the loopback socket with this port; None if there is
-    none.
+    """Return the user id of the owner of the loopback socket with this port.
+
+    Returns None if there is none.
     """
     bound = f"0100007F:{port:04X}"
     rows = (line.split() for line in _SOCKETS.read_text(encoding="ascii").splitlines())

@@ -100,8 +100,9 @@ def _remove(stage: Stage) -> None:
 
 
 def _remove_whole(whole: Path) -> None:
-    """Remove a complete stage; on a disk without locks another process may do so at the same
-    time.
+    """Remove a complete stage.
+
+    On a disk without locks another process may do so at the same time.
     """
     while whole.exists():
         with suppress(FileNotFoundError):

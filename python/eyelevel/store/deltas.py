@@ -81,9 +81,7 @@ def _begin_encoding(pictures: Sequence[Picture], encoders: Executor) -> list[Cal
 def _part(
     top: int, left: int, unchanged: tuple[int, int, int], webp: "Future[bytes]"
 ) -> Callable[[], Part]:
-    """Return a function that always returns the same `Part` object, so that equal ones share
-    memory.
-    """
+    """Return a function that always returns the same `Part` object, to share memory."""
     return cache(lambda: Part(top, left, unchanged, webp.result()))
 
 

@@ -11,8 +11,9 @@ from eyelevel.store.values import OBSERVED, Count, Number
 
 @with_config(OBSERVED)
 class PathCheck(TypedDict):
-    """A check of the emulated path: measured value, bound, and whether it held; null without a
-    bound.
+    """A check of the emulated path: measured value, bound, and whether it held.
+
+    The bound's fields are null without a bound.
     """
 
     measured: str

@@ -40,8 +40,9 @@ class Request(TypedDict):
 
 @with_config(OBSERVED)
 class InForce(TypedDict):
-    """Settings in force on one connection, from the kernel or the QUIC stack; null if
-    unreadable.
+    """Settings in force on one connection, from the kernel or the QUIC stack.
+
+    A value is null if it is unreadable.
     """
 
     congestion_control: str | None

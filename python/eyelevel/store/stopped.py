@@ -27,9 +27,7 @@ class Decided(TypedDict):
 
 @with_config(OBSERVED)
 class Stopped(TypedDict):
-    """The repetition after which everything was decided, or null, and the last one of each
-    network.
-    """
+    """The last repetition before everything was decided, or null, and that of each network."""
 
     version: int
     repetition: Repetition | None

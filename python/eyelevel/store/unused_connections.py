@@ -50,9 +50,7 @@ def count_unused_connections(record: JsonMapping) -> UnusedConnections | None:
 
 
 def outlives_visits(record: JsonMapping) -> bool:
-    """Return whether connections may be older than the load, so that their counts are not only
-    its.
-    """
+    """Return whether connections may be older than the load, and so have earlier traffic."""
     return bool(record["trial"]["browser"]["visit"] == "warm")
 
 
@@ -63,8 +61,9 @@ def _load_begin_ns(record: JsonMapping) -> float:
 
 
 def _load_end_ns(record: JsonMapping) -> float | None:
-    """Return when the first step after the load began, CLOCK_MONOTONIC ns; None if there was
-    none.
+    """Return when the first step after the load began, CLOCK_MONOTONIC ns.
+
+    Returns None if there was none.
     """
     steps = record.get("after_load")
     if not steps:

@@ -160,8 +160,9 @@ class _Columns:
         return self._rows == 1 and self._at is None
 
     def take_heading(self, text: str, number: int, source: Source) -> bool:
-        """Return whether the list's first line is a heading; if so, use its column for all
-        lines.
+        """Return whether the list's first line is a heading.
+
+        If so, use its column for all lines.
         """
         is_first, self._is_new = self._is_new, False
         # A line with a CR is not a heading: it is left out like a row, and the others are read.

@@ -48,9 +48,7 @@ def parse_object(content: bytes, source: Source) -> "JsonObject":
 
 
 def check_size(content: bytes, source: Source) -> None:
-    """Raise the source's error if the content exceeds its limit of bytes or values, before
-    parsing.
-    """
+    """Raise the source's error if the content has too many bytes or values, before parsing."""
     limit = source.limit
     if len(content) > limit.bytes_max:
         raise source.too_long()

@@ -49,9 +49,7 @@ def first_line(text: bytes, is_right: Callable[[bytes], bool]) -> int:
 
 
 def keep_lines(content: bytes) -> tuple[bytes, Callable[[int], int]]:
-    """Return the lines that are neither empty nor `#` comments, and a function for their line
-    numbers.
-    """
+    """Return the non-empty, non-comment lines, and a function from row to line number."""
     body = lines_without_ends(content)
     if b"#" not in body and b"\n\n" not in body and not body.startswith(b"\n"):
         return body, lambda row: row + 1
@@ -86,9 +84,7 @@ def number_columns(
 
 
 def pieces_of_lines(text: bytes) -> Iterator[bytes]:
-    """Yield pieces of `text` that end at line boundaries, some megabytes each, without the last
-    newline.
-    """
+    """Yield pieces of `text` that end at line boundaries, some megabytes each."""
     start = 0
     while start < len(text):
         end = text.find(b"\n", start + _PIECE)

@@ -1,6 +1,4 @@
-"""Open untrusted images: of known formats, and with at most as many pixels as a screen could
-have.
-"""
+"""Open untrusted images: of known formats, and with no more pixels than a screen could have."""
 
 import io
 from typing import TYPE_CHECKING

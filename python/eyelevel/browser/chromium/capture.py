@@ -229,8 +229,9 @@ class _Pictures:
         return max(self._pictures, key=lambda item: item[0])[1] if self._pictures else None
 
     def add(self, at_s: float, picture: str) -> bool:
-        """Store a frame unless it repeats the previous one; returns whether it differs from
-        that.
+        """Store a frame unless it repeats the previous one.
+
+        Returns whether it differs from that.
         """
         changed = not self._pictures or self._pictures[-1][1] != picture
         if not changed and self._pictures[-1][0] <= at_s:
@@ -243,8 +244,9 @@ class _Pictures:
         return changed
 
     def frames(self, navigation_start_s: float) -> tuple[Frame, ...]:
-        """Return the decoded frames on the page's clock; of those before navigation the last, at 0
-        ms.
+        """Return the decoded frames on the page's clock.
+
+        Of the frames before navigation the last is kept, at 0 ms.
 
         The encoders are deterministic, so equal images have equal text.
         """

@@ -65,8 +65,9 @@ class DevTools:
     def __init__(
         self, to_browser_fd: int, from_browser_fd: int, messages: Messages = CHROMIUM
     ) -> None:
-        """Wrap the two pipes; `messages` has the types that the browser's messages are checked
-        against.
+        """Wrap the two pipes.
+
+        `messages` has the types that the browser's messages are checked against.
         """
         self._messages = messages
         self._out = to_browser_fd
@@ -135,9 +136,7 @@ class DevTools:
 
     @property
     def dropped(self) -> int:
-        """Number of console messages that were not parsed because there were more than
-        `FLOOD_MAX`.
-        """
+        """Number of console messages left unparsed because there were more than `FLOOD_MAX`."""
         return max(self._flood - FLOOD_MAX, 0)
 
     def _dispatch(self, raw: bytes) -> None:

@@ -65,9 +65,7 @@ class DevToolsInput:
         self._lifecycle_s.clear()
 
     def read_opened_s(self) -> tuple[float | None, float | None]:
-        """Return load event and First Contentful Paint of the opened page, CLOCK_MONOTONIC
-        seconds.
-        """
+        """Return load event and First Contentful Paint of the opened page, monotonic seconds."""
         return self._lifecycle_s.get("load"), self._lifecycle_s.get("firstContentfulPaint")
 
     def prepare(self, step: Step) -> Act:

@@ -93,9 +93,7 @@ class Scheduling:
         return Waits(*(later - sooner for sooner, later in pairwise(times_ms)))
 
     def in_flight_max(self) -> dict[str, int]:
-        """Return the maximum of low-priority requests in flight by host, and over all hosts
-        under "".
-        """
+        """Return the maximum of low-priority requests in flight by host, and in total under ""."""
         low = [request for request in self.requests if request.priority in DELAYABLE]
         changes: list[tuple[float, int, str]] = []
         for request in low:

@@ -31,8 +31,9 @@ class BiDi:
     """A BiDi connection with the methods of `DevTools`: `send`, `call`, `pump`."""
 
     def __init__(self, web_socket: WebSocket, messages: Messages = FIREFOX) -> None:
-        """Wrap a WebSocket; `messages` has the types that the browser's messages are checked
-        against.
+        """Wrap a WebSocket.
+
+        `messages` has the types that the browser's messages are checked against.
         """
         self._messages = messages
         self._web_socket = web_socket
@@ -120,9 +121,7 @@ class WebSocket:
             raise BrowserGoneError(f"the browser closed its WebSocket: {error}") from error
 
     def receive(self, deadline: float) -> str | None:
-        """Return the next message, or None if none arrived until `deadline`
-        (`time.monotonic()`).
-        """
+        """Return the next message, or None if none arrived until `deadline` (monotonic)."""
         try:
             message = self._connection.recv(timeout=max(deadline - time.monotonic(), 0.0))
         except TimeoutError:

@@ -64,9 +64,7 @@ class BiDiInput:
         return self._tab.documents
 
     def read_opened_s(self) -> tuple[float | None, float | None]:
-        """Return load event and First Contentful Paint of the opened page, CLOCK_MONOTONIC
-        seconds.
-        """
+        """Return load event and First Contentful Paint of the opened page, monotonic seconds."""
         if self._tab.documents == self._documents:
             return None, None
         self._documents = self._tab.documents

@@ -90,8 +90,9 @@ class BiDiNetworkLog:
         return False
 
     def first_request_ms(self) -> float | None:
-        """Return the start of the first request, milliseconds of wall time; None if there was
-        none.
+        """Return the start of the first request, milliseconds of wall time.
+
+        Returns None if there was none.
         """
         times = [entry.request["timings"]["requestTime"] for entry in self._requests.values()]
         return min(times, default=None)
@@ -108,8 +109,9 @@ class BiDiNetworkLog:
         return None
 
     def objects(self, start_ms: float) -> tuple[ObjectLoad, ...]:
-        """Return all objects in order of their requests; `start_ms` is navigation start in wall
-        time.
+        """Return all objects in order of their requests.
+
+        `start_ms` is navigation start in wall time.
         """
         ordered = sorted(
             self._requests.values(),

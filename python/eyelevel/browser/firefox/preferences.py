@@ -1,5 +1,6 @@
-"""Preferences that are set before Firefox starts; docs/decisions/0012-firefox.md has the
-reasons.
+"""Preferences that are set before Firefox starts.
+
+`docs/decisions/0012-firefox.md` has the reasons.
 """
 
 from __future__ import annotations

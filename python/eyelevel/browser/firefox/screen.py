@@ -52,8 +52,9 @@ class Screen:
     def __init__(
         self, folder: Path, size_px: tuple[int, int], cores: Sequence[int] | None = None
     ) -> None:
-        """Prepare the screen; `cores` limits the X server and ffmpeg to some CPU cores, None to
-        none.
+        """Prepare the screen.
+
+        `cores` limits the X server and ffmpeg to some CPU cores, None to none.
         """
         self._folder = folder
         self._held_to = (
@@ -154,8 +155,9 @@ class Screen:
         return tuple(name for name, stood in found if stood)
 
     def frames(self, start_ms: float) -> tuple[Frame, ...]:
-        """Return the frames that differ from the one before; `start_ms` is navigation start, wall
-        time.
+        """Return the frames that differ from the one before.
+
+        `start_ms` is navigation start, wall time.
 
         Of the frames before navigation the last is kept, at 0 ms. Raises `BrowserStartError` if
         there is no recording.

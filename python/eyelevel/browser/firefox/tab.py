@@ -105,8 +105,7 @@ class FirefoxTab:
         self._rule = rule
 
     def timings(self, deadline: float) -> tuple[PageAnswer, BrowserEvents]:
-        """Return the last document's validated timings (`SCRIPT`), and the events to compare them
-        with.
+        """Return the last document's validated timings (`SCRIPT`), and the browser's events.
 
         Raises the errors of `BiDi.call` and `PageAnswerError`.
         """

@@ -71,9 +71,7 @@ def words() -> JsonObject:
 
 
 def text() -> str:
-    """Return the content of the file as text, with one option per line to reduce merge
-    conflicts.
-    """
+    """Return the content of the file as text, one option per line to avoid merge conflicts."""
     return json.dumps(words(), indent=1, ensure_ascii=False) + "\n"
 
 

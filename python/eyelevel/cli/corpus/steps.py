@@ -58,8 +58,9 @@ class Steps:
         self._show(f"{self._what} {name}")
 
     def end(self, name: str, *, passed_over: bool = False) -> None:
-        """Count `name` as done; recordings that were passed over do not affect the estimated
-        time.
+        """Count `name` as done.
+
+        Recordings that were passed over do not affect the estimated time.
         """
         self._done += 1
         self._passed += passed_over

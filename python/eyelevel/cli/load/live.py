@@ -59,9 +59,7 @@ def refuse_live(allow: Sequence[str] | None, upstream_ca: Path | None) -> None:
 
 
 def check_live(url: str, stack: Stack, settings: Browser) -> None:
-    """Raise `PlanError` for stacks or settings that cannot be loaded live, alone or alternating
-    with replays.
-    """
+    """Raise `PlanError` for stacks or settings that a live load does not support."""
     if not is_page_url(url):
         raise PlanError([f"`{url}` is not a page's URL; write it as `{EXAMPLE}`"])
     if not stack.is_ours:

@@ -58,8 +58,9 @@ app.command("fates")(fates)
 
 
 def _become_the_shell(arguments: list[str]) -> NoReturn:
-    """Replace this process by the shell, like the installed script does without Python
-    (packaging/eyelevel.data).
+    """Replace this process by the shell.
+
+    The installed script does so without Python (packaging/eyelevel.data).
     """
     sys.stdout.flush()
     binary = find_binary()

@@ -71,9 +71,7 @@ def show(rows: Iterable[Row]) -> None:
 
 
 def show_summary(summary: Summary) -> None:
-    """Print medians by host and protocol, and the number of failures with the most frequent
-    class.
-    """
+    """Print medians by host and protocol, and the failures with their most frequent class."""
     numbers = ("attempts", "failed", "connected", "first byte")
     results.print("by host, medians in ms", markup=False, style="bold")
     shown = table("host", "protocol", *numbers, "failures", right=numbers, whole=("host",))
@@ -109,8 +107,9 @@ def _what(rows: list[Row]) -> tuple[str, ...]:
 
 
 def _which(row: Row, rows: list[Row]) -> tuple[str, ...]:
-    """Return a row's values for the columns in `_what`; a row without a connection had no
-    handshake.
+    """Return a row's values for the columns in `_what`.
+
+    A row without a connection had no handshake.
     """
     if len(_what(rows)) == 1:
         return (row["protocol"],)

@@ -13,8 +13,9 @@ SHARES = {"tls1.3": "TLS 1.3", "quic": "QUIC"}
 
 
 def print_by_cdn(found: ByCdn) -> None:
-    """Print the CDNs, how many hosts connect, times, and differences; one line if no CDN is
-    known.
+    """Print the CDNs, how many hosts connect, times, and differences.
+
+    Prints one line if no CDN is known.
     """
     if [row["cdn"] for row in found.cdns] in ([], [UNKNOWN]):
         none = "by CDN: unknown, since no CNAME, answer or group of addresses identifies one"
@@ -89,9 +90,7 @@ def _differences(pairs: list[JsonObject]) -> object:
 
 
 def _name(cdn: str) -> Text:
-    """Return a CDN's name that is wrapped instead of cut: a truncated range would be another
-    one.
-    """
+    """Return a CDN's name, to be wrapped and not cut: a cut range would be another."""
     return Text(cdn.removeprefix(GROUP), overflow="fold")
 
 

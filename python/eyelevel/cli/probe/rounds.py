@@ -81,9 +81,7 @@ def _restore(path: Path, every_s: float, for_s: float) -> tuple[Rounds, int | No
 
 
 def _save(path: Path, rounds: Rounds, last: int) -> None:
-    """Write the state to the locked file in place: a rename would leave the lock on the old
-    file.
-    """
+    """Write the state to the locked file in place: a rename would lose the lock."""
     state = {
         "began_unix_s": rounds.began_unix_s,
         "every_s": rounds.every_s,

@@ -1,6 +1,4 @@
-"""Find which hosts support TLS 1.3, QUIC, HTTP/2, post-quantum key exchange and IPv6 (`eyelevel
-scan`).
-"""
+"""Find which protocols a list of hosts supports (`eyelevel scan`)."""
 
 import contextlib
 import json

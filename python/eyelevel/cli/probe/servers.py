@@ -37,8 +37,9 @@ class Kept:
     resume: bool
 
     def begin(self, about: JsonMapping) -> dict[Place, list[JsonObject]]:
-        """Return the rows of visits that need not be repeated; raises `ProbeError` without such
-        a file.
+        """Return the rows of visits that need not be repeated.
+
+        Raises `ProbeError` without such a file.
         """
         if self.out is None:
             if self.resume:

@@ -59,8 +59,9 @@ def report(
 
 
 def make_report(directory: Path, against: str | None = None) -> Summary:
-    """Read the run and write its page; `against` is the reference of comparisons not in its
-    plan.
+    """Read the run and write its page.
+
+    `against` is the reference of comparisons not in its plan.
     """
     contents = read_contents(directory, measure, len(os.sched_getaffinity(0)), against)
     return Summary(contents, write_report(directory, contents))
@@ -105,8 +106,7 @@ def print_summary(summary: Summary) -> None:
 
 
 def _cell(gain: NetworkGain | None) -> str:
-    """Return a gain with its interval in integer percents: three stacks fit a terminal of 80
-    columns.
+    """Return a gain with its interval in integer percents, to fit three stacks in 80 columns.
 
     For a score, and if a load's value is 0, it is the difference instead.
     """

@@ -49,9 +49,7 @@ class Cluster:
         return "machines were being admitted" if self.where else "no load had begun"
 
     def check(self, jobs: int) -> None:
-        """Raise an `ExpectedError` if these options cannot be combined, or not with this many
-        jobs.
-        """
+        """Raise an `ExpectedError` if these options conflict, or conflict with `jobs`."""
         if not self.where:
             for option, is_there in (
                 ("--allow-heterogeneous", self.allows_heterogeneous),

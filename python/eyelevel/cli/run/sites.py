@@ -13,8 +13,9 @@ AT_ONCE = 4
 
 
 def open_sites(names: Sequence[str]) -> list[RecordedSite]:
-    """Open the sites in parallel; returns them in order, and raises the error of the first that
-    fails.
+    """Open the sites in parallel.
+
+    Returns them in order, and raises the error of the first that fails.
     """
     if len(names) < TOLD_MIN:
         return [open_site(name) for name in names]

@@ -270,9 +270,7 @@ def _record_visits(
 
 
 def _as_webp(png: bytes, file: Path) -> str | None:
-    """Write a screenshot as WebP, a tenth of the PNG's size, for visual comparison with a
-    replay.
-    """
+    """Write a screenshot as WebP, a tenth of the PNG's size, to compare a replay with."""
     if not png:
         return None
     open_picture(png).save(file, quality=WEBP_QUALITY)
@@ -348,8 +346,9 @@ def _way_out(sentence: str) -> str:
 
 
 def read_script(file: Path) -> tuple[Step, ...]:
-    """Parse one step per line, with `#` for comment lines; raises `ValueError` with file and
-    line.
+    """Parse one step per line, with `#` for comment lines.
+
+    Raises `ValueError` with file and line.
     """
     steps = []
     text = read_text(file, Source(str(file), SCRIPT))

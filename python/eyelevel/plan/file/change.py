@@ -35,8 +35,7 @@ def question_plan(
     blocks_max: int = BLOCKS_MAX,
     users: str = "",
 ) -> str:
-    """Return the TOML text of a sequential plan that compares a stack with a changed copy of
-    itself.
+    """Return the TOML text of a sequential plan comparing a stack with a changed copy.
 
     `change`: `http3` (the tuned TCP stack against QUIC), `STACK→STACK`, `KEY=VALUE` or
     `KEY=OLD→NEW` of a stack's keys (`iw` and `cc` for short), or `rtt:HOST=OLD→NEW` of an origin's
@@ -139,9 +138,7 @@ def _has_early_data(change: str, base: str, names: Sequence[str]) -> bool:
 
 
 def _value(name: str, text: str) -> int | float | bool | str:
-    """Parse a value for the key `name`: a number if the key accepts it, otherwise a word
-    (`tls_version=1.2`).
-    """
+    """Parse a value for the key `name`: a number if possible, otherwise a word."""
     word = text.strip().strip('"')
     value = _number_or_word(word)
     try:

@@ -1,6 +1,4 @@
-"""Write the two stacks of a question about an origin's round trip, such as
-`rtt:cdn.example=90→20`.
-"""
+"""Write the two stacks of a question about a round trip, such as `rtt:cdn.example=90→20`."""
 
 import json
 import re

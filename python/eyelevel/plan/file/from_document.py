@@ -73,9 +73,7 @@ def _name_uses(place: int, table: JsonObject, network: Network, traces: dict[str
 
 
 def _of_link(network: Network, way: str) -> str | None:
-    """Return the digest of the trace of a network's own link: the first one down, the last one
-    up.
-    """
+    """Return the digest of the trace of a network's own link: the first down, the last up."""
     digests: list[str] = []
 
     def note(digest: str) -> str:

@@ -44,7 +44,7 @@ class Table(BaseModel):
 
 
 class Based(Table):
-    """A preset, and what differs from it."""
+    """A table with a preset as `base`, and the values that differ from it."""
 
     name: Name | None = None
     base: str | None = None
@@ -58,8 +58,11 @@ _Stages = Annotated[_Text, About("more stages this way: toward the client last, 
 
 
 class NetworkKeys(Based):
-    """A network: a preset's name as `base`, and what differs from it; all of it; or the words of a
-    path, which may also come on top of either."""
+    """A network's table.
+
+    It has a preset as `base` and the values that differ, or all values, or the words of a path,
+    which can also be added to either.
+    """
 
     weight: Weight | None = None
     rtt: _Rtt = None
@@ -72,11 +75,11 @@ class NetworkKeys(Based):
 
 
 class StackKeys(Based):
-    """A stack: a preset's name as `base`, and what differs from it."""
+    """A stack's table: a preset as `base`, and the values that differ from it."""
 
 
 class PlanKeys(Table):
-    """The whole file; defaults are part of `spec/plan.md`."""
+    """The keys of a plan file; defaults are part of `spec/plan.md`."""
 
     title: str = ""
     sites: Annotated[list[str], MinLen(1)]

@@ -53,8 +53,9 @@ def parse_plan(text: str, file: str, **known: Unpack[Known]) -> Plan:
 
 
 def plan_of_toml(data: JsonObject, text: str, file: str, **known: Unpack[Known]) -> Plan:
-    """Parse a plan from TOML data, which is modified; `text` is for line numbers and for the
-    record.
+    """Parse a plan from TOML data, which is modified.
+
+    `text` is for line numbers and for the record.
     """
     site_names, readers = known.get("site_names"), known.get("readers")
     problems = Problems(file, text)

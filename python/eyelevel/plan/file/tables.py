@@ -115,9 +115,7 @@ def _list_keys(keys: Iterable[str]) -> str:
 def _read_recorded_traces(
     folder: str, base: Network | None, changes: JsonMapping, readers: Readers | None
 ) -> JsonObject:
-    """Return the keys of both directions' traces, from a folder with recordings of the link
-    `base`.
-    """
+    """Return the keys of both traces, from a folder with recordings of the link `base`."""
     if base is None:
         raise ValueError('`traces` needs to know whose recordings are meant: `base = "att-lte"`')
     if doubled := [key for key in ("trace_down", "trace_up") if key in changes]:

@@ -53,9 +53,7 @@ class _Walk:
             yield prefix, line
 
     def _resolve(self, keys: Path, tables: dict[Path, int]) -> Path:
-        """Return a header's keys as a path: an array of tables in it stands for its last
-        element.
-        """
+        """Return a header's keys as a path: an array of tables means its last element."""
         path: Path = ()
         for key in keys[:-1]:
             path = (*path, key)

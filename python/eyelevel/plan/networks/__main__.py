@@ -1,6 +1,4 @@
-"""Resolve a network's name for the shell of `eyelevel path`: prints one line of JSON or an
-error.
-"""
+"""Resolve a network's name for the shell of `eyelevel path`: print JSON or an error."""
 
 import argparse
 import json

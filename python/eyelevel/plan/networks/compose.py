@@ -1,5 +1,4 @@
-"""Compose a network from the options of `eyelevel path`: a preset, or round trip and traces, and
-stages.
+"""Compose a network from the options of `eyelevel path`: preset, round trip, traces, stages.
 
 The shell itself composes in Rust (`crates/lab/src/shell/arguments.rs`); vectors/path_words holds
 both, and a plan's network tables, to the same paths and the same refusals.
@@ -40,9 +39,7 @@ class NetworkWords:
     trace_up: str | None = None
 
     def given(self) -> dict[str, str]:
-        """Return the given values by option, in the order in which a packet from the server
-        meets them.
-        """
+        """Return the given values by option, in the order of the downstream path."""
         said = {
             "--network": self.network,
             "--traces": self.traces,
@@ -142,8 +139,9 @@ def refuse_what_is_unclear(words: NetworkWords) -> None:
 
 
 def pair_of(preset: str, folder: str) -> tuple[str, str]:
-    """Return the recorded files (down, up) of the preset's link in a folder; raises
-    `NetworkError`.
+    """Return the recorded files (down, up) of the preset's link in a folder.
+
+    Raises `NetworkError`.
     """
     try:
         return find_recorded_pair(folder, preset)
@@ -193,8 +191,9 @@ def _as_one(
     read: ReadStages,
     files: Mapping[str, str],
 ) -> StagesRead:
-    """Return a direction's stages with their combined rate, delay and queue; `own` has been
-    read.
+    """Return a direction's stages with their combined rate, delay and queue.
+
+    `own` has been read.
     """
     if len(stages) == len(own.stages):
         return own

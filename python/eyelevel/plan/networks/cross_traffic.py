@@ -71,9 +71,7 @@ def check_flows(kinds: Sequence[CrossTraffic]) -> None:
 
 
 def settling_s(rtt_ms_min: float, queue_ms: float) -> float:
-    """Return how long the flows run before the page is requested, s: round trips with full
-    queues.
-    """
+    """Return the seconds that flows run before the page: round trips with full queues."""
     wanted_s = SETTLING_ROUND_TRIPS * (rtt_ms_min + queue_ms) / 1e3
     return min(max(wanted_s, SETTLING_S_MIN), SETTLING_S_MAX)
 

@@ -157,9 +157,7 @@ class Network(Settings):
         return by_stage if self.is_staged else self.course() != "constant"
 
     def link_key(self) -> str:
-        """Return a key of all settings but the round trip: networks with equal keys have the
-        same link.
-        """
+        """Return a key of all settings but the round trip, equal for the same link."""
         settings: JsonObject = {**self.settings(), "rtt_ms_min": None}
         for way in ("stages_down", "stages_up"):
             stages: Sequence[Stage] = settings[way] or ()
@@ -185,8 +183,9 @@ class Network(Settings):
         return settling_s(self.rtt_ms_min, self.queue_ms) if self.cross_traffic else 0.0
 
     def course(self) -> str:
-        """Describe for tables how the rates vary over time; a synthetic trace is marked as a
-        model.
+        """Describe for tables how the rates vary over time.
+
+        A synthetic trace is marked as a model.
         """
         if self.is_staged:
             return "stages"
@@ -196,8 +195,9 @@ class Network(Settings):
         return " and ".join(words) or "constant"
 
     def capacities_kb(self) -> dict[str, float]:
-        """Return the downlink's capacity in kB without and with its queue; empty for a network
-        of stages.
+        """Return the downlink's capacity in kB without and with its queue.
+
+        Returns {} for a network of stages.
         """
         if self.is_staged or not self.rate_down_bit_s:
             return {}
@@ -300,8 +300,7 @@ def lab_path(network: Network, trace_files: Mapping[str, str] | None = None) -> 
 
 
 def as_stages(network: Network) -> dict[str, list[Stage]]:
-    """Return the stages of both directions, `down` and `up`, in the order in which a packet meets
-    them.
+    """Return the stages of `down` and `up`, in the order in which a packet meets them.
 
     Files are given by digest, synthetic traces by their generator's settings. Downstream: delay,
     then queue and link, then loss, as in the paper; upstream the reverse. The minimum RTT is split
@@ -319,9 +318,7 @@ def as_stages(network: Network) -> dict[str, list[Stage]]:
 
 
 def trace_stage(trace: object) -> JsonObject:
-    """Return a `trace` stage for a file or a list of opportunities, without a limit of its
-    queue.
-    """
+    """Return a `trace` stage for a file or a list of opportunities, with an unbounded queue."""
     return {"stage": "trace", "trace": trace}
 
 

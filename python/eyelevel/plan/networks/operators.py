@@ -115,8 +115,9 @@ RTTS_MS = (0.1, 10_000.0)
 
 
 def link_of(name: str) -> tuple[OperatorLink, float] | None:
-    """Return the link and the round trip, ms, that a network's name denotes; None for other
-    names.
+    """Return the link and the round trip, ms, that a network's name denotes.
+
+    Returns None for other names.
     """
     found = _NAME.fullmatch(name)
     rtt_ms = float(found[2]) if found and found[2] else RTT_MS
@@ -148,8 +149,7 @@ _IS_LTE = frozenset({"lte", "4g"})
 
 
 def recordings(files: Iterable[str]) -> Mapping[str, tuple[str, str]]:
-    """Return the recorded files (down, up) by link name, for links with both among a folder's
-    files.
+    """Return the recorded files (down, up) by link name, for links with both files.
 
     Of several recordings of a link the first by name is taken; of Mahimahi's these are the ones
     recorded while driving, for Sprout.

@@ -187,9 +187,7 @@ def get_network(name: str) -> Network | None:
 
 
 def why_none(name: str, known: Iterable[str] = tuple(NETWORKS_BY_NAME)) -> str:
-    """Return why `get_network` knows no such name: the bounds of a cell's numbers, or similar
-    names.
-    """
+    """Return why `get_network` knows no such name: a cell's bounds, or similar names."""
     if _OF_GRID.fullmatch(name) is None:
         return unknown("network", name, known)
     return (
@@ -199,8 +197,9 @@ def why_none(name: str, known: Iterable[str] = tuple(NETWORKS_BY_NAME)) -> str:
 
 
 def find_network(name: str) -> Network:
-    """Return the network of a name as `get_network` does; raises `NetworkError` if there is
-    none.
+    """Return the network of a name as `get_network` does.
+
+    Raises `NetworkError` if there is none.
     """
     if (network := get_network(name)) is None:
         raise NetworkError(

@@ -26,9 +26,7 @@ trace's model.
 
 @dataclass(frozen=True)
 class StagesRead:
-    """One direction's validated stages, with files by digest, and their combined values
-    (`Network`).
-    """
+    """One direction's validated stages, files by digest, and their combined values."""
 
     stages: tuple[Stage, ...]
     files: Mapping[str, str]
@@ -60,8 +58,9 @@ def at_mean_rates(stages: Sequence[Stage]) -> list[Stage]:
 
 
 def find_unnamed_file(stages: Sequence[Stage]) -> str:
-    """Return the first text in the stages that may be a file name instead of a digest; "" if
-    none.
+    """Return the first text in the stages that may be a file name instead of a digest.
+
+    Returns "" if there is none.
     """
     left: list[tuple[str, Any]] = [("", list(stages))]
     while left:

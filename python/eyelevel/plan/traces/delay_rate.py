@@ -61,7 +61,7 @@ DELAY_MS_MAX = 60_000.0
 """Maximum delay, ms; the stage `jitter` truncates longer ones to it."""
 MS_MAX = 30 * 86_400_000.0
 SINCE_1970_MS_MAX = 1e14
-"""In the year 5138: a later time is one in ms or us under a heading that means s."""
+"""Maximum time since 1970, in the year 5138: larger ones are ms or us under a heading for s."""
 STEPS_MAX = 50_000_000
 
 
@@ -248,9 +248,7 @@ def _cells_of(rows: _Rows, source: Source) -> Iterator[list[str]]:
 
 
 def _is_plain(rows: _Rows, wanted: Sequence[int], source: Source) -> bool:
-    """Return whether numpy can parse all numbers: with decimal points, without thousands
-    separators.
-    """
+    """Return whether numpy can parse all numbers: decimal points, no thousands separators."""
     body, sign = rows.body, rows.separator.encode()
     end = re.escape(sign)
     if sign != b"," and b"," in body:

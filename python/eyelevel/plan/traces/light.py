@@ -71,8 +71,9 @@ def parse_light(content: bytes, source: Source) -> Light:
 
 
 def _of_piece(text: bytes, done: int, source: Source) -> Light | None:
-    """Parse the trains of some lines after `done` earlier ones; returns None if a line is
-    invalid.
+    """Parse the trains of some lines after `done` earlier ones.
+
+    Returns None if a line is invalid.
     """
     signs = np.frombuffer(text + b"\n", np.uint8)
     ends = np.flatnonzero(signs <= _SPACE)

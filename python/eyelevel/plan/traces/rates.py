@@ -14,8 +14,9 @@ _PIECE = 1 << 18
 
 @dataclass(frozen=True)
 class RateSeries:
-    """A series of rates: `mbit_s[i]` from `at_ms[i]` to `at_ms[i + 1]`; `at_ms` has one more
-    element.
+    """A series of rates: `mbit_s[i]` from `at_ms[i]` to `at_ms[i + 1]`.
+
+    `at_ms` has one more element.
     """
 
     at_ms: NDArray[np.float64]
@@ -58,9 +59,7 @@ def text_bytes(series: RateSeries, name: str) -> int:
 
 
 def _count_bits(series: RateSeries, name: str) -> tuple[NDArray[np.float64], int, int]:
-    """Return the bits sent up to each of `at_ms`, the number of opportunities, and the length
-    in ms.
-    """
+    """Return the bits sent up to each of `at_ms`, the opportunities, and the length, ms."""
     bits = np.concatenate(([0.0], np.cumsum(np.diff(series.at_ms) * series.mbit_s * 1000)))
     count = round(bits[-1] / OPPORTUNITY_BITS)
     duration_ms = int(np.ceil(series.at_ms[-1] - series.at_ms[0]))

@@ -85,8 +85,9 @@ def _by_server(rows: pl.DataFrame, marks: Marks) -> dict[tuple[str, str], str]:
 
 
 def group_of(address: str | None) -> str | None:
-    """Return the group of an address: `203.0.113.0/24` for IPv4, a /48 for IPv6; None for no
-    address.
+    """Return the group of an address: `203.0.113.0/24` for IPv4, a /48 for IPv6.
+
+    Returns None for no address.
     """
     try:
         parsed = ipaddress.ip_address(address or "")

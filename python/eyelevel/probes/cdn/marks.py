@@ -22,8 +22,9 @@ class Marks:
     servers: dict[str, str] = field(default_factory=dict)
 
     def of_names(self, names: Iterable[str]) -> str | None:
-        """Return the CDN of the last name in a chain of CNAMEs that is in the table; None if none
-        is.
+        """Return the CDN of the last name in a chain of CNAMEs that is in the table.
+
+        Returns None if there is none.
 
         The last one, since a chain may lead from one CDN to the one that serves; of two matching
         suffixes the longer one counts.

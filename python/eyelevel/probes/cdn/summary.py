@@ -105,9 +105,7 @@ def _count_connected(cdn: str, part: pl.DataFrame) -> list[JsonObject]:
 
 
 def _times(cdn: str, part: pl.DataFrame) -> list[JsonObject]:
-    """Return the times of successful full handshakes: resumed ones reflect the run more than
-    the CDN.
-    """
+    """Return times of successful full handshakes: resumed ones depend on the run."""
     good = part.filter(
         pl.col("failure").is_null() & pl.col("connection_ms").is_not_null() & ~pl.col("resumed")
     )

@@ -145,8 +145,9 @@ class Copies:
         self._pool.shutdown(cancel_futures=True)
 
     def _advance(self) -> None:
-        """Start queued uploads; without concurrent loads, until none is left or the bucket
-        fails.
+        """Start queued uploads.
+
+        Without concurrent loads it continues until none is left or the bucket fails.
         """
         self._waiting.extendleft(self._find_changed())
         while True:

@@ -88,8 +88,9 @@ def fetch_run(
 
 
 def _take(directory: Path, copy: "_Copy") -> None:
-    """Mark the directory as the target of this fetch; raises `StoreError` if it is anything
-    else.
+    """Mark the directory as the target of this fetch.
+
+    Raises `StoreError` if it is anything else.
     """
     attempt = f"fetching {copy.url}"
     is_there = directory.exists() and any(directory.iterdir())
@@ -140,8 +141,9 @@ class _Copy:
     def fetch_blocks(
         self, numbers: Iterable[int], directory: Path
     ) -> Iterator[tuple[int, list[PackedTrial]]]:
-        """Fetch blocks; yields each number with its validated trials, after their images are
-        stored.
+        """Fetch blocks.
+
+        Yields each number with its validated trials, after their images are stored.
         """
         known: set[str] = set()
         places = {block_object(number): number for number in numbers}
@@ -156,8 +158,9 @@ class _Copy:
             yield places[place], trials
 
     def fetch_documents(self, directory: Path) -> None:
-        """Fetch the documents that describe the run; the plan last, since it marks a complete
-        run.
+        """Fetch the documents that describe the run.
+
+        The plan is fetched last, since it marks a complete run.
         """
         if (stopped := self._objects.get(STOP_FILE, DOCUMENT.bytes_max)) is not None:
             where = self._source(STOP_FILE, DOCUMENT)

@@ -40,9 +40,7 @@ def picture_of(file: str) -> str | None:
 
 
 def blocks_of(trials: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
-    """Group trials by block: (block, hash) pairs in the plan's order to one tuple of hashes per
-    block.
-    """
+    """Group (block, hash) pairs in the plan's order to one tuple of hashes per block."""
     return [
         tuple(name for _, name in group) for _, group in groupby(trials, key=lambda each: each[0])
     ]

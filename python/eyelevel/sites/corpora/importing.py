@@ -48,8 +48,9 @@ def import_all(
     wishes: Wishes,
     tell: Callable[[Entry, bool], None],
 ) -> None:
-    """Import each source into `folder`; `tell` is called with each entry and whether it was
-    skipped.
+    """Import each source into `folder`.
+
+    `tell` is called with each entry and whether it was skipped.
 
     A recording that exists with the same source, size and options is skipped. If a repeated import
     fails, the earlier recording and its entry stay. Raises `OSError` if the folder cannot be

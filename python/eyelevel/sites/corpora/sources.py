@@ -38,9 +38,7 @@ class Source:
 
     @property
     def origin(self) -> str:
-        """Return its full path without control characters: in another folder it is another
-        source.
-        """
+        """Return its full path without control characters, which identifies it."""
         return _cell(str(self.path))
 
     @property
@@ -80,9 +78,7 @@ def find_sources(folder: Path) -> tuple[list[Source], int]:
 
 
 def name_of(source: Source, taken: set[str]) -> str:
-    """Return a name for tables and files: that of the file or folder, with parents if it is
-    taken.
-    """
+    """Return a name for tables and files: that of the file or folder, with parents if taken."""
     base = source.path.name.lower().removesuffix(source.ending)
     parts = [*Path(source.key).parts[:-1], base]
     for ending in CONVERTED:
@@ -95,9 +91,7 @@ def name_of(source: Source, taken: set[str]) -> str:
 
 
 def plain_name(text: str) -> str:
-    """Return a name of letters, digits, dots, underscores and hyphens only, for files and
-    tables.
-    """
+    """Return a name of letters, digits, dots, underscores and hyphens, for files and tables."""
     name = re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")
     return name[:_NAME_MAX].rstrip("-.").lower() or "site"
 

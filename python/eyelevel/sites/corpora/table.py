@@ -34,8 +34,9 @@ DAS_2014_SECURE_PAGES = (43, 500)
 
 
 def spreads(sites: Sequence[SiteAttributes]) -> dict[str, Spread]:
-    """Return range and median of each attribute over the sites that have it; needs at least one
-    site.
+    """Return range and median of each attribute over the sites that have it.
+
+    There must be at least one site.
 
     Attributes that no site has are left out; `object_bytes` is over all objects of all sites. Das's
     rows come first, in his order.

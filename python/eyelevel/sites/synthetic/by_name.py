@@ -54,9 +54,7 @@ def _cache() -> Path:
 
 @cache
 def _maker() -> str:
-    """Return the digest of the code that generates and packs sites: other code may write other
-    bytes.
-    """
+    """Return the digest of the code that generates and packs sites, which may affect the bytes."""
     makers = (synthetic_site, pack, published, shapes, write, sys.modules[__name__])
     code = "\0".join([binary_digest(), *map(inspect.getsource, makers)])
     return hashlib.sha256(code.encode()).hexdigest()[:16]

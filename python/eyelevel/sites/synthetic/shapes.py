@@ -151,9 +151,7 @@ def _sizes(
 
 
 def _hosts(count: int, origins: int, random: Random) -> list[int]:
-    """Return an origin per object: each but the page's once, the rest with weights 1, 1/2, 1/3,
-    ....
-    """
+    """Return an origin per object: each but the page's once, the rest by weights 1, 1/2, 1/3."""
     once = list(range(1, origins))[:count]
     weights = [1 / (number + 1) for number in range(origins)]
     hosts = once + random.choices(range(origins), weights, k=count - len(once))
@@ -167,9 +165,7 @@ def _depth(like: Published, kind: str, random: Random) -> int:
 
 
 def _parent(objects: Sequence[ObjectShape], kind: str, depth: int, random: Random) -> int:
-    """Return an object one level above `depth` that can request this type, or the deepest one
-    above.
-    """
+    """Return an object one level above `depth` that can request this type, or the deepest above."""
     for above in range(depth - 1, 1, -1):
         parents = [
             place
