@@ -58,7 +58,7 @@ Recorded sites:
               sites from them.
 
 Questions and studies:
-  ask         Answer one question about a site, with as many loads as it takes.
+  ask         Answer one question about a page, with as many loads as it takes.
   run         Load every site of a plan over every network and stack, then write
               the report.
   plan        Check a plan, list its trials, or predict what it costs.

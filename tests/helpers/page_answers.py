@@ -22,6 +22,7 @@ ANSWER: dict[str, Any] = {
     "shifts": [[100.0, 0.1, False]],
     "tasks": [[200.0, 60.0]],
     "largestCount": 2,
+    "timings": [["mark", "hero", 150.0, 0.0], ["measure", "render", 10.0, 40.0]],
     "timerGaps": [[210.0, 70.0]],
     "effectiveConnectionType": "4g",
 }

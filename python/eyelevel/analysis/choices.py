@@ -34,11 +34,14 @@ def post_hoc_comparisons(
     twins = (plan.get("causes") or {}).get("stacks", {}).values()
     hidden = {name for of_stack in twins for name in of_stack.values()}
     stacks = [stack["name"] for stack in plan["stacks"] if stack["name"] not in hidden]
-    named = [name for pair in pairs for name in pair.split("/")] + [reference or stacks[0]]
-    if any(pair.count("/") != 1 for pair in pairs):
+    # Names of variants' stacks have a slash of their own.
+    slashes = 3 if plan.get("variants") else 1
+    if any(pair.count("/") != slashes for pair in pairs):
         raise PlanError(
             [f"--compare: `{', '.join(pairs)}`: write STACK/REFERENCE, such as quic/tcp+"]
         )
+    split = [_halves(pair) for pair in pairs]
+    named = [name for pair in split for name in pair] + [reference or stacks[0]]
     for name in named:
         if name not in stacks:
             raise PlanError([f"{option}: {unknown('stack', name, stacks)}"])
@@ -51,7 +54,7 @@ def post_hoc_comparisons(
                 )
             ]
         )
-    chosen = tuple(dict.fromkeys(Comparison(*pair.split("/")) for pair in pairs))
+    chosen = tuple(dict.fromkeys(Comparison(*pair) for pair in split))
     if same := [each.stack for each in chosen if each.stack == each.reference]:
         raise PlanError(
             [f"--compare: `{same[0]}` is compared with itself; name two different stacks"]
@@ -60,6 +63,13 @@ def post_hoc_comparisons(
     declared = read_comparisons(plan)
     stated = [each.stated() for each in asked]
     return {**plan, "comparisons": stated}, () if asked == declared else declared
+
+
+def _halves(pair: str) -> tuple[str, str]:
+    """Split a pair at its middle slash."""
+    parts = pair.split("/")
+    middle = len(parts) // 2
+    return "/".join(parts[:middle]), "/".join(parts[middle:])
 
 
 def check_figure_metric(metric: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from eyelevel.analysis.formats import format_percent
 from eyelevel.plan.in_force import browser_for, with_browser
-from eyelevel.plan.plan import SMALLEST_EFFECT, Plan
+from eyelevel.plan.plan import SMALLEST_EFFECT, SMALLEST_EFFECT_OF_VARIANTS, Plan
 from eyelevel.plan.stacks import Stack
 
 _VISITS: Mapping[str, str] = {
@@ -37,13 +37,21 @@ def stacks_planned(plan: Plan) -> list[Stack]:
 
 def describe_smallest_effect(plan: Plan) -> str:
     """Return the plan's smallest effect of interest with its reason, if it has one."""
-    effect = plan.smallest_effect_of_interest
-    share = format_percent(effect, signed=False)
+    effect, least_ms = plan.smallest_effect_of_interest, plan.smallest_effect_of_interest_ms
+    share = describe_margin(plan)
     if plan.smallest_effect_reason:
         return f"{share} (reason: {plan.smallest_effect_reason})"
-    if effect == SMALLEST_EFFECT:
+    if effect == SMALLEST_EFFECT or (effect, least_ms) == SMALLEST_EFFECT_OF_VARIANTS:
         return f"{share} (the default: the plan gives no smallest effect of its own)"
     return f"{share} (the plan gives no reason)"
+
+
+def describe_margin(plan: Plan) -> str:
+    """Return the plan's smallest effect of interest, as a share and in ms if it has both."""
+    share = format_percent(plan.smallest_effect_of_interest, signed=False)
+    if plan.smallest_effect_of_interest_ms is None:
+        return share
+    return f"{share} or {plan.smallest_effect_of_interest_ms:g} ms, whichever is more"
 
 
 def describe_conditions(plan: Plan) -> str:

@@ -8,6 +8,7 @@ import polars as pl
 
 from eyelevel.analysis.decisions import Key, horizon_of, networks_compared
 from eyelevel.analysis.gains.cells import NetworkGain, compare_cells, network_gains
+from eyelevel.analysis.gains.margins import with_margins
 from eyelevel.analysis.gains.p_values import value_alone
 from eyelevel.analysis.gains.sequential import sequential_gains
 from eyelevel.base.json_types import JsonMapping
@@ -61,6 +62,7 @@ def _gains_of(
     """
     metric, networks = plan.primary_metric, networks_compared(plan)
     every = sequential_gains(kept, metric, plan.comparisons, networks, sites, horizon_of(plan))
+    every = with_margins(every, kept, metric, plan.smallest_effect_of_interest_ms)
     sequential = {(gain.network, gain.comparison): gain for gain in every}
     mine = kept.filter(pl.col("network").is_in([network for network, _ in keys]))
     cells = compare_cells(mine, [metric], plan.comparisons)

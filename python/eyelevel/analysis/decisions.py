@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 import polars as pl
 
 from eyelevel.analysis.gains.exclusions import MEASURED
+from eyelevel.analysis.gains.margins import with_margins
 from eyelevel.analysis.gains.sequential import (
     GAINS_LEVEL,
     ComparisonState,
@@ -25,6 +26,7 @@ from eyelevel.analysis.stats.stopping_rule import Rule, State, interim_repetitio
 from eyelevel.analysis.trials.blocks import COMPARED_BY, Blocks, select_blocks, without_networks
 from eyelevel.analysis.trials.disturbance import find_withheld
 from eyelevel.analysis.trials.post_hoc_exclusions import JUDGED_BY, judge_table
+from eyelevel.analysis.trials.user_timings import timings_of
 from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.plan import Plan, StopRule
@@ -78,7 +80,7 @@ def judge_prefix(facts: pl.DataFrame, primary_metric: str) -> pl.DataFrame:
     counts = pl.col("outcome") == "ok"
     return table.with_columns(
         pl.when(counts).then(pl.col(name)).alias(name)
-        for name in METRICS_BY_NAME
+        for name in (*METRICS_BY_NAME, *timings_of(facts))
         if name in facts.columns
     )
 
@@ -193,6 +195,8 @@ class Decisions:
             self._sites,
             self._rule.horizon,
         )
+        least_ms = plan.smallest_effect_of_interest_ms
+        gains = with_margins(gains, kept, plan.primary_metric, least_ms)
         return comparison_states(gains, self._rule, repetition, plan.blocks)
 
 

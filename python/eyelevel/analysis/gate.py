@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Literal, TypeVar
 
 import numpy as np
+import polars as pl
 
 from eyelevel.analysis.decisions import horizon_of
 from eyelevel.analysis.formats import format_interval, format_ms, format_percent
@@ -65,6 +66,7 @@ def evaluate(conditions: Sequence[Condition], contents: StudyResults) -> list[Ve
     decides. Holm's steps reject more, but their intervals end at the limit itself if they reject
     (Strassburger and Bretz, Statistics in Medicine 27, 2008).
     """
+    contents = _with_metrics(contents, [each.metric for each in conditions])
     asked_for = questions(conditions, contents.networks, contents.sites)
     confidence = family_confidence(len(asked_for))
     verdicts = [
@@ -74,6 +76,17 @@ def evaluate(conditions: Sequence[Condition], contents: StudyResults) -> list[Ve
         for question in asked_for
     ]
     return unless_unfinished(verdicts, contents)
+
+
+def _with_metrics(contents: StudyResults, metrics: Sequence[str]) -> StudyResults:
+    """Return the results with a column for each metric: a page's own may be one that no load
+    has."""
+    kept = contents.blocks.kept
+    absent = [name for name in metrics if name not in kept.columns]
+    if not absent:
+        return contents
+    empty = [pl.lit(None, pl.Float64).alias(name) for name in absent]
+    return replace(contents, blocks=replace(contents.blocks, kept=kept.with_columns(empty)))
 
 
 def unless_unfinished(verdicts: Sequence[AnyVerdict], *runs: StudyResults) -> list[AnyVerdict]:

@@ -10,10 +10,12 @@ from eyelevel.analysis.stats.quantile_gain import repetitions_min
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.blocks import Floats, limits_by_site, loads_by_repetition
 from eyelevel.base.errors import ExpectedError, unknown
+from eyelevel.plan.user_timings import is_user_timing, with_unit
 
 _NUMBER = r"\d+(?:\.\d+)?"
 _CONDITION = re.compile(
-    r"(?P<stack>\S.*)\.(?P<metric>(?!p\d+ )\w+)(?:\.p(?P<quantile>\d{1,2}))? "
+    r"(?P<stack>\S.*)\.(?P<metric>(?!p\d+ )(?:(?:mark|measure):[^\s.]+|\w+))"
+    r"(?:\.p(?P<quantile>\d{1,2}))? "
     rf"(?:(?P<way>worse|better) than (?P<reference>\S.*) by (?P<bound>{_NUMBER}) ?%"
     rf"|(?P<side>above|below) (?P<amount>{_NUMBER}) ?(?P<unit>s|ms)?)"
     r"(?: on (?P<network>\S.*))?"
@@ -65,17 +67,18 @@ def parse_condition(
 ) -> Condition:
     """Parse `STACK.METRIC[.pN] worse than STACK by X% [on NETWORK]`, or `... above 2.5 s ...`.
 
-    A metric may be named without its unit, or by SHORT_NAMES. Raises GateError.
+    A metric may be named without its unit, or by SHORT_NAMES; a page's own is `mark:NAME` or
+    `measure:NAME`, whose name has no space and no dot here. Raises GateError.
     """
     found = _CONDITION.fullmatch(text.strip())
     if found is None:
         raise GateError(f"--fail-if: `{text}` cannot be read; write it like {_EXAMPLES}")
     named = SHORT_NAMES.get(found["metric"], found["metric"])
-    metric = named if named in metrics else f"{named}_ms"
+    metric = with_unit(named) if named in metrics or is_user_timing(named) else f"{named}_ms"
     for kind, word, known in (
         ("stack", found["stack"], stacks),
         ("stack", found["reference"] or found["stack"], stacks),
-        ("metric", metric, metrics),
+        ("metric", metric, [metric] if is_user_timing(metric) else metrics),
         ("network", found["network"] or networks[0], networks),
     ):
         if word not in known:

@@ -1,5 +1,7 @@
 """The finding of a gain, one of a closed list."""
 
+from collections.abc import Sequence
+
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.stats.hypothesis.equivalence import gain_equivalence
 
@@ -13,7 +15,7 @@ def verdict(gain: NetworkGain, smallest_effect: float) -> str:
     A difference in unfinished loads takes precedence over any finding in another direction: a stack
     whose pages do not finish is not called faster.
     """
-    found = _of_gain(gain, smallest_effect)
+    found = _of_gain(gain, effect_of([gain], smallest_effect))
     counts = gain.timeouts
     if not gain.timeouts_differ or counts is None:
         return found
@@ -21,6 +23,12 @@ def verdict(gain: NetworkGain, smallest_effect: float) -> str:
     if found.startswith("faster" if fewer else "slower"):
         return found
     return "more loads finished" if fewer else "fewer loads finished"
+
+
+def effect_of(gains: Sequence[NetworkGain], smallest_effect: float) -> float:
+    """Return the smallest effect of interest of these gains as a share: of several the largest, by
+    which what is said of it holds for all."""
+    return max([smallest_effect, *(gain.least_share for gain in gains)])
 
 
 def _of_gain(gain: NetworkGain, smallest_effect: float) -> str:

@@ -6,6 +6,7 @@ import polars as pl
 
 from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.plan.user_timings import is_user_timing
 
 # The Core Web Vitals; not every browser reports them.
 VITALS = (
@@ -27,13 +28,17 @@ REPORT_METRICS = (
 
 
 def title_of(metric: str) -> str:
-    """Return a metric's title, or its name if the table has none."""
+    """Return a metric's title; of a user timing its name, as of any that the table has not."""
+    if is_user_timing(metric):
+        return metric.removesuffix("_ms")
     return METRICS_BY_NAME[metric].title if metric in METRICS_BY_NAME else metric
 
 
-def report_metrics(primary_metric: str, drawn: str = "") -> list[str]:
-    """Return a report's metrics: the primary one first, the one that figures draw last."""
-    return list(dict.fromkeys([primary_metric, *REPORT_METRICS, *([drawn] if drawn else [])]))
+def report_metrics(primary_metric: str, drawn: str = "", timings: Sequence[str] = ()) -> list[str]:
+    """Return a report's metrics: the primary one first, pages' own `timings` after the others, and
+    last the one that figures draw."""
+    names = [primary_metric, *REPORT_METRICS, *timings, *([drawn] if drawn else [])]
+    return list(dict.fromkeys(names))
 
 
 def without_absent(metrics: Sequence[str], primary_metric: str, kept: pl.DataFrame) -> list[str]:

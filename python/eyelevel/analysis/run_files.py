@@ -14,11 +14,13 @@ from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.analysis.metrics.compute import measure
 from eyelevel.analysis.trials.rows import Columns, Measure
 from eyelevel.analysis.trials.table import GrowingTable, trials_table
+from eyelevel.analysis.trials.user_timings import with_user_timings
 from eyelevel.base.errors import PlanError, StoreError
 from eyelevel.base.from_outside.words import excerpt
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
+from eyelevel.plan.user_timings import is_user_timing
 from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, read_document
 from eyelevel.store.documents import check_document
 from eyelevel.store.environment import ENVIRONMENT
@@ -51,7 +53,7 @@ def check_plan(document: JsonMapping, source: str) -> Plan:
     Raises PlanError for a setting or metric that this version does not have.
     """
     plan = plan_of_document(document, source=source)
-    if plan.primary_metric not in METRICS_BY_NAME:
+    if plan.primary_metric not in METRICS_BY_NAME and not is_user_timing(plan.primary_metric):
         raise PlanError(
             [
                 f"{source}: its metric `{excerpt(plan.primary_metric)}` is not known here; "
@@ -74,9 +76,8 @@ def read_facts(
     """
     columns = kept_columns() if measured_by is measure else columns_of(measured_by)
     every = trials_table(directory, columns, processes)
-    return every.height, every.join(
-        planned_hashes(plan), on="hash", how="semi", maintain_order="left"
-    )
+    height, every = every.height, with_user_timings(every, plan["primary_metric"])
+    return height, every.join(planned_hashes(plan), on="hash", how="semi", maintain_order="left")
 
 
 class GrowingFacts:
@@ -86,10 +87,12 @@ class GrowingFacts:
         columns = kept_columns() if measured_by is measure else columns_of(measured_by)
         self._table = GrowingTable(directory, columns)
         self._planned = planned_hashes(plan)
+        self._primary_metric = plan["primary_metric"]
 
     def read(self) -> pl.DataFrame:
         """Return the present table of the plan's trials with recorded outcomes."""
-        return self._table.read().join(self._planned, on="hash", how="semi", maintain_order="left")
+        table = with_user_timings(self._table.read(), self._primary_metric)
+        return table.join(self._planned, on="hash", how="semi", maintain_order="left")
 
 
 def kept_columns() -> Columns:

@@ -17,6 +17,7 @@ from eyelevel.analysis.choices import (
 )
 from eyelevel.analysis.decided_gains import decided_gains, last_repetitions
 from eyelevel.analysis.decisions import blocks_until, horizon_of, judge_prefix, up_to
+from eyelevel.analysis.gains.against_itself import AgainstItself, against_itself
 from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
 from eyelevel.analysis.gains.cells import Cell, NetworkGain, compare_cells, compare_networks
 from eyelevel.analysis.gains.drift import Drift, drift_of
@@ -31,6 +32,7 @@ from eyelevel.analysis.gains.machines import (
     between_machines,
     machine_rows,
 )
+from eyelevel.analysis.gains.margins import with_margins
 from eyelevel.analysis.gains.other_sites import NetworkModel, models_over_sites
 from eyelevel.analysis.gains.p_values import GainTests, gain_tests
 from eyelevel.analysis.gains.pools import pools_of
@@ -74,6 +76,7 @@ from eyelevel.analysis.trials.run_environments import (
     environment_of,
     run_environments,
 )
+from eyelevel.analysis.trials.user_timings import timings_of
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Comparison, references_first
 from eyelevel.plan.networks.network import Network
@@ -139,6 +142,12 @@ class StudyResults:
         primary = self.primary_metric if self.may_stop else None
         effect = self.smallest_effect
         return tuple(gain_tests(self.gains, effect, primary))
+
+    @cached_property
+    def against_itself(self) -> tuple[AgainstItself, ...]:
+        """Return what the comparisons of variants find of a variant against itself."""
+        asked = self.comparisons, self.networks, self.sites
+        return tuple(against_itself(self.blocks.kept, self.primary_metric, *asked))
 
     @cached_property
     def site_tests(self) -> tuple[SiteTests, ...]:
@@ -361,7 +370,7 @@ def read_contents(
     if stopped:
         facts = _to_be_run(plan, facts, stopped["networks"])
     table = judge_prefix(facts, plan["primary_metric"])
-    names = report_metrics(plan["primary_metric"], metric)
+    names = report_metrics(plan["primary_metric"], metric, timings_of(table))
     typed = plan_of_document(plan, is_part=True)
     stacks = [stack["name"] for stack in plan["stacks"]]
     site_names = [site["name"] for site in plan["sites"]]
@@ -387,6 +396,8 @@ def read_contents(
     ]
     pools = {} if plan.get("stop") else pools_of(blocks.kept, names, site_names)
     gains = compare_networks(cells, plan["primary_metric"], site_names, planned, pools)
+    least_ms = typed.smallest_effect_of_interest_ms
+    gains = with_margins(gains, blocks.kept, plan["primary_metric"], least_ms)
     if plan.get("stop"):
         ends = stopped["networks"] if stopped else {}
         gains = decided_gains(

@@ -114,6 +114,9 @@ class Navigation:
     """Start and duration of each task above 50 ms; None if the browser does not report them."""
     timer_gaps_ms: tuple[tuple[float, float], ...] = ()
     """Start and length of each gap above 50 ms of the page's 20 ms timer."""
+    user_timings: Mapping[str, float] = field(default_factory=dict)
+    """The page's own marks, from navigation start (`mark:NAME`), and the durations of its measures
+    (`measure:NAME`); of each name the first."""
     documents: int = 1
     """Number of documents shown in the main frame; above 1 if the page redirected by script."""
 

@@ -9,7 +9,7 @@ it waits for no promise or timer, which a page could block or clear.
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
@@ -19,12 +19,18 @@ from eyelevel.base.errors import PageAnswerError
 WORLD = "eyelevel"
 """Name of the isolated world and of the sandbox, invisible to pages."""
 
+DAY_MS = 86_400_000.0
 TEXT_CHARS_MAX = 500
 URL_CHARS_MAX = 65_536
 ENTRIES_MAX = 1000
 """Maximum length of a list; browsers buffer at most 200 entries of a type, and our timer stores
 this many gaps.
 """
+
+TIMINGS_MAX = 100
+TIMING_CHARS_MAX = 100
+"""How many user timings are taken, the first of each name, and how long their names may be; the
+rest is left out."""
 
 BUFFERED_MAX = {"largest-contentful-paint": 150, "layout-shift": 150, "longtask": 200}
 """Number of entries of a type that Chromium buffers. Later ones are lost, so values computed
@@ -54,6 +60,14 @@ SCRIPT = f"""
   }};
   const [paints, largest, shifts, tasks] =
     ['paint', 'largest-contentful-paint', 'layout-shift', 'longtask'].map(buffered);
+  const timings = new Map();
+  for (const e of [...buffered('mark'), ...buffered('measure')]) {{
+    const key = `${{e.entryType}}:${{e.name}}`;
+    const fits = e.name.length <= {TIMING_CHARS_MAX} && e.name.isWellFormed();
+    const can = e.startTime >= 0 && e.duration >= 0 && e.startTime + e.duration <= {DAY_MS};
+    if (fits && can && timings.size < {TIMINGS_MAX} && !timings.has(key))
+      timings.set(key, [e.entryType, e.name, e.startTime, e.duration]);
+  }}
   const painted = (name) => paints.find((e) => e.name === name)?.startTime ?? null;
   const navigation = performance.getEntriesByType('navigation')[0];
   const lcp = largest.at(-1);
@@ -73,18 +87,24 @@ SCRIPT = f"""
     shifts: shifts.map((e) => [e.startTime, e.value, e.hadRecentInput]),
     tasks: tasks.map((e) => [e.startTime, e.duration]),
     largestCount: largest.length,
+    timings: [...timings.values()],
     timerGaps: Object.hasOwn(globalThis, 'timerGaps') ? globalThis.timerGaps : [],
     effectiveConnectionType: text(navigator.connection?.effectiveType, {TEXT_CHARS_MAX}),
   }};
 }})()
 """
 
-DAY_MS = 86_400_000.0
-
 Moment = Annotated[float, Field(ge=0, le=DAY_MS, allow_inf_nan=False)]
 """Milliseconds from the document's navigation start."""
 
 _Text = Annotated[str, Field(max_length=TEXT_CHARS_MAX)]
+_Timing = tuple[
+    Literal["mark", "measure"],
+    Annotated[str, Field(max_length=TIMING_CHARS_MAX)],
+    Moment,
+    Moment,
+]
+"""A user timing: its type, its name, start and duration."""
 _Score = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 
 
@@ -107,6 +127,7 @@ class PageAnswer(TypedDict):
     shifts: Annotated[list[tuple[Moment, _Score, bool]], Field(max_length=ENTRIES_MAX)]
     tasks: Annotated[list[tuple[Moment, Moment]], Field(max_length=ENTRIES_MAX)]
     largestCount: Annotated[int, Field(ge=0, le=ENTRIES_MAX)]
+    timings: Annotated[list[_Timing], Field(max_length=TIMINGS_MAX)]
     timerGaps: Annotated[list[tuple[Moment, Moment]], Field(max_length=ENTRIES_MAX)]
     effectiveConnectionType: _Text | None
 

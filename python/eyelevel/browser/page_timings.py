@@ -10,6 +10,7 @@ from eyelevel.base.errors import PageAnswerError
 from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.observations import Navigation
 from eyelevel.browser.page_answer import DAY_MS, PageAnswer, is_full
+from eyelevel.plan.user_timings import is_user_timing
 
 STARTS_KEPT = 100
 
@@ -136,10 +137,15 @@ def navigation_from(
         cumulative_layout_shift=round(layout_shift(shifts), 6) if shifts_known else None,
         long_tasks_ms=spans(answer["tasks"]) if tasks_known else None,
         timer_gaps_ms=spans(answer["timerGaps"]),
+        user_timings={
+            f"{kind}:{name}": round(start_ms + offset_ms if kind == "mark" else duration_ms, 3)
+            for kind, name, start_ms, duration_ms in answer["timings"]
+        },
         documents=clock.documents,
     )
-    for name, value in found.as_record().items():
-        if not name.endswith("_ms") or value is None:
+    for name, value in (*found.as_record().items(), *found.user_timings.items()):
+        is_time = name.endswith("_ms") or is_user_timing(name)
+        if not is_time or value is None:
             continue
         times = sum(value, ()) if isinstance(value, tuple) else (value,)
         if not all(0 <= at_ms <= DAY_MS for at_ms in times):

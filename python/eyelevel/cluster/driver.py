@@ -19,6 +19,7 @@ from eyelevel.cluster.trust import check_handshake
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
+from eyelevel.plan.variants import are_variants
 from eyelevel.run.block.inputs import Input
 from eyelevel.run.block.load import BlockWork
 from eyelevel.run.machines.evidence import (
@@ -34,7 +35,7 @@ from eyelevel.run.study.environment import describe
 from eyelevel.run.study.loop import Driver, Execution, Interrupted
 from eyelevel.run.study.progress import Accounts
 from eyelevel.run.study.slots import Slots
-from eyelevel.sites.recorded import RecordedSite
+from eyelevel.sites.recorded import RecordedSite, key_recordings
 
 _described = cache(describe)
 
@@ -82,11 +83,18 @@ def cluster_driver(
         place.address, lambda there: check_handshake(place.address, there, place.security)
     )
     check_can_listen(place)
-    recordings = {site.name: Input(site.digest, str(site.path.resolve())) for site in sites}
+    recordings = {
+        key: Input(site.digest, str(site.path.resolve()))
+        for key, site in key_recordings(sites, plan.variants).items()
+    }
     traces = {digest: Input(digest, file) for digest, file in execution.trace_files.items()}
     work = BlockWork(str(uuid4()), recordings, traces, execution.retries, execution.host_wait_s)
     stacks = {stack.name: stack for stack in stacks_of(plan)}
-    pairs = [(stacks[each.reference], stacks[each.stack]) for each in plan.comparisons]
+    pairs = [
+        (stacks[each.reference], stacks[each.stack])
+        for each in plan.comparisons
+        if not are_variants(each)
+    ]
     questions = PlanQuestions(plan.browser, pairs if plan.browser.is_chromium else [])
 
     @contextmanager

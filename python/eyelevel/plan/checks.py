@@ -13,6 +13,7 @@ from eyelevel.plan.networks.network import Network
 from eyelevel.plan.networks.stages import find_unnamed_file
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
+from eyelevel.plan.variants import stack_alone, variant_of
 
 _NAME = re.compile(NAME_PATTERN.replace("{0,63}", "{0,95}"))
 """Pattern of a stack's or network's name, including the suffixes of twins."""
@@ -26,9 +27,19 @@ def refuse_mistakes(plan: Plan) -> None:
 
 
 def _mistakes(plan: Plan) -> Iterator[tuple[str, str]]:
-    networks, stacks = plan.networks, plan.stacks
-    for key, members in (("networks", networks), ("stacks", stacks)):
+    networks, stacks, variants = plan.networks, plan.stacks, plan.variants
+    for key, members in (("networks", networks), ("variants", variants)):
         yield from _names(key, [member.name for member in members])
+    known = {variant.name for variant in variants} or {""}
+    for variant in known:
+        named = [stack.name for stack in stacks if variant_of(stack.name) == variant]
+        yield from _names("stacks", [stack_alone(name) for name in named])
+    for place, stack in enumerate(stacks):
+        if variant_of(stack.name) not in known:
+            yield f"stacks.{place}.name", "it is of a variant that the plan has not"
+    for place, each in enumerate(variants):
+        if each.recordings and len(each.recordings) != len(plan.sites):
+            yield f"variants.{place}", "it has other recordings than one for each site"
     for place, network in enumerate(networks):
         for reason in _of_network(network):
             yield f"networks.{place}", reason

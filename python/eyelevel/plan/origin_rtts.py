@@ -1,6 +1,6 @@
 """Additional round trips of a plan's origins, resolved per site and stack."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from eyelevel.base.errors import NetworkError, PlanError, unknown
@@ -41,14 +41,17 @@ class OwnRtts:
 
     @classmethod
     def of(
-        cls, stacks: Sequence[Stack], places_by_site: Mapping[str, Sequence[Place]]
+        cls,
+        stacks: Sequence[Stack],
+        places_by_site: Mapping[str, Sequence[Place]],
+        known: Collection[str] = (),
     ) -> "OwnRtts":
-        """Return the round trips that the stacks set on these sites.
+        """Return the round trips that the stacks set on these sites; `known` are hosts of others.
 
         Raises `PlanError` with a line per mistake: a host that no site has, and the errors of
         `own_rtts_ms`.
         """
-        hosts = {place.host for places in places_by_site.values() for place in places}
+        hosts = {*known, *(place.host for each in places_by_site.values() for place in each)}
         problems: dict[str, None] = {}
         by_cell = {}
         for stack in stacks:

@@ -6,19 +6,25 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 
-from eyelevel.base.settings import LISTED, Settings, Share
+from eyelevel.base.json_types import JsonObject
+from eyelevel.base.settings import LISTED, DurationMs, Settings, Share
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.causes import Causes
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stacks import Stack
+from eyelevel.plan.variants import Variant
 
 BLOCKS_MAX = 10_000  # far beyond any study, so that a typo does not start a run of years
 SMALLEST_EFFECT = 0.05
 """Default of the smallest effect of interest."""
+SMALLEST_EFFECT_OF_VARIANTS = (0.02, 10.0)
+"""The same of a plan with variants, as a share and in ms: a page changes by small steps, and
+several of them add up; below 10 ms, less than a frame of the screen, nobody sees any."""
 Blocks = Annotated[int, Ge(1), Le(BLOCKS_MAX)]
 Seed = Annotated[int, Ge(0), Lt(2**63)]
 SmallestEffect = Annotated[Share, Gt(0)]
+SmallestEffectMs = Annotated[DurationMs, Gt(0)]
 Weight = Annotated[float, Gt(0)]
 ARCHIVE_SUFFIXES = (".wacz", ".warc", ".warc.gz")
 
@@ -57,10 +63,23 @@ class Plan(Settings):
     """Shares of use by network name; empty for equal weights."""
     causes: Causes | None = None
     """Counterfactual twins of stacks and networks."""
+    smallest_effect_of_interest_ms: SmallestEffectMs | None = None
+    """The same in ms: of the two, what is more counts. None: only the share does."""
     smallest_effect_reason: str = ""
     """Why a smaller effect does not matter; "" if the plan gives no reason."""
     trace_files: Mapping[str, str] = field(default_factory=dict)
     """Path of each recorded trace by digest; the path is no part of a trial's identity."""
+    variants: Annotated[tuple[Variant, ...], LISTED] = ()
+    """The variants of the pages; with them `stacks` has each stack once for every variant."""
+
+    def settings(self, *, without: tuple[str, ...] = ()) -> JsonObject:
+        """Return the plan as JSON; what only plans with variants have is absent without a
+        value."""
+        absent = [key for key in _ABSENT if not getattr(self, key)]
+        return self.stated(without=(*without, *absent))
+
+
+_ABSENT = ("variants", "smallest_effect_of_interest_ms")
 
 
 def is_archive_path(site: str) -> bool:

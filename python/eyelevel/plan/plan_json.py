@@ -39,7 +39,11 @@ def plan_of_document(
         if document["version"] != PLAN_DOCUMENT_VERSION:
             raise ValueError(f"version {document['version']!r}")
         names = [_site_name(site) for site in document["sites"]]
-        plan = Plan.read({**stated, "sites": names, "trace_files": {}})
+        variants = [
+            {**variant, "recordings": [_site_name(site) for site in variant["recordings"]]}
+            for variant in document.get("variants", ())
+        ]
+        plan = Plan.read({**stated, "sites": names, "variants": variants, "trace_files": {}})
         if not is_part:
             refuse_mistakes(plan)
             _check_trials(document["trials"], plan)

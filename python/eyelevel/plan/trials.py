@@ -2,7 +2,8 @@
 
 Order. Repetition is the outermost loop, so that a machine's drift affects every site and network
 alike. Within a repetition the blocks (site, network) come in random order, and within a block every
-stack comes once, in random order (complete randomised blocks).
+stack comes once, in random order (complete randomised blocks). A plan with variants has each stack
+once for every variant, all of them in the block of the page.
 
 Randomness. Every random choice is SHA-256 over the plan's seed and the names of what is chosen:
 items are sorted by such numbers, and a trial's seed is one. There is no generator with a state, so
@@ -11,12 +12,13 @@ repetition changes no seed and no hash of existing trials: a study can grow with
 
 Independence. The stacks of a block do not share a seed: their packets differ in number and size, so
 equal seeds would not mean equal losses, but they would correlate the first few packets and break
-the independence that the unpaired tests assume.
+the independence that the unpaired tests assume. Variants with one stack do share it: their packets
+differ where the pages do, so that chance adds nothing to the difference of a pair.
 """
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from eyelevel.base.errors import PlanError
 from eyelevel.base.json_types import JsonMapping, JsonObject
@@ -24,9 +26,10 @@ from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import browser_in_force, stack_in_force, stack_message, with_browser
 from eyelevel.plan.networks.network import Network, lab_path
 from eyelevel.plan.networks.origin_rtt import Place, with_own_rtts
-from eyelevel.plan.origin_rtts import OwnRtts
+from eyelevel.plan.origin_rtts import Own, OwnRtts
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
+from eyelevel.plan.variants import stack_alone, variant_of
 from eyelevel.store.hashing import canonical_json, content_hash, short_hash
 from eyelevel.store.schema import RECORD_VERSION
 
@@ -46,6 +49,12 @@ class Site:
     body_bytes: float = 0.0
     places: tuple[Place, ...] = ()
     """Hosts of the site, for which round trips can be set."""
+    variants: Mapping[str, "Site"] = field(default_factory=dict)
+    """The recordings that variants have in its place, by the variants' names."""
+
+    def of(self, variant: str) -> "Site":
+        """Return the recording that a variant loads as this site."""
+        return self.variants.get(variant, self)
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,7 @@ class Trial:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             **values,
+            **({"variant": self.variant} if self.variant else {}),
             **_trial_settings(self.network_settings, self.stack_settings, self.browser),
         }
 
@@ -86,6 +96,16 @@ class Trial:
         """
         path = lab_path(self.network_settings, trace_files)
         return with_own_rtts(path, self.own_rtts_ms, places)
+
+    @property
+    def variant(self) -> str:
+        """Return the variant of the page that it loads; empty for the plan's own site."""
+        return variant_of(self.stack)
+
+    @property
+    def recording(self) -> str:
+        """Return the key of its recording among those of a run."""
+        return recording_key(self.variant, self.site)
 
     @property
     def own_rtts_ms(self) -> dict[str, float]:
@@ -122,8 +142,24 @@ def expand(plan: Plan, sites: Sequence[Site]) -> list[Trial]:
     count = plan.blocks * len(sites) * len(plan.networks) * len(plan.stacks)
     if count > TRIALS_MAX:
         raise PlanError([f"the plan has {count} trials, more than {TRIALS_MAX}; split it"])
-    own = OwnRtts.of(plan.stacks, {site.name: site.places for site in sites})
-    return list(_order(plan, sites, own))
+    return list(_order(plan, sites, _own_rtts(plan, sites)))
+
+
+def recording_key(variant: str, site: str) -> str:
+    """Return the key of a recording among those of a run: its site, or `VARIANT/SITE`."""
+    return f"{variant}/{site}" if variant else site
+
+
+def _own_rtts(plan: Plan, sites: Sequence[Site]) -> OwnRtts:
+    """Return the origins' round trips on the recordings that each stack loads."""
+    recordings = [each for site in sites for each in (site, *site.variants.values())]
+    hosts = {place.host for each in recordings for place in each.places}
+    by_cell: dict[tuple[str, str], Own] = {}
+    for variant in dict.fromkeys(variant_of(stack.name) for stack in plan.stacks):
+        stacks = [stack for stack in plan.stacks if variant_of(stack.name) == variant]
+        places = {site.name: site.of(variant).places for site in sites}
+        by_cell.update(OwnRtts.of(stacks, places, hosts).by_cell)
+    return OwnRtts(by_cell)
 
 
 def block_name(site: str, network: str, repetition: int) -> str:
@@ -149,8 +185,14 @@ def plan_hash(plan: Plan, sites: Sequence[Site]) -> str:
 
 
 def _settings(plan: Plan, sites: Sequence[Site]) -> JsonObject:
-    stated = plan.stated(without=("source", "trace_files"))
-    return {**stated, "sites": [{"name": site.name, "digest": site.digest} for site in sites]}
+    def named(recordings: Sequence[Site]) -> list[JsonObject]:
+        return [{"name": site.name, "digest": site.digest} for site in recordings]
+
+    stated = plan.settings(without=("source", "trace_files"))
+    for variant in stated.get("variants", ()):
+        own = [site.of(variant["name"]) for site in sites] if variant["recordings"] else []
+        variant["recordings"] = named(own)
+    return {**stated, "sites": named(sites)}
 
 
 def random_number(seed: int, *names: str | int) -> int:
@@ -162,7 +204,8 @@ def random_number(seed: int, *names: str | int) -> int:
 def _order(plan: Plan, sites: Sequence[Site], own: OwnRtts) -> Iterator[Trial]:
     limits = {
         (site.name, network.name): plan.browser.limit_of(
-            site.body_bytes, own.farthest(network, site.name)
+            max(each.body_bytes for each in (site, *site.variants.values())),
+            own.farthest(network, site.name),
         )
         for site in sites
         for network in plan.networks
@@ -193,7 +236,8 @@ def _order(plan: Plan, sites: Sequence[Site], own: OwnRtts) -> Iterator[Trial]:
                     "browser": browser,
                 }
                 hashers[key] = _Hasher(of_cell | _trial_settings(network, in_force, browser))
-    digests = {site.digest: canonical_json(site.digest) for site in sites}
+    recordings = [each for site in sites for each in (site, *site.variants.values())]
+    digests = {each.digest: canonical_json(each.digest) for each in recordings}
     cells = [(site, network) for site in sites for network in plan.networks]
     for repetition in range(1, plan.blocks + 1):
         for site, network in _shuffle_blocks(plan.seed, repetition, cells):
@@ -201,11 +245,12 @@ def _order(plan: Plan, sites: Sequence[Site], own: OwnRtts) -> Iterator[Trial]:
             block = block_name(*names)
             for position, stack in enumerate(_shuffle_stacks(plan, names), start=1):
                 key = kind(site, network, stack)
-                seed = random_number(plan.seed, "trial", *names, stack.name)
+                seed = random_number(plan.seed, "trial", *names, stack_alone(stack.name))
+                digest = site.of(variant_of(stack.name)).digest
                 yield Trial(
-                    hash=hashers[key].trial_hash(repetition, seed, digests[site.digest]),
+                    hash=hashers[key].trial_hash(repetition, seed, digests[digest]),
                     site=site.name,
-                    site_digest=site.digest,
+                    site_digest=digest,
                     block=block,
                     repetition=repetition,
                     position=position,

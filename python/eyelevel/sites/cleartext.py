@@ -15,7 +15,8 @@ MOSTLY = 0.5
 def check_secure(stacks: Sequence[Stack], sites: Sequence[RecordedSite]) -> None:
     """Raise `PlanError` if a stack with TLS would load a site without an https origin."""
     secure = next((stack.name for stack in stacks if stack.tls_version != "none"), None)
-    plain = [site for site in sites if secure and secure_share(site.path) == 0]
+    recordings = {each.path: each for site in sites for each in site.recordings()}
+    plain = [each for each in recordings.values() if secure and secure_share(each.path) == 0]
     if plain:
         raise PlanError(
             [

@@ -1,6 +1,7 @@
 """Find recorded sites: by path, or by the name of a shipped one."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from glob import glob
@@ -12,7 +13,8 @@ from eyelevel.lab.binary import run_tool
 from eyelevel.plan.networks.origin_rtt import places_of
 from eyelevel.plan.plan import ARCHIVE_SUFFIXES, is_archive_path
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
-from eyelevel.plan.trials import Site
+from eyelevel.plan.trials import Site, recording_key
+from eyelevel.plan.variants import Variant
 from eyelevel.sites.synthetic.by_name import make_synthetic
 
 DEFAULT_VIEWPORT_PX = (1280, 720)
@@ -29,15 +31,34 @@ class RecordedSite:
     name: str
     path: Path
     digest: str
+    variants: Mapping[str, "RecordedSite"] = field(default_factory=dict)
+    """The recordings that a plan's variants have in its place, by the variants' names."""
 
     def of_plan(self) -> Site:
         """Return the site as a plan uses it."""
         places = places_of(site_info(self.path).get("origins", ()))
-        return Site(self.name, self.digest, self.body_bytes(), places)
+        variants = {name: each.of_plan() for name, each in self.variants.items()}
+        return Site(self.name, self.digest, self.body_bytes(), places, variants)
+
+    def recordings(self) -> Iterator["RecordedSite"]:
+        """Yield the site's recording, and those that variants have in its place."""
+        yield self
+        yield from self.variants.values()
 
     def body_bytes(self) -> float:
         """Return the total bytes of all bodies, as transferred."""
         return float(site_info(self.path).get("body_bytes") or self.path.stat().st_size)
+
+
+def key_recordings(
+    sites: Sequence[RecordedSite], variants: Sequence[Variant]
+) -> dict[str, RecordedSite]:
+    """Return the recordings that a plan's trials load, by `Trial.recording`."""
+    return {
+        recording_key(variant, site.name): site.variants.get(variant, site)
+        for site in sites
+        for variant in [each.name for each in variants] or [""]
+    }
 
 
 def list_shipped() -> dict[str, Path]:

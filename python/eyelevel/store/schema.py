@@ -53,6 +53,7 @@ class TrialKey(TypedDict):
     stack_preset: str
     stack_settings: StackSettings
     stack: str
+    variant: NotRequired[str]  # only if the plan has variants
     browser: BrowserSettings
     block: str
     repetition: Count
@@ -76,6 +77,7 @@ class Navigation(TypedDict):
     cumulative_layout_shift: Number | None
     long_tasks_ms: Sequence[Span] | None
     timer_gaps_ms: Sequence[Span]
+    user_timings: NotRequired[dict[str, Milliseconds]]  # older records have none
     documents: Count
 
 

@@ -33,6 +33,11 @@ MUTANTS = 600
         ("tasks", [[200.0]]),
         ("tasks", [200.0]),
         ("tasks", [[0.0, 60.0]] * 1001),
+        ("timings", [["resource", "hero", 1.0, 0.0]]),
+        ("timings", [["mark", "h" * 101, 1.0, 0.0]]),
+        ("timings", [["mark", "hero", -1.0, 0.0]]),
+        ("timings", [["mark", "hero", 1.0, float("inf")]]),
+        ("timings", [["mark", "hero", 1.0, 0.0]] * 101),
         ("timerGaps", {"0": [1, 2]}),
         ("timerGaps", [[float("nan"), 70.0]]),
         ("lcpElement", 7),
@@ -59,7 +64,8 @@ def test_what_is_no_answer_at_all(value: object):
 
 def test_an_answer_without_events_is_one():
     empty = dict.fromkeys(ANSWER) | {"timeOrigin": 0, "largestCount": 0}
-    assert check_answer(empty | {"shifts": [], "tasks": [], "timerGaps": []})["load"] is None
+    lists: dict[str, list[Any]] = {"shifts": [], "tasks": [], "timings": [], "timerGaps": []}
+    assert check_answer(empty | lists)["load"] is None
 
 
 def test_no_mutant_of_an_answer_is_a_traceback_or_no_number():

@@ -69,6 +69,12 @@ def test_the_same_start_counts_once_and_zero_never():
     assert clock.last_start_s == 1000.0
 
 
+def test_a_mark_counts_from_the_first_navigation_and_a_measure_is_a_duration():
+    found = navigation_from(answer(), clock_of(1000.0, 1000.25), {})
+    assert found.user_timings == {"mark:hero": 400.0, "measure:render": 40.0}
+    assert found.as_record()["user_timings"] == found.user_timings
+
+
 def test_what_a_full_buffer_cuts_off_is_unknown():
     whole = answer(
         shifts=[[1.0 * at, 0.1, False] for at in range(149)],

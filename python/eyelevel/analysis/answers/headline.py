@@ -13,6 +13,7 @@ from eyelevel.analysis.answers.sentences import (
 from eyelevel.analysis.claims import CLAIMS, UNDECIDED, is_first_look, verdict_of
 from eyelevel.analysis.formats import format_change, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
+from eyelevel.analysis.phrases import effect_of
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.disturbance import briefly
 from eyelevel.plan.comparisons import Comparison
@@ -135,7 +136,7 @@ def _clause(
     clause = form.format(
         **contents.comparisons[0].stated(),
         where=where,
-        effect=format_percent(contents.smallest_effect, signed=False),
+        effect=format_percent(effect_of(gains, contents.smallest_effect), signed=False),
     )
     if finding in CLAIMS:
         clause += f" by {_sizes(gains)}"

@@ -20,7 +20,7 @@ from eyelevel.analysis.formats import (
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.exclusions import EXCLUDING
 from eyelevel.analysis.gains.weighted import weighted_gain
-from eyelevel.analysis.phrases import verdict
+from eyelevel.analysis.phrases import effect_of, verdict
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults
@@ -147,7 +147,7 @@ def _by_comparison(gains: Sequence[NetworkGain], metric: str) -> list[list[Netwo
 def _sentence(gain: NetworkGain, smallest_effect: float, sites: int) -> Answer:
     finding = verdict(gain, smallest_effect)
     claim = finding if finding in ("faster", "slower") else ""
-    effect = format_percent(smallest_effect, signed=False)
+    effect = format_percent(effect_of([gain], smallest_effect), signed=False)
     head = FINDINGS[finding].format(**gain.comparison.stated(), effect=effect)
     clauses = [_size(gain, claimed=bool(claim))]
     clauses.append(bounds_in_words(gain, finding))
@@ -244,11 +244,12 @@ def _basis(gain: NetworkGain, sites: int) -> str:
 def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> list[Answer]:
     """Return one sentence per finding."""
     sentences = []
-    asked, effect = gains[0].comparison, format_percent(smallest_effect, signed=False)
+    asked = gains[0].comparison
     for finding, opening in FINDINGS.items():
         found = [gain for gain in gains if verdict(gain, smallest_effect) == finding]
         if not found:
             continue
+        effect = format_percent(effect_of(found, smallest_effect), signed=False)
         where = f"{len(found)} networks"
         if len(found) <= NETWORKS_NAMED_MAX:
             where = _join([gain.network for gain in found])

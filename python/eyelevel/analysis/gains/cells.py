@@ -115,6 +115,9 @@ class NetworkGain(Compared):
     early. Each holds alone at the comparison's level."""
     family: int = 1
     """How many tests of the primary metric, on all networks, are corrected together."""
+    least_share: float = 0.0
+    """The plan's smallest effect of interest in ms, as a share of the reference's mean; 0 without
+    one."""
 
     @property
     def is_absolute(self) -> bool:

@@ -54,7 +54,7 @@ def gain_tests(
         if gain.metric == may_stop:
             alike = DifferenceTest(reason=MAY_STOP)
         else:
-            alike = gain_equivalence(gain.gain, smallest_effect)
+            alike = gain_equivalence(gain.gain, max(smallest_effect, gain.least_share))
         tests.append(GainTests(gain, name, corrected[name].members, next(adjusted[name]), alike))
     return tests
 

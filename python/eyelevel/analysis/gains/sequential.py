@@ -144,7 +144,7 @@ def comparison_states(
             median = math.log1p(each.median.value or 0.0)
             as_arrays = (np.asarray(number) for number in (value, error, median))
             futility = rule.futility and not (each.timeouts and each.timeouts.any)
-            given = replace(rule, futility=futility)
+            given = replace(_rule_for(each, rule), futility=futility)
             state = STATES[int(decide(given, gain.n, n_end, *as_arrays))]
         if each.timeouts_differ:
             state = STATES[UNFINISHED]
@@ -162,7 +162,13 @@ def blocks_needed(gain: NetworkGain, rule: Rule) -> int | None:
     if gain.gain.value is None or gain.gain.low is None:
         return None
     error = _error(gain.gain, rule)
-    return blocks_to_decide(rule, gain.gain.n, math.log1p(gain.gain.value), error)
+    own = _rule_for(gain, rule)
+    return blocks_to_decide(own, gain.gain.n, math.log1p(gain.gain.value), error)
+
+
+def _rule_for(gain: NetworkGain, rule: Rule) -> Rule:
+    """Return the rule with the smallest effect of interest of this comparison."""
+    return replace(rule, smallest_effect=max(rule.smallest_effect, gain.least_share))
 
 
 def _error(gain: Estimate, rule: Rule) -> float:

@@ -13,6 +13,7 @@ from eyelevel.analysis.metrics.network.objects import cleartext_share
 from eyelevel.analysis.trials.downlink import MEASURES, measures_of
 from eyelevel.analysis.trials.limits import LIMITS, limits_of
 from eyelevel.base.json_types import JsonMapping
+from eyelevel.plan.user_timings import user_timings
 from eyelevel.store.hashing import canonical_json
 from eyelevel.store.outcomes import NOT_RECORDED
 from eyelevel.store.unused_connections import count_unused_connections, outlives_visits
@@ -48,6 +49,7 @@ FACT_COLUMNS: dict[str, pl.DataType] = {
     "origins": pl.Int64(),
     "server_addresses": pl.Int64(),  # that objects came from; null: not reported by the browser
     "encoded_bytes": pl.Int64(),
+    "user_timings": pl.String(),  # canonical JSON: ms by metric; null: the page has none
     "cleartext_share": pl.Float64(),  # of the bytes of answers; null: none came
     "request_head_bytes": pl.Float64(),  # as encoded, mean, with insertions into QPACK's table
     "response_head_bytes": pl.Float64(),
@@ -93,6 +95,7 @@ def facts_of(record: JsonMapping) -> tuple[object, ...]:
         len({urlsplit(item["url"]).netloc for item in fetched}),
         _addresses(fetched),
         sum(item["encoded_bytes"] for item in fetched),
+        canonical_json(timings) if (timings := user_timings(record)) else None,
         cleartext_share(record),
         _head_bytes(record, "request_head_bytes", "encoder_received_bytes"),
         _head_bytes(record, "response_head_bytes", "encoder_sent_bytes"),

@@ -38,12 +38,16 @@ JUDGED_BY = (
 )
 """The columns that the rules read."""
 
+VARIANT = pl.col("stack").str.extract("^(.*)/").fill_null("").alias("variant")
+"""The variant of the page that a load is of, by its stack's name (`eyelevel.plan.variants`). What
+variants differ in is what is asked about: a load is judged by those of its own variant alone."""
+
 Judged = Mapping[str, tuple[str, str]]
 
 
 def judge_table(table: pl.DataFrame) -> pl.DataFrame:
     """Return the facts with judged `outcome` and `outcome_detail`."""
-    table = judge_disturbances(table)
+    table = judge_disturbances(table).with_columns(VARIANT)
     for rule in (_find_missed, _different, _find_timer_gaps):
         judged = rule(table.filter(pl.col("outcome") == "ok"))
         if not judged:
@@ -58,7 +62,7 @@ def judge_table(table: pl.DataFrame) -> pl.DataFrame:
             )
             .drop("judged", "judged_detail")
         )
-    return table
+    return table.drop("variant")
 
 
 def _find_missed(loads: pl.DataFrame) -> Judged:
@@ -68,9 +72,10 @@ def _find_missed(loads: pl.DataFrame) -> Judged:
     pairs of one page, whatever the others missed.
     """
     judged = {}
-    differing = loads.filter(pl.col("missed").n_unique().over("block") > 1)
-    for (block,) in differing.select("block").unique(maintain_order=True).iter_rows():
-        rows = list(differing.filter(pl.col("block") == block).select("hash", "missed").iter_rows())
+    of_page = ["block", "variant"]
+    differing = loads.filter(pl.col("missed").n_unique().over(of_page) > 1)
+    for _, alike in differing.group_by(of_page, maintain_order=True):
+        rows = list(alike.select("hash", "missed").iter_rows())
         sets = {name: frozenset(missed.splitlines()) for name, missed in rows}
         common = frozenset.intersection(*sets.values())
         extra = sorted(frozenset.union(*sets.values()) - common)[0]
@@ -95,7 +100,7 @@ def _most_common(sets: Sequence[frozenset[str]]) -> frozenset[str] | None:
 def _different(loads: pl.DataFrame) -> Judged:
     judged = {}
     there = loads.filter(pl.col("final_picture").is_not_null())
-    for names, pictures in _groups(there, ("site",), "final_picture"):
+    for names, pictures in _groups(there, ("site", "variant"), "final_picture"):
         if len(names) < LOADS_MIN:
             continue
         stacked = np.stack([np.frombuffer(picture, dtype=np.uint8) for picture in pictures])
@@ -113,7 +118,7 @@ def _different(loads: pl.DataFrame) -> Judged:
 def _find_timer_gaps(loads: pl.DataFrame) -> Judged:
     judged = {}
     there = loads.filter(pl.col("timer_gap_ms").is_not_null())
-    by = ("site", "network")
+    by = ("site", "variant", "network")
     for names, gaps_ms in _groups(there, by, "timer_gap_ms", TIMER_GAP_MARGIN_MS):
         if len(names) < LOADS_MIN:
             continue

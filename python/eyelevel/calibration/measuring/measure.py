@@ -23,6 +23,7 @@ from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import OF_BROWSER, stack_in_force
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
+from eyelevel.plan.variants import are_variants
 from eyelevel.store.disk.folders import temporary_folder
 
 BUDGET_S = 225.0
@@ -111,7 +112,9 @@ def levels_of(plan: Plan) -> list[JsonObject]:
         return []
     stacks = {stack.name: stack for stack in stacks_of(plan)}
     measured = (
-        read_level(stacks[asked.reference], stacks[asked.stack]) for asked in plan.comparisons
+        read_level(stacks[asked.reference], stacks[asked.stack])
+        for asked in plan.comparisons
+        if not are_variants(asked)
     )
     return [level.as_json() for level in measured if level is not None]
 

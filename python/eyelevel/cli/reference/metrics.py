@@ -25,6 +25,11 @@ document, on that clock. Visual metrics, bytes, objects, connections and handsha
 documents (`navigation.documents` of the record). A load that ends on a document that no server
 gave, such as `about:blank`, has no times and is `different-page`.
 
+A page's own times are metrics, too: `mark:NAME`, from navigation start, and `measure:NAME`, a
+duration (User Timing), each by the first entry of its name, in a plan's `primary_metric`, in the
+report, which shows the 20 names of most loads, and in gates. Tables have them with their unit, such
+as `mark:NAME_ms`.
+
 A load's metric is missing if what it measures did not happen; it is never 0 for that reason.
 
 ## Differences from Browsertime

@@ -9,15 +9,17 @@ from typing import Annotated
 import typer
 
 from eyelevel.analysis.formats import format_number
+from eyelevel.analysis.gains.against_itself import noise_sentences
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.analysis.metrics.compute import measure
+from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.analysis.trials.disturbance import briefly
 from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.output import print_json, results, table
+from eyelevel.report.first_screen.changed_pages import changed
 from eyelevel.report.first_screen.warnings import first_warnings
 from eyelevel.report.page import summary_of, write_report
 from eyelevel.report.sections.exclusions import describe_exclusions
@@ -73,7 +75,7 @@ def print_summary(summary: Summary) -> None:
     by_key = {(gain.network, gain.comparison, gain.metric): gain for gain in contents.gains}
     heads = [str(asked) for asked in contents.comparisons]
     first = [f"{head} {text}" for head, text in first_warnings(contents)]
-    for sentence in first:
+    for sentence in (*changed(contents).sentences, *first):
         results.print(sentence, markup=False)
     style = "bright_black" if contents.unfinished else None
     for network in contents.networks:
@@ -85,7 +87,7 @@ def print_summary(summary: Summary) -> None:
         shown = table("metric", *heads, right=tuple(heads))
         for metric in contents.metrics:
             cells = [_cell(by_key.get((network, asked, metric))) for asked in contents.comparisons]
-            shown.add_row(METRICS_BY_NAME[metric].title, *cells)
+            shown.add_row(title_of(metric), *cells)
         results.print(shown, style=style)
         results.print()
     findings = summary_of(contents)
@@ -94,7 +96,7 @@ def print_summary(summary: Summary) -> None:
         for reason in contents.too_disturbed.values():  # a warning has the details
             sentence = sentence.replace(reason, briefly(reason))
         results.print(sentence, markup=False, style=style)
-    for sentence in warnings:
+    for sentence in (*noise_sentences(contents.against_itself), *warnings):
         results.print(sentence, markup=False)
     for sentence in explain_causes(contents):
         results.print(sentence, markup=False)

@@ -1,4 +1,4 @@
-"""Answer one question about one site (`eyelevel ask`)."""
+"""Answer one question about one page (`eyelevel ask`)."""
 
 import contextlib
 import re
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import typer
 
 from eyelevel.analysis.claims import undecided
+from eyelevel.analysis.gains.against_itself import noise_sentences
 from eyelevel.analysis.metrics.catalogue import PRIMARY_METRICS
 from eyelevel.base.errors import PlanError
 from eyelevel.cli.finish import OpenOption, ending_at
@@ -28,11 +29,13 @@ from eyelevel.load.traces import read_stages, read_trace_file
 from eyelevel.plan.file.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
+from eyelevel.plan.file.two_pages import DEFAULT_STACK, pages_plan
 from eyelevel.plan.networks.compose import NetworkWords, compose
 from eyelevel.plan.networks.from_csv import toml_of
 from eyelevel.plan.networks.plan_text import plan_table
 from eyelevel.plan.networks.recorded_links import find_recorded_pair
 from eyelevel.plan.plan import Plan
+from eyelevel.report.first_screen.changed_pages import changed
 from eyelevel.report.first_screen.warnings import first_warnings
 from eyelevel.report.page import summary_of
 from eyelevel.report.sections.why import explain_causes
@@ -56,13 +59,17 @@ def ask(
         str,
         typer.Argument(help="The URL of a page, which is recorded first, or a recorded site."),
     ],
+    after: Annotated[
+        str | None,
+        typer.Argument(help="The same page after a change: compare both over one stack."),
+    ] = None,
     change: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help='What to change: "http3", "iw=10→32", "cc=bbr", "tcp→quic", '
+            help='Without AFTER, what to change: "http3", "iw=10→32", "cc=bbr", "tcp→quic", '
             '"rtt:cdn.example=90→20".'
         ),
-    ],
+    ] = None,
     networks: Annotated[
         str | None, typer.Option(help=f"Networks, separated by commas; {NETWORKS} by default.")
     ] = None,
@@ -79,7 +86,10 @@ def ask(
         ),
     ] = None,
     words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
-    base: Annotated[str, typer.Option(help="The stack to change.")] = DEFAULT_BASE,
+    base: Annotated[str, typer.Option(help="With --change: the stack to change.")] = DEFAULT_BASE,
+    stack: Annotated[
+        str, typer.Option(help="With AFTER: the stack that loads both.")
+    ] = DEFAULT_STACK,
     blocks: Annotated[int, typer.Option(min=2, help="The largest number of blocks.")] = BLOCKS_MAX,
     out: Annotated[Path | None, typer.Option(help="Directory for the results.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
@@ -93,7 +103,10 @@ def ask(
     open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Answer one question about a site, with as many loads as it takes.
+    """Answer one question about a page, with as many loads as it takes.
+
+    The question is about a change of the stack (--change), or of the page: give its recording
+    before and AFTER.
 
     The loads of a network end once its interval excludes zero or lies within the smallest effect
     of interest, or once neither can be expected; the intervals hold however often you look at
@@ -101,19 +114,21 @@ def ask(
     --down, ...) describe one network of your own, to use instead of --networks. With --users
     the last sentence weights the networks as your users have them.
     """
-    if site.startswith(("http:", "https:")) and not _is_url(site):
-        raise PlanError(
-            [f"`{site}`: a URL has two slashes; write it as `https://www.example.org/`"]
-        )
+    pages = [site] if after is None else [site, after]
+    for page in pages:
+        _check_page(page)
+    _check_asked(after, change, base, stack)
     chosen, table, unusual = _networks(networks, users, users_rate, words)
-    question = _Question(change, chosen, base, blocks, table)
-    if _is_url(site) and not is_page_url(site):
-        raise PlanError([f"`{site}` names no host; write it as `{EXAMPLE}`"])
-    plan = question.plan(str(recording_of(site)) if _is_url(site) else site)
-    if _is_url(site):
-        _record_where_absent(site, upstream_ca, allow or ())
+    with_stack = (change, base) if change is not None else ("", stack)
+    question = _Question(*with_stack, chosen, blocks, table)
+    plan = question.plan([str(recording_of(page)) if _is_url(page) else page for page in pages])
+    for page in pages:
+        if _is_url(page):
+            _record_where_absent(page, upstream_ca, allow or ())
     # Options other than the defaults are in the name, so that each question has its own folder.
-    asked = [change, *([base] if base != DEFAULT_BASE else []), *unusual]
+    usual = DEFAULT_STACK if after is not None else DEFAULT_BASE
+    names = "-to-".join(each.name for each in plan.variants)
+    asked = [change or names, *([with_stack[1]] if with_stack[1] != usual else []), *unusual]
     directory = out or Path("results") / _folder(plan.sites[0], asked)
     again = "give the same command with --resume"
     execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files)
@@ -125,6 +140,38 @@ def ask(
         else:
             _print_answer(summary)
         _conclude(summary, inconclusive)
+
+
+def _check_page(page: str) -> None:
+    """Raise PlanError for a URL that cannot be one."""
+    if page.startswith(("http:", "https:")) and not _is_url(page):
+        raise PlanError(
+            [f"`{page}`: a URL has two slashes; write it as `https://www.example.org/`"]
+        )
+    if _is_url(page) and not is_page_url(page):
+        raise PlanError([f"`{page}` names no host; write it as `{EXAMPLE}`"])
+
+
+def _check_asked(after: str | None, change: str | None, base: str, stack: str) -> None:
+    """Raise PlanError unless there is one question, with the options that are its own."""
+    if after is not None and change is not None:
+        raise PlanError(
+            [
+                f"`{after}` and --change are two questions; leave out --change to compare both "
+                "recordings, or the second recording to change the stack"
+            ]
+        )
+    if after is None and change is None:
+        raise PlanError(
+            [
+                "nothing is asked; name a change of the stack, like `--change http3`, or the page "
+                "after its change as a second recording"
+            ]
+        )
+    if after is None and stack != DEFAULT_STACK:
+        raise PlanError(["--stack is for two recordings; with --change write --base"])
+    if after is not None and base != DEFAULT_BASE:
+        raise PlanError(["--base is for --change; with two recordings write --stack"])
 
 
 def _conclude(summary: Summary, inconclusive: Inconclusive | None) -> None:
@@ -169,20 +216,27 @@ def _networks(
 
 @dataclass(frozen=True)
 class _Question:
-    """The question about a site; `table` has the text of a plan's `networks`, instead of names."""
+    """The question about a page, or about two recordings of it, which has no `change`; `table` has
+    the text of a plan's `networks`, instead of names."""
 
     change: str
+    stack: str
     networks: list[str]
-    base: str
     blocks: int
     table: str
 
-    def plan(self, place: str) -> Plan:
+    def _text(self, places: Sequence[str]) -> str:
+        how = self.networks, self.blocks, self.table
+        if len(places) > 1:
+            return pages_plan(places[0], places[1], self.stack, *how)
+        networks, blocks, table = how
+        return question_plan(places, self.change, networks, self.stack, blocks, table)
+
+    def plan(self, places: Sequence[str]) -> Plan:
         """Return the plan of a question. Raises `PlanError` in terms of the question."""
-        asked = (self.change, self.networks, self.base, self.blocks, self.table)
         try:
             return parse_plan(
-                question_plan([place], *asked),
+                self._text(places),
                 QUESTION,
                 site_names=list_shipped(),
                 metric_names=PRIMARY_METRICS,
@@ -191,18 +245,22 @@ class _Question:
             )
         except PlanError as error:  # its line numbers are of a generated plan
             problems = [re.sub(rf"^{QUESTION}:\d+: ", "", problem) for problem in error.problems]
-            # Both stacks may cause the same message.
+            # Both stacks may have the same mistake.
+            of = f"asking `{self.change}` of `{places[0]}`"
+            if len(places) > 1:
+                of = f"comparing `{places[1]}` with `{places[0]}`"
             messages = [
-                f"asking `{self.change}` of `{place}`: {problem}{_or_a_page(place, problem)}"
+                f"{of}: {problem}{_or_a_page(places, problem)}"
                 for problem in dict.fromkeys(problems)
             ]
             raise PlanError(messages) from error
 
 
-def _or_a_page(place: str, problem: str) -> str:
+def _or_a_page(places: Sequence[str], problem: str) -> str:
     """Return a hint that an unknown site may be given as a page's URL or a file."""
     if not problem.startswith("unknown site"):
         return ""
+    place = next((each for each in places if f"`{each}`" in problem), places[0])
     url = f"https://{place}/" if "." in place else EXAMPLE
     head = " Or" if problem.endswith("?") else "; or"
     return f"{head} give a page's URL, like `{url}`, or a WACZ or WARC file"
@@ -212,7 +270,10 @@ def _print_answer(summary: Summary) -> None:
     findings = summary_of(summary.contents)
     first = [f"{head} {text}" for head, text in first_warnings(summary.contents)]
     others = (warning for warning in findings["warnings"] if warning not in first)
-    for sentence in (*first, *findings["answer"], *others, *explain_causes(summary.contents)):
+    pages = changed(summary.contents).sentences
+    why = explain_causes(summary.contents)
+    noise = noise_sentences(summary.contents.against_itself)
+    for sentence in (*pages, *first, *findings["answer"], *noise, *others, *why):
         results.print(sentence, markup=False)
 
 
@@ -272,5 +333,7 @@ def _record_where_absent(url: str, upstream_ca: Path | None, allow: Sequence[str
 
 
 def _folder(site: str, words: Sequence[str]) -> str:
-    name = "-".join([Path(site).stem, *words]).lower()
+    stem = Path(site).stem
+    said = [] if words[0].startswith(f"{stem}-to-") else [stem]
+    name = "-".join([*said, *words]).lower()
     return "".join(sign if sign.isalnum() or sign in "+-." else "-" for sign in name)

@@ -1,6 +1,6 @@
 """Check a plan, list its trials, and predict its cost and power (`eyelevel plan`)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,7 @@ from eyelevel.analysis.conditions import describe_smallest_effect
 from eyelevel.cli.output import print_json, results, table
 from eyelevel.cli.results.gate import read_conditions
 from eyelevel.cli.run.plan_text import Corpus, Traces, read_plan
-from eyelevel.cli.run.sites import open_sites
+from eyelevel.cli.run.sites import open_pages
 from eyelevel.cli.values import duration
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import expand
@@ -132,10 +132,27 @@ def _open_sites(plan: Plan) -> list[RecordedSite]:
 
     Raises `PlanError` where `run` would, too.
     """
-    sites = open_sites(plan.sites)
+    sites = open_pages(plan)
     check_secure(plan.stacks, sites)
     check_time_limits(plan, sites)
     return sites
+
+
+def foretell(plan: Plan, sites: Sequence[RecordedSite]) -> str:
+    """Return a line on a study that may stop early, before its first load: how long it takes, and
+    what it can find."""
+    estimated = estimate_plan(plan, sites)
+    line = f"at most {estimated.trials} loads in {duration(estimated.seconds)}"
+    expected = estimated.sequential
+    if expected is None:
+        return line
+    line += f"; about {expected.blocks_equal} of {plan.blocks} blocks if nothing differs"
+    if expected.effect is not None:
+        line += (
+            f", {expected.blocks_effect} at a difference of {expected.effect:.1%}, which four of "
+            "five studies find"
+        )
+    return f"{line} ({estimated.effect_source})"
 
 
 def _describe_effects(effects: Mapping[str, float]) -> str:

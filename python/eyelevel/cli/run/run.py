@@ -24,8 +24,9 @@ from eyelevel.cli.run.cluster import (
     check_directory,
 )
 from eyelevel.cli.run.copies import CopyTo
+from eyelevel.cli.run.plan import foretell
 from eyelevel.cli.run.plan_text import Corpus, Traces, read_plan
-from eyelevel.cli.run.sites import open_sites
+from eyelevel.cli.run.sites import open_pages
 from eyelevel.cli.run.worker import TrustOption
 from eyelevel.load.quiet_host import WAIT_S_MAX
 from eyelevel.plan.plan import Plan
@@ -37,6 +38,7 @@ from eyelevel.run.study.loop import Execution, run_trials
 from eyelevel.run.study.prepare import prepare
 from eyelevel.run.study.status import StatusFile
 from eyelevel.run.study.stopping import stopping_rule
+from eyelevel.sites.recorded import key_recordings
 from eyelevel.store.directory import read_trial
 from eyelevel.store.disk.results import check_file
 
@@ -160,10 +162,14 @@ def run_plan(
     execution = execution or Execution(trace_files=plan.trace_files)
     cluster.check(execution.jobs)
     copies = CopyTo(copy_to)
-    sites = open_sites(plan.sites)
+    sites = open_pages(plan)
     driver = cluster.driver(out, plan, sites, execution)
     trials = prepare(plan, sites, out, resume=resume, loads_here=driver is None)
-    archives = {site.name: str(site.path.resolve()) for site in sites}
+    if plan.stop and not resume:
+        hints.print(foretell(plan, sites), markup=False, soft_wrap=True)
+    archives = {
+        key: str(site.path.resolve()) for key, site in key_recordings(sites, plan.variants).items()
+    }
     rest = f"to load the rest: {resume_line}"
     facts = FactsSoFar(out)
     rule = stopping_rule(plan, out, facts)

@@ -46,20 +46,39 @@ def question_plan(
     before, after, stacks = _stacks(change, base)
     # Early data needs the tickets of an earlier visit; the reference gets the same visits.
     visit = 'visit = "repeat"\n' if _has_early_data(change, base, (before, after)) else ""
+    shown = ", ".join(PurePath(site).name.removesuffix(".wacz") for site in sites)
+    title = f"What does {after} change against {before} for {shown}?"
+    asked = (
+        f"stacks = [{', '.join(stacks)}]\n"
+        f"comparisons = [[{toml_text(after)}, {toml_text(before)}]]\n"
+        f"{visit}{SMALLEST_EFFECT_REASON}"
+    )
+    return sequential_plan(title, sites, asked, networks, blocks_max, users)
+
+
+def sequential_plan(
+    title: str,
+    sites: Sequence[str],
+    asked: str,
+    networks: Sequence[str],
+    blocks_max: int,
+    users: str,
+) -> str:
+    """Return the TOML text of a plan that stops once it has its answer.
+
+    `asked`: the keys that say what is compared, each in a line. Raises PlanError for an unknown
+    network.
+    """
     if not networks and not users:
         raise PlanError(["--networks: it names none; write them separated by commas: `dsl,lte`"])
     for network in networks:
         if get_network(network) is None:
             raise PlanError([f"--networks: {why_none(network)}"])
-    listed = [", ".join(map(_text, names)) for names in (sites, networks)]
-    shown = ", ".join(PurePath(site).name.removesuffix(".wacz") for site in sites)
-    title = f"What does {after} change against {before} for {shown}?"
+    listed = [", ".join(map(toml_text, names)) for names in (sites, networks)]
     return (
-        f"title = {_text(title)}\nsites = [{listed[0]}]\n"
+        f"title = {toml_text(title)}\nsites = [{listed[0]}]\n"
         f"{users or f'networks = [{listed[1]}]'}\n"
-        f"stacks = [{', '.join(stacks)}]\ncomparisons = [[{_text(after)}, {_text(before)}]]\n"
-        f"blocks = {blocks_max}\n"
-        f"{visit}{SMALLEST_EFFECT_REASON}"
+        f"blocks = {blocks_max}\n{asked}"
         f"[stop]\nblocks_min = {BLOCKS_MIN}\n"
     )
 
@@ -85,7 +104,7 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
             raise PlanError(
                 [f"--change: `{word}` names one stack twice; nothing changes, so name two"]
             )
-        return pair[0], pair[1], [_text(name) for name in pair]
+        return pair[0], pair[1], [toml_text(name) for name in pair]
     key, _, values = word.partition("=")
     given = _ARROW.split(values)
     if key.strip().startswith(PREFIX):
@@ -121,13 +140,14 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
         # If both values are given, both are in the stacks' names.
         if value == preset and len(given) == 1:
             names.append(base)
-            tables.append(_text(base))
+            tables.append(toml_text(base))
             continue
         names.append(f"{base}-{key.strip()}-{value}".lower())
         # BBR always paces; the report's table of differences shows that this differs, too.
         paces = ", pacing = true" if (name, value) == ("congestion_control", "bbr") else ""
         tables.append(
-            f"{{ name = {_text(names[-1])}, base = {_text(base)}, {name} = {_toml(value)}{paces} }}"
+            f"{{ name = {toml_text(names[-1])}, base = {toml_text(base)}, "
+            f"{name} = {_toml(value)}{paces} }}"
         )
     return names[0], names[1], tables
 
@@ -170,9 +190,10 @@ def _number_or_word(word: str) -> int | float | bool | str:
 
 
 def _toml(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool | int | float) else _text(str(value))
+    return str(value).lower() if isinstance(value, bool | int | float) else toml_text(str(value))
 
 
-def _text(text: str) -> str:
+def toml_text(text: str) -> str:
+    """Return a string as TOML writes it."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -32,6 +32,9 @@ def check_text(plan: Plan, source: str, mean_rate_bit_s: Callable[[str], int]) -
         return
     data = parse_toml(plan.source, Source(f"{source}: the plan's text", PLAN, plan_error))
     data["sites"] = list(plan.sites)
+    for table, variant in zip(data.get("variants", ()), plan.variants, strict=False):
+        if isinstance(table, dict) and "recordings" in table:
+            table["recordings"] = list(variant.recordings)
     readers = readers_of(plan.networks, data, mean_rate_bit_s)
     resolved = plan_of_toml(data, plan.source, f"{source}: the plan's text", readers=readers)
     stated, said = plan.stated(without=_APART), resolved.stated(without=_APART)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from eyelevel.base.errors import PlanError, reason_of, unknown
 from eyelevel.base.settings import annotations_of, names_tried
 from eyelevel.plan.browser import Browser
-from eyelevel.plan.file.model import NetworkTable, PlanFile, StackTable
+from eyelevel.plan.file.model import NetworkTable, PlanFile, StackTable, VariantTable
 from eyelevel.plan.file.toml_lines import Path, line_numbers, line_of
 from eyelevel.plan.networks.cross_traffic import CrossTraffic
 from eyelevel.plan.plan import StopRule
@@ -25,6 +25,7 @@ _KEYS: Mapping[str, Collection[str]] = {
     "networks": NetworkTable.model_fields,
     "stacks": StackTable.model_fields,
     "stop": annotations_of(StopRule),
+    "variants": VariantTable.model_fields,
 }
 # Keys that no stack has, with the reason.
 _REFUSED_KEYS = {

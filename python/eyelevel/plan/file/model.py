@@ -22,6 +22,7 @@ from eyelevel.plan.plan import (
     Blocks,
     Seed,
     SmallestEffect,
+    SmallestEffectMs,
     StopRule,
     Weight,
 )
@@ -78,6 +79,14 @@ class StackKeys(Based):
     """A stack's table: a preset as `base`, and the values that differ from it."""
 
 
+class VariantTable(Table):
+    """A variant of the pages: its name, and the recordings in the place of the plan's `sites`, in
+    their order; without them the sites as they are."""
+
+    name: Name
+    recordings: Annotated[list[str], MinLen(1)] | None = None
+
+
 class PlanKeys(Table):
     """The keys of a plan file; defaults are part of `spec/plan.md`."""
 
@@ -91,11 +100,13 @@ class PlanKeys(Table):
     seed: Seed = 1
     primary_metric: str = "speed_index_ms"
     smallest_effect_of_interest: SmallestEffect = SMALLEST_EFFECT
+    smallest_effect_of_interest_ms: SmallestEffectMs | None = None
     smallest_effect_reason: str = ""
     cross_traffic: CrossTraffics | None = None
     origin_rtt: OriginRtts | None = None
     stop: StopRule | None = None
     causes: Annotated[list[Cause], MinLen(1)] | None = None
+    variants: Annotated[list[VariantTable], MinLen(2)] | None = None
 
     def browser_settings(self) -> Browser:
         """Return the browser settings among the keys."""

@@ -21,9 +21,11 @@ from eyelevel.plan.file.tables import Readers, network_of, stack_of
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.origin_rtts import with_plans
-from eyelevel.plan.plan import Plan, is_archive_path
+from eyelevel.plan.plan import SMALLEST_EFFECT_OF_VARIANTS, Plan, is_archive_path
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
+from eyelevel.plan.user_timings import is_user_timing, with_unit
+from eyelevel.plan.variants import Variant, with_variants
 
 _PATTERN = re.compile(r"[*?\[]")
 
@@ -76,9 +78,11 @@ def plan_of_toml(data: JsonObject, text: str, file: str, **known: Unpack[Known])
     )
     stacks = _resolve(parsed.stacks, "stacks", stack_of, problems.add)
     _check_names(parsed, stacks, site_names, known.get("metric_names"), problems.add)
-    compared = parse_comparisons(parsed, [stack.name for stack in stacks], problems.add)
+    variants = _variants(parsed, site_names, problems.add)
+    compared = parse_comparisons(parsed, stacks, variants, problems.add)
     problems.refuse_any()
-    stacks = with_plans(stacks, parsed.origin_rtt)
+    stacks = with_variants(with_plans(stacks, parsed.origin_rtt), variants)
+    share, least_ms = _smallest_effect(parsed)
     weights = _weights(parsed, networks)
     key = "cross_traffic"
     try:
@@ -98,8 +102,9 @@ def plan_of_toml(data: JsonObject, text: str, file: str, **known: Unpack[Known])
         comparisons=compared,
         blocks=parsed.blocks,
         seed=parsed.seed,
-        primary_metric=parsed.primary_metric,
-        smallest_effect_of_interest=parsed.smallest_effect_of_interest,
+        primary_metric=with_unit(parsed.primary_metric),
+        smallest_effect_of_interest=share,
+        smallest_effect_of_interest_ms=least_ms,
         smallest_effect_reason=parsed.smallest_effect_reason.strip(),
         browser=parsed.browser_settings(),
         source=text,
@@ -107,7 +112,43 @@ def plan_of_toml(data: JsonObject, text: str, file: str, **known: Unpack[Known])
         weights=weights,
         trace_files=trace_files,
         causes=causes,
+        variants=variants,
     )
+
+
+def _smallest_effect(parsed: PlanKeys) -> tuple[float, float | None]:
+    """Return the smallest effect of interest as a share and in ms."""
+    share, least_ms = parsed.smallest_effect_of_interest, parsed.smallest_effect_of_interest_ms
+    is_given = least_ms is not None or "smallest_effect_of_interest" in parsed.model_fields_set
+    return SMALLEST_EFFECT_OF_VARIANTS if parsed.variants and not is_given else (share, least_ms)
+
+
+def _variants(
+    parsed: PlanKeys, site_names: Collection[str] | None, report: Report
+) -> tuple[Variant, ...]:
+    """The variants as they are named; what is wrong with one is reported at its place."""
+    found: list[Variant] = []
+    sites = len(parsed.sites)
+    for index, table in enumerate(parsed.variants or ()):
+        recordings = table.recordings
+        if table.name in [variant.name for variant in found]:
+            report(
+                ("variants", index),
+                f"the variant `{table.name}` is named twice; names tell results apart",
+            )
+        if recordings is not None and len(recordings) != sites:
+            report(
+                ("variants", index, "recordings"),
+                f"the variant `{table.name}` has {len(recordings)} recordings and the plan "
+                f"{sites} sites; name one for each site, in the order of `sites`",
+            )
+        for place, site in enumerate(recordings or ()):
+            if problem := _site_problem(site, site_names):
+                report(("variants", index, "recordings", place), problem)
+        found.append(Variant(table.name, tuple(recordings or ())))
+    if found and parsed.causes:
+        report(("causes",), "`causes` explains differences of stacks; leave it out, or `variants`")
+    return tuple(found)
 
 
 def _expand_patterns(
@@ -187,17 +228,27 @@ def _check_names(
     for index, stack in enumerate(stacks):
         if reason := browser.find_refused_stack(stack):
             report(("stacks", index), reason)
-    if metric_names is not None and parsed.primary_metric not in metric_names:
+    is_known = is_user_timing(parsed.primary_metric) or parsed.primary_metric in (
+        metric_names or ()
+    )
+    if metric_names is not None and not is_known:
         report(("primary_metric",), unknown("metric", parsed.primary_metric, metric_names))
     for index, site in enumerate(parsed.sites):
         if site in parsed.sites[:index]:
             report(("sites", index), f"site `{site}` is listed twice")
-        elif not site.isprintable():
-            report(("sites", index), f"site {site!a} has a character that none can have")
-        elif is_synthetic(site):
-            try:
-                parse_synthetic(site)
-            except ValueError as error:
-                report(("sites", index), str(error))
-        elif site_names is not None and not is_archive_path(site) and site not in site_names:
-            report(("sites", index), unknown("site", site, site_names))
+        elif problem := _site_problem(site, site_names):
+            report(("sites", index), problem)
+
+
+def _site_problem(site: str, site_names: Collection[str] | None) -> str:
+    """Return what is wrong with the name of a site; empty if nothing is."""
+    if not site.isprintable():
+        return f"site {site!a} has a character that none can have"
+    if is_synthetic(site):
+        try:
+            parse_synthetic(site)
+        except ValueError as error:
+            return str(error)
+    elif site_names is not None and not is_archive_path(site) and site not in site_names:
+        return unknown("site", site, site_names)
+    return ""

@@ -17,6 +17,7 @@ from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.store.directory import read_trial_frames
 from eyelevel.store.frames import Frame, Frames
 from eyelevel.store.pictures import picture_name
+from eyelevel.store.pixels import Picture
 
 COLUMNS_MAX = 10  # frames of 100 pixels that fit side by side on a laptop
 WIDTH_PX = 360  # the width for two of them side by side on a laptop
@@ -87,7 +88,7 @@ def strips_of(
     times = _times(max(stack_frames.at_ms[-1] for stack_frames in frames.values()))
     return {
         stack: [
-            (time / 1e3, _thumbnail(frame))
+            (time / 1e3, thumbnail(frame.picture))
             for time, frame in zip(times, stack_frames.at(times), strict=True)
         ]
         for stack, stack_frames in frames.items()
@@ -174,7 +175,7 @@ class _Pictures:
         pixels = picture_name(frame.picture)
         if pixels not in self._by_pixels:
             self._by_pixels[pixels] = len(self._thumbnails)
-            self._thumbnails.append(_thumbnail(frame))
+            self._thumbnails.append(thumbnail(frame.picture))
             self.total_bytes += len(self._thumbnails[-1])
         return self._by_pixels[pixels]
 
@@ -213,10 +214,11 @@ def _changes(at_ms: Sequence[float]) -> list[float]:
     return [at_ms[round(number * last / (count - 1))] for number in range(count)]
 
 
-def _thumbnail(frame: Frame) -> str:
-    picture = Image.fromarray(frame.picture)
-    height = round(picture.height * WIDTH_PX / picture.width)
+def thumbnail(picture: Picture) -> str:
+    """Return a picture as a data URL, small enough to stand beside another."""
+    image = Image.fromarray(picture)
+    height = round(image.height * WIDTH_PX / image.width)
     buffer = io.BytesIO()
-    small = picture.resize((WIDTH_PX, height), Image.Resampling.LANCZOS)
+    small = image.resize((WIDTH_PX, height), Image.Resampling.LANCZOS)
     small.save(buffer, "WEBP", quality=QUALITY, method=4)
     return "data:image/webp;base64," + base64.b64encode(buffer.getvalue()).decode()

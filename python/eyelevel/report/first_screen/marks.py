@@ -13,7 +13,12 @@ from eyelevel.report.first_screen.machine_warnings import late_loads, of_machine
 from eyelevel.report.first_screen.warnings import of_level, of_loads
 from eyelevel.report.html import Markup
 from eyelevel.report.sections.exclusions import count_changed_findings, describe_exclusions
-from eyelevel.report.sections.level import find_compared_levels, find_compared_pairs, not_level
+from eyelevel.report.sections.level import (
+    ONE_STACK,
+    find_compared_levels,
+    find_compared_pairs,
+    not_level,
+)
 from eyelevel.report.templates import render
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
@@ -86,7 +91,7 @@ def _level(contents: StudyResults) -> Mark:
     pairs = len(find_compared_pairs(contents))
     measured = len(find_compared_levels(contents))
     unequal, unknown = not_level(contents), of_level(contents)
-    said = f"{measured} of {pairs} pairs measured, all level"
+    said = f"{measured} of {pairs} pairs measured, all level" if pairs else ONE_STACK
     if unequal:
         said = f"{len(unequal)} of {pairs} pairs differ in more than their protocols"
     elif measured < pairs:

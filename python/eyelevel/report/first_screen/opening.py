@@ -14,11 +14,14 @@ from eyelevel.analysis.answers.headline import (
 from eyelevel.analysis.answers.sentences import answers, further_answers
 from eyelevel.analysis.claims import count_pairs, is_first_look
 from eyelevel.analysis.formats import NO_BREAK
+from eyelevel.analysis.gains.against_itself import AgainstItself, noise_in_words
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.stacks import stack_in_words
+from eyelevel.plan.variants import stack_alone
+from eyelevel.report.first_screen.changed_pages import Changed, changed
 from eyelevel.report.first_screen.changed_since import Warning
 from eyelevel.report.first_screen.filmstrips import first_pair
 from eyelevel.report.first_screen.marks import RestsOn, rests_on
@@ -42,6 +45,8 @@ class Cell(NamedTuple):
     """`faster`, `slower` or empty; also the CSS class that colours the head."""
     size: str = ""
     interval: str = ""
+    noise: str = ""
+    """What the variants are found to differ by from themselves."""
 
 
 class Row(NamedTuple):
@@ -71,6 +76,9 @@ class Opening:
     stopped: str | None
     unfinished: str | None
     rests_on: RestsOn
+    changed: Changed
+    against_itself: JsonObject
+    """The noise of each comparison of variants for programs; empty without variants."""
     pair: Markup = NOTHING
 
     def as_json(self) -> JsonObject:
@@ -84,6 +92,8 @@ class Opening:
             "warnings": list(self.warnings),
             "sensitivity": [each.as_json() for each in self.sensitivity],
             "rests_on": self.rests_on.as_json(),
+            **self.changed.as_json(),
+            **self.against_itself,
         }
 
 
@@ -98,7 +108,7 @@ def opening_json(contents: StudyResults) -> JsonObject:
 
 
 def _opening(contents: StudyResults, pair: Markup = NOTHING) -> Opening:
-    columns, rows = _table(comparison_verdicts(contents))
+    columns, rows = _table(comparison_verdicts(contents), contents.against_itself)
     return Opening(
         title=contents.plan["title"] or "How do the stacks compare?",
         first_warnings=tuple(first_warnings(contents)),
@@ -116,11 +126,15 @@ def _opening(contents: StudyResults, pair: Markup = NOTHING) -> Opening:
         stopped=contents.stopped["reason"] if contents.stopped else None,
         unfinished=contents.unfinished or None,
         rests_on=rests_on(contents),
+        changed=changed(contents),
+        against_itself=_noise_json(contents),
         pair=pair,
     )
 
 
-def _table(rows: Sequence[ComparisonVerdicts]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+def _table(
+    rows: Sequence[ComparisonVerdicts], noise: Sequence[AgainstItself]
+) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     """Return networks and the comparisons' verdicts, or with many networks their findings."""
     networks = tuple(dict.fromkeys(cell.network for row in rows for cell in row.verdicts))
     if len(networks) > COLUMNS_MAX:
@@ -128,14 +142,19 @@ def _table(rows: Sequence[ComparisonVerdicts]) -> tuple[tuple[str, ...], tuple[R
     shows_intervals = len(networks) * len(rows) <= INTERVALS_MAX
     table = []
     for row in rows:
-        cells = {each.network: _cell(each, shows_intervals) for each in row.verdicts}
+        cells = {
+            each.network: _cell(
+                each, shows_intervals, noise_in_words(noise, each.network, row.comparison)
+            )
+            for each in row.verdicts
+        }
         table.append(Row(str(row.comparison), tuple(map(cells.get, networks))))
     return networks, tuple(table)
 
 
-def _cell(verdict: Verdict, shows_interval: bool) -> Cell:
+def _cell(verdict: Verdict, shows_interval: bool, noise: str) -> Cell:
     interval = verdict.interval if shows_interval else ""
-    return Cell(verdict.finding, verdict.claim, verdict.size, interval)
+    return Cell(verdict.finding, verdict.claim, verdict.size, interval, noise)
 
 
 def _findings(rows: Sequence[ComparisonVerdicts]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
@@ -156,6 +175,11 @@ def _networks(verdicts: Sequence[Verdict]) -> Cell:
     return Cell(where, verdicts[0].claim)
 
 
+def _noise_json(contents: StudyResults) -> JsonObject:
+    found = [each.as_json() for each in contents.against_itself]
+    return {"against_itself": found} if found else {}
+
+
 def _basis(contents: StudyResults) -> str:
     """Return the basis of the table in words: metric, sites and loads."""
     sites, planned = len(contents.sites), int(contents.plan["blocks"])
@@ -173,7 +197,12 @@ def _basis(contents: StudyResults) -> str:
 
 def _stacks(contents: StudyResults) -> str:
     """Return a description of the stacks, since readers may not know the names; "" for many."""
-    stacks = contents.plan["stacks"]
+    # Variants are loaded with the same stacks, each of which is said once.
+    stacks = {
+        name: {**stack, "name": name}
+        for stack in contents.plan["stacks"]
+        for name in [stack_alone(stack["name"])]
+    }
     if len(stacks) > STACKS_TOLD_MAX:
         return ""
-    return f"{'; '.join(map(stack_in_words, stacks))}."
+    return f"{'; '.join(map(stack_in_words, stacks.values()))}."

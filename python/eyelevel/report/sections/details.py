@@ -3,8 +3,8 @@
 import statistics
 from collections.abc import Mapping
 
-from eyelevel.analysis.conditions import stacks_planned
-from eyelevel.analysis.formats import NO_BREAK, format_percent
+from eyelevel.analysis.conditions import describe_margin, stacks_planned
+from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.measured import measured_rows
 from eyelevel.base.json_types import JsonMapping, JsonObject
@@ -64,7 +64,7 @@ def setup_section(contents: StudyResults) -> Markup:
                 ),
                 (
                     "smallest effect of interest",
-                    format_percent(contents.smallest_effect, False),
+                    describe_margin(contents.planned),
                 ),
                 ("time limit of a load", _describe_limit(contents.planned.browser)),
                 *_lateness(contents),

@@ -15,6 +15,7 @@ from eyelevel.analysis.formats import (
 )
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.p_values import GainTests
+from eyelevel.analysis.phrases import effect_of
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.stats.pooled import STACKS_MIN
@@ -242,7 +243,8 @@ def p_values_details(contents: StudyResults) -> Markup:
         "p after Holm", "p after Benjamini-Hochberg", "p of equivalence",
     ]  # fmt: skip
     members = next((tested.members for tested in shown), 0)
-    effect = format_percent(contents.smallest_effect, signed=False)
+    primary_gains = [tested.gain for tested in tests]
+    effect = format_percent(effect_of(primary_gains, contents.smallest_effect), signed=False)
     note = NOTE.format(members=members, effect=effect)
     if any(tested.gain.median.low is None for tested in shown):
         note += " A median has an interval from six repetitions on."

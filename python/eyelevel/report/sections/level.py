@@ -20,6 +20,7 @@ from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import OF_BROWSER
 from eyelevel.plan.origin_rtts import apart_by_ways_alone
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.variants import are_variants
 from eyelevel.report.html import Markup, element, join, table, titled_section
 
 Warning = tuple[str, str]
@@ -31,6 +32,8 @@ ASPECTS_MAX = 6
 BY_WAYS_ALONE = (
     "differ only in the paths to their origins, so there is no level to measure between them"
 )
+
+ONE_STACK = "one stack loads all variants, so there is no level to measure between them"
 
 
 def not_level(contents: StudyResults) -> list[Warning]:
@@ -87,6 +90,10 @@ def _how(contents: StudyResults, missing: Sequence[tuple[str, str]]) -> str:
 def level_section(contents: StudyResults) -> Markup:
     """Return every row of every measured pair; the important ones are open."""
     levels, missing = find_compared_levels(contents), _missing(contents)
+    if contents.comparisons and not find_compared_pairs(contents):
+        return titled_section(
+            "level", "Appendix: the level", element("p", f"{ONE_STACK.capitalize()}.")
+        )
     alike = [
         element("p", f"{one} and {two} {BY_WAYS_ALONE}.")
         for one, two in find_compared_pairs(contents)
@@ -154,8 +161,11 @@ def find_compared_levels(contents: StudyResults) -> Sequence[JsonMapping]:
 
 
 def find_compared_pairs(contents: StudyResults) -> list[tuple[str, str]]:
-    """Return the pairs that the report compares, references first."""
-    return [(asked.reference, asked.stack) for asked in contents.comparisons]
+    """Return the pairs that the report compares, references first; variants with one stack need no
+    level."""
+    return [
+        (asked.reference, asked.stack) for asked in contents.comparisons if not are_variants(asked)
+    ]
 
 
 def _missing(contents: StudyResults) -> list[tuple[str, str]]:

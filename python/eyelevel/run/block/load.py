@@ -36,7 +36,7 @@ class BlockWork:
     client: str
     """A unique name of the committing process: files that it has received are not sent again."""
     recordings: Mapping[str, Input]
-    """The recordings by site name."""
+    """The recordings by `Trial.recording`."""
     traces: Mapping[str, Input] = field(default_factory=dict)
     """The traces by digest."""
     retries: int = RETRIES
@@ -71,7 +71,7 @@ def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | 
 
     Raises TooLargeError as soon as the results exceed BLOCK_BYTES_MAX.
     """
-    sites = {trial.site: work.recordings[trial.site] for trial in trials}
+    sites = {trial.recording: work.recordings[trial.recording] for trial in trials}
     digests = [name for trial in trials for name in trial.network_settings.file_digests()]
     archives, no_archives = resolve(sites)
     traces, no_traces = resolve({name: work.traces[name] for name in digests})
@@ -84,7 +84,9 @@ def load_block(work: BlockWork, trials: Sequence[Trial]) -> list[PackedTrial] | 
     done: list[PackedTrial] = []
     size = 0
     for trial in trials:
-        result = with_retries(_load_block(work, trial, archives[trial.site], traces), work.retries)
+        result = with_retries(
+            _load_block(work, trial, archives[trial.recording], traces), work.retries
+        )
         done.append(_pack(result, known.__contains__))
         known |= done[-1].pictures.keys()
         size += sum(map(len, (*done[-1].files.values(), *done[-1].pictures.values())))

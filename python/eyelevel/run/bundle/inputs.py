@@ -35,10 +35,16 @@ class RunInputs:
 def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
     """Find all inputs of the run in `directory`; `given` are recordings in other places.
 
-    A file at a known path with another digest is not used. Raises StoreError for a missing input,
-    PlanError or LabError for a `given` recording that cannot be opened.
+    A file at a known path with another digest is not used. Raises StoreError for a missing input
+    and for a plan with variants, PlanError or LabError for a `given` recording that cannot be
+    opened.
     """
     document = read_plan_document(directory)
+    if document.get("variants"):
+        raise StoreError(
+            f"bundling {directory}: a bundle has one recording for each site, and the plan has "
+            "`variants`; pass on the plan with their recordings instead"
+        )
     where = Source(f"{directory / PLAN_FILE}: the plan's text", PLAN, plan_error)
     source = parse_toml(document["source"], where) if document.get("source") else {}
     return RunInputs(

@@ -89,7 +89,7 @@ def run_trials(
     driver: Driver | None = None,
     on_committed: OnCommitted = lambda names: None,
 ) -> RunResult:
-    """Run the missing trials; `archives` maps a site's name to its file.
+    """Run the missing trials; `archives` maps `Trial.recording` to its file.
 
     `may_stop` is called whenever all blocks up to a repetition are committed, with its number, and
     returns the networks whose loads have ended. None of their loads is started any more; those in
@@ -134,7 +134,7 @@ def _here(
     def arguments(trial: Trial, wait: HostWait = SILENT) -> tuple[Any, ...]:
         files = dict(execution.trace_files)
         wait = replace(wait, limit_s=execution.host_wait_s)
-        return trial, archives[trial.site], directory, files, execution.retries, wait
+        return trial, archives[trial.recording], directory, files, execution.retries, wait
 
     def commit(trial: Trial, wait: HostWait) -> str:
         return commit_trial(*arguments(trial, wait))

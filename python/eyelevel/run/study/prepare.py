@@ -14,7 +14,7 @@ from eyelevel.plan.trials import Site, Trial, expand, plan_document, plan_hash
 from eyelevel.run.study.environment import describe
 from eyelevel.run.study.time_limits import check_time_limits
 from eyelevel.sites.cleartext import check_secure, secure_share
-from eyelevel.sites.recorded import RecordedSite, read_alterations
+from eyelevel.sites.recorded import RecordedSite, key_recordings, read_alterations
 from eyelevel.store.claim import claim
 from eyelevel.store.commit import recover
 from eyelevel.store.directory import (
@@ -50,11 +50,14 @@ def prepare(
     trials = begin_study(plan, [site.of_plan() for site in sites], directory, resume=resume)
     if not (directory / ENVIRONMENT_FILE).exists():
         environment = _check_measured(plan) if loads_here else _client(plan)
+        recordings = key_recordings(sites, plan.variants)
         if altered := {
-            site.name: change for site in sites if (change := read_alterations(site.path))
+            key: change
+            for key, site in recordings.items()
+            if (change := read_alterations(site.path))
         }:
             environment["altered_sites"] = altered
-        shares = {site.name: secure_share(site.path) for site in sites}
+        shares = {key: secure_share(site.path) for key, site in recordings.items()}
         if partly := {name: share for name, share in shares.items() if 0 < share < 1}:
             environment["secure_shares"] = partly
         write_document(directory, ENVIRONMENT_FILE, environment)

@@ -27,7 +27,9 @@ def check_time_limits(plan: Plan, sites: Sequence[RecordedSite]) -> None:
     limit_s = plan.browser.timeout_s
     if limit_s is None:
         return
-    weights = [Weight(site.name, site.body_bytes()) for site in sites]
+    weights = [
+        Weight(site.name, max(each.body_bytes() for each in site.recordings())) for site in sites
+    ]
     tight = tight_cells(limit_s, weights, plan.networks)
     if not tight:
         return

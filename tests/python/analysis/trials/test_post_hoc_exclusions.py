@@ -107,3 +107,32 @@ def test_a_long_task_explains_a_gap_and_a_slow_page_its_own() -> None:
     without = [sample_record(repetition=n) for n in (1, 2, 3, 4)]
     for records in (explained, slow, without):
         assert {outcome for outcome, _ in judge_all(records).values()} == {"ok"}
+
+
+def variant_record(variant: str, repetition: int, **changes: Any) -> dict[str, Any]:
+    return sample_record(stack=f"{variant}/quic", repetition=repetition) | changes
+
+
+def test_what_variants_differ_in_is_no_fault_of_the_instrument() -> None:
+    """Other requests missed and another last picture, of one variant in every block."""
+    pr = {**miss("https://a.example/new"), "browser": {"final_picture": BLACK}}
+    main = {"browser": {"final_picture": GREY}}
+    records = [
+        variant_record(name, repetition, **of)
+        for repetition in range(1, 6)
+        for name, of in (("main", main), ("pr", pr))
+    ]
+    assert {outcome for outcome, _ in judge_all(records).values()} == {"ok"}
+
+
+def test_a_load_that_differs_from_its_own_variant_is_left_out() -> None:
+    pictures = [GREY, GREY, GREY, GREY, BLACK]
+    records = [
+        variant_record("main", repetition, browser={"final_picture": picture})
+        for repetition, picture in enumerate(pictures, start=1)
+    ]
+    other = {"browser": {"final_picture": BLACK}}
+    records += [variant_record("pr", repetition, **other) for repetition in range(1, 6)]
+    judged = judge_all(records)
+    found = [judged[record["trial"]["hash"]][0] for record in records]
+    assert found == ["ok"] * 4 + ["different-page"] + ["ok"] * 5

@@ -23,6 +23,7 @@ BROWSER = "the browser wrote it, up to a bound; who reads it checks it"
 
 ELSEWHERE = {
     "analysis/cross_traffic.py": "a column that `facts` wrote of a checked record",
+    "analysis/trials/user_timings.py": "a column that `facts` wrote of a checked record",
     "analysis/run_files.py": CODE,
     "lab/binary.py": OURS,
     "run/bucket/block_file.py": "it is written, not read",

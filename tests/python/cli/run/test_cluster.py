@@ -165,9 +165,11 @@ def ends_as(raised, monkeypatch, tmp_path, progress=None):
 
     (tmp_path / "plan.toml").write_text(PLAN)
     monkeypatch.chdir(tmp_path)
-    site = SimpleNamespace(name="dashboard", path=tmp_path, digest="", of_plan=lambda: None)
+    site = SimpleNamespace(
+        name="dashboard", path=tmp_path, digest="", of_plan=lambda: None, variants={}
+    )
     for name, stand_in in (
-        ("open_sites", lambda _: [site]),
+        ("open_pages", lambda _: [site]),
         ("prepare", lambda *_, **__: (tmp_path / "out").mkdir(exist_ok=True) or []),
         ("run_trials", ending),
         ("stopping_rule", lambda *_: None),

@@ -36,7 +36,7 @@ def test_a_run_whose_loads_all_fail_names_the_cause(
     failure = Failure("browser-crashed", 4, ("a", "b"), trial)
     for name, stand_in in (
         ("read_plan", lambda *_, **__: plan),
-        ("open_sites", lambda _: []),
+        ("open_pages", lambda _: []),
         ("prepare", lambda *_, **__: []),
         ("run_trials", lambda *_, **__: RunResult(tmp_path, 36, 4, False, failure=failure)),
     ):

@@ -20,6 +20,7 @@ from eyelevel.run.bucket import objects
 from eyelevel.run.bucket.fetch import fetch_run
 from eyelevel.run.study.loop import RunResult, run_trials
 from eyelevel.run.study.prepare import begin_study
+from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.directory import ENVIRONMENT_FILE, write_document
 
 PLAN = """sites = ["a", "b"]
@@ -57,12 +58,12 @@ def called(tmp_path, monkeypatch, capsys):
     """The command with a run whose loads are all there; its status and what it printed."""
     directory = tmp_path / "run"
     plan = write_run(directory)
-    sites = [SimpleNamespace(name=name, path=tmp_path) for name in plan.sites]
+    sites = [RecordedSite(name, tmp_path, "") for name in plan.sites]
     records = json.loads((directory / "plan.json").read_bytes())["trials"]
     trials = [SimpleNamespace(**each) for each in records]
     for name, stand_in in (
         ("read_plan", lambda *_, **__: plan),
-        ("open_sites", lambda _: sites),
+        ("open_pages", lambda _: sites),
         ("prepare", lambda *_, **__: trials),
         ("run_trials", lambda *_, **__: RunResult(directory, 36, 36, interrupted=False)),
         ("make_report", lambda out: SimpleNamespace(path=out / "report.html")),

@@ -130,3 +130,10 @@ def test_a_bundle_of_them_is_the_same_plan_elsewhere(place, monkeypatch, site):
     for trial in trials:
         check_trace_files(plan.trace_files, trial.network_settings)
         trial.lab_path(plan.trace_files)
+
+
+def test_a_plan_with_variants_is_no_bundle(place):
+    text = 'sites = ["api"]\nnetworks = ["dsl"]\nstacks = ["quic"]\nreference = "a"\nblocks = 1\n'
+    variants = 'variants = [{ name = "a" }, { name = "b" }]\n'
+    with pytest.raises(StoreError, match="pass on the plan with their recordings"):
+        find_inputs(planned(place, text + variants))

@@ -1,7 +1,5 @@
 """What a run's live line says: nothing of effects, or intervals that hold at every look."""
 
-from types import SimpleNamespace
-
 import pytest
 import typer
 from synthetic_run import SITES, metrics_of, write_run
@@ -15,6 +13,7 @@ from eyelevel.cli.run import run as command
 from eyelevel.plan.presets import preset_text
 from eyelevel.run.study.effects import live_effects
 from eyelevel.run.study.loop import RunResult
+from eyelevel.sites.recorded import RecordedSite
 
 STOP = "\n[stop]\n"
 MANY = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 12")
@@ -71,10 +70,11 @@ def test_the_command_shows_them_as_it_was_asked(words, more, shown, tmp_path, mo
         return RunResult(directory, 1, 0, interrupted=True)
 
     plan = write_run(tmp_path, text=preset_text("quickstart", SITES) + more)
-    site = SimpleNamespace(name="startup", path=tmp_path)
+    site = RecordedSite("startup", tmp_path, "")
     for name, stand_in in (
         ("read_plan", lambda *_, **__: plan),
-        ("open_sites", lambda _: [site]),
+        ("open_pages", lambda _: [site]),
+        ("foretell", lambda *_: ""),
         ("prepare", lambda *_, **__: []),
         ("run_trials", run_trials),
     ):

@@ -1,0 +1,139 @@
+"""What a comparison of variants finds of a variant against itself, in the loads of the run itself.
+
+Neighbouring repetitions of one variant are taken for a block, and which of the two is the variant
+and which the reference is drawn anew, many times, for all sites alike. Whatever is found then is
+noise: that of the page, the browser and the machine, from the loads that the claim rests on.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import scipy
+
+from eyelevel.analysis.formats import NO_BREAK, format_percent
+from eyelevel.analysis.stats.censoring.timeouts import up_to_limit
+from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Floats
+from eyelevel.analysis.trials.blocks import limits_by_site, loads_by_repetition
+from eyelevel.base.json_types import JsonObject
+from eyelevel.plan.comparisons import Comparison
+from eyelevel.plan.variants import are_variants, variant_of
+
+DRAWS = 1000
+SEED = 33
+PAIRS_MIN = 3
+"""The fewest pairs of repetitions with a spread worth showing."""
+
+
+@dataclass(frozen=True)
+class AgainstItself:
+    """One variant of a comparison against itself on one network.
+
+    `reach`: the share within which 95 of 100 draws find it to differ from itself, for as many
+    blocks as the comparison has; `claimed_share`: of the draws, those whose own 95 % interval
+    excludes zero. Both are None with the reason in `undetermined_because`.
+    """
+
+    network: str
+    comparison: Comparison
+    stack: str
+    pairs: int
+    reach: float | None = None
+    claimed_share: float | None = None
+    undetermined_because: str = ""
+
+    @property
+    def variant(self) -> str:
+        """Return the name of the variant."""
+        return variant_of(self.stack)
+
+    def as_json(self) -> JsonObject:
+        """Return the documented shape (docs/reference/report.md)."""
+        return {
+            "network": self.network,
+            **self.comparison.stated(),
+            "variant": self.variant,
+            "pairs": self.pairs,
+            "reach": self.reach,
+            "claimed_share": self.claimed_share,
+            "undetermined_because": self.undetermined_because,
+        }
+
+
+def against_itself(
+    kept: pl.DataFrame,
+    metric: str,
+    comparisons: Sequence[Comparison],
+    networks: Sequence[str],
+    sites: Sequence[str],
+) -> list[AgainstItself]:
+    """Return both variants of each comparison of variants against themselves, by network.
+
+    `kept` has the kept loads; `metric` is one in which all values are above 0. A timeout counts as
+    its limit.
+    """
+    found = []
+    for network in networks:
+        limits = limits_by_site(kept, network, metric, sites)
+        for asked in filter(are_variants, comparisons):
+            for stack in (asked.reference, asked.stack):
+                loads = loads_by_repetition(kept, network, stack, metric, sites)
+                pairs = _pair_neighbours(up_to_limit(loads, limits))
+                found.append(_draw(network, asked, stack, pairs, loads.shape[1]))
+    return found
+
+
+def _pair_neighbours(loads: Floats) -> Floats:
+    """Return one value a pair of repetitions: the mean over sites of the log ratio of its loads;
+    without the pairs that no site has."""
+    even = loads[:, : loads.shape[1] // 2 * 2]
+    if (even <= 0).any() or not even.size:
+        return np.zeros(0)
+    ratios = np.log(even[:, 1::2]) - np.log(even[:, 0::2])
+    there = ~np.isnan(ratios)
+    sums, counts = np.where(there, ratios, 0.0).sum(axis=0), there.sum(axis=0)
+    values: Floats = sums[counts > 0] / counts[counts > 0]
+    return values
+
+
+def _draw(network: str, asked: Comparison, stack: str, pairs: Floats, blocks: int) -> AgainstItself:
+    """Return what the draws find; `blocks`: how many the comparison itself has."""
+    count = len(pairs)
+    if count < PAIRS_MIN or np.isinf(pairs).any() or not np.abs(pairs).max() > 0:
+        reason = "too few blocks" if count < PAIRS_MIN else "its loads show no spread"
+        return AgainstItself(network, asked, stack, count, undetermined_because=reason)
+    generator = np.random.Generator(np.random.PCG64(SEED))
+    drawn = pairs * generator.choice((-1.0, 1.0), (DRAWS, count))
+    means = drawn.mean(axis=1)
+    errors = drawn.std(axis=1, ddof=1) / math.sqrt(count)
+    beyond = scipy.special.stdtrit(count - 1, 1 - SIGNIFICANCE_LEVEL / 2)
+    claimed = np.abs(means) > beyond * errors
+    # A pair takes two blocks of one variant, and one of the comparison.
+    reach = np.quantile(np.abs(means), 1 - SIGNIFICANCE_LEVEL) * math.sqrt(count / blocks)
+    return AgainstItself(
+        network, asked, stack, count, math.expm1(float(reach)), float(claimed.mean())
+    )
+
+
+def noise_in_words(found: Sequence[AgainstItself], network: str, comparison: Comparison) -> str:
+    """Return what both variants of a comparison are found to differ by from themselves; empty for
+    a comparison that is not of variants."""
+    clauses = [
+        f"{each.variant} {each.undetermined_because}"
+        if each.reach is None
+        else f"{each.variant} ±{format_percent(each.reach, signed=False)}"
+        for each in found
+        if (each.network, each.comparison) == (network, comparison)
+    ]
+    return f"against itself: {', '.join(clauses)}" if clauses else ""
+
+
+def noise_sentences(found: Sequence[AgainstItself]) -> list[str]:
+    """Return a sentence for each comparison and network, with both of its variants."""
+    return [
+        f"On {network}, {noise_in_words(found, network, comparison)} (95{NO_BREAK}% of "
+        f"{DRAWS:,} draws from its own loads)."
+        for network, comparison in {(each.network, each.comparison): None for each in found}
+    ]

@@ -1,0 +1,199 @@
+"""What variants of a page differ in, from the loads themselves: requests, bytes, what blocks
+rendering, and the last pictures of a typical block."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from eyelevel.analysis.answers.headline import headline_network
+from eyelevel.analysis.study import StudyResults
+from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.plan.comparisons import Comparison
+from eyelevel.plan.variants import variant_of
+from eyelevel.report.figures.filmstrips import typical_loads
+from eyelevel.store.directory import read_trial_frames
+from eyelevel.store.pixels import Picture
+
+COUNTED = {"requests": "objects", "bytes": "encoded_bytes", "origins": "origins"}
+"""What is counted of each load, by its column in the table of facts."""
+
+BLOCKING = ("Blocking", "InBodyParserBlocking")
+"""Chromium's values for style sheets and scripts without which nothing, or nothing below them, is
+painted."""
+
+LOADED = ("ok", "starved")
+"""The outcomes of loads of which everything came: a busy machine changes when, and not what."""
+
+PIXEL_DIFFERENCE_MIN = 16
+"""The least difference of a channel, of 255, by which a pixel counts as changed: text drawn anew
+differs by less along its edges."""
+
+
+@dataclass(frozen=True)
+class PageChange:
+    """What one variant of a site has that another has not.
+
+    The counts are medians over the loads on the network of the headline; the objects and the last
+    pictures are those of its typical block, or of the first one if none counts.
+    """
+
+    site: str
+    network: str
+    comparison: Comparison
+    counts: tuple[tuple[str, float, float], ...]
+    """What is counted, the reference's and the variant's."""
+    added: tuple[str, ...]
+    """URLs without their queries that the variant alone requested."""
+    removed: tuple[str, ...]
+    blocking_added: tuple[str, ...]
+    """Those that block rendering in the variant alone."""
+    blocking_removed: tuple[str, ...]
+    pictures: tuple[Picture, Picture] | None
+    """The last pictures of the reference and the variant; None if one has none."""
+
+    @property
+    def variants(self) -> tuple[str, str]:
+        """Return the names of the reference's and the variant's."""
+        return variant_of(self.comparison.reference), variant_of(self.comparison.stack)
+
+    @cached_property
+    def difference(self) -> tuple[Picture, float] | None:
+        """Return a picture of what changed at the end, and the share of the pixels that did."""
+        return compare_pictures(*self.pictures) if self.pictures else None
+
+    def as_json(self) -> JsonObject:
+        """Return the change for programs."""
+        reference, variant = self.variants
+        return {
+            "site": self.site,
+            "network": self.network,
+            "variant": variant,
+            "reference": reference,
+            "counts": {name: {reference: old, variant: new} for name, old, new in self.counts},
+            "added": list(self.added),
+            "removed": list(self.removed),
+            "render_blocking_added": list(self.blocking_added),
+            "render_blocking_removed": list(self.blocking_removed),
+            "pixels_changed": self.difference[1] if self.difference else None,
+        }
+
+
+def page_changes(contents: StudyResults) -> list[PageChange]:
+    """Return what each pair of variants differs in on each site; empty without variants."""
+    pairs: dict[tuple[str, str], Comparison] = {}
+    for asked in contents.comparisons:
+        names = variant_of(asked.reference), variant_of(asked.stack)
+        if names[0] != names[1]:
+            pairs.setdefault(names, asked)
+    if not pairs:
+        return []
+    named = headline_network(contents)
+    networks = sorted(contents.networks, key=lambda network: network != named)
+    typical = typical_loads(contents)
+    found = []
+    for site in contents.sites:
+        for asked in pairs.values():
+            for network in networks:
+                hashes = {
+                    stack: str(row["hash"])
+                    for stack, row in typical.get((site, network), {}).items()
+                }
+                if not {asked.stack, asked.reference} <= hashes.keys():
+                    hashes = _first_block(contents, site, network, asked)
+                if hashes:
+                    found.append(_change(contents, site, network, asked, hashes))
+                    break
+    return found
+
+
+def _first_block(
+    contents: StudyResults, site: str, network: str, asked: Comparison
+) -> dict[str, str]:
+    """Return the loads of the first block in which both came, by stack; empty without one."""
+    stacks = [asked.reference, asked.stack]
+    loads = contents.table.filter(
+        pl.col("site") == site,
+        pl.col("network") == network,
+        pl.col("stack").is_in(stacks),
+        pl.col("outcome").is_in(LOADED),
+    ).sort("repetition")
+    both = loads.filter(pl.len().over("repetition") == len(stacks)).head(len(stacks))
+    return dict(both.select("stack", "hash").iter_rows())
+
+
+def compare_pictures(old: Picture, new: Picture) -> tuple[Picture, float]:
+    """Return the new picture paled, with what differs from the old one in red, and the share of
+    its pixels that do.
+
+    Where one is larger than the other, what is beyond the other differs.
+    """
+    height, width = (max(old.shape[axis], new.shape[axis]) for axis in (0, 1))
+    same = np.zeros((height, width), dtype=bool)
+    rows, columns = (min(old.shape[axis], new.shape[axis]) for axis in (0, 1))
+    apart = np.abs(old[:rows, :columns].astype(np.int16) - new[:rows, :columns])
+    same[:rows, :columns] = apart.max(axis=2) < PIXEL_DIFFERENCE_MIN
+    shown = np.full((height, width, 3), 255, dtype=np.uint8)
+    shown[: new.shape[0], : new.shape[1]] = 255 - (255 - new) // 4
+    shown[~same] = (200, 0, 0)
+    return shown, float(1 - same.mean())
+
+
+def _change(
+    contents: StudyResults, site: str, network: str, asked: Comparison, hashes: Mapping[str, str]
+) -> PageChange:
+    there = contents.table.filter(pl.col("outcome").is_in(LOADED), site=site, network=network)
+    medians = {
+        stack: there.filter(stack=stack).select(pl.col(list(COUNTED.values())).median()).row(0)
+        for stack in (asked.reference, asked.stack)
+    }
+    counts = [
+        (name, float(old), float(new))
+        for name, old, new in zip(
+            COUNTED, medians[asked.reference], medians[asked.stack], strict=True
+        )
+        if old is not None and new is not None
+    ]
+    old, new = (
+        contents.trial(hashes[stack]).record["objects"] for stack in (asked.reference, asked.stack)
+    )
+    blocking_old, blocking_new = _blocking(old), _blocking(new)
+    counts.append(("render-blocking", float(len(blocking_old)), float(len(blocking_new))))
+    frames = [
+        read_trial_frames(contents.directory, hashes[stack])
+        for stack in (asked.reference, asked.stack)
+    ]
+    return PageChange(
+        site,
+        network,
+        asked,
+        tuple(counts),
+        added=_only(_fetched(new), _fetched(old)),
+        removed=_only(_fetched(old), _fetched(new)),
+        blocking_added=_only(blocking_new, blocking_old),
+        blocking_removed=_only(blocking_old, blocking_new),
+        pictures=(frames[0].last(), frames[1].last()) if all(frames) else None,
+    )
+
+
+def _fetched(objects: Sequence[JsonMapping]) -> list[str]:
+    return [_place(item) for item in objects if item["from"] == "network"]
+
+
+def _blocking(objects: Sequence[JsonMapping]) -> list[str]:
+    return [
+        _place(item)
+        for item in objects
+        if item["render_blocking"] in BLOCKING and item["in_main_frame"] is not False
+    ]
+
+
+def _place(item: JsonMapping) -> str:
+    return str(item["url"]).split("?", 1)[0]
+
+
+def _only(these: Sequence[str], those: Sequence[str]) -> tuple[str, ...]:
+    """Return what is among `these` more often than among `those`, each once."""
+    return tuple(url for url in dict.fromkeys(these) if these.count(url) > those.count(url))

@@ -1,0 +1,131 @@
+"""What the variants of a page differ in, which stands before the answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eyelevel.analysis.formats import NO_BREAK, format_percent
+from eyelevel.analysis.study import StudyResults
+from eyelevel.base.json_types import JsonObject
+from eyelevel.report.figures.filmstrips import thumbnail
+from eyelevel.report.figures.page_changes import PageChange, page_changes
+
+SHOWN_MAX = 2
+"""Pages with their pictures; more are in `--json`."""
+NAMED_MAX = 3
+"""URLs of a kind; more are counted."""
+
+
+@dataclass(frozen=True)
+class ChangedPage:
+    """One page and one pair of variants as the template shows it."""
+
+    change: PageChange
+
+    @property
+    def caption(self) -> str:
+        """Return the heading of the table."""
+        return f"What changed in {self.change.site}: medians on {self.change.network}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns after the first."""
+        return (*self.change.variants, "change")
+
+    @property
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """Return what is counted, of both and the difference."""
+        return [
+            (name, _amount(name, old), _amount(name, new), _signed(name, new - old))
+            for name, old, new in self.change.counts
+        ]
+
+    @property
+    def sentence(self) -> str:
+        """Return the change in a sentence."""
+        old, new = self.change.variants
+        clauses = [
+            f"{_signed(name, after - before)}{'' if name == 'bytes' else f' {name}'}"
+            for name, before, after in self.change.counts
+            if after != before
+        ]
+        counted = ", ".join(clauses) or "equal counts"
+        said = f"{self.change.site}, {new} against {old}: {counted}"
+        return f"{said}; {self.pixels}." if self.pixels else f"{said}."
+
+    @property
+    def pixels(self) -> str:
+        """Return how much of the last pictures differs; empty without pictures."""
+        if self.change.difference is None:
+            return ""
+        share = self.change.difference[1]
+        if share == 0:
+            return "the last pictures are equal"
+        return f"{format_percent(share, signed=False)} of the last pictures differ"
+
+    @property
+    def lists(self) -> list[tuple[str, str]]:
+        """Return the objects that only one of them has, in words."""
+        old, new = self.change.variants
+        named = [
+            (f"Only {new} requests", self.change.added),
+            (f"Only {old} requests", self.change.removed),
+            (f"Blocks rendering in {new} alone", self.change.blocking_added),
+            (f"Blocks rendering in {old} alone", self.change.blocking_removed),
+        ]
+        return [(head, _list(urls)) for head, urls in named if urls]
+
+    @property
+    def pictures(self) -> list[tuple[str, str]]:
+        """Return the last pictures and their difference as data URLs, each with its caption."""
+        if self.change.pictures is None or self.change.difference is None:
+            return []
+        shown = (*self.change.pictures, self.change.difference[0])
+        captions = (*self.change.variants, f"difference: {self.pixels}")
+        return [(name, thumbnail(each)) for name, each in zip(captions, shown, strict=True)]
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What all pairs of variants differ in; nothing of a plan without variants."""
+
+    changes: tuple[PageChange, ...]
+
+    @property
+    def pages(self) -> tuple[ChangedPage, ...]:
+        """Return the pages that are shown."""
+        return tuple(map(ChangedPage, self.changes[:SHOWN_MAX]))
+
+    @property
+    def left_out(self) -> int:
+        """Return how many are not shown."""
+        return max(0, len(self.changes) - SHOWN_MAX)
+
+    @property
+    def sentences(self) -> list[str]:
+        """Return each change in a sentence, for a terminal."""
+        return [page.sentence for page in self.pages]
+
+    def as_json(self) -> JsonObject:
+        """Return the changes for programs; nothing without variants."""
+        return {"changed": [each.as_json() for each in self.changes]} if self.changes else {}
+
+
+def changed(contents: StudyResults) -> Changed:
+    """Return what the variants of a run differ in."""
+    return Changed(tuple(page_changes(contents)))
+
+
+def _amount(name: str, value: float) -> str:
+    if name == "bytes":
+        return f"{value / 1e3:,.1f}{NO_BREAK}kB".replace(",", NO_BREAK)
+    return f"{value:g}"
+
+
+def _signed(name: str, value: float) -> str:
+    sign = "+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""
+    return f"{sign}{_amount(name, abs(value))}"
+
+
+def _list(urls: Sequence[str]) -> str:
+    more = f", and {len(urls) - NAMED_MAX} more" if len(urls) > NAMED_MAX else ""
+    return f"{', '.join(urls[:NAMED_MAX])}{more}"

@@ -1,0 +1,22 @@
+"""What is said of a study before its first load: its time, and what it can find."""
+
+import re
+
+from eyelevel.cli.run.plan import foretell
+from eyelevel.cli.run.sites import open_pages
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.file.two_pages import pages_plan
+
+PAGES = ("synthetic:objects=2", "synthetic:objects=3")
+
+
+def test_a_study_that_may_stop_is_foretold():
+    plan = parse_plan(pages_plan(*PAGES, "quic", ["dsl"], blocks_max=40), "question")
+    sites = open_pages(plan)
+    assert sites[0].name != sites[0].variants[plan.variants[1].name].name
+    said = re.fullmatch(
+        r"at most 80 loads in .+; about (\d+) of 40 blocks if nothing differs, (\d+) at a "
+        r"difference of (\d+\.\d)%, which four of five studies find \(an assumed scatter .+\)",
+        foretell(plan, sites),
+    )
+    assert said and 6 <= int(said[1]) <= 40 and 0 < float(said[3]) < 20

@@ -1,0 +1,180 @@
+"""Plans with variants: what they resolve to, which blocks they have, what is refused."""
+
+import json
+import re
+from itertools import groupby
+
+import pytest
+from sample_record import sample_record
+
+from eyelevel.base.errors import PlanError
+from eyelevel.plan.comparisons import Comparison
+from eyelevel.plan.file.consistency import check_text
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.file.two_pages import name_variants, pages_plan
+from eyelevel.plan.networks.origin_rtt import Place
+from eyelevel.plan.plan_json import plan_of_document
+from eyelevel.plan.trials import Site, expand, plan_document
+from eyelevel.store.commit import write_trial
+from eyelevel.store.directory import read_trial
+from eyelevel.store.schema import hash_of_key
+
+TEXT = """\
+sites = ["shop.wacz", "news.wacz"]
+networks = ["dsl", "lte"]
+stacks = ["quic", "tcp+"]
+variants = [{ name = "main" }, { name = "pr", recordings = ["pr/shop.wacz", "pr/news.wacz"] }]
+reference = "main"
+blocks = 5
+"""
+PLAN = parse_plan(TEXT, "plan.toml")
+SITES = [
+    Site(name, f"sha256:{name}", 1e6, variants={"pr": Site(name, f"sha256:{name}-pr", 9e7)})
+    for name in ("shop", "news")
+]
+TRIALS = expand(PLAN, SITES)
+
+
+def test_every_stack_loads_every_variant_and_variants_are_compared_over_each():
+    assert [stack.name for stack in PLAN.stacks] == ["main/quic", "main/tcp+", "pr/quic", "pr/tcp+"]
+    assert PLAN.comparisons == (
+        Comparison("pr/quic", "main/quic"),
+        Comparison("pr/tcp+", "main/tcp+"),
+    )
+    crossed = parse_plan(
+        TEXT.replace('reference = "main"', 'comparisons = [["pr/quic", "main/tcp+"]]'), "plan.toml"
+    )
+    assert crossed.comparisons == (Comparison("pr/quic", "main/tcp+"),)
+
+
+def test_both_variants_are_in_each_block_of_their_page_with_one_seed():
+    for name, block in groupby(TRIALS, lambda trial: trial.block):
+        loads = {trial.stack: trial for trial in block}
+        assert sorted(loads) == sorted(stack.name for stack in PLAN.stacks)
+        page = name.split("/")[0]
+        for stack in ("quic", "tcp+"):
+            main, pr = loads[f"main/{stack}"], loads[f"pr/{stack}"]
+            assert main.seed == pr.seed and main.hash != pr.hash
+            assert (main.variant, pr.variant) == ("main", "pr")
+            assert (main.site_digest, pr.site_digest) == (f"sha256:{page}", f"sha256:{page}-pr")
+            assert main.browser == pr.browser  # and so one time limit, of the larger page
+        assert loads["main/quic"].seed != loads["main/tcp+"].seed
+        assert {trial.recording for trial in loads.values()} == {f"main/{page}", f"pr/{page}"}
+
+
+def test_a_plan_without_variants_has_the_seeds_that_it_had():
+    """The seed of a variant's load is that of its page's loads without variants."""
+    plain = parse_plan(re.sub("variants = .*\n", "", TEXT).replace('"main"', '"tcp+"'), "plan.toml")
+    seeds = {(t.block, t.stack): t.seed for t in expand(plain, SITES)}
+    assert seeds == {(t.block, t.stack.split("/")[1]): t.seed for t in TRIALS}
+    assert "variants" not in plan_document(plain, SITES, [])
+    assert all("variant" not in trial.record_key() for trial in expand(plain, SITES))
+
+
+def test_first_places_are_shared_alike():
+    first = [trial.stack for trial in expand(parse_plan(TEXT.replace("5", "99"), "p"), SITES)][::4]
+    counts = [first.count(stack.name) for stack in PLAN.stacks]
+    assert len(first) == 396 and all(70 <= count <= 130 for count in counts)  # 99 and 8.6
+
+
+def test_each_record_names_its_variant_and_keeps_its_hash(tmp_path):
+    trial = next(trial for trial in TRIALS if trial.variant == "pr")
+    write_trial(tmp_path, sample_record() | {"trial": trial.record_key()})
+    record = read_trial(tmp_path, trial.hash).record
+    assert record["trial"]["variant"] == "pr"
+    assert hash_of_key(record["trial"]) == trial.hash
+
+
+def test_the_document_gives_the_plan_back_and_agrees_with_its_text():
+    document = json.loads(json.dumps(plan_document(PLAN, SITES, TRIALS)))
+    assert document["variants"] == [
+        {"name": "main", "recordings": []},
+        {
+            "name": "pr",
+            "recordings": [
+                {"name": name, "digest": f"sha256:{name}-pr"} for name in ("shop", "news")
+            ],
+        },
+    ]
+    read = plan_of_document(document)
+    assert expand(read, SITES) == TRIALS
+    check_text(read, "plan.json", lambda digest: 0)
+    document["variants"][1]["name"] = "other"
+    with pytest.raises(PlanError, match="variant that the plan has not"):
+        plan_of_document(document)
+
+
+def test_a_variant_whose_recording_changes_is_another_plan():
+    other = [SITES[0], Site("news", "sha256:news", variants={"pr": Site("news", "sha256:third")})]
+    hashes = {plan_document(PLAN, sites, [])["hash"] for sites in (SITES, other)}
+    assert len(hashes) == 2
+
+
+def test_round_trips_are_those_of_the_hosts_that_a_variant_has():
+    text = TEXT.replace('"news.wacz"', "").replace(', "pr/news.wacz"', "").replace(", ]", "]")
+    text = f'origin_rtt = {{ "b.example" = "9ms", "*" = "20ms" }}\n{text}'
+    near, far = (Place(host, "192.0.2.1") for host in ("a.example", "b.example"))
+    site = Site("shop", "sha256:a", places=(near,), variants={"pr": Site("shop", "x", 0, (far,))})
+    found = {t.variant: t.own_rtts_ms for t in expand(parse_plan(text, "p"), [site])}
+    assert found == {"main": {"a.example": 20}, "pr": {"b.example": 9}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('name = "pr"', 'name = "main"', "plan.toml:4: the variant `main` is named twice"),
+        ('= "main"\nb', '= "man"\nb', "plan.toml:5: unknown variant `man`; did you mean `main`?"),
+        (
+            'reference = "main"',
+            'comparisons = [["pr/quic", "main/quik"]]',
+            "plan.toml:5: unknown VARIANT/STACK `main/quik`; did you mean `main/quic`?",
+        ),
+        (
+            'reference = "main"',
+            'comparisons = [["pr", "main/quic"]]',
+            "plan.toml:5: unknown VARIANT/STACK `pr`",
+        ),
+        (', "pr/news.wacz"', "", "plan.toml:4: the variant `pr` has 1 recordings and the plan 2"),
+        ('"pr/shop.wacz"', '"agnecy"', "plan.toml:4: unknown site `agnecy`; did you mean `agency`"),
+        ("recordings =", "recording =", "plan.toml:4: unknown key `recording`; did you mean"),
+        ("blocks", 'causes = ["window"]\nblocks', "plan.toml:6: `causes` explains differences"),
+        ('"pr", ', '"pr/2", ', "plan.toml:4: `name`"),
+    ],
+)
+def test_a_mistake_is_named_in_one_line(old, new, said):
+    assert old in TEXT
+    with pytest.raises(PlanError) as found:
+        parse_plan(TEXT.replace(old, new), "plan.toml", site_names=["agency"])
+    assert found.value.problems[0].startswith(said), found.value
+    assert len(found.value.problems) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "names"),
+    [
+        ("before.wacz", "after.wacz", ("before", "after")),
+        ("main/shop.wacz", "pr-12/shop.wacz", ("main", "pr-12")),
+        ("shop.warc.gz", "builds/shop.wacz", ("before", "after")),
+        ("shop.wacz", "shop.wacz", ("before", "after")),
+        ("a/shop (old).wacz", "a/shop (new).wacz", ("shop-old", "shop-new")),
+        ("synthetic:objects=2", "synthetic:objects=3", None),
+    ],
+)
+def test_two_recordings_get_names_that_tell_them_apart(before, after, names):
+    found = name_variants(before, after)
+    assert found == names if names else found[0] != found[1]
+    plan = parse_plan(pages_plan(before, after, "quic", ["dsl"]), "question")
+    assert plan.comparisons == (Comparison(f"{found[1]}/quic", f"{found[0]}/quic"),)
+    assert plan.stop is not None and plan.sites == (before,)
+
+
+@pytest.mark.parametrize(
+    ("stack", "networks", "said"),
+    [
+        ("quick", ["dsl"], "--stack: .*did you mean `quic`"),
+        ("quic", ["dls"], "--networks: .*`dsl`"),
+    ],
+)
+def test_an_unknown_name_in_a_question_is_told(stack, networks, said):
+    with pytest.raises(PlanError, match=said):
+        pages_plan("a.wacz", "b.wacz", stack, networks)
