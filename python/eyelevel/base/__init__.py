@@ -1,7 +1,7 @@
-"""What every package stands on: errors, JSON, settings, the log, and readers of files from outside.
+"""Foundations of every package: errors, JSON, settings, the log, readers of untrusted files.
 
-`errors` has every error that callers tell apart, `json_types` the types of JSON; `from_outside`
-reads files from elsewhere within bounds. `settings` declares fields of frozen dataclasses with
-their bounds and phrases, `lab_tables` has the limits that the data plane was built with, and
+`errors` has every error that callers distinguish, `json_types` the types of JSON values;
+`from_outside` reads untrusted files within limits. `settings` declares settings as fields of frozen
+dataclasses with their bounds and descriptions, `lab_tables` has the limits of the data plane, and
 `verbosity` is the diagnostic log.
 """

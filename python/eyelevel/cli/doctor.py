@@ -251,7 +251,7 @@ def _chromium() -> Finding:
 
 
 def _fonts() -> Finding:
-    """Check for exactly one font family, which makes machines comparable."""
+    """Check for the font family that makes pages look the same on all machines."""
     files = (file for folder in FONT_FOLDERS for file in folder.rglob(f"{FONT}.*"))
     if file := next(files, None):
         return Finding("fonts", "ok", str(file.parent))

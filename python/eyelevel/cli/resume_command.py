@@ -20,7 +20,7 @@ def resume_command(context: typer.Context) -> str:
         elif RESUME in parameter.opts:
             words.append(RESUME)
         elif is_given:
-            # Only flags may be hidden from the command.
+            # Only flags may have no value in `params`.
             words += _words_of(
                 parameter.opts, parameter.secondary_opts, context.params.get(name, True)
             )

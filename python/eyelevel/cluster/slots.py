@@ -126,8 +126,8 @@ class ClusterSlots:
 
     def _poll(self) -> list[Event]:
         was_up, ending = self._connection.is_up, set(self._restarting)
-        # Abandoned slots whose process still exists do not rejoin by reconnecting: they
-        # would leave again with their block.
+        # A slot that is being restarted does not join while its old process exists: it
+        # would leave again, with its new block.
         ending -= self._addresses.keys()
         there = {slot: at for slot, at in self._workers().items() if slot not in ending}
         lost = [slot for slot in self._addresses if slot not in there]

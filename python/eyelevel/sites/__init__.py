@@ -6,7 +6,7 @@ loads a site without shaping over every protocol and lists the requests without 
 explains why a request has no recorded response, `rendering` finds the render-blocking requests;
 `cleartext` finds sites recorded over http, on which no stack with TLS is in force. `synthetic`
 generates sites, and `pack` writes the recording of a generated one. `shipped` has the project's own
-recordings. `corpora` handles many recordings as one.
+recordings. `corpora` handles sets of recordings.
 
 Archives are read, verified and written by the data plane (`crates/archive`), which is called
 through `eyelevel.lab`. `eyelevel.cli.site.record` records live pages.

@@ -34,7 +34,7 @@ class Contents:
     objects: tuple[RecordedObject, ...]
     """Objects in recorded order; a server's `exchange` is an index of this."""
     texts: Texts
-    """Recorded texts, with escaped slashes and ampersands decoded."""
+    """Recorded texts, with escaped slashes and ampersands unescaped."""
 
 
 def bodies_of(archive: Path) -> list[JsonMapping]:

@@ -195,7 +195,7 @@ class _Columns:
         return csv_cells(text, ",", number, source)[0] if text.startswith('"') else text
 
     def _with_port(self, cells: Sequence[str]) -> str:
-        """Return the host's cell of a row, with the port's beside it; a URL has its port itself."""
+        """Return a row's host, with the port's cell appended; a URL includes its port."""
         host, port = (
             cells[at] if at is not None and at < len(cells) else ""
             for at in (self._at, self._port_at)

@@ -22,7 +22,7 @@ STEADY_CARET_SCRIPT = """(() => {
 
 ANDROID_VERSION = "12.0.0"
 """Android version of current mid-range phones; only in client hints, since the user agent
-always says 10.
+always has 10.
 """
 
 

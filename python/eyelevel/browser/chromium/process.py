@@ -45,7 +45,9 @@ TCP_EARLY_DATA = "EnableTLS13EarlyData"
 
 
 CLEAR_BETWEEN_VISITS = "--enable-net-benchmarking"
-"""Flag for loads with two visits: lets us clear the cache without what is known about servers."""
+"""Flag for loads with two visits: lets us clear the cache, but not the browser's knowledge of
+servers.
+"""
 
 
 @dataclass(frozen=True, slots=True)

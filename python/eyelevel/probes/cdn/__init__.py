@@ -4,6 +4,5 @@
 each with the CDN's own documentation. `attribution` assigns each row of a probe a CDN, a group of
 addresses, or `unknown`; `summary` has shares, times and paired differences by CDN.
 
-No operator is guessed: an address alone identifies none, and what is not identified counts as
-unknown.
+No operator is guessed: an address alone identifies none, and unidentified rows count as unknown.
 """
