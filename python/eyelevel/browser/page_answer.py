@@ -29,8 +29,9 @@ this many gaps.
 
 TIMINGS_MAX = 100
 TIMING_CHARS_MAX = 100
-"""How many user timings are taken, the first of each name, and how long their names may be; the
-rest is left out."""
+"""Maximum number of user timings, of which each name's first is kept, and maximum length of a
+name.
+"""
 
 BUFFERED_MAX = {"largest-contentful-paint": 150, "layout-shift": 150, "longtask": 200}
 """Number of entries of a type that Chromium buffers. Later ones are lost, so values computed

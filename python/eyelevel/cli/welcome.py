@@ -33,7 +33,7 @@ Step = tuple[str, str]
 
 
 def welcome() -> None:
-    """Print the lines."""
+    """Print the next steps for this machine."""
     steps = _steps()
     width = min(max(len(command) for command, _ in steps), COMMAND_WIDTH_MAX)
     say(results, HEAD)

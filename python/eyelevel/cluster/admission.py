@@ -43,7 +43,7 @@ class _Candidate:
     is_admitted: bool = False
     is_refused: bool = False
     judged: frozenset[str] = frozenset()
-    """Slots present when it was refused; it is judged again once none of them is left."""
+    """Slots present when the machine was refused; it is judged again once none of them is left."""
     retired: dict[int, str] = field(default_factory=dict)
     """Reason for each retired slot, by slot number."""
     loaded: Evidence | None = None

@@ -24,7 +24,7 @@ EXIT_CODES: dict[Status, int] = {
     "agrees": 0,
     "passed": 0,
 }
-"""Exit status by verdict, the most severe first: that of several verdicts counts."""
+"""Exit status by verdict, the most severe first; the most severe verdict decides."""
 
 Inconclusive = Literal["pass", "fail"]
 InconclusiveOption = Annotated[
