@@ -1,37 +1,24 @@
 //! Which cores a thread may use.
 
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::io::Error;
 use std::iter::once;
 
 /// The cores that the calling thread may use, in their order.
 pub fn allowed_cores() -> Result<Vec<usize>, Error> {
-    // SAFETY: a set of bits, of which none is a reference.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: `set` outlives the call; thread 0 is the calling thread.
-    if unsafe { libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) } != 0 {
-        return Err(Error::last_os_error());
-    }
-    // SAFETY: each number is below the set's size.
-    let is_in = |core: &usize| unsafe { libc::CPU_ISSET(*core, &set) };
-    Ok((0..libc::CPU_SETSIZE as usize).filter(is_in).collect())
+    let set = sched_getaffinity(None)?;
+    Ok((0..CpuSet::MAX_CPU)
+        .filter(|core| set.is_set(*core))
+        .collect())
 }
 
 /// Holds the calling thread, and what it starts from then on, to `cores`.
 pub fn keep_to_cores(cores: &[usize]) -> Result<(), Error> {
-    // SAFETY: a set of bits, of which none is a reference.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    for core in cores
-        .iter()
-        .filter(|core| **core < libc::CPU_SETSIZE as usize)
-    {
-        // SAFETY: the number is below the set's size.
-        unsafe { libc::CPU_SET(*core, &mut set) };
+    let mut set = CpuSet::new();
+    for core in cores.iter().filter(|core| **core < CpuSet::MAX_CPU) {
+        set.set(*core);
     }
-    // SAFETY: `set` outlives the call; thread 0 is the calling thread.
-    if unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) } != 0 {
-        return Err(Error::last_os_error());
-    }
-    Ok(())
+    Ok(sched_setaffinity(None, &set)?)
 }
 
 /// The numbers of the hardware threads that are the same core as `core`, itself among them. Alone
@@ -51,7 +38,7 @@ fn numbers(list: &str) -> Vec<usize> {
         let first = ends.next().flatten()?;
         let last = ends.next().unwrap_or(Some(first))?;
         // A kernel has no more than these.
-        (last < libc::CPU_SETSIZE as usize).then_some(once(first).chain(first + 1..=last))
+        (last < CpuSet::MAX_CPU).then_some(once(first).chain(first + 1..=last))
     };
     list.split(',').filter_map(of_part).flatten().collect()
 }

@@ -1,9 +1,10 @@
 use crate::Error;
-use crate::error::check;
 use crate::relay;
 use crate::sandbox;
+use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::File;
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -39,12 +40,15 @@ pub fn enter(init_pid: u32, side: Side, command: &[String]) -> Result<i32, Error
     let lab_user = std::fs::read_link(process.join("ns/user")).ok();
     let mut spaces = Vec::new();
     if own_user != lab_user {
-        spaces.push((process.join("ns/user"), libc::CLONE_NEWUSER));
+        spaces.push((process.join("ns/user"), LinkNameSpaceType::User));
     }
-    spaces.push((network, libc::CLONE_NEWNET));
-    spaces.push((process.join("ns/uts"), libc::CLONE_NEWUTS));
-    spaces.push((process.join("ns/pid"), libc::CLONE_NEWPID));
-    spaces.push((process.join("ns/mnt"), libc::CLONE_NEWNS));
+    spaces.push((network, LinkNameSpaceType::Network));
+    spaces.push((
+        process.join("ns/uts"),
+        LinkNameSpaceType::HostNameAndNISDomainName,
+    ));
+    spaces.push((process.join("ns/pid"), LinkNameSpaceType::ProcessID));
+    spaces.push((process.join("ns/mnt"), LinkNameSpaceType::Mount));
     // All are opened before the first is joined: afterwards /proc is the lab's own.
     let opened = spaces
         .into_iter()
@@ -56,10 +60,8 @@ pub fn enter(init_pid: u32, side: Side, command: &[String]) -> Result<i32, Error
         .collect::<Result<Vec<_>, Error>>()?;
     let directory = std::env::current_dir().ok();
     for (file, path, kind) in &opened {
-        // SAFETY: a live namespace descriptor and its kind.
-        check(unsafe { libc::setns(file.as_raw_fd(), *kind) }, || {
-            format!("join {}", path.display())
-        })?;
+        move_into_link_name_space(file.as_fd(), Some(*kind))
+            .map_err(|e| Error::new(format!("join {}", path.display()), e))?;
     }
     drop(opened);
     // Joining a mount namespace moves the working directory to its root.
@@ -75,12 +77,7 @@ fn run_inside(command: &[String]) -> Result<i32, Error> {
     child.args(&command[1..]);
     // SAFETY: prctl is async-signal-safe, the closure allocates nothing.
     unsafe {
-        child.pre_exec(|| {
-            if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) < 0 {
-                return Err(std::io::Error::last_os_error());
-            }
-            Ok(())
-        });
+        child.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
     }
     // The command decides what a signal does; this process waits. A handler is not kept over exec.
     let attempt = || format!("run {} inside the lab", command[0]);
@@ -110,6 +107,6 @@ fn outer_thread(process: &std::path::Path, inner: u32) -> Result<PathBuf, Error>
     }
     Err(Error::new(
         format!("find the server thread {inner} of the lab"),
-        std::io::ErrorKind::NotFound.into(),
+        std::io::ErrorKind::NotFound,
     ))
 }

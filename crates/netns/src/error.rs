@@ -21,10 +21,10 @@ impl Error {
         Self::new(attempt, io::Error::last_os_error())
     }
 
-    pub(crate) fn new(attempt: impl Into<String>, source: io::Error) -> Self {
+    pub(crate) fn new(attempt: impl Into<String>, source: impl Into<io::Error>) -> Self {
         Self {
             attempt: attempt.into(),
-            source,
+            source: source.into(),
             remedy: None,
         }
     }

@@ -26,6 +26,7 @@ mod realtime;
 mod relay;
 mod routes;
 pub mod sandbox;
+mod socket_option;
 pub mod socket_times;
 mod sysctl;
 mod wall_clock;

@@ -3,12 +3,15 @@
 
 use crate::sandbox::{self, Forked, Inside};
 use crate::{Error, Netlink};
-use std::io::{self, Read};
-use std::mem;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use std::io::{self, IoSlice, IoSliceMut, Read};
+use std::mem::{self, MaybeUninit};
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::ptr;
 
 /// Nobody answers there: names are the listener's business.
 const RESOLV_CONF: &str = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n";
@@ -112,68 +115,37 @@ fn begin(resolv_conf: &str, hosts: &str) -> Result<(), Error> {
     netlink.set_up(loopback, None)
 }
 
-/// Room for one descriptor, aligned as a control message is.
-type Control = [u64; 4];
+/// Room for one descriptor.
+const CONTROL_BYTES: usize = rustix::cmsg_space!(ScmRights(1));
 
 fn send(socket: &UnixStream, text: &[u8], listener: Option<&TcpListener>) -> io::Result<()> {
-    let mut part = libc::iovec {
-        iov_base: text.as_ptr().cast_mut().cast(),
-        iov_len: text.len().min(MESSAGE_BYTES_MAX),
-    };
-    let mut control: Control = [0; 4];
-    // SAFETY: all zeros is a message without parts.
-    let mut message: libc::msghdr = unsafe { mem::zeroed() };
-    (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
-    if let Some(listener) = listener {
-        const BYTES: u32 = size_of::<i32>() as u32;
-        message.msg_control = control.as_mut_ptr().cast();
-        // SAFETY: the macros compute; the header and the descriptor lie within `control`.
-        unsafe {
-            message.msg_controllen = libc::CMSG_SPACE(BYTES) as usize;
-            let header = libc::CMSG_FIRSTHDR(&message);
-            (*header).cmsg_level = libc::SOL_SOCKET;
-            (*header).cmsg_type = libc::SCM_RIGHTS;
-            (*header).cmsg_len = libc::CMSG_LEN(BYTES) as usize;
-            ptr::write_unaligned(libc::CMSG_DATA(header).cast(), listener.as_raw_fd());
-        }
+    let text = &text[..text.len().min(MESSAGE_BYTES_MAX)];
+    let descriptors: Vec<_> = listener.map(AsFd::as_fd).into_iter().collect();
+    let mut room = [MaybeUninit::uninit(); CONTROL_BYTES];
+    let mut control = SendAncillaryBuffer::new(&mut room);
+    if !descriptors.is_empty() {
+        control.push(SendAncillaryMessage::ScmRights(&descriptors));
     }
-    // SAFETY: the message and what it points to outlive the call.
-    let sent = unsafe { libc::sendmsg(socket.as_raw_fd(), &message, libc::MSG_NOSIGNAL) };
-    if sent < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    sendmsg(
+        socket,
+        &[IoSlice::new(text)],
+        &mut control,
+        SendFlags::NOSIGNAL,
+    )?;
     Ok(())
 }
 
 fn receive(socket: &UnixStream) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
     let mut text = vec![0; MESSAGE_BYTES_MAX];
-    let mut part = libc::iovec {
-        iov_base: text.as_mut_ptr().cast(),
-        iov_len: text.len(),
-    };
-    let mut control: Control = [0; 4];
-    // SAFETY: all zeros is a message without parts.
-    let mut message: libc::msghdr = unsafe { mem::zeroed() };
-    (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
-    message.msg_control = control.as_mut_ptr().cast();
-    message.msg_controllen = size_of_val(&control);
-    let flags = libc::MSG_CMSG_CLOEXEC;
-    // SAFETY: the message and what it points to outlive the call and are valid for writes.
-    let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &mut message, flags) };
-    if received < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    text.truncate(received as usize);
-    // SAFETY: the kernel has filled `control`; a descriptor that it names is new and ours alone.
-    let descriptor = unsafe {
-        let header = libc::CMSG_FIRSTHDR(&message);
-        let is_one = !header.is_null()
-            && (*header).cmsg_level == libc::SOL_SOCKET
-            && (*header).cmsg_type == libc::SCM_RIGHTS;
-        is_one.then(|| {
-            OwnedFd::from_raw_fd(ptr::read_unaligned(libc::CMSG_DATA(header).cast::<i32>()))
-        })
-    };
+    let mut room = [MaybeUninit::uninit(); CONTROL_BYTES];
+    let mut control = RecvAncillaryBuffer::new(&mut room);
+    let parts = &mut [IoSliceMut::new(&mut text)];
+    let received = recvmsg(socket, parts, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    text.truncate(received.bytes);
+    let descriptor = control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    });
     Ok((text, descriptor))
 }
 

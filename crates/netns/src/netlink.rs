@@ -30,7 +30,7 @@ pub struct Netlink {
 impl Netlink {
     /// Opens a socket in the calling thread's network namespace.
     pub fn open() -> Result<Self, Error> {
-        let open = || {
+        let open = || -> io::Result<Socket> {
             let mut socket = Socket::new(NETLINK_ROUTE)?;
             socket.bind_auto()?;
             socket.connect(&SocketAddr::new(0, 0))?;

@@ -1,6 +1,7 @@
 use crate::Error;
-use crate::error::check;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 /// The most descriptors that a [`Wait`] watches: two ends and a second one of each.
@@ -10,7 +11,7 @@ pub const WATCHED_MAX: usize = 4;
 /// with the kernel's nanosecond timers.
 pub struct Wait {
     /// The stop's own, then the watched ones.
-    descriptors: Vec<libc::pollfd>,
+    descriptors: Vec<PollFd<'static>>,
     _stop: OwnedFd,
 }
 
@@ -19,23 +20,19 @@ impl Wait {
     /// wait from another thread.
     pub fn new(watched: &[BorrowedFd<'_>]) -> Result<(Self, Stop), Error> {
         assert!(watched.len() <= WATCHED_MAX, "more devices than a path has");
-        // SAFETY: creates a descriptor; ownership is taken at once.
-        let stop = unsafe {
-            OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC), || {
-                "create an event descriptor".into()
-            })?)
-        };
-        let watch = |fd: i32| libc::pollfd {
-            fd,
-            events: libc::POLLIN,
-            revents: 0,
+        let stop = eventfd(0, EventfdFlags::CLOEXEC)
+            .map_err(|e| Error::new("create an event descriptor", e))?;
+        // SAFETY: the stop is kept beside its entry, and the watched ones outlive all of it. Were one
+        // closed, the kernel would say so: nothing but poll is asked of them.
+        let watch = |fd: BorrowedFd<'_>| unsafe {
+            PollFd::from_borrowed_fd(BorrowedFd::borrow_raw(fd.as_raw_fd()), PollFlags::IN)
         };
         let handle = stop
             .try_clone()
             .map_err(|e| Error::new("share an event descriptor", e))?;
-        let descriptors = [stop.as_raw_fd()]
+        let descriptors = [stop.as_fd()]
             .into_iter()
-            .chain(watched.iter().map(AsRawFd::as_raw_fd))
+            .chain(watched.iter().copied())
             .map(watch)
             .collect();
         Ok((
@@ -50,7 +47,7 @@ impl Wait {
     /// Sleeps for `time`, whatever can be read meanwhile. Returns whether the stop was asked for.
     pub fn pause(&mut self, time: Duration) -> Result<bool, Error> {
         self.poll(1, Some(time))?;
-        Ok(self.descriptors[0].revents != 0)
+        Ok(!self.descriptors[0].revents().is_empty())
     }
 
     /// Waits at most `timeout`, for ever without one. Sets `ready` for each watched descriptor that can
@@ -65,35 +62,20 @@ impl Wait {
         }
         let (stop, watched) = self.descriptors.split_at(1);
         for (ready, descriptor) in ready.iter_mut().zip(watched) {
-            *ready |= descriptor.revents != 0;
+            *ready |= !descriptor.revents().is_empty();
         }
-        Ok(stop[0].revents != 0)
+        Ok(!stop[0].revents().is_empty())
     }
 
     /// Polls the first `count` descriptors. Returns false where a signal ended it.
     fn poll(&mut self, count: usize, timeout: Option<Duration>) -> Result<bool, Error> {
-        let time = timeout.map(|t| libc::timespec {
-            tv_sec: t.as_secs() as libc::time_t,
-            tv_nsec: t.subsec_nanos().into(),
-        });
-        let time_pointer = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: descriptors and time outlive the call; the count is at most the list's length.
-        let count = unsafe {
-            libc::ppoll(
-                self.descriptors.as_mut_ptr(),
-                count as libc::nfds_t,
-                time_pointer,
-                std::ptr::null(),
-            )
-        };
-        if count < 0 {
-            let error = std::io::Error::last_os_error();
-            if error.kind() == std::io::ErrorKind::Interrupted {
-                return Ok(false);
-            }
-            return Err(Error::new("wait for packets", error));
+        // One that is too long for the kernel's clock never ends.
+        let time = timeout.and_then(|timeout| timeout.try_into().ok());
+        match poll(&mut self.descriptors[..count], time.as_ref()) {
+            Ok(_) => Ok(true),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(Error::new("wait for packets", error)),
         }
-        Ok(true)
     }
 }
 
@@ -103,8 +85,7 @@ pub struct Stop(OwnedFd);
 impl Stop {
     /// Makes the present and every later wait return true.
     pub fn stop(&self) {
-        let one = 1u64.to_ne_bytes();
-        // SAFETY: eight bytes from a live buffer, as an eventfd wants them.
-        unsafe { libc::write(self.0.as_raw_fd(), one.as_ptr().cast(), one.len()) };
+        // It refuses only what would be more than its number can hold.
+        let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
     }
 }

@@ -1,4 +1,6 @@
+use rustix::thread::{gettid, set_current_timer_slack};
 use std::fs::read_to_string;
+use std::num::NonZeroU64;
 
 /// Who asks for real-time priority: above every normal process, in this order among themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,19 +81,19 @@ fn is_bounded_by_kernel() -> bool {
 
 /// Lets the calling thread's timers fire without the kernel's default slack of 50 us.
 pub fn set_timer_slack_minimum() {
-    // SAFETY: takes one integer; an error leaves the default, which only adds lateness.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
+    // An error leaves the default, which only adds lateness.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
 }
 
 /// The calling thread's id, as the kernel numbers it in its own process namespace.
 pub fn current_thread_id() -> u32 {
-    // SAFETY: takes no argument and cannot fail.
-    unsafe { libc::syscall(libc::SYS_gettid) as u32 }
+    gettid().as_raw_pid() as u32
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::process::{getpriority_process, setpriority_process};
 
     /// In a thread of its own, since other tests may share this one.
     fn in_a_thread<T: Send + 'static>(asked: impl FnOnce() -> T + Send + 'static) -> T {
@@ -101,14 +103,11 @@ mod tests {
     #[test]
     fn short_turns_leave_niceness_and_scheduler_as_they_were() {
         in_a_thread(|| {
-            // SAFETY: takes integers; thread 0 is the calling thread.
-            unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 5) };
+            setpriority_process(None, 5).unwrap();
             request_turns(PATH_TURN_NS);
-            // SAFETY: as above.
-            unsafe {
-                assert_eq!(libc::getpriority(libc::PRIO_PROCESS, 0), 5);
-                assert_eq!(libc::sched_getscheduler(0), libc::SCHED_OTHER);
-            }
+            assert_eq!(getpriority_process(None), Ok(5));
+            // SAFETY: takes an integer; thread 0 is the calling thread.
+            assert_eq!(unsafe { libc::sched_getscheduler(0) }, libc::SCHED_OTHER);
         });
     }
 }

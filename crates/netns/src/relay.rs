@@ -3,6 +3,8 @@
 use crate::Error;
 use crate::error::check;
 use crate::sandbox;
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
@@ -86,25 +88,14 @@ pub fn relay_signals_to(child: &Child) -> Result<(), Error> {
 /// # Errors
 /// Where the kernel refuses.
 pub fn wait_for_child(child: &mut Child) -> Result<i32, Error> {
-    let pid = child.id();
-    loop {
-        // It stays a zombie, whose number nobody else gets, until nothing is sent to it any more.
-        // SAFETY: an all-zero siginfo is valid and written to.
-        let result = unsafe {
-            let mut info: libc::siginfo_t = std::mem::zeroed();
-            libc::waitid(libc::P_PID, pid, &mut info, libc::WEXITED | libc::WNOWAIT)
-        };
-        if result == 0 {
-            break;
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(Error::new("wait for the command", error));
-        }
-    }
+    // It stays a zombie, whose number nobody else gets, until nothing is sent to it any more.
+    let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    let pid = Pid::from_child(child);
+    retry_on_intr(|| waitid(WaitId::Pid(pid), ended))
+        .map_err(|e| Error::new("wait for the command", e))?;
     block_signals()?;
     to(0);
-    sandbox::wait_for(pid as i32)
+    sandbox::wait_for(pid.as_raw_pid())
 }
 
 /// Sends `child` SIGTERM or, where `kill`, SIGKILL: to what it started where it has children, since
@@ -124,8 +115,7 @@ pub fn end_command_of(child: &Child, kill: bool) {
     };
     let signal = if kill { libc::SIGKILL } else { libc::SIGTERM };
     for target in targets {
-        // SAFETY: takes integers; the child has not been waited for.
-        unsafe { libc::kill(target, signal) };
+        sandbox::kill_child(target, signal);
     }
 }
 
@@ -174,7 +164,7 @@ extern "C" fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut l
     // SAFETY: the kernel hands a valid siginfo.
     let is_from_process = unsafe { (*info).si_code } <= 0;
     if target > 0 && is_from_process {
-        sandbox::kill_from_handler(target, signal);
+        sandbox::kill_child(target, signal);
     }
 }
 

@@ -3,12 +3,19 @@
 use crate::Error;
 use crate::capabilities::{is_privileged, may_map_root};
 use crate::error::check;
-use std::ffi::CString;
+use rustix::io::retry_on_intr;
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind, mount_change, unmount,
+};
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, getegid, geteuid, kill_process,
+    set_parent_process_death_signal, waitpid,
+};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 use std::path::Path;
-use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The side of [`spawn`]'s fork in which the caller finds itself.
@@ -41,8 +48,7 @@ pub struct Inside {
 /// # Errors
 /// Where the kernel refuses the namespaces, with the remedy for callers without capabilities.
 pub fn spawn() -> Result<Forked, Error> {
-    // SAFETY: these calls cannot fail.
-    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     let user_namespace = !is_privileged();
     let mut flags =
         libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWUTS;
@@ -50,10 +56,8 @@ pub fn spawn() -> Result<Forked, Error> {
         check_root_can_be_mapped(user)?;
         flags |= libc::CLONE_NEWUSER;
     }
-    // SAFETY: clone without a new stack behaves as fork; the process has one thread.
-    let pid = unsafe { libc::syscall(libc::SYS_clone, flags | libc::SIGCHLD, 0, 0, 0, 0) } as i32;
-    check(pid, || "create the lab's namespaces".into())
-        .map_err(|e| e.remedy(USER_NAMESPACE_REMEDY))?;
+    let pid =
+        fork(flags, "create the lab's namespaces").map_err(|e| e.remedy(USER_NAMESPACE_REMEDY))?;
     if pid > 0 {
         return Ok(Forked::Supervisor(pid));
     }
@@ -62,7 +66,7 @@ pub fn spawn() -> Result<Forked, Error> {
     let outer_pid = fs::read_link("/proc/self")
         .ok()
         .and_then(|path| path.to_str()?.parse().ok())
-        .ok_or_else(|| Error::new("read /proc/self", io::ErrorKind::InvalidData.into()))?;
+        .ok_or_else(|| Error::new("read /proc/self", io::ErrorKind::InvalidData))?;
     if user_namespace {
         map_to_root(user, group)?;
     }
@@ -75,11 +79,24 @@ pub fn spawn() -> Result<Forked, Error> {
 
 /// Moves the calling thread into a new network namespace; threads that it starts follow it.
 pub fn unshare_network() -> Result<(), Error> {
-    // SAFETY: affects the calling thread only.
-    check(unsafe { libc::unshare(libc::CLONE_NEWNET) }, || {
-        "create the server's network namespace".into()
-    })
-    .map(drop)
+    unshare(
+        UnshareFlags::NEWNET,
+        "create the server's network namespace",
+    )
+}
+
+/// Moves the calling thread into new namespaces; a user namespace asks for a process of one thread.
+pub(crate) fn unshare(namespaces: UnshareFlags, attempt: &str) -> Result<(), Error> {
+    // SAFETY: namespaces only: the thread keeps the others' table of descriptors.
+    unsafe { unshare_unsafe(namespaces) }.map_err(|e| Error::new(attempt, e))
+}
+
+/// `fork` with namespaces. The process must have one thread.
+pub(crate) fn fork(namespaces: libc::c_int, attempt: &str) -> Result<i32, Error> {
+    let flags = namespaces | libc::SIGCHLD;
+    // SAFETY: clone without a new stack behaves as fork.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } as i32;
+    check(pid, || attempt.into())
 }
 
 /// A new network namespace without a process, for as long as the file is open.
@@ -108,11 +125,9 @@ pub fn in_network_namespace<T: Send>(
 ) -> Result<T, Error> {
     std::thread::scope(|scope| {
         let join = || {
-            // SAFETY: a live namespace descriptor; affects the calling thread only.
-            check(
-                unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) },
-                || "join a network namespace".into(),
-            )?;
+            let kind = Some(LinkNameSpaceType::Network);
+            move_into_link_name_space(namespace.as_fd(), kind)
+                .map_err(|e| Error::new("join a network namespace", e))?;
             work()
         };
         scope.spawn(join).join().unwrap_or_else(|_| {
@@ -129,15 +144,13 @@ pub fn in_network_namespace<T: Send>(
 /// neither a host's own names nor its resolver daemon (a socket in the file system, which a network
 /// namespace does not cut off) can answer.
 pub fn isolate_files(resolv_conf: &str, hosts: &str) -> Result<(), Error> {
-    mount(None, "/", None, libc::MS_REC | libc::MS_PRIVATE)?;
+    let over = |target: &str| format!("mount over {target}");
+    let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
+    mount_change("/", private).map_err(|e| Error::new(over("/"), e))?;
     // A temporary file system over /proc holds the files until they are bound to their places:
     // nothing is created on the host's disk, so nothing can be left behind.
-    mount(
-        Some("tmpfs"),
-        "/proc",
-        Some("tmpfs"),
-        libc::MS_NOSUID | libc::MS_NODEV,
-    )?;
+    let plain = MountFlags::NOSUID | MountFlags::NODEV;
+    mount("tmpfs", "/proc", "tmpfs", plain, None).map_err(|e| Error::new(over("/proc"), e))?;
     let files = [
         ("resolv.conf", resolv_conf),
         ("hosts", hosts),
@@ -149,23 +162,14 @@ pub fn isolate_files(resolv_conf: &str, hosts: &str) -> Result<(), Error> {
         fs::write(&source, text).map_err(|e| Error::new(format!("write {source}"), e))?;
         // A missing file means the resolver's default, which is the same local address.
         if Path::new(&target).exists() {
-            mount(Some(&source), &target, None, libc::MS_BIND)?;
+            mount_bind(&source, &target).map_err(|e| Error::new(over(&target), e))?;
         }
     }
-    let proc = CString::new("/proc").expect("a literal without NUL");
-    // SAFETY: `proc` is NUL-terminated; detaching leaves the bound files in place.
-    check(
-        unsafe { libc::umount2(proc.as_ptr(), libc::MNT_DETACH) },
-        || "unmount /proc".into(),
-    )?;
+    // Detaching leaves the bound files in place.
+    unmount("/proc", UnmountFlags::DETACH).map_err(|e| Error::new("unmount /proc", e))?;
     // Where the host hides parts of /proc a new one is refused; the old one then stays, and
     // commands inside see the host's process list.
-    let _ = mount(
-        Some("proc"),
-        "/proc",
-        Some("proc"),
-        libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC,
-    );
+    let _ = mount("proc", "/proc", "proc", plain | MountFlags::NOEXEC, None);
     Ok(())
 }
 
@@ -190,57 +194,36 @@ static SUPERVISED: AtomicI32 = AtomicI32::new(0);
 extern "C" fn pass_on(signal: libc::c_int) {
     let pid = SUPERVISED.load(Ordering::Relaxed);
     if pid > 0 {
-        kill_from_handler(pid, signal);
+        kill_child(pid, signal);
     }
 }
 
-/// Sends a signal from within a handler, and leaves `errno` to whom the handler interrupted: a call
-/// that failed may not have been asked for its reason yet (signal-safety(7)).
-pub(crate) fn kill_from_handler(pid: i32, signal: libc::c_int) {
-    // SAFETY: `errno` is the calling thread's own; kill takes integers, and is async-signal-safe. The
-    // process is a child of this one that has not been waited for.
-    unsafe {
-        let errno = libc::__errno_location();
-        let before = *errno;
-        libc::kill(pid, signal);
-        *errno = before;
+/// Sends a signal to a child that has not been waited for; also from within a handler, since it is a
+/// system call and no more: `errno` stays as whom the handler interrupted needs it (signal-safety(7)).
+pub(crate) fn kill_child(pid: i32, signal: libc::c_int) {
+    if let (Some(pid), Some(signal)) = (Pid::from_raw(pid), Signal::from_named_raw(signal)) {
+        let _ = kill_process(pid, signal);
     }
 }
 
 /// Waits for process 1 to end. Returns its exit status, or 128 plus the signal that ended it.
 pub fn wait_for(pid: i32) -> Result<i32, Error> {
-    let mut status = 0;
-    loop {
-        // SAFETY: `status` is valid for writes.
-        let waited = unsafe { libc::waitpid(pid, &mut status, 0) };
-        if waited == pid {
-            break;
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(Error::new("wait for the lab", error));
-        }
+    match retry_on_intr(|| waitpid(Pid::from_raw(pid), WaitOptions::empty())) {
+        Ok(ended) => Ok(ended.map_or(0, |(_, status)| exit_status(status))),
+        Err(error) => Err(Error::new("wait for the lab", error)),
     }
-    Ok(exit_status(status))
 }
 
 /// A waited-for child's exit status, or 128 plus the signal that ended it.
-pub(crate) fn exit_status(status: libc::c_int) -> i32 {
-    if libc::WIFEXITED(status) {
-        libc::WEXITSTATUS(status)
-    } else {
-        128 + libc::WTERMSIG(status)
-    }
+pub(crate) fn exit_status(status: WaitStatus) -> i32 {
+    let by_signal = || 128 + status.terminating_signal().unwrap_or_default();
+    status.exit_status().unwrap_or_else(by_signal)
 }
 
 /// Ends the calling process when the thread that started it ends, however that happens.
 pub(crate) fn die_with_parent() -> Result<(), Error> {
-    // SAFETY: takes integers.
-    check(
-        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) },
-        || "bind this process's life to its parent's".into(),
-    )
-    .map(drop)
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(|e| Error::new("bind this process's life to its parent's", e))
 }
 
 /// Process 1 inherits orphans; ignoring their death lets the kernel clear them away.
@@ -254,7 +237,7 @@ pub(crate) fn check_root_can_be_mapped(user: u32) -> Result<(), Error> {
     if user != 0 || may_map_root() {
         return Ok(());
     }
-    let error = io::ErrorKind::PermissionDenied.into();
+    let error = io::ErrorKind::PermissionDenied;
     Err(Error::new("make a user namespace as root", error).remedy(ROOT_REMEDY))
 }
 
@@ -270,28 +253,6 @@ pub(crate) fn map_to_root(user: u32, group: u32) -> Result<(), Error> {
     Ok(())
 }
 
-fn mount(
-    source: Option<&str>,
-    target: &str,
-    kind: Option<&str>,
-    flags: libc::c_ulong,
-) -> Result<(), Error> {
-    let text = |value: &str| CString::new(value).expect("mount points are literals without NUL");
-    let (source, target_text, kind) = (source.map(text), text(target), kind.map(text));
-    let pointer = |value: &Option<CString>| value.as_ref().map_or(ptr::null(), |v| v.as_ptr());
-    // SAFETY: all pointers are null or NUL-terminated strings that outlive the call.
-    let result = unsafe {
-        libc::mount(
-            pointer(&source),
-            target_text.as_ptr(),
-            pointer(&kind),
-            flags,
-            ptr::null(),
-        )
-    };
-    check(result, || format!("mount over {target}")).map(drop)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,7 +263,7 @@ mod tests {
         let (nobody, before) = (i32::MAX, libc::EINTR);
         // SAFETY: `errno` is this thread's own.
         unsafe { *libc::__errno_location() = before };
-        kill_from_handler(nobody, libc::SIGTERM);
+        kill_child(nobody, libc::SIGTERM);
         assert_eq!(io::Error::last_os_error().raw_os_error(), Some(before));
     }
 }

@@ -1,6 +1,8 @@
 //! What the kernel knows about a socket and Rust's standard library does not tell: the moment at
 //! which a packet arrived, and the round trip of TCP's own handshake.
 
+use crate::socket_option::set_option;
+use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -12,21 +14,17 @@ const CONTROL_BYTES: usize = 128;
 
 /// `CLOCK_MONOTONIC` in nanoseconds.
 pub fn monotonic_ns() -> u64 {
-    clock_ns(libc::CLOCK_MONOTONIC)
+    clock_ns(ClockId::Monotonic)
 }
 
 /// Unix time in nanoseconds: a label, never part of a duration.
 pub fn unix_ns() -> u64 {
-    clock_ns(libc::CLOCK_REALTIME)
+    clock_ns(ClockId::Realtime)
 }
 
-fn clock_ns(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: `time` is valid for writes; both clocks exist on every Linux.
-    unsafe { libc::clock_gettime(clock, &mut time) };
+#[inline]
+fn clock_ns(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
@@ -36,21 +34,7 @@ fn clock_ns(clock: libc::clockid_t) -> u64 {
 /// The kernel's refusal; then the reader's own clock must do.
 pub fn ask_for_stamps(socket: BorrowedFd<'_>) -> io::Result<()> {
     let on: libc::c_int = 1;
-    // SAFETY: the descriptor is borrowed and so open; value and length describe `on`.
-    let status = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_TIMESTAMPNS,
-            (&raw const on).cast(),
-            size_of::<libc::c_int>() as libc::socklen_t,
-        )
-    };
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &on).map_err(|error| error.source)
 }
 
 /// Bytes that were read, and when they came.

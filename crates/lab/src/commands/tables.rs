@@ -31,7 +31,7 @@ fn tables() -> Value {
         .collect();
     let capabilities: Vec<Value> = capabilities::NEEDED
         .iter()
-        .map(|each| json!({"name": each.name, "number": each.number, "purpose": each.purpose}))
+        .map(|each| json!({"name": each.name, "number": each.number(), "purpose": each.purpose}))
         .collect();
     json!({
         "limits": limits,

@@ -1,15 +1,16 @@
 use crate::Error;
-use crate::capabilities::{self, is_privileged};
-use crate::error::check;
+use crate::capabilities::is_privileged;
 use crate::sandbox;
+use rustix::process::{Gid, Uid, getegid, geteuid};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, UnshareFlags, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_no_new_privs, set_thread_groups,
+    set_thread_res_gid, set_thread_res_uid,
+};
 use std::fs;
-use std::ptr;
 
 /// What the confined program is to itself: an ordinary user. Chromium refuses to be root.
 const INNER_ID: u32 = 1000;
-
-/// More than any kernel has (41 in Linux 6.18); the first that is unknown ends the loop.
-const CAPABILITIES_MAX: libc::c_ulong = 64;
 
 /// Whom a confined program is to the machine, as ids of the caller's user namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ impl Identity {
         let map = fs::read_to_string("/proc/self/uid_map")
             .map_err(|e| Error::new("read /proc/self/uid_map", e))?;
         if is_privileged() && !has_one_user(&map) {
-            let error = std::io::ErrorKind::PermissionDenied.into();
+            let error = std::io::ErrorKind::PermissionDenied;
             return Err(
                 Error::new("confine a program with the rights of root", error)
                     .remedy("name an unprivileged user for it"),
@@ -58,8 +59,7 @@ impl Identity {
 
     /// A group of the caller's must not open a file to the program; ordinary users cannot leave theirs.
     pub(super) fn leave_groups(self) {
-        // SAFETY: an empty list is read from nowhere.
-        unsafe { libc::setgroups(0, ptr::null()) };
+        let _ = set_thread_groups(&[]);
     }
 
     /// Becomes the inner user without any capability, now or by executing a file.
@@ -83,14 +83,10 @@ pub(super) fn become_root_of_own_namespace() -> Result<(), Error> {
     if is_privileged() {
         return Ok(());
     }
-    // SAFETY: these calls cannot fail.
-    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     sandbox::check_root_can_be_mapped(user)?;
-    // SAFETY: affects this process alone, which has one thread.
-    check(unsafe { libc::unshare(libc::CLONE_NEWUSER) }, || {
-        "create a user namespace".into()
-    })
-    .map_err(|e| e.remedy(sandbox::USER_NAMESPACE_REMEDY))?;
+    sandbox::unshare(UnshareFlags::NEWUSER, "create a user namespace")
+        .map_err(|e| e.remedy(sandbox::USER_NAMESPACE_REMEDY))?;
     sandbox::map_to_root(user, group)
 }
 
@@ -99,50 +95,34 @@ fn has_one_user(map: &str) -> bool {
     map.lines().count() == 1 && map.split_whitespace().nth(2) == Some("1")
 }
 
+/// Of the calling thread, which is the process's only one.
 fn set_ids(user: u32, group: u32) -> Result<(), Error> {
-    // SAFETY: take integers.
-    check(unsafe { libc::setresgid(group, group, group) }, || {
-        format!("become group {group}")
-    })?;
-    // SAFETY: as above.
-    check(unsafe { libc::setresuid(user, user, user) }, || {
-        format!("become user {user}")
-    })
-    .map(drop)
+    let (uid, gid) = (Uid::from_raw(user), Gid::from_raw(group));
+    set_thread_res_gid(gid, gid, gid)
+        .map_err(|e| Error::new(format!("become group {group}"), e))?;
+    set_thread_res_uid(uid, uid, uid).map_err(|e| Error::new(format!("become user {user}"), e))
 }
 
 /// No file can bring a capability back. It takes a right that `set_ids` may end.
 fn leave_bounding_set() {
-    for capability in 0..CAPABILITIES_MAX {
-        // SAFETY: takes integers. The first capability that the kernel does not have ends it.
-        if unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) } < 0 {
+    // More than any kernel has (41 in Linux 6.18); the first that it does not have ends the loop.
+    for bit in 0..u64::BITS {
+        if remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << bit)).is_err() {
             break;
         }
     }
 }
 
 fn drop_capabilities() -> Result<(), Error> {
-    // SAFETY: takes integers.
-    unsafe {
-        libc::prctl(
-            libc::PR_CAP_AMBIENT,
-            libc::PR_CAP_AMBIENT_CLEAR_ALL,
-            0,
-            0,
-            0,
-        );
-    }
-    let header = [capabilities::VERSION, 0];
-    let none = [0u32; 6];
-    // SAFETY: header and data have the sizes of version 3 and outlive the call.
-    let result = unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), none.as_ptr()) };
-    check(result as i32, || "drop all capabilities".into())?;
-    // SAFETY: takes integers.
-    check(
-        unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) },
-        || "forbid new privileges".into(),
-    )
-    .map(drop)
+    let _ = clear_ambient_capability_set();
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets {
+        effective: none,
+        permitted: none,
+        inheritable: none,
+    };
+    set_capabilities(None, sets).map_err(|e| Error::new("drop all capabilities", e))?;
+    set_no_new_privs(true).map_err(|e| Error::new("forbid new privileges", e))
 }
 
 #[cfg(test)]

@@ -19,8 +19,16 @@ use crate::Error;
 use crate::error::check;
 use crate::sandbox;
 pub use identity::Identity;
-use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::Mode;
+use rustix::io::{Errno, retry_on_intr};
+use rustix::process::{
+    PidfdFlags, Resource, Rlimit, WaitOptions, getpid, pidfd_open, setrlimit, umask, wait,
+};
+use rustix::system::sethostname;
+use rustix::thread::UnshareFlags;
+use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,10 +42,10 @@ const EXIT_NOT_STARTED: i32 = 127;
 
 /// Processes and threads of one confined program at once. Chromium has some 300 for a page of ten
 /// sites, Firefox 600.
-const PROCESSES_MAX: libc::rlim_t = 4096;
+const PROCESSES_MAX: u64 = 4096;
 
 /// What the folders of the view are made under, whatever the caller's is: its user has to pass them.
-const UMASK: libc::mode_t = 0o022;
+const UMASK: Mode = Mode::from_raw_mode(0o022);
 
 /// Runs `command` confined and returns its exit status, or 128 plus the signal that ended it.
 /// Of the caller's descriptors it gets the first three and `descriptors` after them: an open folder
@@ -66,7 +74,7 @@ pub fn run(
         | libc::CLONE_NEWCGROUP;
     sandbox::die_with_parent()?;
     let caller = Caller::open()?;
-    let pid = clone(flags, "create the namespaces of a confined program")?;
+    let pid = sandbox::fork(flags, "create the namespaces of a confined program")?;
     if pid > 0 {
         drop(caller);
         close_all_above_errors();
@@ -90,19 +98,13 @@ fn first_process(
     command: &[String],
 ) -> Result<i32, Error> {
     caller.die_with_it()?;
-    // SAFETY: the name has the length that is given.
-    check(
-        unsafe { libc::sethostname(HOST.as_ptr().cast(), HOST.len()) },
-        || "name a confined program's machine".into(),
-    )?;
-    // SAFETY: takes an integer and cannot fail.
-    let umask = unsafe { libc::umask(UMASK) };
+    sethostname(HOST.as_bytes()).map_err(|e| Error::new("name a confined program's machine", e))?;
+    let of_caller = umask(UMASK);
     view.enter()?;
-    // SAFETY: as above.
-    unsafe { libc::umask(umask) };
-    let (mut to_child, mut from_parent) = pipe()?;
-    let (mut to_parent, mut from_child) = pipe()?;
-    let child = clone(0, "start a confined program")?;
+    umask(of_caller);
+    let (mut from_parent, mut to_child) = pipe().map_err(|e| Error::new("make a pipe", e))?;
+    let (mut from_child, mut to_parent) = pipe().map_err(|e| Error::new("make a pipe", e))?;
+    let child = sandbox::fork(0, "start a confined program")?;
     if child == 0 {
         drop((to_child, from_child));
         return become_program(identity, descriptors, directory, command, || {
@@ -126,30 +128,24 @@ fn first_process(
 
 /// The process that waits, held from before the other's beginning: who was killed sooner than the
 /// other asked to die with it would be survived. Nobody sees his parent's number from process 1.
-struct Caller(std::fs::File);
+struct Caller(OwnedFd);
 
 impl Caller {
     fn open() -> Result<Self, Error> {
-        // SAFETY: takes integers.
-        let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, libc::getpid(), 0) } as i32;
-        check(descriptor, || "hold on to this process".into())?;
-        // SAFETY: a new descriptor, owned here alone.
-        Ok(Self(unsafe { std::fs::File::from_raw_fd(descriptor) }))
+        let held = pidfd_open(getpid(), PidfdFlags::empty());
+        Ok(Self(
+            held.map_err(|e| Error::new("hold on to this process", e))?,
+        ))
     }
 
     fn die_with_it(&self) -> Result<(), Error> {
         sandbox::die_with_parent()?;
-        let mut ended = libc::pollfd {
-            fd: self.0.as_raw_fd(),
-            events: libc::POLLIN,
-            revents: 0,
-        };
-        // SAFETY: one valid entry, and no waiting.
-        match unsafe { libc::poll(&raw mut ended, 1, 0) } {
-            0 => Ok(()),
+        let ended = PollFd::new(&self.0, PollFlags::IN);
+        match poll(&mut [ended], Some(&Timespec::default())) {
+            Ok(0) => Ok(()),
             _ => Err(Error::new(
                 "go on without the process that waits",
-                io::ErrorKind::BrokenPipe.into(),
+                io::ErrorKind::BrokenPipe,
             )),
         }
     }
@@ -163,10 +159,10 @@ fn become_program(
     be_mapped: impl FnOnce() -> io::Result<()>,
 ) -> Result<i32, Error> {
     identity.leave_groups();
-    // SAFETY: affects this process alone, which has one thread.
-    check(unsafe { libc::unshare(libc::CLONE_NEWUSER) }, || {
-        "create the user namespace of a confined program".into()
-    })?;
+    sandbox::unshare(
+        UnshareFlags::NEWUSER,
+        "create the user namespace of a confined program",
+    )?;
     be_mapped().map_err(|e| Error::new("wait for the maps of a user namespace", e))?;
     identity.become_inner_user()?;
     bound_processes()?;
@@ -189,16 +185,14 @@ fn bound_processes() -> Result<(), Error> {
     if !counts_by_namespace(&release) {
         return Ok(());
     }
-    let bound = libc::rlimit {
-        rlim_cur: PROCESSES_MAX,
-        rlim_max: PROCESSES_MAX,
+    let bound = Rlimit {
+        current: Some(PROCESSES_MAX),
+        maximum: Some(PROCESSES_MAX),
     };
-    // SAFETY: `bound` outlives the call.
-    let result = unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &raw const bound) };
-    match io::Error::last_os_error().raw_os_error() {
+    match setrlimit(Resource::Nproc, bound) {
         // A lower bound of the caller's stays.
-        Some(libc::EPERM) if result < 0 => Ok(()),
-        _ => check(result, || "bound a confined program's processes".into()).map(drop),
+        Ok(()) | Err(Errno::PERM) => Ok(()),
+        Err(error) => Err(Error::new("bound a confined program's processes", error)),
     }
 }
 
@@ -213,23 +207,14 @@ fn counts_by_namespace(release: &str) -> bool {
 fn wait_as_first_process(child: i32) -> i32 {
     sandbox::pass_signals_to(child);
     loop {
-        let mut status = 0;
-        // SAFETY: `status` is valid for writes.
-        let waited = unsafe { libc::waitpid(-1, &mut status, 0) };
-        if waited == child {
-            return sandbox::exit_status(status);
-        }
-        if waited < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-            return EXIT_NOT_STARTED;
+        match retry_on_intr(|| wait(WaitOptions::empty())) {
+            Ok(Some((pid, status))) if pid.as_raw_pid() == child => {
+                return sandbox::exit_status(status);
+            }
+            Ok(_) => {}
+            Err(_) => return EXIT_NOT_STARTED,
         }
     }
-}
-
-/// `fork` with namespaces; the process has one thread.
-fn clone(flags: libc::c_int, attempt: &str) -> Result<i32, Error> {
-    // SAFETY: clone without a new stack behaves as fork.
-    let pid = unsafe { libc::syscall(libc::SYS_clone, flags | libc::SIGCHLD, 0, 0, 0, 0) } as i32;
-    check(pid, || attempt.into())
 }
 
 /// The browser's pipes must be nobody's but its own, so that their end tells of its end.
@@ -248,28 +233,11 @@ fn close_on_exec(first: u32) -> Result<(), Error> {
     .map(drop)
 }
 
-fn pipe() -> Result<(std::fs::File, std::fs::File), Error> {
-    let mut ends = [0; 2];
-    // SAFETY: `ends` has room for two descriptors.
-    check(
-        unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) },
-        || "make a pipe".into(),
-    )?;
-    // SAFETY: both are new and owned here alone.
-    let (read, write) = unsafe {
-        (
-            std::fs::File::from_raw_fd(ends[0]),
-            std::fs::File::from_raw_fd(ends[1]),
-        )
-    };
-    Ok((write, read))
-}
-
-fn say(to: &mut std::fs::File) -> io::Result<()> {
+fn say(to: &mut PipeWriter) -> io::Result<()> {
     to.write_all(b".")
 }
 
-fn hear(from: &mut std::fs::File) -> io::Result<()> {
+fn hear(from: &mut PipeReader) -> io::Result<()> {
     from.read_exact(&mut [0])
 }
 

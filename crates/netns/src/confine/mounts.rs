@@ -3,42 +3,41 @@
 
 use crate::Error;
 use crate::error::check;
-use std::ffi::{CStr, CString};
-use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd};
-use std::os::unix::ffi::OsStrExt;
+use rustix::fs::CWD;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MountPropagationFlags, MoveMountFlags,
+    OpenTreeFlags, UnmountFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen,
+    mount_change, mount_remount, move_mount, open_tree, unmount,
+};
+use rustix::process::pivot_root;
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
-const OPEN_TREE_CLONE: libc::c_uint = 1;
-const FSCONFIG_SET_STRING: libc::c_uint = 1;
-const FSCONFIG_CMD_CREATE: libc::c_uint = 6;
-
-pub(super) const READ_WRITE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
-pub(super) const READ_ONLY: u64 = READ_WRITE | libc::MOUNT_ATTR_RDONLY;
-pub(super) const MOUNT_DEVICE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
-pub(super) const MOUNT_PROC: u64 = READ_WRITE | libc::MOUNT_ATTR_NOEXEC;
+pub(super) const READ_WRITE: MountAttrFlags =
+    MountAttrFlags::MOUNT_ATTR_NOSUID.union(MountAttrFlags::MOUNT_ATTR_NODEV);
+pub(super) const READ_ONLY: MountAttrFlags = READ_WRITE.union(MountAttrFlags::MOUNT_ATTR_RDONLY);
+pub(super) const MOUNT_DEVICE: MountAttrFlags =
+    MountAttrFlags::MOUNT_ATTR_NOSUID.union(MountAttrFlags::MOUNT_ATTR_NOEXEC);
+pub(super) const MOUNT_PROC: MountAttrFlags = READ_WRITE.union(MountAttrFlags::MOUNT_ATTR_NOEXEC);
 
 /// No change here reaches the caller's mounts, nor theirs us.
 pub(super) fn make_private() -> Result<(), Error> {
-    let flags = libc::MS_REC | libc::MS_PRIVATE;
-    let null = std::ptr::null();
-    // SAFETY: the target is NUL-terminated, the other pointers may be null for a change of flags.
-    let result = unsafe { libc::mount(null, c"/".as_ptr(), null, flags, null.cast()) };
-    check(result, || "keep mounts private".into()).map(drop)
+    let flags = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
+    mount_change("/", flags).map_err(|e| Error::new("keep mounts private", e))
 }
 
 /// A copy of the mounts at `path`, not yet anywhere, with more attributes.
-pub(super) fn clone_tree(path: &Path, attributes: u64) -> Result<File, Error> {
-    let text = c_text(path);
-    let flags =
-        OPEN_TREE_CLONE | libc::O_CLOEXEC as libc::c_uint | libc::AT_RECURSIVE as libc::c_uint;
-    // SAFETY: `text` is NUL-terminated and outlives the call.
-    let mount = unsafe { libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, text.as_ptr(), flags) };
-    let mount = file_of(mount, || {
-        format!("show {} to a confined program", path.display())
+pub(super) fn clone_tree(path: &Path, attributes: MountAttrFlags) -> Result<OwnedFd, Error> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE;
+    let mount = open_tree(CWD, path, flags).map_err(|e| {
+        let attempt = format!("show {} to a confined program", path.display());
+        Error::new(attempt, e)
     })?;
     let wanted = libc::mount_attr {
-        attr_set: attributes,
+        attr_set: attributes.bits().into(),
         attr_clr: 0,
         propagation: 0,
         userns_fd: 0,
@@ -62,96 +61,38 @@ pub(super) fn clone_tree(path: &Path, attributes: u64) -> Result<File, Error> {
 pub(super) fn new_file_system(
     kind: &CStr,
     settings: &[(&CStr, &CStr)],
-    attributes: u64,
-) -> Result<File, Error> {
-    let attempt = || {
-        format!(
+    attributes: MountAttrFlags,
+) -> Result<OwnedFd, Error> {
+    let make = || {
+        let context = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
+        for (key, value) in settings {
+            fsconfig_set_string(&context, *key, *value)?;
+        }
+        fsconfig_create(&context)?;
+        fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+    };
+    make().map_err(|e| {
+        let attempt = format!(
             "make a new {} for a confined program",
             kind.to_string_lossy()
-        )
-    };
-    // SAFETY: `kind` is NUL-terminated.
-    let context = unsafe { libc::syscall(libc::SYS_fsopen, kind.as_ptr(), 1 as libc::c_uint) };
-    let context = file_of(context, attempt)?;
-    for (key, value) in settings {
-        // SAFETY: both are NUL-terminated and outlive the call.
-        let set = unsafe {
-            let descriptor = context.as_raw_fd();
-            libc::syscall(
-                libc::SYS_fsconfig,
-                descriptor,
-                FSCONFIG_SET_STRING,
-                key.as_ptr(),
-                value.as_ptr(),
-                0,
-            )
-        };
-        check(set as i32, attempt)?;
-    }
-    let null = std::ptr::null::<libc::c_char>();
-    // SAFETY: this command takes neither key nor value.
-    let created = unsafe {
-        let descriptor = context.as_raw_fd();
-        libc::syscall(
-            libc::SYS_fsconfig,
-            descriptor,
-            FSCONFIG_CMD_CREATE,
-            null,
-            null,
-            0,
-        )
-    };
-    check(created as i32, attempt)?;
-    // SAFETY: takes integers.
-    let mount = unsafe { libc::syscall(libc::SYS_fsmount, context.as_raw_fd(), 1, attributes) };
-    file_of(mount, attempt)
+        );
+        Error::new(attempt, e)
+    })
 }
 
 /// Puts a mount that is nowhere at `place`.
-pub(super) fn attach(mount: &File, place: &Path) -> Result<(), Error> {
-    let text = c_text(place);
-    const FROM_DESCRIPTOR: libc::c_uint = 4;
-    // SAFETY: both paths are NUL-terminated and outlive the call.
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_move_mount,
-            mount.as_raw_fd(),
-            c"".as_ptr(),
-            libc::AT_FDCWD,
-            text.as_ptr(),
-            FROM_DESCRIPTOR,
-        )
-    };
-    check(result as i32, || format!("mount {}", place.display())).map(drop)
+pub(super) fn attach(mount: &OwnedFd, place: &Path) -> Result<(), Error> {
+    let from_descriptor = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    move_mount(mount, c"", CWD, place, from_descriptor)
+        .map_err(|e| Error::new(format!("mount {}", place.display()), e))
 }
 
 /// Makes the working directory, a mount, the root, read-only itself, and lets go of the old one.
 pub(super) fn pivot() -> Result<(), Error> {
-    let here = c".".as_ptr();
-    // SAFETY: the paths are NUL-terminated.
-    check(
-        unsafe { libc::syscall(libc::SYS_pivot_root, here, here) } as i32,
-        || "change the root of a confined program".into(),
-    )?;
-    // SAFETY: as above. The old root lies over the new one now.
-    check(unsafe { libc::umount2(here, libc::MNT_DETACH) }, || {
-        "let go of the old root".into()
-    })?;
-    let flags =
-        libc::MS_REMOUNT | libc::MS_BIND | libc::MS_RDONLY | libc::MS_NOSUID | libc::MS_NODEV;
-    let null = std::ptr::null();
-    // SAFETY: the target is NUL-terminated, the other pointers may be null for a change of flags.
-    let result = unsafe { libc::mount(null, c"/".as_ptr(), null, flags, null.cast()) };
-    check(result, || "make the new root read-only".into())?;
+    pivot_root(".", ".").map_err(|e| Error::new("change the root of a confined program", e))?;
+    // The old root lies over the new one now.
+    unmount(".", UnmountFlags::DETACH).map_err(|e| Error::new("let go of the old root", e))?;
+    let flags = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+    mount_remount("/", flags, c"").map_err(|e| Error::new("make the new root read-only", e))?;
     std::env::set_current_dir("/").map_err(|e| Error::new("enter the new root", e))
-}
-
-fn c_text(path: &Path) -> CString {
-    CString::new(path.as_os_str().as_bytes()).expect("paths of the system have no NUL")
-}
-
-fn file_of(descriptor: libc::c_long, attempt: impl FnOnce() -> String) -> Result<File, Error> {
-    let descriptor = check(descriptor as i32, attempt)?;
-    // SAFETY: a new descriptor, owned here alone.
-    Ok(unsafe { File::from_raw_fd(descriptor) })
 }

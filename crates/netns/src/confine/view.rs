@@ -6,8 +6,10 @@ use super::mounts::{
     new_file_system, pivot,
 };
 use crate::Error;
+use rustix::mount::MountAttrFlags;
 use std::ffi::CStr;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, Permissions};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 
@@ -100,11 +102,7 @@ impl View {
         let proc = new_file_system(c"proc", &[], MOUNT_PROC).map_err(|e| {
             e.remedy("a container that hides parts of /proc forbids it: see `eyelevel doctor`")
         })?;
-        let root = new_file_system(
-            c"tmpfs",
-            OWN_BOUNDS,
-            libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
-        )?;
+        let root = new_file_system(c"tmpfs", OWN_BOUNDS, READ_WRITE)?;
         attach(&root, Path::new(STAGE))?;
         std::env::set_current_dir(STAGE).map_err(|e| Error::new("enter the new root", e))?;
         set_mode(Path::new("."), 0o755)?;
@@ -161,12 +159,12 @@ impl View {
 
 /// Something of the old root, held while its place in the new one is made.
 enum Source {
-    Tree { mount: File, is_folder: bool },
+    Tree { mount: OwnedFd, is_folder: bool },
     Link(PathBuf),
 }
 
 impl Source {
-    fn open(path: &Path, attributes: u64) -> Result<Self, Error> {
+    fn open(path: &Path, attributes: MountAttrFlags) -> Result<Self, Error> {
         let is_folder = fs::metadata(path)
             .map_err(|e| Error::new(format!("show {} to a confined program", path.display()), e))?
             .is_dir();

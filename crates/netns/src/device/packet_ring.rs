@@ -2,7 +2,8 @@
 //! device, with the time at which it did (`PACKET_RX_RING`, packet(7)): reading it is no system call.
 
 use crate::Error;
-use crate::device::packet_socket::{self, set};
+use crate::device::packet_socket;
+use crate::socket_option::set_option;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -48,20 +49,20 @@ impl PacketRing {
     pub(crate) fn open(index: u32) -> Result<Self, Error> {
         let socket = packet_socket::open()?;
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
-        set(&socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
+        set_option(&socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
         let ring = libc::tpacket_req {
             tp_block_size: BLOCK_BYTES as u32,
             tp_block_nr: BLOCKS as u32,
             tp_frame_size: FRAME_BYTES as u32,
             tp_frame_nr: FRAMES as u32,
         };
-        set(&socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &ring)?;
+        set_option(&socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &ring)?;
         let mut program = outgoing_heads();
         let filter = libc::sock_fprog {
             len: program.len() as u16,
             filter: program.as_mut_ptr(),
         };
-        set(&socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)?;
+        set_option(&socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)?;
         // SAFETY: a new mapping of the ring's own size; the result is checked.
         let memory = unsafe {
             libc::mmap(

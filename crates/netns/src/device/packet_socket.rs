@@ -2,19 +2,22 @@
 
 use crate::Error;
 use crate::error::check;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::mem::size_of;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// A socket that hears nothing until it is bound, so that no packet of another device can slip in.
 pub(crate) fn open() -> Result<OwnedFd, Error> {
-    let kind = libc::SOCK_DGRAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: takes integers; the descriptor is owned at once.
-    unsafe {
-        let descriptor = check(libc::socket(libc::AF_PACKET, kind, 0), || {
-            "open a packet socket".into()
-        })?;
-        Ok(OwnedFd::from_raw_fd(descriptor))
-    }
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    socket_with(AddressFamily::PACKET, SocketType::DGRAM, flags, None)
+        .map_err(|e| Error::new("open a packet socket", e))
+}
+
+/// Any socket will do to ask about devices.
+pub(crate) fn control_socket() -> Result<OwnedFd, Error> {
+    let flags = SocketFlags::CLOEXEC;
+    socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None)
+        .map_err(|e| Error::new("open a socket", e))
 }
 
 /// Lets it hear the device `index` from now on.
@@ -29,26 +32,6 @@ pub(crate) fn listen(socket: &OwnedFd, index: u32) -> Result<(), Error> {
         )
     };
     check(bound, || "listen on the lab's device".into()).map(drop)
-}
-
-/// Sets an option of any type that the kernel reads as plain memory.
-pub(crate) fn set<T>(
-    socket: &OwnedFd,
-    level: libc::c_int,
-    option: libc::c_int,
-    value: &T,
-) -> Result<(), Error> {
-    // SAFETY: the value outlives the call, the length is its own.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            option,
-            std::ptr::from_ref(value).cast(),
-            size_of::<T>() as libc::socklen_t,
-        )
-    };
-    check(result, || format!("set option {option} of a packet socket")).map(drop)
 }
 
 pub(crate) fn link_address(

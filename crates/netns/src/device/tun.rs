@@ -1,6 +1,7 @@
 use crate::clock::monotonic_now;
 use crate::device::arrivals::Arrivals;
 use crate::device::packet_ring::{PacketRing, TRANSMIT_QUEUE_PACKETS};
+use crate::device::packet_socket::control_socket;
 use crate::device::read_packet::ReadPacket;
 use crate::error::check;
 use crate::netlink::Netlink;
@@ -154,22 +155,12 @@ impl AsFd for Tun {
 }
 
 fn set_transmit_queue(name: &str) -> Result<(), Error> {
-    let attempt = || format!("set the transmit queue of {name}");
-    // SAFETY: plain socket creation; the descriptor is closed below.
-    let socket = check(
-        unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) },
-        attempt,
-    )?;
+    let socket = control_socket()?;
     let mut request = named_request(name);
     request.ifr_ifru.ifru_metric = TRANSMIT_QUEUE_PACKETS;
     // SAFETY: `request` is a whole ifreq whose union the kernel reads as the queue length.
-    let result = check(
-        unsafe { libc::ioctl(socket, libc::SIOCSIFTXQLEN as _, &request) },
-        attempt,
-    );
-    // SAFETY: `socket` was opened above and is closed once.
-    unsafe { libc::close(socket) };
-    result.map(drop)
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFTXQLEN as _, &request) };
+    check(result, || format!("set the transmit queue of {name}")).map(drop)
 }
 
 /// An ifreq for the device `name`.

@@ -1,13 +1,14 @@
 use crate::clock::monotonic_now;
-use crate::device::packet_socket::{self, link_address, set};
+use crate::device::packet_socket::{self, control_socket, link_address};
 use crate::device::read_packet::ReadPacket;
 use crate::error::check;
+use crate::socket_option::set_option;
 use crate::socket_times::receive_stamped;
 use crate::wall_clock::WallClock;
 use crate::{Error, Netlink, OFFLOAD_HEADER_BYTES};
 use std::io::{self, IoSlice};
 use std::mem::size_of;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// What the socket may hold before it is read: the kernel caps it, and doubles it for its own use.
 const RECEIVE_BUFFER_BYTES: libc::c_int = 4 << 20;
@@ -139,28 +140,16 @@ impl AsFd for Veth {
     }
 }
 
-/// Any socket will do to ask about devices.
-fn control_socket() -> Result<OwnedFd, Error> {
-    let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
-    // SAFETY: takes integers; the descriptor is owned at once.
-    unsafe {
-        let descriptor = check(libc::socket(libc::AF_INET, kind, 0), || {
-            "open a socket".into()
-        })?;
-        Ok(OwnedFd::from_raw_fd(descriptor))
-    }
-}
-
 fn packet_socket(port_index: u32) -> Result<OwnedFd, Error> {
     let socket = packet_socket::open()?;
     let bytes = RECEIVE_BUFFER_BYTES;
     // Beyond the machine's own limit, where this is root of the machine.
-    set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &bytes)
-        .or_else(|_| set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, &bytes))?;
+    set_option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &bytes)
+        .or_else(|_| set_option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, &bytes))?;
     // What this end sends must not come back to it.
     let on: libc::c_int = 1;
-    set(&socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &on)?;
-    set(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &on)?;
+    set_option(&socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &on)?;
+    set_option(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &on)?;
     packet_socket::listen(&socket, port_index)?;
     Ok(socket)
 }
