@@ -75,14 +75,18 @@ def parse_condition(
         raise GateError(f"--fail-if: `{text}` cannot be read; write it like {_EXAMPLES}")
     named = SHORT_NAMES.get(found["metric"], found["metric"])
     metric = with_unit(named) if named in metrics or is_user_timing(named) else f"{named}_ms"
+    known_metrics = [metric] if is_user_timing(metric) else metrics
     for kind, word, known in (
         ("stack", found["stack"], stacks),
         ("stack", found["reference"] or found["stack"], stacks),
-        ("metric", metric, [metric] if is_user_timing(metric) else metrics),
+        ("metric", metric if metric in known_metrics else named, known_metrics),
         ("network", found["network"] or networks[0], networks),
     ):
         if word not in known:
             raise GateError(f"--fail-if: {unknown(kind, word, known)}")
+    if found["reference"] == found["stack"]:
+        fault = f"`{text}` compares {found['stack']} with itself"
+        raise GateError(f"--fail-if: {fault}; name another stack behind `than`")
     if found["quantile"] is None and found["amount"]:
         raise GateError("--fail-if: a budget needs a percentile; write it like speed_index.p75")
     if found["quantile"] is not None and not int(found["quantile"]) > 0:

@@ -336,6 +336,8 @@ def test_too_few_blocks_are_no_pass(quickstart_contents):
         ("quic.speed_index.p0 worse than tcp by 5%", "p1 to p99"),
         ("quic.speed_index above 5 s", "a budget needs a percentile"),
         ("quic.speed_index.p100 worse than tcp by 5%", "cannot be read"),
+        ("quic.speed_index worse than quic by 5%", "compares quic with itself; name another stack"),
+        ("quic.weight.p75 above 2 s", "unknown metric `weight`"),
         ("quic.speed_index.p50 above 5", "needs a limit in `s` or `ms`"),
         ("quic.object_count.p50 above 5 s", "a limit without a unit"),
     ],
