@@ -13,7 +13,7 @@ from timeouts import TEST_TIMEOUT_S
 from eyelevel.calibration.level.aspects import ASPECTS
 from eyelevel.calibration.level.rows import Run
 from eyelevel.calibration.level.scenarios import SCENARIOS
-from eyelevel.calibration.measuring.cache import Kept
+from eyelevel.calibration.measuring.cache import RunCache
 from eyelevel.calibration.measuring.measure import RUNS_MAX
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
@@ -25,7 +25,7 @@ APART_BY_NATURE = {"bulk on far": ("connect_ms", 402.0, 202.0),
 
 def keep(unequal: str = "") -> None:
     """As many runs of tcp+ and quic as there may be, so that nothing is measured."""
-    kept = Kept((STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]))
+    kept = RunCache((STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]))
     for scenario in SCENARIOS:
         names = [m.value for a in ASPECTS if (m := a.measure) and scenario.name in m.on]
         for side in (0, 1) * RUNS_MAX:

@@ -38,7 +38,7 @@ FIRST_LOOK = StopRule.blocks_min
 LOST_MAX = 0.2
 """The share of a short study's blocks that may be lost before it has no interval at its end."""
 NAMED_MAX = 3  # comparisons with the same decision; more are counted
-_SAID: dict[State, str] = {
+_PHRASES: dict[State, str] = {
     "clear sign": "a clear sign",
     "clear sign, less than matters": "a clear sign of a difference that is too small to matter",
     "no difference that matters": "no difference that matters",
@@ -203,7 +203,7 @@ class Decisions:
 def describe_decisions(decided: Sequence[ComparisonState], blocks: int) -> str:
     """Describe the decisions on a study's comparisons, and after how many of its `blocks`."""
     clauses = []
-    for state, words in _SAID.items():
+    for state, words in _PHRASES.items():
         of_kind = [each for each in decided if each.state == state]
         named = [f"{each.comparison} on {each.network} after {each.repetition}" for each in of_kind]
         if len(of_kind) > NAMED_MAX:

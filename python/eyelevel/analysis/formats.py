@@ -59,7 +59,7 @@ def format_interval(estimate: Estimate, signed: bool = True) -> str:
 
 def format_change(share: float) -> str:
     """Format a gain in words, with its direction instead of a sign: `12.3 % faster`."""
-    return f"{format_percent(abs(share), signed=False)} {_way(share)}".rstrip()
+    return f"{format_percent(abs(share), signed=False)} {_direction(share)}".rstrip()
 
 
 def format_change_interval(estimate: Estimate) -> str:
@@ -67,7 +67,7 @@ def format_change_interval(estimate: Estimate) -> str:
     low, high = estimate.low, estimate.high
     if low is None or high is None:
         return "no interval"
-    ways = {_way(low), _way(high)} - {""}
+    ways = {_direction(low), _direction(high)} - {""}
     if len(ways) == 2:
         return f"{format_change(low)} to {format_change(high)}"
     near, far = sorted((low, high), key=abs)
@@ -77,7 +77,7 @@ def format_change_interval(estimate: Estimate) -> str:
     return " ".join([shares, *ways])
 
 
-def _way(share: float) -> str:
+def _direction(share: float) -> str:
     """Return "faster" or "slower" as `format_percent` rounds the change; empty for zero."""
     return "" if round(share * 100, 1) == 0 else "faster" if share < 0 else "slower"
 

@@ -12,8 +12,8 @@ FEW_BLOCKS = 10  # below it, a report warns of what few runs cannot show
 def verdict(gain: NetworkGain, smallest_effect: float) -> str:
     """Return the finding of one primary comparison, from the closed list.
 
-    A difference in unfinished loads takes precedence over any finding in another direction: a stack
-    whose pages do not finish is not called faster.
+    A difference in how many loads finished takes precedence over any finding in another direction:
+    a stack whose pages do not finish is not called faster.
     """
     found = _of_gain(gain, effect_of([gain], smallest_effect))
     counts = gain.timeouts

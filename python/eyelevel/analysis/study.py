@@ -434,7 +434,7 @@ def read_contents(
 
 
 def _unless_disturbed(gain: NetworkGain, reasons: Mapping[str, str]) -> NetworkGain:
-    """Return the gain, undetermined if `reasons` has its network."""
+    """Return the gain, or an undetermined one if `reasons` has its network."""
     if (reason := reasons.get(gain.network)) is None:
         return gain
     of = (gain.network, gain.stack, gain.reference, gain.metric)

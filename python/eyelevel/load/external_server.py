@@ -88,14 +88,14 @@ def start_served_lab(stack: Stack, archive: str, config: LabConfig) -> Iterator[
         place = Place(folder, tuple(addresses))
         # Whatever our umask is, the server must be able to read all of it, and others not the key.
         hand_over(place.folder)
-        left.enter_context(_running(stack.external_server, place, lab, stack))
+        left.enter_context(_run_server(stack.external_server, place, lab, stack))
         yield lab
 
 
 @contextmanager
-def _running(server: ExternalServer, place: Place, lab: Lab, stack: Stack) -> Iterator[None]:
-    command, shown = _absolute(server.command)
-    readable = (place.folder, *shown, *map(_there, server.paths))
+def _run_server(server: ExternalServer, place: Place, lab: Lab, stack: Stack) -> Iterator[None]:
+    command, shown = _make_absolute(server.command)
+    readable = (place.folder, *shown, *map(_require_path, server.paths))
     work = place.folder / WORK
     with (place.folder / SAID).open("wb") as output:
         process = subprocess.Popen(
@@ -114,7 +114,7 @@ def _running(server: ExternalServer, place: Place, lab: Lab, stack: Stack) -> It
         _end(process)
 
 
-def _absolute(command: Sequence[str]) -> tuple[list[str], list[Path]]:
+def _make_absolute(command: Sequence[str]) -> tuple[list[str], list[Path]]:
     """Return the command with absolute paths for the files that it names, and those files."""
     absolute, shown = [], []
     for word in command:
@@ -136,7 +136,7 @@ def _expand_user(path: str) -> Path:
     return Path(os.path.expanduser(path)).absolute()  # noqa: PTH111
 
 
-def _there(path: str) -> Path:
+def _require_path(path: str) -> Path:
     absolute = _expand_user(path)
     if not absolute.exists():
         raise LabError(
@@ -155,18 +155,18 @@ def _await_listener(
     deadline = time.monotonic() + LISTEN_TIMEOUT_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise LabError(_ended(command, output))
-        if _listens(entered, outside, len(place.addresses), over_quic=over_quic):
+            raise LabError(_describe_end(command, output))
+        if _is_listening(entered, outside, len(place.addresses), over_quic=over_quic):
             return
         time.sleep(_POLL_S)
     kind = "UDP" if over_quic else "TCP"
     raise LabError(
         f"the server `{' '.join(command)}` did not listen on {kind} port {PORT} within "
-        f"{LISTEN_TIMEOUT_S:g} s; {_last_words(output)}; correct its command"
+        f"{LISTEN_TIMEOUT_S:g} s; {_format_output(output)}; correct its command"
     )
 
 
-def _listens(entered: Path, outside: Path, addresses: int, *, over_quic: bool) -> bool:
+def _is_listening(entered: Path, outside: Path, addresses: int, *, over_quic: bool) -> bool:
     """Return whether port 443 is bound at every address, each by itself or all by one wildcard."""
     bound = set()
     try:
@@ -184,12 +184,12 @@ def _listens(entered: Path, outside: Path, addresses: int, *, over_quic: bool) -
     return any(not address.strip("0") for address in bound) or len(bound) >= addresses
 
 
-def _ended(command: Sequence[str], said: Path) -> str:
-    ended = f"the server `{' '.join(command)}` ended by itself; {_last_words(said)}"
+def _describe_end(command: Sequence[str], said: Path) -> str:
+    ended = f"the server `{' '.join(command)}` ended by itself; {_format_output(said)}"
     return f"{ended}; correct its command"
 
 
-def _last_words(said: Path) -> str:
+def _format_output(said: Path) -> str:
     words = said.read_bytes()[-ERROR_BYTES_MAX:].decode(errors="replace").split()
     return f"it said: {' '.join(words)}" if words else "it said nothing"
 

@@ -8,7 +8,7 @@ from labs import run_in
 from eyelevel.analysis.pathlog.reading import read_log
 from eyelevel.calibration.validation.bulk import HOST, bulk_site
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.load.rules.first_flight import reduced
+from eyelevel.load.rules.first_flight import has_reduced_window
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
@@ -45,4 +45,4 @@ def test_syn_acks_sent_again_are_counted_and_take_tcp_its_window(
     sent = int((down.arrived_bytes == SYN_ACK_BYTES).sum())
     assert in_force["syn_ack_retransmitted_packets"] == sent - 1 >= LOST
     assert in_force["initial_window_packets"] == 1
-    assert reduced(plain, in_force)
+    assert has_reduced_window(plain, in_force)

@@ -21,7 +21,7 @@ from eyelevel.plan.comparisons import Comparison
 NETWORKS_NAMED_MAX = 3  # per finding; more are counted
 
 # Later clauses, after the stacks have been named; other findings use their full sentence.
-_FURTHER = {
+_LATER_CLAUSES = {
     "faster": "{stack} was faster",
     "slower": "{stack} was slower",
     "more loads finished": "{stack} finished more loads",
@@ -93,7 +93,7 @@ def headline(contents: StudyResults) -> str:
     if not contents.comparisons:
         return "Only one stack was loaded, so nothing is compared."
     clauses = [
-        _clause(contents, gains, finding, is_first=not place)
+        _format_clause(contents, gains, finding, is_first=not place)
         for place, (finding, gains) in enumerate(_group_by_finding(contents).items())
     ]
     line = "; ".join(clauses)
@@ -123,7 +123,7 @@ def _group_by_finding(contents: StudyResults) -> dict[str, list[NetworkGain]]:
     return {finding: by_finding[finding] for finding in in_order}
 
 
-def _clause(
+def _format_clause(
     contents: StudyResults, gains: Sequence[NetworkGain], finding: str, *, is_first: bool
 ) -> str:
     where = f"on {_name_networks([gain.network for gain in gains])}"
@@ -132,21 +132,21 @@ def _clause(
         what, comma, more = form.partition(",")
         form = f"{what} {{where}}{comma}{more}"
     else:
-        form = f"{{where}} {_FURTHER.get(finding, form)}"
+        form = f"{{where}} {_LATER_CLAUSES.get(finding, form)}"
     clause = form.format(
         **contents.comparisons[0].stated(),
         where=where,
         effect=format_percent(effect_of(gains, contents.smallest_effect), signed=False),
     )
     if finding in CLAIMS:
-        clause += f" by {_sizes(gains)}"
+        clause += f" by {_describe_sizes(gains)}"
     elif finding == "undetermined" and (reason := gains[0].gain.reason):
         withheld = gains[0].network in contents.too_disturbed
         clause += f" ({briefly(reason) if withheld else reason})"
     return clause
 
 
-def _sizes(gains: Sequence[NetworkGain]) -> str:
+def _describe_sizes(gains: Sequence[NetworkGain]) -> str:
     """Return the size of one gain, or the smallest and the largest share of several."""
     if len(gains) == 1:
         return size_in_words(gains[0], claimed=True)

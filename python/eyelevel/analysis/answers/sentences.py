@@ -70,14 +70,14 @@ def answers(contents: StudyResults) -> list[Answer]:
     sentence says why there is none.
     """
     if not contents.cells:
-        return [Answer(why_no_answer(contents)), *_over_networks(contents)]
+        return [Answer(why_no_answer(contents)), *_answers_over_networks(contents)]
     study = (contents.gains, contents.primary_metric, len(contents.sites))
     if contents.unfinished:
-        return [*description(*study), *_over_networks(contents)]
+        return [*description(*study), *_answers_over_networks(contents)]
     found = answer(*study, contents.smallest_effect)
     if is_first_look(contents):
         found = [_as_first_look(each) if each.claim else each for each in found]
-    return [*found, *_over_networks(contents)]
+    return [*found, *_answers_over_networks(contents)]
 
 
 def _as_first_look(claim: Answer) -> Answer:
@@ -99,7 +99,7 @@ def answer(
     for primary in by_comparison:
         # The plan's first comparison is its main question.
         if len(primary) > NETWORKS_NAMED_MAX or (many and primary is not by_comparison[0]):
-            sentences += _many(primary, smallest_effect, sites)
+            sentences += _answers_by_finding(primary, smallest_effect, sites)
         else:
             sentences += [_sentence(gain, smallest_effect, sites) for gain in primary]
         sentences += map(Answer, timeout_sentences(primary))
@@ -113,13 +113,13 @@ def description(gains: Sequence[NetworkGain], metric: str, sites: int) -> list[A
     for primary in _by_comparison(gains, metric):
         asked = primary[0].comparison
         if len(primary) > NETWORKS_NAMED_MAX:
-            said = f"So far on {len(primary)} networks, {asked}: {_range(primary)}."
+            said = f"So far on {len(primary)} networks, {asked}: {_describe_range(primary)}."
             sentences.append(Answer(said))
             continue
         sentences += [
             Answer(
-                f"So far on {gain.network}, {asked}: {_size(gain) or gain.gain.reason}, "
-                f"{_basis(gain, sites)}."
+                f"So far on {gain.network}, {asked}: {_describe_size(gain) or gain.gain.reason}, "
+                f"{_describe_basis(gain, sites)}."
             )
             for gain in primary
         ]
@@ -132,7 +132,7 @@ def further_answers(contents: StudyResults) -> list[str]:
     if contents.cells and not contents.unfinished:
         for primary in _by_comparison(contents.gains, contents.primary_metric):
             sentences += [*timeout_sentences(primary), *slow_sentences(primary)]
-    return [*sentences, *map(str, _over_networks(contents))]
+    return [*sentences, *map(str, _answers_over_networks(contents))]
 
 
 def _by_comparison(gains: Sequence[NetworkGain], metric: str) -> list[list[NetworkGain]]:
@@ -149,7 +149,7 @@ def _sentence(gain: NetworkGain, smallest_effect: float, sites: int) -> Answer:
     claim = finding if finding in ("faster", "slower") else ""
     effect = format_percent(effect_of([gain], smallest_effect), signed=False)
     head = FINDINGS[finding].format(**gain.comparison.stated(), effect=effect)
-    clauses = [_size(gain, claimed=bool(claim))]
+    clauses = [_describe_size(gain, claimed=bool(claim))]
     clauses.append(bounds_in_words(gain, finding))
     if finding == "undetermined":
         clauses = [gain.gain.reason, clauses[0]]
@@ -160,12 +160,12 @@ def _sentence(gain: NetworkGain, smallest_effect: float, sites: int) -> Answer:
     elif finding == "no clear difference" and gain.gain.excludes_zero:
         # The interval is for this comparison alone; the verdict is corrected for all of them.
         clauses.append("clear on its own, but not after correction for all comparisons")
-    clauses.append(_basis(gain, sites))
+    clauses.append(_describe_basis(gain, sites))
     rest = "; ".join(clause for clause in clauses if clause)
     return Answer(f"On {gain.network}, {head}", f"{' by ' if claim else ': '}{rest}.", claim)
 
 
-def _size(gain: NetworkGain, claimed: bool = False) -> str:
+def _describe_size(gain: NetworkGain, claimed: bool = False) -> str:
     """Return the difference in ms and as a share, with its interval; empty without a value.
 
     A `claimed` gain's sentence already states the direction. Without a claim each number has its
@@ -199,7 +199,7 @@ def bounds_in_words(gain: NetworkGain, finding: str) -> str:
 def size_in_words(gain: NetworkGain, claimed: bool) -> str:
     """Return a determined gain's difference in ms and as a share, without its interval."""
     estimate = gain.gain
-    share = _share(estimate, claimed)
+    share = _format_share(estimate, claimed)
     difference = gain.difference.value
     if difference is None or not gain.metric.endswith("_ms"):
         return share
@@ -212,7 +212,7 @@ def size_in_words(gain: NetworkGain, claimed: bool) -> str:
     return f"{told} or {share}"
 
 
-def _share(estimate: Estimate, claimed: bool) -> str:
+def _format_share(estimate: Estimate, claimed: bool) -> str:
     value = estimate.value or 0.0
     return format_percent(abs(value), signed=False) if claimed else format_change(value)
 
@@ -232,7 +232,7 @@ def _mirror(estimate: Estimate) -> Estimate:
     return Estimate(value, low, high)
 
 
-def _basis(gain: NetworkGain, sites: int) -> str:
+def _describe_basis(gain: NetworkGain, sites: int) -> str:
     """Return the basis of a sentence: metric, sites and loads."""
     said = f"{title_of(gain.metric)}, {sites} {'site' if sites == 1 else 'sites'}"
     if gain.timeouts and gain.timeouts.pairs:
@@ -241,7 +241,9 @@ def _basis(gain: NetworkGain, sites: int) -> str:
     return said
 
 
-def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> list[Answer]:
+def _answers_by_finding(
+    gains: Sequence[NetworkGain], smallest_effect: float, sites: int
+) -> list[Answer]:
     """Return one sentence per finding."""
     sentences = []
     asked = gains[0].comparison
@@ -256,12 +258,12 @@ def _many(gains: Sequence[NetworkGain], smallest_effect: float, sites: int) -> l
         head = f"On {where}, {opening.format(**asked.stated(), effect=effect)}"
         claim = finding if finding in ("faster", "slower") else ""
         of_sites = f"{sites} {'site' if sites == 1 else 'sites'}"
-        rest = f": {_range(found)}; {title_of(gains[0].metric)}, {of_sites}."
+        rest = f": {_describe_range(found)}; {title_of(gains[0].metric)}, {of_sites}."
         sentences.append(Answer(head, rest, claim))
     return sentences
 
 
-def _range(gains: Sequence[NetworkGain]) -> str:
+def _describe_range(gains: Sequence[NetworkGain]) -> str:
     """Return the least and the largest of many gains, and the commonest reason for having none."""
     values = [gain.gain.value for gain in gains if gain.gain.value is not None]
     reasons = Counter(gain.gain.reason for gain in gains if not gain.gain.determined)
@@ -309,7 +311,7 @@ def why_no_answer(contents: StudyResults, *, briefly: bool = False) -> str:
     return f"{nothing}: {count} of {loads} loads ended as {outcome}: {which}{detail.rstrip('.')}."
 
 
-def _over_networks(contents: StudyResults) -> list[Answer]:
+def _answers_over_networks(contents: StudyResults) -> list[Answer]:
     """Return one sentence per comparison on its weighted gain; empty if the plan has no weights."""
     weights, metric = contents.plan.get("weights"), contents.primary_metric
     if not weights:

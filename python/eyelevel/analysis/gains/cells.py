@@ -137,7 +137,7 @@ class NetworkGain(Compared):
 
     @property
     def timeouts_differ(self) -> bool:
-        """Whether the stacks differ in unfinished loads, after correction."""
+        """Whether the stacks differ in how many loads did not finish, after correction."""
         return self.p_timeouts_holm is not None and self.p_timeouts_holm <= SIGNIFICANCE_LEVEL
 
 
@@ -228,7 +228,7 @@ def network_gains(
         key = (cell.network, cell.stack, cell.reference, cell.metric)
         grouped.setdefault(key, []).append(cell)
     return [
-        _over_sites(key, group, sites, key[-1] == primary_metric, pool_for(pools, *key))
+        _gain_over_sites(key, group, sites, key[-1] == primary_metric, pool_for(pools, *key))
         for key, group in grouped.items()
     ]
 
@@ -238,7 +238,7 @@ def _make_undetermined_gain(key: Key, reason: str, sites: int) -> NetworkGain:
     return NetworkGain(*key, lost, None, lost, lost, lost)
 
 
-def _over_sites(
+def _gain_over_sites(
     key: Key, cells: Sequence[Cell], sites: Sequence[str], primary: bool, pool: Pool | None
 ) -> NetworkGain:
     if not cells:
@@ -300,11 +300,11 @@ def _cell(key: tuple[str, str, str, str, str], loads: Loads, limit: float = math
     late, late_reference = (int(np.isinf(side).sum()) for side in (x, r))
     cell = Cell(*key, len(x), without_value, late, late_reference, loads, limit)
     if len(x) == 1 and 0 < x[0] < math.inf and 0 < r[0] < math.inf:
-        vars(cell).update(_of_one_pair(float(x[0]), float(r[0])))
+        vars(cell).update(_single_pair_results(float(x[0]), float(r[0])))
     return cell
 
 
-def _of_one_pair(x: float, r: float) -> dict[str, Estimate | Anova]:
+def _single_pair_results(x: float, r: float) -> dict[str, Estimate | Anova]:
     """Return the four statistics of a single pair, at no cost: there may be half a million pairs.
 
     A test compares them with the general computations.

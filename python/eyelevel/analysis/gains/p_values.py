@@ -39,7 +39,7 @@ def gain_tests(
     """Return the tests of each of `gains`, in their order.
 
     `smallest_effect`: of interest, as a share above 0. `may_stop`: the primary metric of a study
-    that may stop early. Its gains have anytime-valid p values instead of these two.
+    that may stop early; its gains have anytime-valid p values and get neither of these tests.
     """
     families: dict[str, list[float | None]] = {}
     for gain in gains:

@@ -61,7 +61,9 @@ def sequential_gains(
             of = (network, asked.stack, asked.reference)
             names, x, r, limits = _by_site(by_comparison.get(of, pairs.clear()), sites)
             late = timeouts_so_far(x, r, limits)
-            on_log, bounds, medians = _on_log(x, r, limits, GAINS_LEVEL / family, horizon)
+            on_log, bounds, medians = _estimate_log_ratio(
+                x, r, limits, GAINS_LEVEL / family, horizon
+            )
             if late.too_many:
                 on_log = bounds = undetermined(late.too_many, on_log.n)
             p, p_late = (
@@ -77,7 +79,7 @@ def sequential_gains(
     return gains
 
 
-def _on_log(
+def _estimate_log_ratio(
     x: Floats, r: Floats, limits: Floats, significance_level: float, horizon: Horizon
 ) -> tuple[Estimate, Estimate, Floats]:
     """Return the mean log ratio with two-sided and with one-sided bounds, and medians of sites.

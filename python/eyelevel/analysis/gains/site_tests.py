@@ -72,7 +72,7 @@ def site_tests(
                 if reference not in pairs:
                     pairs[reference] = _all_pairs(runs, reference)
                 x, r = drop_incomplete(runs[stack], runs[reference])
-                howell = pairs[reference].get(stack) or _alone(stack, x, reference, r)
+                howell = pairs[reference].get(stack) or _pair_outside_family(stack, x, reference, r)
                 dominance = mann_whitney(x, r)
                 alike = "" if dominance.p is not None else dominance.reason
                 key = (network, site, stack, reference, metric)
@@ -111,7 +111,7 @@ def _all_pairs(runs: Mapping[str, Floats], reference: str) -> dict[str, PairDiff
     return {pair.first: pair for pair in games_howell(family, against=reference)}
 
 
-def _alone(stack: str, x: Floats, reference: str, r: Floats) -> PairDifference:
+def _pair_outside_family(stack: str, x: Floats, reference: str, r: Floats) -> PairDifference:
     """Return the undetermined pair of a stack outside of the family, with its own reason."""
     (pair,) = games_howell({stack: x, reference: r})
     return pair if pair.p is None else PairDifference(stack, reference, reason="too few values")

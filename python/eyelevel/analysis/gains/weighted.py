@@ -22,10 +22,10 @@ def weighted_gain(gains: Sequence[NetworkGain], weights: Mapping[str, float]) ->
     """
     if not gains and not weights:
         return undetermined("there is no complete block to compare yet")
-    if lacking := _lacking(gains, weights):
+    if lacking := _describe_missing(gains, weights):
         return undetermined(lacking, len(gains))
     total = math.fsum(weights.values())
-    if all(_simultaneous(gain.gain) for gain in gains):
+    if all(_is_simultaneous(gain.gain) for gain in gains):
         shares = [weights[gain.network] / total for gain in gains]
         value, low, high = (
             math.fsum(share * bound for share, bound in zip(shares, bounds, strict=True))
@@ -34,10 +34,10 @@ def weighted_gain(gains: Sequence[NetworkGain], weights: Mapping[str, float]) ->
             )
         )
         return Estimate(value, low, high, None, None, None, len(gains))
-    return _of_errors(gains, weights, total)
+    return _combine_errors(gains, weights, total)
 
 
-def _lacking(gains: Sequence[NetworkGain], weights: Mapping[str, float]) -> str:
+def _describe_missing(gains: Sequence[NetworkGain], weights: Mapping[str, float]) -> str:
     """Return the networks without an interval and their reasons; empty if all have one."""
     by_network = {gain.network: gain.gain for gain in gains}
     reasons = {}
@@ -53,11 +53,11 @@ def _lacking(gains: Sequence[NetworkGain], weights: Mapping[str, float]) -> str:
     return "; ".join(clauses)
 
 
-def _simultaneous(gain: Estimate) -> bool:
+def _is_simultaneous(gain: Estimate) -> bool:
     return gain.standard_error is None and gain.low is not None and gain.high is not None
 
 
-def _of_errors(
+def _combine_errors(
     gains: Sequence[NetworkGain], weights: Mapping[str, float], total: float
 ) -> Estimate:
     value, squares, shares = 0.0, 0.0, 0.0

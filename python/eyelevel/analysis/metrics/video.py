@@ -196,7 +196,7 @@ def without_orange(frames: Sequence[tuple[int, Picture]]) -> Sequence[tuple[int,
 def _from_render_start(
     frames: Sequence[tuple[int, Picture]], recorded: Recorded
 ) -> Sequence[tuple[int, Picture]]:
-    """Return the first frame, and the frames from the first one on that differs from it.
+    """Return the first frame, and all frames from the first one that differs from it.
 
     A pointer in the middle does not count as a difference, and nor does orange that fades.
     """

@@ -24,11 +24,11 @@ def read_mahimahi(content: bytes, name: str) -> DirectionLog:
     direction = name
     for number, line in enumerate(content.decode("ascii", errors="replace").splitlines(), start=1):
         if line.startswith(_BASE):
-            base_ms = _whole(line.removeprefix(_BASE).strip(), name, number)
+            base_ms = _parse_integer(line.removeprefix(_BASE).strip(), name, number)
         elif line.startswith("#"):
             direction = next((w for w in ("uplink", "downlink") if f"({w})" in line), direction)
         elif line:
-            sign, values = _event(line.split(), name, number)
+            sign, values = _parse_event(line.split(), name, number)
             events[sign].append(values)
     if not any(events.values()):
         raise PathLogError(f"{name}: it holds no event of a packet; give a log of mm-link")
@@ -59,7 +59,7 @@ def read_mahimahi(content: bytes, name: str) -> DirectionLog:
     )
 
 
-def _event(words: list[str], name: str, number: int) -> tuple[str, tuple[int, ...]]:
+def _parse_event(words: list[str], name: str, number: int) -> tuple[str, tuple[int, ...]]:
     sign = words[1] if len(words) > 1 else ""
     if len(words) != 2 + _NUMBERS_AFTER.get(sign, -9):
         raise PathLogError(
@@ -68,10 +68,10 @@ def _event(words: list[str], name: str, number: int) -> tuple[str, tuple[int, ..
             "path's log"
         )
     numbers = (words[0], *words[2:])
-    return sign, tuple(_whole(word, name, number) for word in numbers)
+    return sign, tuple(_parse_integer(word, name, number) for word in numbers)
 
 
-def _whole(text: str, name: str, number: int) -> int:
+def _parse_integer(text: str, name: str, number: int) -> int:
     if not (text.isascii() and text.isdigit()):
         raise PathLogError(f"{name}:{number}: `{text[:40]}` is not a whole number; log it again")
     if len(text) > _DIGITS_MAX:

@@ -106,12 +106,12 @@ def noticed_share(
     studies = max(STUDIES_MIN, min(STUDIES, VALUES_MAX // values))
     draw = np.random.Generator(np.random.PCG64(SEED))
     shape = (max(1, min(studies, VALUES_AT_ONCE // values)), networks, stacks, repetitions)
-    parts = [_likeness(shape, pairs, draw) for _ in range(math.ceil(studies / shape[0]))]
+    parts = [_autocorrelations(shape, pairs, draw) for _ in range(math.ceil(studies / shape[0]))]
     still, drifting = np.concatenate(parts, axis=1)
     return float(np.mean(drifting > np.quantile(still, 1 - SIGNIFICANCE_LEVEL)))
 
 
-def _likeness(
+def _autocorrelations(
     shape: tuple[int, int, int, int], pairs: tuple[tuple[int, int], ...], draw: np.random.Generator
 ) -> Floats:
     """Return `lag_one`'s test statistic of studies without a drift, and of as many with one."""

@@ -110,7 +110,7 @@ def gain_over_machines(
     machine = np.searchsorted(there, machine)
     design = _Design.of(y, site, machine)
     values, vectors = np.linalg.eigh(design.crossed)
-    known = values > _zero(values)
+    known = values > _rounding_bound(values)
     if int(known.sum()) < len(there) - 1:
         return no_model(_APART, count)
     inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T
@@ -123,7 +123,7 @@ def gain_over_machines(
     freedoms = (len(there) - 1.0, freedom)
     statistic = explained / freedoms[0] / variance
     test = test_result(statistic, float(scipy.special.fdtrc(*freedoms, statistic)), freedoms)
-    fixed = _of_machines(design, inverse, distances, variance, freedom)
+    fixed = _estimate_machines(design, inverse, distances, variance, freedom)
     machines_found = [OfMachine(undetermined("no complete block is left"))] * count
     for place, each in zip(there.tolist(), fixed, strict=True):
         machines_found[place] = each
@@ -133,7 +133,7 @@ def gain_over_machines(
         tuple(machines_found),
         math.sqrt(between),
         math.sqrt(within),
-        _of_another(design, between, within),
+        _estimate_another(design, between, within),
     )
 
 
@@ -195,7 +195,7 @@ def _error(
         return NO_SPREAD
     batches = _Design.of(y, site, _batches(machine))
     values, vectors = np.linalg.eigh(batches.crossed)
-    known = values > _zero(values)
+    known = values > _rounding_bound(values)
     of_batches = float(((vectors[:, known].T @ batches.sums) ** 2 / values[known]).sum())
     nested = int(known.sum()) - (count - 1)
     if nested < BATCHES_FREEDOM_MIN:
@@ -203,7 +203,7 @@ def _error(
     return (of_batches - explained) / nested, float(nested)
 
 
-def _zero(values: Floats) -> float:
+def _rounding_bound(values: Floats) -> float:
     """Return the bound below which an eigenvalue counts as 0."""
     return ROUNDING * max(1.0, float(values.max())) * len(values)
 
@@ -220,7 +220,7 @@ def _batches(machine: Places) -> Places:
     return numbers
 
 
-def _of_machines(
+def _estimate_machines(
     design: _Design, inverse: Floats, distances: Floats, variance: float, freedom: float
 ) -> list[OfMachine]:
     mean, shares = float(design.site_means.mean()), design.shares.mean(axis=0)
@@ -276,7 +276,7 @@ def _variances(design: _Design, values: Floats, vectors: Floats) -> tuple[float,
     return ratio * variance, variance
 
 
-def _of_another(design: _Design, between: float, within: float) -> Estimate:
+def _estimate_another(design: _Design, between: float, within: float) -> Estimate:
     """Return one further machine's gain over these sites."""
     count = len(design.sums)
     if count < MACHINES_MIN:

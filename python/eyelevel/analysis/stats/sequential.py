@@ -146,7 +146,7 @@ def _chances(horizon: Horizon) -> tuple[Floats, Floats]:
     itself, where reaching a limit is common, and each counts by 1 / E, its likelihood ratio, at the
     analysis that reached it.
     """
-    spread, looks = horizon.effect_spread, _looks(horizon)
+    spread, looks = horizon.effect_spread, _analysis_blocks(horizon)
     paths = max(PATHS_MIN, min(PATHS, STEPS_MAX // len(looks)))
     effects = spread * scipy.special.ndtri((np.arange(paths) + 0.5) / paths)
     draw = np.random.Generator(np.random.PCG64(SEED))
@@ -172,7 +172,7 @@ def _chances(horizon: Horizon) -> tuple[Floats, Floats]:
     return np.clip(both, 1e-300, 1.0), np.clip(one, 1e-300, 1.0)
 
 
-def _looks(horizon: Horizon) -> list[int]:
+def _analysis_blocks(horizon: Horizon) -> list[int]:
     """Return every block up to EVERY_BLOCK_MAX, and then ever rarer ones.
 
     The step is 1 / EVERY_BLOCK_MAX of the number of blocks.

@@ -72,7 +72,7 @@ def classify(found: Estimate, margin: float, bound: Bound | None = None) -> Clas
     """Return the class of a difference; one within +-`margin` is too small to matter."""
     if found.low is None or found.high is None:
         return "unknown"
-    if -margin <= found.low and found.high <= margin and _may_be_none(bound, margin):
+    if -margin <= found.low and found.high <= margin and _allows_no_difference(bound, margin):
         return "equal"
     least, most = allowed_range(margin, bound)
     if least <= found.low and found.high <= most:
@@ -83,7 +83,7 @@ def classify(found: Estimate, margin: float, bound: Bound | None = None) -> Clas
     return "unknown"
 
 
-def _may_be_none(bound: Bound | None, margin: float) -> bool:
+def _allows_no_difference(bound: Bound | None, margin: float) -> bool:
     """Return whether no difference is within the expected range.
 
     If the expected range excludes zero, the absence of a difference is an error as well.

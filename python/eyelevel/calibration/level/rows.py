@@ -119,7 +119,7 @@ def _row(
     # Bounds are for QUIC less TCP: mirrored for the reverse order, and unused for other pairs.
     crosses = stacks[1].over_quic - stacks[0].over_quic
     found = difference(first, second, measure.compared)
-    bound = measure.bound if crosses and _have(stacks, measure.bound_with) else None
+    bound = measure.bound if crosses and _all_have(stacks, measure.bound_with) else None
     if bound and crosses < 0:
         bound = Bound(bound.kind, -bound.high, -bound.low)
     word = classify(found, margin, bound)
@@ -165,7 +165,7 @@ def _differs(name: str, stacks: tuple[Stack, Stack]) -> bool:
     return bool(getattr(stacks[0], name) != getattr(stacks[1], name))
 
 
-def _have(stacks: tuple[Stack, Stack], wanted: JsonMapping) -> bool:
+def _all_have(stacks: tuple[Stack, Stack], wanted: JsonMapping) -> bool:
     return all(getattr(stack, name) == value for stack in stacks for name, value in wanted.items())
 
 

@@ -101,7 +101,7 @@ FULL_PACKET_BYTES_MIN = 1400
 """The least bytes of a full packet, which has 1500 over TCP and 1480 over QUIC."""
 
 
-def is_the_one(down: Arrivals, kind: str, rtt_ms: float) -> bool:
+def is_intended_loss(down: Arrivals, kind: str, rtt_ms: float) -> bool:
     """Return whether exactly one packet was lost, and it is the intended one.
 
     That is the response's last packet (`tail`), or one with others after it (`middle`).

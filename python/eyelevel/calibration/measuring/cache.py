@@ -58,7 +58,7 @@ def _realtime_allowed() -> bool:
     return bool(run_tool(["doctor"])["realtime_allowed"])
 
 
-class Kept:
+class RunCache:
     """The runs of one pair of stacks on this machine, in either order."""
 
     def __init__(self, stacks: tuple[Stack, Stack]) -> None:

@@ -11,7 +11,7 @@ from eyelevel.calibration.level.aspects import ASPECTS
 from eyelevel.calibration.level.classes import difference
 from eyelevel.calibration.level.rows import Effect, Run
 from eyelevel.calibration.level.scenarios import SCENARIOS
-from eyelevel.calibration.measuring.cache import Effects, Kept
+from eyelevel.calibration.measuring.cache import Effects, RunCache
 from eyelevel.calibration.measuring.measure import Step, validate_level
 from eyelevel.calibration.measuring.runs import MOVED
 from eyelevel.plan.stacks import Stack
@@ -31,9 +31,9 @@ def measure_effects(first: Stack, second: Stack, on_step: Callable[[Step], None]
             switched = _switch_setting(stack, aspect.switch) if aspect.switch else None
             if switched is not None:
                 validate_level(stack, switched, on_step, scenarios=PAGES, budget_s=0.0)
-                effects[aspect.name] = _compute_changes(Kept((stack, switched)).runs())
+                effects[aspect.name] = _compute_changes(RunCache((stack, switched)).runs())
                 break
-    Kept((first, second)).keep_effects(effects)
+    RunCache((first, second)).keep_effects(effects)
     return effects
 
 

@@ -14,7 +14,7 @@ from eyelevel.base.json_types import JsonObject
 from eyelevel.calibration.level.classes import SAMPLES_MIN
 from eyelevel.calibration.level.rows import Row, Run, count, pending, rows_of
 from eyelevel.calibration.level.scenarios import SCENARIOS, Scenario
-from eyelevel.calibration.measuring.cache import Effects, Kept, browser_version
+from eyelevel.calibration.measuring.cache import Effects, RunCache, browser_version
 from eyelevel.calibration.measuring.runs import Recordings, run_scenario
 from eyelevel.calibration.validation.stack_cache import build
 from eyelevel.load.host import HostSample
@@ -97,7 +97,7 @@ class Step:
 
 def read_level(first: Stack, second: Stack) -> Level | None:
     """Return the level of a pair from this machine's cached runs; None if there are none."""
-    kept = Kept((first, second))
+    kept = RunCache((first, second))
     runs = kept.runs()
     return _level((first, second), runs, kept.effects(), ()) if runs else None
 
@@ -155,7 +155,7 @@ def validate_level(
     all runs; one that does not fit is not started. Each waits for the machine while there is time
     for it. An interruption passes through; completed runs stay in the cache.
     """
-    kept = Kept((first, second))
+    kept = RunCache((first, second))
     if fresh:
         kept.forget()
     runs = kept.runs()

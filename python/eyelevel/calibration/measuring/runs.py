@@ -25,7 +25,7 @@ from eyelevel.calibration.level.page_values import Scheduled, Waited, page_value
 from eyelevel.calibration.level.scenarios import Scenario
 from eyelevel.calibration.level.transfer_values import (
     bulk_values,
-    is_the_one,
+    is_intended_loss,
     late_values,
     packet_to_lose,
     repair_values,
@@ -164,7 +164,7 @@ def _repair(
         if lost is None:
             break
         broken, with_loss, _ = _transfer(network, stack, recordings, size, seed, lost)
-        if is_the_one(with_loss, scenario.kind, rtt_ms) and broken["complete"]:
+        if is_intended_loss(with_loss, scenario.kind, rtt_ms) and broken["complete"]:
             return repair_values(whole, broken)
         if not len(with_loss.dropped):
             seen = with_loss

@@ -34,7 +34,8 @@ GRID_QUEUE_MS = 200.0
 
 RUNS = 5
 RUNS_MAX = 60
-"""The most runs, which pool rare losses: at 0.1 % and 760 ms a run of 30 s loses three packets."""
+"""The most runs of a lossy cell, to pool rare losses: at 0.1 % and 760 ms a run of 30 s loses
+three."""
 FAILED_MAX = 3
 """The most transfers of a cell that may break off; each is counted and reported."""
 BODY_BYTES = 10_000_000

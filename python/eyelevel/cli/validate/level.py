@@ -11,7 +11,7 @@ from rich.text import Text
 
 from eyelevel.base.errors import INTERRUPTS, PlanError, unknown
 from eyelevel.calibration.level.text.level import level_lines
-from eyelevel.calibration.measuring.cache import Kept
+from eyelevel.calibration.measuring.cache import RunCache
 from eyelevel.calibration.measuring.effects import measure_effects
 from eyelevel.calibration.measuring.measure import (
     WITHOUT_WAYS,
@@ -116,7 +116,7 @@ def level(
         print_json(level_.as_json())
     else:
         _print(level_)
-    if (kept := Kept((first, second)).file).exists():  # unless every run failed
+    if (kept := RunCache((first, second)).file).exists():  # unless every run failed
         end_at("kept", kept, as_json=as_json)
     if page:
         end_at("page", page, opens=open_, as_json=as_json)

@@ -38,7 +38,7 @@ def wrong_first_flight(stack: Stack, in_force: JsonMapping) -> str:
     return ""
 
 
-def reduced(stack: Stack, in_force: JsonMapping) -> bool:
+def has_reduced_window(stack: Stack, in_force: JsonMapping) -> bool:
     """Return whether the network reduced TCP's initial window to one packet.
 
     This happens if a SYN-ACK had to be sent again (RFC 5681, section 3.1), in Linux more than once.
@@ -53,7 +53,7 @@ def has_lost_window(in_force: JsonMapping) -> bool:
     return in_force["initial_window_packets"] == 1 and again >= SYN_ACKS_AGAIN
 
 
-def at_once(connection: JsonMapping, requests: Sequence[JsonMapping]) -> bool:
+def came_with_handshake(connection: JsonMapping, requests: Sequence[JsonMapping]) -> bool:
     """Return whether all requests were sent by the end of the handshake.
 
     They arrived less than a round trip after it. False if the servers do not report it.

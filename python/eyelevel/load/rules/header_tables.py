@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from eyelevel.base.json_types import JsonMapping
-from eyelevel.load.rules.first_flight import at_once
+from eyelevel.load.rules.first_flight import came_with_handshake
 from eyelevel.plan.stacks import Stack
 
 TABLES = ("request_table_bytes", "response_table_bytes")
@@ -33,7 +33,12 @@ def wrong_header_tables(
     if wanted is not None:
         for name in TABLES:
             seen = in_force[name]
-            if name == TABLES[0] and seen == 0 and is_taken and at_once(connection, requests):
+            if (
+                name == TABLES[0]
+                and seen == 0
+                and is_taken
+                and came_with_handshake(connection, requests)
+            ):
                 continue
             if seen is not None and seen != wanted:
                 return f"{name} was {seen}, not {wanted}"

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.load.observed import Observed
-from eyelevel.load.rules.first_flight import has_lost_window, reduced, wrong_first_flight
+from eyelevel.load.rules.first_flight import has_lost_window, has_reduced_window, wrong_first_flight
 from eyelevel.load.rules.first_window import wrong_first_window
 from eyelevel.load.rules.header_tables import takes_tables, wrong_header_tables
 from eyelevel.load.rules.wire_ecn import wrong_ecn
@@ -39,7 +39,7 @@ def wrong_stack(load: Observed) -> str:
         which, in_force = f"connection {connection['connection']}", connection["in_force"]
         for name, value in wanted.items():
             seen = in_force.get(name)
-            if name == "initial_window_packets" and reduced(stack, in_force):
+            if name == "initial_window_packets" and has_reduced_window(stack, in_force):
                 continue
             if seen is not None and seen != value:
                 return f"{which}: {name} was {seen}, not {value}"

@@ -10,7 +10,7 @@ from eyelevel.report.sections.machines import name_of
 
 def of_machine(contents: StudyResults) -> list[Warning]:
     """Return the warnings about disturbances, paths, versions and differences of machines."""
-    found = [*_machine_was_busy(contents), *_without_priority(contents)]
+    found = [*_warn_of_disturbance(contents), *_warn_of_late_packets(contents)]
     broken = [
         f"{name}: {check['measured']} (bound: {check['bound']})"
         for name, check in contents.environment.get("path_checks", {}).items()
@@ -24,14 +24,14 @@ def of_machine(contents: StudyResults) -> list[Warning]:
         )
         found.append(("The emulated network was not within its bounds.", text))
     found += warn_of_unmeasured_loads(contents)
-    found += _machine_is_off(contents)
+    found += _warn_of_differing_machine(contents)
     if len(_versions(contents)) > 1:
         text = "The loads were made with more than one version; see “What was run”."
         found.append(("Versions changed during the run.", text))
     return found
 
 
-def _machine_was_busy(contents: StudyResults) -> list[Warning]:
+def _warn_of_disturbance(contents: StudyResults) -> list[Warning]:
     """Warn of disturbed blocks."""
     table = contents.table
     if not (disturbed := find_disturbed_blocks(table)):
@@ -53,7 +53,7 @@ def late_loads(contents: StudyResults) -> int:
     return int(contents.blocks.kept[LATE].sum())
 
 
-def _without_priority(contents: StudyResults) -> list[Warning]:
+def _warn_of_late_packets(contents: StudyResults) -> list[Warning]:
     """Warn of late packets, and of loads without real-time priority and its consequences."""
     texts = []
     cores = set(contents.table["browser_cores"].drop_nulls().to_list())
@@ -99,7 +99,7 @@ def machines_deviate(contents: StudyResults) -> list[Warning]:
     return [("Machines differ.", text)]
 
 
-def _machine_is_off(contents: StudyResults) -> list[Warning]:
+def _warn_of_differing_machine(contents: StudyResults) -> list[Warning]:
     """Warn if machines differ significantly in a gain, however small the deviation."""
     found = [each for each in contents.between_machines if each.alarms]
     if not found:

@@ -75,7 +75,7 @@ def with_interval(estimate: JsonMapping, form: str) -> Markup:
 
 
 def times(analysis: Analysis) -> Markup:
-    """Return percentiles of times; a sentence refers to files that share a row."""
+    """Return percentiles of times, with a note if several files share a row."""
     labels = file_labels(analysis.table["file"].unique(maintain_order=True))
     names = {"connection_ms": "connection", "tcp_ms": "TCP handshake", "dns_ms": "DNS"}
     rows = (

@@ -54,14 +54,14 @@ def charts_section(contents: StudyResults, data: PageData) -> Markup:
             stacks=contents.stacks,
             metrics=[(name, title_of(name)) for name in contents.metrics],
             primary=contents.primary_metric,
-            network_choices=_named([ALL_NETWORKS] * few, contents.networks),
-            site_choices=_named([ALL_SITES], contents.sites),
+            network_choices=_choices([ALL_NETWORKS] * few, contents.networks),
+            site_choices=_choices([ALL_SITES], contents.sites),
             curves_left_out=_curves_left_out(contents),
         ),
     )
 
 
-def _named(*names: Sequence[str]) -> Choice:
+def _choices(*names: Sequence[str]) -> Choice:
     return [(name, name) for name in chain(*names)]
 
 

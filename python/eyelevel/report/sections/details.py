@@ -67,9 +67,9 @@ def setup_section(contents: StudyResults) -> Markup:
                     describe_margin(contents.planned),
                 ),
                 ("time limit of a load", _describe_limit(contents.planned.browser)),
-                *_lateness(contents),
-                *_others(contents),
-                *_waited(contents),
+                *_lateness_rows(contents),
+                *_foreign_time_rows(contents),
+                *_wait_rows(contents),
                 *_machine_rows(contents),
                 *_flat(_describe_environment(contents.environment)),
             ]
@@ -127,7 +127,7 @@ def _flat(values: JsonMapping, prefix: str = "") -> list[tuple[str, object]]:
     return rows
 
 
-def _lateness(contents: StudyResults) -> list[tuple[str, object]]:
+def _lateness_rows(contents: StudyResults) -> list[tuple[str, object]]:
     """Return the worst packet lateness of the counted loads."""
     rows: list[tuple[str, object]] = []
     for key, name in (("lateness_us_p99", "p99"), ("lateness_us_max", "largest")):
@@ -138,7 +138,7 @@ def _lateness(contents: StudyResults) -> list[tuple[str, object]]:
     return rows
 
 
-def _others(contents: StudyResults) -> list[tuple[str, object]]:
+def _foreign_time_rows(contents: StudyResults) -> list[tuple[str, object]]:
     """Return the processor time of other programs, steal and pressure in the counted loads."""
     rows: list[tuple[str, object]] = []
     for key, name in (
@@ -152,7 +152,7 @@ def _others(contents: StudyResults) -> list[tuple[str, object]]:
     return rows
 
 
-def _waited(contents: StudyResults) -> list[tuple[str, object]]:
+def _wait_rows(contents: StudyResults) -> list[tuple[str, object]]:
     """Return how long loads waited for the machine."""
     waits_s = [ms / 1e3 for ms in contents.table["waited_for_host_ms"].drop_nulls()]
     if not waits_s:

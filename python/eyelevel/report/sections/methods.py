@@ -49,12 +49,12 @@ def paragraph(contents: StudyResults) -> str:
         declared = ", ".join(map(str, contents.declared))
         asked += f", chosen after the loads had been made (the plan had declared {declared})"
     return (
-        f"{_some(counts[0], 'recorded site')} {'was' if counts[0] == 1 else 'were'} replayed "
+        f"{_count(counts[0], 'recorded site')} {'was' if counts[0] == 1 else 'were'} replayed "
         f"with eyelevel {versions.get('eyelevel', '')} from recorded addresses over "
-        f"{_some(counts[1], 'emulated network')} into {versions.get('browser', 'a browser')} on "
+        f"{_count(counts[1], 'emulated network')} into {versions.get('browser', 'a browser')} on "
         f"Linux {versions.get('kernel', '')}, {f'{conditions}, ' if conditions else ''}with "
-        f"{_some(counts[2], 'protocol stack')}. Trials were randomised in complete blocks (seed "
-        f"{plan['seed']}): in each of at most {_some(plan['blocks'], 'repetition')} every stack "
+        f"{_count(counts[2], 'protocol stack')}. Trials were randomised in complete blocks (seed "
+        f"{plan['seed']}): in each of at most {_count(plan['blocks'], 'repetition')} every stack "
         f"loaded every site once over every network, each {load} in a new browser and new "
         f"network namespaces. The primary metric, {title_of(contents.primary_metric)}, was "
         "declared beforehand, with a smallest effect of interest of "
@@ -105,7 +105,7 @@ def _describe_stop_rule(contents: StudyResults) -> str:
     )
 
 
-def _some(count: int, what: str) -> str:
+def _count(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 

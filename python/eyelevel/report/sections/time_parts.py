@@ -230,8 +230,7 @@ def _of_part(part: VisiblePart, gain: NetworkGain, *, are_stacks_named: bool) ->
 
 
 def _find_parts(parts: Sequence[NetworkParts], gain: NetworkGain) -> NetworkParts | None:
-    """Return the parts of a gain's comparison if the time differs significantly as the gain
-    does."""
+    """Return the parts of a gain's comparison if the time moved significantly with the gain."""
     of = (gain.network, gain.comparison)
     found = next((each for each in parts if (each.network, each.comparison) == of), None)
     return found if found and _agrees(found.whole.difference, gain) else None

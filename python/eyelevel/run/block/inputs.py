@@ -46,7 +46,7 @@ def resolve(needed: Mapping[str, Input]) -> tuple[dict[str, str], list[Input]]:
     """Return the paths of files on this machine, by the same keys, and the missing files."""
     paths, missing = {}, []
     for key, each in needed.items():
-        if path := _here(each):
+        if path := _find_local(each):
             paths[key] = path
         else:
             missing.append(each)
@@ -84,24 +84,24 @@ def keep_input(needed: Input, content: bytes) -> None:
         )
 
 
-def _here(needed: Input) -> str | None:
+def _find_local(needed: Input) -> str | None:
     """Return the path on this machine, or None.
 
     A file is read again only if it has changed: a cache may be cleared during a run.
     """
     file, before = _found.get(needed.digest, (None, None))
-    if file is not None and _seen(file) == before:
+    if file is not None and _file_state(file) == before:
         return str(file)
     _found.pop(needed.digest, None)
     for file in (Path(needed.path), _cache() / needed.name):
-        seen = _seen(file)
+        seen = _file_state(file)
         if seen is not None and _has_digest(needed, file):
             _found[needed.digest] = (file, seen)
             return str(file)
     return None
 
 
-def _seen(file: Path) -> Seen | None:
+def _file_state(file: Path) -> Seen | None:
     try:
         stat = file.stat()
     except OSError:

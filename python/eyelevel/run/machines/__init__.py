@@ -2,5 +2,5 @@
 
 `evidence` collects a machine's properties before its first block; `fleet` judges them, without a
 process or a clock; `files` stores `machines/ID.json` in the run's directory. Loads are compared
-only within a class, since machines that differ have other times.
+only within a class, since times depend on the machine.
 """

@@ -96,24 +96,24 @@ class Fleet:
         """
         self._refused.pop(evidence.machine, None)
         if evidence.machine in self.members:
-            return [self._again(evidence)]
+            return [self._readmit(evidence)]
         if evidence.problems:
             return [Verdict.refuse(evidence.machine, evidence.problems[0])]
         first = self._of_class(FIRST_CLASS)
-        reason = self._unlike_first(evidence)
+        reason = self._describe_difference(evidence)
         if not reason and len(first) >= COMPARED_FROM:
-            reason = _off_medians(evidence, first)
+            reason = _describe_outlier(evidence, first)
         if reason:
-            return [self._apart(evidence, reason)]
+            return [self._place_apart(evidence, reason)]
         self.members[evidence.machine] = evidence, FIRST_CLASS
         odd = self._odd_ones() if len(first) + 1 == COMPARED_FROM else {}
         # The joining machine is last: once it is stored, so are the verdicts that it caused.
         verdicts = [
-            self._put_out(each, why) for each, why in odd.items() if each != evidence.machine
+            self._reclassify(each, why) for each, why in odd.items() if each != evidence.machine
         ]
         if evidence.machine in odd:
             del self.members[evidence.machine]
-            return [*verdicts, self._apart(evidence, odd[evidence.machine])]
+            return [*verdicts, self._place_apart(evidence, odd[evidence.machine])]
         return [*verdicts, Verdict(evidence.machine, FIRST_CLASS)]
 
     def alike(self, machine: str) -> int:
@@ -129,7 +129,7 @@ class Fleet:
         """Return the name of the machine that others are compared with; empty without any."""
         return next((each.name for each in self._of_class(FIRST_CLASS)), "")
 
-    def _again(self, evidence: Evidence) -> Verdict:
+    def _readmit(self, evidence: Evidence) -> Verdict:
         """Decide about a machine that has loads already.
 
         If it has changed, two different machines would share its name, and it is refused.
@@ -141,7 +141,7 @@ class Fleet:
         is_measured = evidence.page_load_time_ms != before.page_load_time_ms
         others = [each for each in self._of_class(number) if each.machine != before.machine]
         if not reason and is_measured and len(others) + 1 >= COMPARED_FROM:
-            reason = _off_medians(evidence, others)
+            reason = _describe_outlier(evidence, others)
         if not reason and number != FIRST_CLASS:
             reason = f"it is of class {number}, as it was before"
             if self.allow_heterogeneous:
@@ -151,7 +151,7 @@ class Fleet:
             return Verdict.refuse(evidence.machine, reason, number)
         return Verdict(evidence.machine, number)
 
-    def _unlike_first(self, evidence: Evidence) -> str:
+    def _describe_difference(self, evidence: Evidence) -> str:
         first = self._of_class(FIRST_CLASS)
         difference = differing(first[0].facts, evidence.facts) if first else ""
         return f"{difference}, unlike {first[0].name}" if difference else ""
@@ -173,18 +173,18 @@ class Fleet:
         none_alike = f"no two of {len(all_of_it)} machines are alike"
         return {machine: f"{reason}, and {none_alike}" for machine, reason in found.items()}
 
-    def _put_out(self, machine: str, reason: str) -> Verdict:
+    def _reclassify(self, machine: str, reason: str) -> Verdict:
         """Move a machine's loads into a class of their own."""
         evidence, _ = self.members.pop(machine)
         if self.allow_heterogeneous:
-            return self._apart(evidence, reason)
+            return self._place_apart(evidence, reason)
         number = self._next_class()
         self.members[machine] = evidence, number
         return Verdict.refuse(
             machine, f"{reason}; --allow-heterogeneous takes it as another class", number
         )
 
-    def _apart(self, evidence: Evidence, reason: str) -> Verdict:
+    def _place_apart(self, evidence: Evidence, reason: str) -> Verdict:
         if not self.allow_heterogeneous:
             self._refused[evidence.machine] = evidence
             reason = f"{reason}; --allow-heterogeneous takes it as another class"
@@ -221,7 +221,7 @@ def _describe_change(evidence: Evidence, before: Evidence) -> str:
     return _distance(evidence, [before], f"what it was {when}")[1]
 
 
-def _off_medians(evidence: Evidence, others: Sequence[Evidence]) -> str:
+def _describe_outlier(evidence: Evidence, others: Sequence[Evidence]) -> str:
     """Return why a machine's times do not fit those of others, in words; empty if they do."""
     excess, reason = _distance(evidence, [*others, evidence])
     return reason if excess > 1 else ""
@@ -229,7 +229,7 @@ def _off_medians(evidence: Evidence, others: Sequence[Evidence]) -> str:
 
 def _is_like(evidence: Evidence, others: Sequence[Evidence]) -> bool:
     """Return whether a machine fits into the class of others."""
-    return not (differing(others[0].facts, evidence.facts) or _off_medians(evidence, others))
+    return not (differing(others[0].facts, evidence.facts) or _describe_outlier(evidence, others))
 
 
 def _distance(

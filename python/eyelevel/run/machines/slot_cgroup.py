@@ -30,12 +30,12 @@ def slot_group(
 
     Groups left by killed commands are removed, too.
     """
-    parent = _ours(own, mounted)
+    parent = _own_group(own, mounted)
     group = parent and parent / _NAME.format(pid=os.getpid(), number=number)
     try:
         if group:
             assert parent
-            _remove_left(parent)
+            _remove_stale(parent)
             group.mkdir()
     except OSError:
         group = None
@@ -62,7 +62,7 @@ def enter_group() -> bool:
     return False
 
 
-def _ours(own: Path, mounted: Sequence[Path]) -> Path | None:
+def _own_group(own: Path, mounted: Sequence[Path]) -> Path | None:
     """Return the folder of the group that this process is in."""
     with suppress(OSError):
         for line in own.read_text(encoding="ascii").splitlines():
@@ -72,7 +72,7 @@ def _ours(own: Path, mounted: Sequence[Path]) -> Path | None:
     return None
 
 
-def _remove_left(parent: Path) -> None:
+def _remove_stale(parent: Path) -> None:
     for folder in parent.glob("eyelevel-slot-*"):
         found = _OURS.fullmatch(folder.name)
         if found and not Path(f"/proc/{found['pid']}").exists():

@@ -123,7 +123,7 @@ class Dispatch:
         for number in sorted({self._number_of[name] for name in returned} & self._left.keys()):
             left = self._left[number]
             taken += [trial for trial in left if trial.hash in returned]
-            self._keep(number, [trial for trial in left if trial.hash not in returned])
+            self._set_left(number, [trial for trial in left if trial.hash not in returned])
         work = self._work.pop(slot, None) if is_last else None
         if work and work.block in self._left:
             heapq.heappush(self._waiting, work.block)
@@ -148,7 +148,7 @@ class Dispatch:
             tuple(self._left[work.block]),
             tuple(f"{each} ({why})" if why else each for each, why in losses),
         )
-        self._keep(work.block, [])
+        self._set_left(work.block, [])
         return given_up
 
     def retire(self, slot: str) -> None:
@@ -200,7 +200,7 @@ class Dispatch:
         """Whether no block is in progress and none is left to start."""
         return not self._work and (self._is_interrupted or self._next_waiting() is None)
 
-    def _keep(self, number: int, left: list[Trial]) -> None:
+    def _set_left(self, number: int, left: list[Trial]) -> None:
         if left:
             self._left[number] = left
             return

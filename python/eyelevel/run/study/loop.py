@@ -106,7 +106,7 @@ def run_trials(
     left = {trial.hash for trial in absent}
     there = [trial.hash for trial in trials if trial.hash not in left]
     dispatch = Dispatch(trials, there, execution.block_limit_s)
-    driver = driver or partial(_here, archives, directory, execution)
+    driver = driver or partial(_local_slots, archives, directory, execution)
     with (
         _interruptible(accounts.interrupt) as interrupted,
         Committer(directory) as committer,
@@ -114,7 +114,7 @@ def run_trials(
     ):
         common = CommonFailure(absent)
         run = _Run(dispatch, slots, accounts, interrupted, committer, effects, on_committed, common)
-        ended = run.to_its_end(may_stop)
+        ended = run.run_to_end(may_stop)
         progress = accounts.progress
         return RunResult(
             directory, progress.total, progress.done, interrupted(), ended.reason, run.failure
@@ -122,7 +122,7 @@ def run_trials(
 
 
 @contextmanager
-def _here(
+def _local_slots(
     archives: Mapping[str, str],
     directory: Path,
     execution: Execution,
@@ -167,7 +167,7 @@ class _Run:
         self._common = common
         self.failure: Failure | None = None
 
-    def to_its_end(self, may_stop: Callable[[int], StopDecision] | None) -> StopDecision:
+    def run_to_end(self, may_stop: Callable[[int], StopDecision] | None) -> StopDecision:
         """Run until all due trials are done, and return the stop decision."""
         dispatch, slots = self._dispatch, self._slots
         ended, seen = StopDecision(), -1

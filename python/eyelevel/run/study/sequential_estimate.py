@@ -12,8 +12,8 @@ from eyelevel.plan.plan import Plan
 
 STUDIES = 1000
 VALUES_MAX = 100_000
-"""The most values in all synthetic studies together. Long plans get fewer studies, so that it takes
-seconds."""
+"""The most values in all synthetic studies together: long plans get fewer studies, so that an
+estimate takes seconds."""
 SEED = 4
 STEPS = 12
 """The bisection steps; they find the effect to a four-thousandth of the range."""

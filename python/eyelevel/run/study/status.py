@@ -43,7 +43,7 @@ Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 @with_config(OBSERVED)
-class Said(TypedDict):
+class WrittenStatus(TypedDict):
     """The status that a run writes. `outcomes`: of the loads since the last start."""
 
     version: Literal[1]
@@ -59,7 +59,7 @@ class Said(TypedDict):
     resume: str
 
 
-SAID: TypeAdapter[Said] = TypeAdapter(Said)
+WRITTEN_STATUS: TypeAdapter[WrittenStatus] = TypeAdapter(WrittenStatus)
 
 
 class StatusFile:
@@ -91,7 +91,7 @@ class StatusFile:
     def write(self, ending: Ending) -> None:
         """Write the present status. Disk errors are ignored here; the run reports them itself."""
         last = self._last
-        said = {
+        written = {
             "version": VERSION,
             "ending": ending,
             "started_at": self._started_at,
@@ -105,7 +105,7 @@ class StatusFile:
             "resume": self._resume,
         }
         with suppress(OSError):
-            write_whole(self._file, json_bytes(said))
+            write_whole(self._file, json_bytes(written))
         self._written_s = time.monotonic()
 
 
@@ -171,31 +171,31 @@ def read_status(directory: Path) -> RunStatus:
     done = sum(each in there for each in trials)
     machines = read_machines(directory).values()
     refused = {each["name"]: why for each in machines if (why := refusal(each)) is not None}
-    said = _read_said(directory)
-    state = _state(said, owner, is_whole=done == len(trials))
-    now = said if said and state == "running" else None
+    written = _read_written(directory)
+    state = _state(written, owner, is_whole=done == len(trials))
+    now = written if written and state == "running" else None
     return RunStatus(
         state,
         done,
         len(trials),
-        outcomes=said["outcomes"] if said else {},
-        started_at=said["started_at"] if said else "",
-        written_at=said["written_at"] if said else "",
+        outcomes=written["outcomes"] if written else {},
+        started_at=written["started_at"] if written else "",
+        written_at=written["written_at"] if written else "",
         writer=owner or "",
         slots=now["slots"] if now else 0,
         slots_there=now["slots_there"] if now else None,
         loads_per_s=now["loads_per_s"] if now else 0.0,
         left_s=(now["left_s"] or None) if now else None,
-        machines_lost=said["machines_lost"] if said else 0,
+        machines_lost=written["machines_lost"] if written else 0,
         machines_refused=refused,
         decided=stop["reason"],
-        resume=resume_line(said["resume"], directory, plan) if said else "",
+        resume=resume_line(written["resume"], directory, plan) if written else "",
     )
 
 
-def _state(said: Said | None, owner: str | None, *, is_whole: bool) -> State:
-    ending = said["ending"] if said else None
-    is_heard = owner is None and said is not None and _age_s(said) < SILENCE_S
+def _state(written: WrittenStatus | None, owner: str | None, *, is_whole: bool) -> State:
+    ending = written["ending"] if written else None
+    is_heard = owner is None and written is not None and _age_s(written) < SILENCE_S
     if ending != "ended" and (owner or (is_heard and ending == "running")):
         return "running"
     if is_whole:
@@ -203,21 +203,21 @@ def _state(said: Said | None, owner: str | None, *, is_whole: bool) -> State:
     return "interrupted" if ending == "interrupted" else "dead"
 
 
-def _age_s(said: Said) -> float:
+def _age_s(written: WrittenStatus) -> float:
     try:
-        written_at = datetime.fromisoformat(said["written_at"])
+        written_at = datetime.fromisoformat(written["written_at"])
         return (datetime.now(UTC) - written_at).total_seconds()
     except (ValueError, TypeError):  # not a time, or one without its zone
         return float("inf")
 
 
-def _read_said(directory: Path) -> Said | None:
+def _read_written(directory: Path) -> WrittenStatus | None:
     """Return the status that the run wrote; None without one."""
     if not (directory / STATUS_FILE).exists():
         return None
     file = directory / STATUS_FILE
     remedy = "delete it, then what is committed is counted alone"
-    return check_document(SAID, read_document(directory, STATUS_FILE), file, remedy)
+    return check_document(WRITTEN_STATUS, read_document(directory, STATUS_FILE), file, remedy)
 
 
 def _now() -> str:

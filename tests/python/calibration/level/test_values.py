@@ -10,7 +10,7 @@ from eyelevel.calibration.level.page_values import Scheduled, Waited, page_value
 from eyelevel.calibration.level.transfer_values import (
     bulk_values,
     first_flight,
-    is_the_one,
+    is_intended_loss,
     late_values,
     packet_to_lose,
 )
@@ -179,7 +179,7 @@ def test_a_late_request_counts_what_leaves_between_its_coming_and_its_first_byte
     ],
 )
 def test_a_loss_counts_only_where_it_was_of_the_packet_that_was_meant(dropped, kind, right):
-    assert is_the_one(flight((420.0, 700), dropped=dropped), kind, RTT_MS) == right
+    assert is_intended_loss(flight((420.0, 700), dropped=dropped), kind, RTT_MS) == right
 
 
 def test_cleartext_has_no_certificate() -> None:

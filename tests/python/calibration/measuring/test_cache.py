@@ -1,6 +1,6 @@
 from eyelevel.browser.chromium.process import EXECUTABLE_VARIABLE
 from eyelevel.calibration.measuring import cache as level_cache
-from eyelevel.calibration.measuring.cache import Kept, browser_version
+from eyelevel.calibration.measuring.cache import RunCache, browser_version
 from eyelevel.lab.confinement import UNSAFE_VARIABLE
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
@@ -17,10 +17,10 @@ def test_another_browser_has_another_version(tmp_path, monkeypatch):
 def test_what_was_measured_unconfined_is_kept_apart(monkeypatch):
     pair = (STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"])
     monkeypatch.delenv(UNSAFE_VARIABLE, raising=False)
-    confined = Kept(pair).key
-    assert Kept(pair[::-1]).key == confined
+    confined = RunCache(pair).key
+    assert RunCache(pair[::-1]).key == confined
     monkeypatch.setenv(UNSAFE_VARIABLE, "1")
-    assert Kept(pair).key != confined
+    assert RunCache(pair).key != confined
 
 
 def test_what_was_measured_with_a_core_less_is_kept_apart(monkeypatch):
@@ -28,5 +28,5 @@ def test_what_was_measured_with_a_core_less_is_kept_apart(monkeypatch):
     keys = set()
     for allowed in (True, False):
         monkeypatch.setattr(level_cache, "_realtime_allowed", lambda allowed=allowed: allowed)
-        keys.add(Kept(pair).key)
+        keys.add(RunCache(pair).key)
     assert len(keys) == 2

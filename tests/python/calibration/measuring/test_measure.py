@@ -232,22 +232,22 @@ def test_a_line_that_broke_off_is_left_out(made) -> None:
     (file,) = level_cache.folder().glob("*.jsonl")
     text = file.read_text()
     file.write_text(text[: len(text) - 9])
-    assert len(level_cache.Kept((TCP, QUIC)).runs()) == 2 * SAMPLES_MIN - 1
+    assert len(level_cache.RunCache((TCP, QUIC)).runs()) == 2 * SAMPLES_MIN - 1
     # What comes after it begins a line of its own.
     measure()
-    assert len(level_cache.Kept((TCP, QUIC)).runs()) == 2 * SAMPLES_MIN
+    assert len(level_cache.RunCache((TCP, QUIC)).runs()) == 2 * SAMPLES_MIN
 
 
 def test_a_file_that_is_no_text_is_measured_anew_and_not_told_as_a_fault(made) -> None:
     measure()
     (file,) = level_cache.folder().glob("*.jsonl")
     file.write_bytes(b"\xff\xfe" + file.read_bytes())
-    assert len(level_cache.Kept((TCP, QUIC)).runs()) == 2 * SAMPLES_MIN
+    assert len(level_cache.RunCache((TCP, QUIC)).runs()) == 2 * SAMPLES_MIN
 
 
 @pytest.mark.parametrize("text", ['{"handshake": {"load', "[]", '"text"', '{"handshake": 3}'])
 def test_effects_that_broke_off_are_none(made, text) -> None:
-    kept = level_cache.Kept((TCP, QUIC))
+    kept = level_cache.RunCache((TCP, QUIC))
     kept.keep_effects({"handshake": {"load time on far": Estimate(1.0, 0.0, 2.0)}})
     (file,) = level_cache.folder().iterdir()
     file.write_text(text)
