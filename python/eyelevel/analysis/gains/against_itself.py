@@ -118,22 +118,25 @@ def _draw(network: str, asked: Comparison, stack: str, pairs: Floats, blocks: in
 
 
 def noise_in_words(found: Sequence[AgainstItself], network: str, comparison: Comparison) -> str:
-    """Return what both variants of a comparison are found to differ by from themselves; empty for
-    a comparison that is not of variants."""
+    """Return what both variants of a comparison are found to differ by from themselves; empty
+    where neither has an answer."""
+    own = [each for each in found if (each.network, each.comparison) == (network, comparison)]
+    if all(each.reach is None for each in own):
+        return ""
     clauses = [
         f"{each.variant} {each.undetermined_because}"
         if each.reach is None
         else f"{each.variant} ±{format_percent(each.reach, signed=False)}"
-        for each in found
-        if (each.network, each.comparison) == (network, comparison)
+        for each in own
     ]
-    return f"against itself: {', '.join(clauses)}" if clauses else ""
+    return f"against itself: {', '.join(clauses)}"
 
 
 def noise_sentences(found: Sequence[AgainstItself]) -> list[str]:
-    """Return a sentence for each comparison and network, with both of its variants."""
+    """Return a sentence for each comparison and network with an answer, with both of its
+    variants."""
     return [
-        f"On {network}, {noise_in_words(found, network, comparison)} (95{NO_BREAK}% of "
-        f"{DRAWS:,} draws from its own loads)."
+        f"On {network}, {words} (95{NO_BREAK}% of {DRAWS:,} draws from its own loads)."
         for network, comparison in {(each.network, each.comparison): None for each in found}
+        if (words := noise_in_words(found, network, comparison))
     ]

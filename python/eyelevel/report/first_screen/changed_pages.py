@@ -116,6 +116,8 @@ def changed(contents: StudyResults) -> Changed:
 
 
 def _amount(name: str, value: float) -> str:
+    if name == "bytes" and abs(value) < 1000:
+        return f"{value:.0f}{NO_BREAK}B"
     if name == "bytes":
         return f"{value / 1e3:,.1f}{NO_BREAK}kB".replace(",", NO_BREAK)
     return f"{value:g}"

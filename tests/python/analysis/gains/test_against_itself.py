@@ -62,6 +62,7 @@ def test_more_sites_have_less_noise_and_a_lost_block_takes_nothing_else():
 def test_too_few_blocks_and_loads_without_spread_have_none():
     (first, _) = found(loads(5))
     assert (first.reach, first.pairs, first.undetermined_because) == (None, 2, "too few blocks")
+    assert noise_sentences(found(loads(5))) == []
     same = loads(10).with_columns(speed_index_ms=pl.lit(1000.0))
     assert {each.undetermined_because for each in found(same)} == {"its loads show no spread"}
     assert found(loads(10), comparisons=[Comparison("pr/quic", "main/tcp+")]) == []

@@ -12,7 +12,7 @@ from synthetic_run import metrics_of, write_run
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.report.figures.page_changes import compare_pictures, page_changes
-from eyelevel.report.first_screen.changed_pages import changed
+from eyelevel.report.first_screen.changed_pages import ChangedPage, changed
 from eyelevel.report.page import page, summary_of
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import iterate_trials
@@ -69,6 +69,16 @@ def test_it_is_there_although_the_machine_left_no_answer(contents):
     assert (found.counts, found.added) == (usual.counts, usual.added)
     failed = contents.table.with_columns(outcome=pl.lit("timeout"))
     assert not page_changes(replace(contents, table=failed, blocks=kept, cells=(), gains=()))
+
+
+@pytest.mark.parametrize(
+    ("apart", "said"),
+    [(0, "equal counts"), (3, "+3\N{NO-BREAK SPACE}B"), (-5000, "\N{MINUS SIGN}5.0")],
+)
+def test_few_bytes_are_counted_one_by_one(contents, apart, said):
+    (found,) = page_changes(contents)
+    page = ChangedPage(replace(found, counts=(("bytes", 6000.0, 6000.0 + apart),)))
+    assert said in page.sentence
 
 
 def test_the_report_begins_with_what_changed(contents):
