@@ -217,6 +217,12 @@ def test_exclusions_that_change_a_finding_are_told_in_their_mark(
     assert said in text and ("does not hold" in text) == bool(changed)
 
 
+def test_blocks_that_are_not_loaded_yet_have_no_loads_left_out(contents):
+    text = marks(replace(contents, unfinished="30 of 36 loads are there"))
+    assert "1 not complete" in text and "with loads left out" not in text
+    assert "1 with loads left out" in marks(contents)
+
+
 @pytest.mark.parametrize(("lost", "said"), [((2,), "7 to 8 loads"), ((1, *range(3, 9)), "1 to 8")])
 def test_the_loads_of_each_site_are_counted_and_not_repetitions(tmp_path, lost, said):
     """A repetition that one site lost counts for the others; a site of one block has no interval,

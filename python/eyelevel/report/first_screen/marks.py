@@ -114,7 +114,7 @@ def _loads(contents: StudyResults) -> Mark:
     excluded = sum(block.network not in withheld for block in contents.blocks.excluded)
     said = f"{whole} of {planned} blocks whole"
     if excluded:
-        said += f", {excluded} with loads left out"
+        said += f", {excluded} {'not complete' if contents.unfinished else 'with loads left out'}"
     if withheld:
         said += f"; no answer on {' and '.join(withheld)}"
     changed = count_changed_findings(contents)
